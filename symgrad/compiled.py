@@ -1,0 +1,213 @@
+"""CompiledFunction: a function traced once a signature, its kernel cached, its guards checked at every call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentTypeError, TracingError, at_user_line
+from .kernels.kernel import Kernel, check_backend, lower
+from .program.node import Node
+from .program.program import Program
+from .tensor import Parameter, Tensor
+from .tracing.guards import Surroundings
+from .tracing.trace import Trace, as_node, current
+from .tracing.tracer import Tracer
+from .tracing.tree import LEAF, flatten, unflatten
+
+_MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
+
+
+class Entry:
+    """One trace, lowered: what it needs, what guards it, what it gives."""
+
+    def __init__(self, trace: Trace, inputs: list[Node], names: list[str], outputs: Any, backend: str) -> None:
+        leaves, self.structure = flatten(outputs)
+        self.slots: list[tuple[bool, Any]] = []
+        nodes: list[Node] = []
+        for leaf in leaves:
+            if isinstance(leaf, (Tracer, np.ndarray, np.generic, Parameter)):
+                self.slots.append((True, len(nodes)))
+                nodes.append(as_node(leaf))
+            else:
+                self.slots.append((False, leaf))
+        self.parameters = [p for p, _ in trace.parameters.values()]
+        parameter_nodes = [n for _, n in trace.parameters.values()]
+        labels = names + [p.name for p in self.parameters]
+        self.program = Program(inputs + parameter_nodes, nodes, labels, trace.graph)
+        self.backend = backend
+        self.branches = self.program.with_outputs([n for n, _ in trace.branches])
+        self.taken = [v for _, v in trace.branches]
+        self.surroundings: Surroundings | None = None
+        self.wraps = bool(self.parameters)
+        self._kernel: Kernel | None = None
+        self._branch_kernel: Kernel | None = None
+        self._bare = self.structure == LEAF and bool(nodes)
+        self._expected = [(p.shape, p.dtype) for p in self.parameters]
+
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled program, made at the first run."""
+        if self._kernel is None:
+            self._kernel = lower(self.program, self.backend)
+        return self._kernel
+
+    def serves(self, leaves: list[Any]) -> bool:
+        """True where the surroundings and the branches are those of the trace."""
+        if self.surroundings is not None and not self.surroundings.unchanged():
+            return False
+        for p, (shape, dtype) in zip(self.parameters, self._expected, strict=True):
+            if p.shape != shape or p.dtype != dtype:
+                return False
+        if not self.taken:
+            return True
+        if self._branch_kernel is None:
+            self._branch_kernel = lower(self.branches, "numpy")
+        values = self._branch_kernel(*self._arguments(leaves))
+        return all(np.array_equal(v, t) for v, t in zip(values, self.taken, strict=True))
+
+    def _arguments(self, leaves: list[Any]) -> list[Any]:
+        return leaves + [np.asarray(p) for p in self.parameters] if self.parameters else leaves
+
+    def run(self, leaves: list[Any], wraps: bool) -> Any:
+        """The outputs for these inputs, in the function's own structure."""
+        results = self.kernel(*self._arguments(leaves))
+        if wraps or self.wraps:
+            results = [Tensor(r) for r in results]
+        if self._bare:
+            return results[0]
+        return unflatten(self.structure, [results[v] if is_array else v for is_array, v in self.slots])
+
+
+class CompiledFunction:
+    """``body`` run on traced arguments, once a signature; calls run the kernel.
+
+    The signature is the structure of the arguments, the shape and dtype of every array, and the value of
+    everything that is not an array or a float. ``watched`` is the user's function, whose globals and
+    closures are guarded.
+    """
+
+    def __init__(self, body: Callable, watched: Callable, backend: str = "auto", cache: bool = True) -> None:
+        check_backend(backend)
+        self.body = body
+        self.watched = watched
+        self.backend = backend
+        self.cache = cache
+        self.latest: Entry | None = None
+        self._entries: dict[Any, list[Entry]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, key, wraps = self._signature(args, kwargs)
+        self.latest = entry = self._serving(leaves, key) or self._new_entry(args, kwargs, key)
+        return entry.run(leaves, wraps)
+
+    def entry(self, *args: Any, **kwargs: Any) -> Entry:
+        """The trace that serves these arguments."""
+        leaves, key, _ = self._signature(args, kwargs)
+        self.latest = entry = self._serving(leaves, key) or self._new_entry(args, kwargs, key)
+        return entry
+
+    def _serving(self, leaves: list[Any], key: Any) -> Entry | None:
+        for entry in self._entries.get(key, ()):
+            if entry.serves(leaves):
+                return entry
+        return None
+
+    def _signature(self, args: tuple, kwargs: dict[str, Any]) -> tuple[list[Any], Any, bool]:
+        leaves: list[Any] = []
+        key: list[Any] = []
+        wraps = False
+        for value in args:
+            wraps |= _read(value, leaves, key)
+        for name, value in kwargs.items():
+            key.append(name)
+            wraps |= _read(value, leaves, key)
+        return leaves, tuple(key), wraps
+
+    def _new_entry(self, args: tuple, kwargs: dict[str, Any], key: Any) -> Entry:
+        surroundings = Surroundings(self.watched)
+        trace = Trace()
+        with trace:
+            inputs: list[Node] = []
+            names: list[str] = []
+            labels = argument_names(self.watched, len(args))
+            traced = [_lift(v, trace, inputs, names, label) for v, label in zip(args, labels, strict=True)]
+            named = {k: _lift(v, trace, inputs, names, k) for k, v in kwargs.items()}
+            outputs = self.body(*traced, **named)
+            entry = Entry(trace, inputs, names, outputs, self.backend)
+        entry.surroundings = surroundings
+        if self.cache and not surroundings.drew_random_numbers():
+            kept = self._entries.setdefault(key, [])
+            kept.insert(0, entry)
+            del kept[_MOST_ENTRIES:]
+        return entry
+
+
+def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
+    """Append the leaves of one argument and its part of the signature; True where it holds a Tensor."""
+    kind = type(value)
+    if kind is np.ndarray:
+        leaves.append(value)
+        key.append((value.shape, value.dtype))
+        return False
+    if kind is float:
+        leaves.append(value)
+        key.append(float)
+        return False
+    if isinstance(value, (np.ndarray, np.generic)):
+        leaves.append(np.asarray(value))
+        key.append((value.shape, value.dtype))
+        return isinstance(value, Tensor)
+    if isinstance(value, (tuple, list, dict)):
+        parts, structure = flatten(value)
+        key.append(structure)
+        return any([_read(v, leaves, key) for v in parts])
+    try:
+        hash(value)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"an argument of type {kind.__name__} can be neither traced nor remembered. Pass arrays, numbers, "
+            "hashable values, or tuples, lists and dicts of them."
+        ) from None
+    key.append((kind, value))
+    return False
+
+
+def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label: str) -> Any:
+    """The argument as the function sees it while it is traced."""
+    if isinstance(value, (tuple, list, dict)):
+        parts, structure = flatten(value)
+        labels = [f"{label}_{k}" for k in range(len(parts))]
+        return unflatten(structure, [_lift(v, trace, inputs, names, n) for v, n in zip(parts, labels, strict=True)])
+    if type(value) is float or isinstance(value, (np.ndarray, np.generic)):
+        node = trace.new_input(label, value, weak=type(value) is float)
+        inputs.append(node)
+        names.append(label)
+        return Tracer(node)
+    return value
+
+
+def argument_names(function: Callable, count: int) -> list[str]:
+    """What the function calls its positional arguments; ``x0, x1, …`` where it does not say."""
+    import inspect
+
+    target = getattr(function, "construct", function)
+    try:
+        parameters = list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names += [f"x{k}" for k in range(len(names), count)]
+    return names[:count]
+
+
+def is_tracing(args: Any) -> bool:
+    """True inside a trace: then derivatives are built into it instead of being run."""
+    if current() is not None:
+        return True
+    leaves, _ = flatten(args)
+    if any(isinstance(v, Tracer) for v in leaves):
+        raise TracingError(at_user_line("a traced value was used after its trace had ended."))
+    return False

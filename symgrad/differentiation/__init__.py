@@ -1,0 +1,1 @@
+"""Forward and reverse mode over nodes, and Jacobians with δ seeds."""

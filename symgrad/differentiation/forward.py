@@ -1,0 +1,33 @@
+"""Forward mode: tangents pushed from inputs to outputs, one pass in topological order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..primitives.elementwise import cast
+from ..primitives.functions import add
+from ..program.node import Node, ancestors
+
+
+def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int = 0) -> list[Node | None]:
+    """The tangent of each output; None where it is zero.
+
+    ``tangents`` maps nodes to their tangents, each with ``batch`` leading axes. The result is built in
+    the active graph; work and size are linear in the number of nodes.
+    """
+    flow: dict[Node, Node] = dict(tangents)
+    for node in ancestors(outputs):
+        if node in flow or not node.operands:
+            continue
+        total: Node | None = None
+        for source, key in node.primitive.dependencies(node):
+            tangent = flow.get(source)
+            if tangent is None:
+                continue
+            part = node.primitive.push(node, source, key, tangent, batch)
+            if part is not None:
+                part = cast(part, node.dtype)
+                total = part if total is None else add(total, part)
+        if total is not None:
+            flow[node] = total
+    return [flow.get(o) for o in outputs]

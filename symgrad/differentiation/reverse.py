@@ -1,0 +1,66 @@
+"""Reverse mode: cotangents pulled from outputs to inputs, one pass against topological order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..primitives.elementwise import cast
+from ..primitives.functions import add
+from ..primitives.selection import ASSEMBLE
+from ..primitives.selection import assemble as assemble_pieces
+from ..program.node import Node, ancestors
+
+
+def active_nodes(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node]:
+    """The nodes between ``wrt`` and ``outputs`` that a derivative flows through, operands first."""
+    sources = set(wrt)
+    active: set[Node] = set()
+    order: list[Node] = []
+    for node in ancestors(outputs):
+        if node in sources or any(o in active for o in node.operands):
+            active.add(node)
+            order.append(node)
+    return order
+
+
+def pull_back(
+    outputs: Sequence[Node], cotangents: Sequence[Node | None], wrt: Sequence[Node], batch: int = 0
+) -> list[Node | None]:
+    """The cotangent of each node of ``wrt``; None where it is zero.
+
+    ``cotangents`` belong to ``outputs``, each with ``batch`` leading axes. The result is built in the
+    active graph; work and size are linear in the number of nodes between.
+    """
+    order = active_nodes(outputs, wrt)
+    active, sources = set(order), set(wrt)
+    arrived: dict[Node, list[Node]] = {}
+    for output, ct in zip(outputs, cotangents, strict=True):
+        if ct is not None:
+            arrived.setdefault(output, []).append(ct)
+    for node in reversed(order):
+        parts = arrived.get(node)
+        if parts is None:
+            continue
+        ct = accumulate(parts)
+        arrived[node] = [ct]
+        if node in sources:
+            continue
+        for source, key in node.primitive.dependencies(node):
+            if source in active:
+                part = node.primitive.pull(node, source, key, ct, batch)
+                if part is not None:
+                    arrived.setdefault(source, []).append(cast(part, source.dtype))
+    return [accumulate(arrived[w]) if w in arrived else None for w in wrt]
+
+
+def accumulate(parts: list[Node]) -> Node:
+    """The sum of cotangents; those that were placed into zeros are placed into the same zeros."""
+    placed = [p for p in parts if p.primitive is ASSEMBLE]
+    if len(placed) > 1:
+        pieces = [o for p in placed for o in p.operands]
+        specs = [s for p in placed for s in p.params[1]]
+        parts = [p for p in parts if p.primitive is not ASSEMBLE] + [assemble_pieces(pieces, placed[0].shape, specs)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = add(total, part)
+    return total

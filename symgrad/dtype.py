@@ -1,0 +1,20 @@
+"""Dtypes under the names that MindSpore gives them; each is the NumPy dtype itself.
+
+>>> from symgrad import dtype as mstype
+>>> mstype.float32
+dtype('float32')
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+bool_ = np.dtype(np.bool_)
+int8 = np.dtype(np.int8)
+int16 = np.dtype(np.int16)
+int32 = np.dtype(np.int32)
+int64 = np.dtype(np.int64)
+uint8 = np.dtype(np.uint8)
+float16 = np.dtype(np.float16)
+float32 = np.dtype(np.float32)
+float64 = np.dtype(np.float64)

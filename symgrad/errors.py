@@ -1,0 +1,93 @@
+"""Everything that symgrad refuses, one class a mistake.
+
+Each message says what was wrong, where (the user's own line, where there is one) and what to do
+instead. The classes also derive from the built-in exception that NumPy or MindSpore raises in the
+same place, so ``except ValueError`` keeps working.
+
+>>> import symgrad
+>>> try:
+...     symgrad.grad(lambda x: x, grad_position=-1)
+... except ValueError as error:
+...     print(type(error).__name__)
+ArgumentError
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+
+import numpy
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_NUMPY = os.path.dirname(os.path.abspath(numpy.__file__)) + os.sep
+
+
+class SymgradError(Exception):
+    """Base of every error that symgrad raises on purpose."""
+
+
+class ArgumentError(SymgradError, ValueError):
+    """An argument has a value that cannot be served: a position, a flag, a sens shape."""
+
+
+class ArgumentTypeError(SymgradError, TypeError):
+    """An argument is of the wrong kind, or one is missing."""
+
+
+class ShapeError(SymgradError, ValueError):
+    """Shapes that do not fit together, said with both shapes."""
+
+
+class DtypeError(SymgradError, TypeError):
+    """A dtype that cannot be differentiated, such as integers."""
+
+
+class TracingError(SymgradError, TypeError):
+    """The function does something with a traced value that would lose its derivative."""
+
+
+class UnsupportedOperation(TracingError):
+    """A NumPy function that symgrad has no rule for."""
+
+
+class StaleView(TracingError):
+    """A view of a traced array was used after the array it looks into was written to."""
+
+
+class ProgramError(SymgradError):
+    """A Program that breaks its own rules; found by the verifier, a defect in symgrad."""
+
+
+class BackendError(SymgradError, ValueError):
+    """A backend that is unknown or cannot run here."""
+
+
+class ClosedFormTooLarge(SymgradError, ValueError):
+    """A closed form whose predicted size is above the budget."""
+
+
+def user_location() -> tuple[str, int] | None:
+    """File and line of the innermost frame outside symgrad and NumPy, the user's own line."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith((_OWN, _NUMPY)) and not name.startswith("<__array_function__"):
+            return name, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def at_user_line(message: str) -> str:
+    """``message`` followed by the user's own line, where one is found.
+
+    >>> print(at_user_line("no"))  # doctest: +ELLIPSIS
+    no
+      at ...
+    """
+    where = user_location()
+    if where is None:
+        return message
+    text = linecache.getline(*where).strip()
+    return f"{message}\n  at {where[0]}:{where[1]}" + (f"\n    {text}" if text else "")

@@ -1,0 +1,1 @@
+"""Kernels: a Program lowered to code that runs."""

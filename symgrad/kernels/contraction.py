@@ -1,0 +1,184 @@
+"""Contractions as NumPy source: views, sums, elementwise products and BLAS calls.
+
+A contraction of many operands is ordered by opt_einsum; each pair becomes a broadcast product where
+nothing is summed, a matrix product where something is, and ``np.einsum`` only where neither fits.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..primitives.contraction import Labels
+
+
+def subscripts(labels: Labels) -> str:
+    """Labels as ``np.einsum`` letters."""
+    return "".join(string.ascii_letters[i] for i in labels)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A piece of source with the labels of its axes; ``scalar`` for a Python or 0-d scalar."""
+
+    code: str
+    labels: Labels
+    fresh: bool = False
+
+    @property
+    def scalar(self) -> bool:
+        return not self.labels
+
+
+Assign = Callable[[str], str]  # binds an expression to a new name
+Dims = Callable[[Any], str]  # spells a dim
+
+
+class Contraction:
+    """Writes one einsum node."""
+
+    def __init__(self, sizes: tuple, assign: Assign, dim: Dims) -> None:
+        self.sizes = sizes
+        self.assign = assign
+        self.dim = dim
+
+    def write(self, names: Sequence[str], labels: Sequence[Labels], out: Labels) -> Term:
+        """The result as a Term whose labels are ``out``; not fresh where it may be a view."""
+        unique = tuple(dict.fromkeys(out))
+        terms = [self._simple(Term(n, ls), set(out)) for n, ls in zip(names, labels, strict=True)]
+        scalars = [t for t in terms if t.scalar]
+        arrays = [t for t in terms if not t.scalar]
+        arrays = self._in_order(arrays, unique)
+        if not arrays:
+            result = self._scale(Term("1.0", ()), scalars) if len(scalars) != 1 else scalars[0]
+        else:
+            result = self._scale(arrays[0], scalars)
+        return self._place(result, out, unique)
+
+    def _size(self, labels: Sequence[int]) -> float:
+        return math.prod(float(s) if isinstance(s, int) else 1000.0 for s in (self.sizes[i] for i in labels))
+
+    def _simple(self, t: Term, kept: set[int]) -> Term:
+        """Diagonals taken and unit axes dropped."""
+        unique = tuple(dict.fromkeys(t.labels))
+        if unique != t.labels:
+            t = Term(f"np.einsum({subscripts(t.labels) + '->' + subscripts(unique)!r}, {t.code})", unique)
+        units = [k for k, i in enumerate(t.labels) if self.sizes[i] == 1 and i not in kept]
+        if units:
+            index = ", ".join("0" if k in units else ":" for k in range(len(t.labels)))
+            t = Term(f"{t.code}[{index}]", tuple(i for k, i in enumerate(t.labels) if k not in units))
+        return t
+
+    def _in_order(self, terms: list[Term], out: Labels) -> list[Term]:
+        if len(terms) < 2:
+            return [self._reduce(t, set(out)) for t in terms]
+        for i, j in self._path(terms, out):
+            second, first = terms.pop(max(i, j)), terms.pop(min(i, j))
+            needed = set(out) | {label for t in terms for label in t.labels}
+            terms.append(self._pair(first, second, needed, out if not terms else ()))
+        return terms
+
+    def _path(self, terms: list[Term], out: Labels) -> list[tuple[int, int]]:
+        if len(terms) == 2:
+            return [(0, 1)]
+        from opt_einsum import contract_path
+
+        spelled = ",".join(subscripts(t.labels) for t in terms) + "->" + subscripts(out)
+        shapes = [tuple(s if isinstance(s, int) else 1000 for s in (self.sizes[i] for i in t.labels)) for t in terms]
+        path, _ = contract_path(spelled, *shapes, shapes=True, optimize="auto")
+        return [(min(step), max(step)) for step in path if len(step) == 2]
+
+    def _reduce(self, t: Term, needed: set[int]) -> Term:
+        axes = tuple(k for k, i in enumerate(t.labels) if i not in needed)
+        if not axes:
+            return t
+        kept = tuple(i for i in t.labels if i in needed)
+        axis = "None" if not kept else str(axes)
+        return Term(self.assign(f"np.add.reduce({t.code}, axis={axis})"), kept, True)
+
+    def _pair(self, a: Term, b: Term, needed: set[int], out: Labels) -> Term:
+        a = self._reduce(a, needed | set(b.labels))
+        b = self._reduce(b, needed | set(a.labels))
+        shared = set(a.labels) & set(b.labels)
+        summed = [i for i in a.labels if i in shared and i not in needed]
+        if not summed:
+            order = tuple(i for i in out if i in set(a.labels) | set(b.labels)) or tuple(
+                dict.fromkeys(a.labels + b.labels)
+            )
+            return Term(self.assign(f"np.multiply({self._align(a, order)}, {self._align(b, order)})"), order, True)
+        both = [i for i in a.labels if i in shared and i in needed]
+        rows = [i for i in a.labels if i not in shared]
+        columns = [i for i in b.labels if i not in shared]
+        if out and rows and columns and out.index(rows[0]) > out.index(columns[0]):
+            a, b, rows, columns = b, a, columns, rows
+        if not rows and not columns:
+            if both:
+                spelled = f"{subscripts(a.labels)},{subscripts(b.labels)}->{subscripts(both)}"
+                return Term(self.assign(f"np.einsum({spelled!r}, {a.code}, {b.code})"), tuple(both), True)
+            b_code = self._arranged(b, a.labels)
+            flat = ".ravel()" if len(a.labels) > 1 else ""
+            return Term(self.assign(f"np.dot({a.code}{flat}, {b_code}{flat})"), (), True)
+        return self._product(a, b, both, rows, summed, columns)
+
+    def _product(self, a: Term, b: Term, both: list, rows: list, summed: list, columns: list) -> Term:
+        if not both and len(rows) <= 1 and len(summed) == 1 and len(columns) <= 1:
+            left = self._arranged(a, (*rows, *summed))
+            right = self._arranged(b, (*summed, *columns))
+            return Term(self.assign(f"np.dot({left}, {right})"), (*rows, *columns), True)
+        left = self._grouped(a, both, rows, summed)
+        right = self._grouped(b, both, summed, columns)
+        code = f"np.matmul({left}, {right})"
+        order = (*both, *rows, *columns)
+        if len(rows) != 1 or len(columns) != 1:
+            code = f"{code}.reshape({self._shape(order)})"
+        return Term(self.assign(code), order, True)
+
+    def _grouped(self, t: Term, *groups: list) -> str:
+        first, left, right = groups
+        code = self._arranged(t, (*first, *left, *right))
+        if len(left) == len(right) == 1:
+            return code
+        grouped = [self._extent([i]) for i in first] + [self._extent(left), self._extent(right)]
+        return f"{code}.reshape(({', '.join(grouped)}))"
+
+    def _extent(self, labels: Sequence[int]) -> str:
+        return " * ".join(self.dim(self.sizes[i]) for i in labels) or "1"
+
+    def _shape(self, labels: Sequence[int]) -> str:
+        return "(" + "".join(self.dim(self.sizes[i]) + ", " for i in labels) + ")"
+
+    def _arranged(self, t: Term, order: Labels) -> str:
+        """Source of ``t`` with its axes in ``order``."""
+        if t.labels == order:
+            return t.code
+        if len(order) == 2:
+            return f"{t.code}.T"
+        return f"{t.code}.transpose({tuple(t.labels.index(i) for i in order)})"
+
+    def _align(self, t: Term, order: Labels) -> str:
+        """Source of ``t`` as a view that broadcasts over ``order``."""
+        present = tuple(i for i in order if i in t.labels)
+        code = self._arranged(t, present)
+        if not present or order[len(order) - len(present) :] == present:
+            return code
+        return f"{code}[{', '.join(':' if i in present else 'None' for i in order)}]"
+
+    def _scale(self, t: Term, scalars: list[Term]) -> Term:
+        for s in scalars:
+            t = Term(self.assign(f"np.multiply({t.code}, {s.code})"), t.labels, True)
+        return t
+
+    def _place(self, t: Term, out: Labels, unique: Labels) -> Term:
+        """``t`` broadcast and put on diagonals, as the output labels say."""
+        present = tuple(i for i in unique if i in t.labels)
+        code, fresh = self._arranged(t, present), t.fresh and t.labels == present
+        if present != unique:
+            slots = f"[{', '.join(':' if i in present else 'None' for i in unique)}]" if present else ""
+            code, fresh = f"np.broadcast_to({code}{slots}, {self._shape(unique)})", False
+        if unique != out:
+            spelled = f"{subscripts(out)!r}, {subscripts(unique)!r}"
+            code, fresh = f"embed_diagonal({code}, {self._shape(out)}, {spelled})", True
+        return Term(code, out, fresh)

@@ -1,0 +1,61 @@
+"""Kernel: a lowered Program that can be called, and that shows its source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import BackendError
+from ..passes.marks import strip_marks
+from ..passes.products import absorb_products
+from ..program.program import Program
+from .numpy_backend import Writer
+
+BACKENDS = ("auto", "numpy", "numexpr")
+
+
+class Kernel:
+    """``kernel(*arrays)`` computes the outputs; ``source`` is the code, ``backend`` what it runs on."""
+
+    def __init__(self, program: Program, backend: str, source: str, function: Callable) -> None:
+        self.program = program
+        self.backend = backend
+        self.source = source
+        self._function = function
+
+    def __call__(self, *arrays: Any) -> tuple:
+        with np.errstate(all="ignore"):
+            return self._function(*arrays)
+
+    def __repr__(self) -> str:
+        return f"<kernel on {self.backend}: {len(self.program.bindings)} bindings>"
+
+
+def optimized(program: Program) -> Program:
+    """``program`` after the passes that every kernel wants."""
+    return absorb_products(strip_marks(program))
+
+
+def lower(program: Program, backend: str = "auto") -> Kernel:
+    """Compile ``program`` for a backend: ``numpy``, ``numexpr``, or ``auto`` by size."""
+    check_backend(backend)
+    ready = optimized(program)
+    writer = Writer(ready)
+    source = writer.write()
+    return Kernel(ready, "numpy", source, compiled(source, writer.namespace))
+
+
+def compiled(source: str, namespace: dict[str, Any]) -> Callable:
+    """The function ``kernel`` that ``source`` defines; the source is symgrad's own."""
+    exec(compile(source, "<symgrad kernel>", "exec"), namespace)
+    return namespace["kernel"]
+
+
+def check_backend(backend: str) -> None:
+    """A BackendError where ``backend`` is not one of BACKENDS."""
+    if backend not in BACKENDS:
+        raise BackendError(f"backend={backend!r} is unknown; choose one of {', '.join(map(repr, BACKENDS))}.")
+
+

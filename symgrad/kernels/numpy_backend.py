@@ -1,0 +1,285 @@
+"""The NumPy backend: one line of generated source a binding, buffers reused where an operand dies.
+
+Emitted names are only ``v0, v1, …``; nothing of the user's reaches the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..errors import BackendError
+from ..primitives.elementwise import Template
+from ..program.node import Node
+from ..program.program import Program
+from . import runtime
+from .contraction import Contraction, subscripts
+
+#: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
+_SMALL = 2048
+
+
+class Writer:
+    """Writes a Program as the body of one Python function."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.lines: list[str] = []
+        self.names: dict[Node, str] = {}
+        self.fresh: set[Node] = set()
+        self._viewed: set[Node] = set()
+        self.namespace: dict[str, Any] = {
+            "np": np,
+            "inf": float("inf"),
+            "nan": float("nan"),
+            "gate": runtime.gate,
+            "scatter": runtime.scatter,
+            "cumulative_sum": runtime.cumulative_sum,
+            "embed_diagonal": runtime.embed_diagonal,
+            "search": runtime.search,
+        }
+        self._count = 0
+        self._last_use: dict[Node, int] = {}
+        self._dims: dict[sympy.Symbol, str] = {}
+
+    def new_name(self) -> str:
+        """The next ``v…``."""
+        self._count += 1
+        return f"v{self._count - 1}"
+
+    def assign(self, code: str) -> str:
+        """Bind ``code`` to a new name."""
+        name = self.new_name()
+        self.lines.append(f"{name} = {code}")
+        return name
+
+    def dim(self, d: Any) -> str:
+        """The source of a dim; named ones are read off the inputs' shapes."""
+        if isinstance(d, (int, np.integer)):
+            return str(int(d))
+        return sympy.printing.pycode(d.subs({s: sympy.Symbol(n) for s, n in self._dims.items()})).replace("/", "//")
+
+    def shape(self, shape: Sequence[Any]) -> str:
+        """The source of a shape tuple."""
+        return "(" + "".join(self.dim(d) + ", " for d in shape) + ")"
+
+    def write(self) -> str:
+        """The whole function."""
+        program = self.program
+        for node in program.inputs:
+            self.names[node] = self.new_name()
+        arguments = ", ".join(self.names[n] for n in program.inputs)
+        self._read_dims()
+        for k, node in enumerate(program.nodes):
+            for o in node.operands:
+                self._last_use[o] = k
+        for k, node in enumerate(program.nodes):
+            self._statement(node, k)
+        results = self._results()
+        body = "\n".join(f"    {line}" for line in self.lines)
+        return f"def kernel({arguments}):\n{body}\n    return ({''.join(r + ', ' for r in results)})\n"
+
+    def _read_dims(self) -> None:
+        for node in self.program.inputs:
+            for axis, d in enumerate(node.shape):
+                if isinstance(d, sympy.Symbol) and d not in self._dims:
+                    self._dims[d] = self.assign(f"{self.names[node]}.shape[{axis}]")
+
+    def _statement(self, node: Node, k: int) -> None:
+        name = node.primitive.name
+        if name == "input":
+            return
+        if name == "literal":
+            value = node.params[1]
+            self.names[node] = f"({value})" if value.startswith("-") else value
+        elif name == "dim":
+            self.names[node] = f"({self.dim(node.params[0])})"
+        elif name == "constant":
+            self.names[node] = self.new_name()
+            self.namespace[self.names[node]] = node.params[0].value
+        else:
+            self._compute(node, k)
+            if node not in self.fresh:
+                self._viewed.update(node.operands)
+            self._free(node, k)
+
+    def _compute(self, node: Node, k: int) -> None:
+        operands = [self.names[o] for o in node.operands]
+        if isinstance(node.primitive, Template):
+            self._elementwise(node, node.primitive, operands, k)
+        elif node.primitive.name == "einsum":
+            self._einsum(node, operands)
+        else:
+            writer = _STATEMENTS.get(node.primitive.name)
+            if writer is None:
+                raise BackendError(f"the numpy backend has no spelling for {node.primitive.name}")
+            code, fresh = writer(self, node, *operands)
+            self.names[node] = self.assign(code)
+            if fresh:
+                self.fresh.add(node)
+
+    def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
+        call = f"np.{template.ufunc.__name__}({', '.join(operands)}"
+        buffer = self._dying_buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
+        self.names[node] = self.assign(call + (f", out={buffer})" if buffer else ")"))
+        self.fresh.add(node)
+
+    def _dying_buffer(self, node: Node, k: int) -> str | None:
+        """A fresh operand of the result's shape and dtype that nothing reads after this."""
+        if not node.shape or not _is_large(node):
+            return None
+        for o in node.operands:
+            reusable = o in self.fresh and o not in self._viewed and self._last_use[o] == k
+            if reusable and o.shape == node.shape and o.dtype == node.dtype:
+                if o not in self._kept():
+                    self.fresh.discard(o)
+                    return self.names[o]
+        return None
+
+    def _kept(self) -> frozenset[Node]:
+        return frozenset(self.program.outputs)
+
+    def _free(self, node: Node, k: int) -> None:
+        dead = [
+            self.names[o]
+            for o in dict.fromkeys(node.operands)
+            if self._last_use[o] == k and o in self.fresh and _is_large(o) and o not in self._kept()
+        ]
+        if dead:
+            self.lines.append("del " + ", ".join(dead))
+
+    def _einsum(self, node: Node, operands: list[str]) -> None:
+        labels, out, sizes, spelling = node.params
+        if spelling:
+            self.names[node] = self.assign(_spelled(spelling, operands, labels, out))
+            if spelling != "einsum" or len(operands) > 1:
+                self.fresh.add(node)
+            return
+        term = Contraction(sizes, self.assign, self.dim).write(operands, labels, out)
+        self.names[node] = term.code if term.code in self.namespace else self.assign(term.code)
+        if term.fresh:
+            self.fresh.add(node)
+
+    def _results(self) -> list[str]:
+        """The outputs, each an array of its own: no views of inputs, constants or one another."""
+        results: list[str] = []
+        for node in self.program.outputs:
+            name = self.names[node]
+            owned = node in self.fresh and name not in results
+            if node.is_literal or node.primitive.name == "dim":
+                name = f"np.{node.dtype.name}({name})"
+            elif not owned and not node.weak:
+                name = self.assign(f"np.array({name})") if node.shape else self.assign(f"np.array({name})[()]")
+            results.append(name)
+        return results
+
+
+def _is_large(node: Node) -> bool:
+    total = 1
+    for d in node.shape:
+        if not isinstance(d, int):
+            return True
+        total *= d
+    return total >= _SMALL
+
+
+def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> str:
+    """The NumPy call that a primal contraction came from."""
+    arguments = ", ".join(operands)
+    if spelling == "sum":
+        axes = tuple(k for k, i in enumerate(labels[0]) if i not in out)
+        return f"np.add.reduce({arguments}, axis={'None' if not out else axes})"
+    if spelling == "einsum":
+        spelled = ",".join(map(subscripts, labels)) + "->" + subscripts(out)
+        return f"np.einsum({spelled!r}, {arguments})"
+    if spelling == "tensordot":
+        first, second = labels
+        pairs = [(k, second.index(i)) for k, i in enumerate(first) if i in second]
+        axes = ([i for i, _ in pairs], [j for _, j in pairs])
+        return f"np.tensordot({arguments}, axes={axes})"
+    return f"np.{spelling}({arguments})"
+
+
+def _slice(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+    return f"{x}[{_index(w, node.params[0])}]", False
+
+
+def _index(w: Writer, spec: tuple) -> str:
+    entries = []
+    for e in spec:
+        if not isinstance(e, tuple):
+            entries.append(w.dim(e))
+            continue
+        start, length, step = e
+        if start == 0 and step == 1 and not isinstance(length, int):
+            entries.append(f":{w.dim(length)}")
+        elif isinstance(length, int) and length == 0:
+            entries.append("0:0")
+        else:
+            stop = start + length * step
+            ends = "" if step < 0 and stop == -1 else w.dim(stop)
+            if step < 0 and not isinstance(length, int):
+                ends = ""
+            entries.append(f"{w.dim(start)}:{ends}" + (f":{step}" if step != 1 else ""))
+    return ", ".join(entries) or "()"
+
+
+def _assemble(w: Writer, node: Node, *pieces: str) -> tuple[str, bool]:
+    shape, specs = node.params
+    name = w.assign(f"np.zeros({w.shape(shape)}, np.{node.dtype.name})")
+    for k, (piece, spec) in enumerate(zip(pieces, specs, strict=True)):
+        w.lines.append(f"{name}[{_index(w, spec)}] {'=' if k == 0 else '+='} {piece}")
+    return name, True
+
+
+def _gather(w: Writer, node: Node, x: str, index: str) -> tuple[str, bool]:
+    return f"np.take({x}, {index}, axis={node.params[0]})", True
+
+
+def _scatter(w: Writer, node: Node, y: str, index: str) -> tuple[str, bool]:
+    axis, dim = node.params
+    return f"scatter({y}, {index}, {axis}, {w.dim(dim)})", True
+
+
+def _concatenate(w: Writer, node: Node, *parts: str) -> tuple[str, bool]:
+    return f"np.concatenate(({', '.join(parts)}, ), axis={node.params[0]})", True
+
+
+def _extremum(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+    axis = "None" if not node.shape else str(node.params[0])
+    return f"np.{node.primitive.ufunc.__name__}.reduce({x}, axis={axis})", True
+
+
+def _prod(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+    axis = "None" if not node.shape else str(node.params[0])
+    return f"np.multiply.reduce({x}, axis={axis})", True
+
+
+def _cumsum(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+    axis, reverse = node.params
+    return (f"cumulative_sum({x}, {axis}, True)", False) if reverse else (f"np.cumsum({x}, {axis})", True)
+
+
+_STATEMENTS = {
+    "slice": _slice,
+    "assemble": _assemble,
+    "gather": _gather,
+    "scatter": _scatter,
+    "concatenate": _concatenate,
+    "max": _extremum,
+    "min": _extremum,
+    "prod": _prod,
+    "cumsum": _cumsum,
+    "reshape": lambda w, n, x: (f"np.reshape({x}, {w.shape(n.params[0])})", False),
+    "cast": lambda w, n, x: (f"np.asarray({x}, np.{n.dtype.name})", False),
+    "gate": lambda w, n, m, t: (f"gate({m}, {t})", True),
+    "mark": lambda w, n, x: (x, False),
+    "stop_gradient": lambda w, n, x: (x, False),
+    "custom": lambda w, n, x, *_: (x, False),
+    "argmax": lambda w, n, x: (f"search('argmax', {x}, {n.params[0]})", True),
+    "argmin": lambda w, n, x: (f"search('argmin', {x}, {n.params[0]})", True),
+    "argsort": lambda w, n, x: (f"search('argsort', {x}, {n.params[0]})", True),
+}

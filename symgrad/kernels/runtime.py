@@ -1,0 +1,46 @@
+"""What generated source calls beside NumPy itself: the transposes that NumPy has no name for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def gate(m, t):
+    """``m · t`` where ``m`` is not zero, else 0."""
+    m = np.asarray(m)
+    product = t if m.dtype == bool else np.multiply(m, t)
+    return np.where(m if m.dtype == bool else m != 0, product, np.zeros((), np.result_type(product)))
+
+
+def scatter(y, index, axis: int, dim: int):
+    """Zeros with the entries of ``y`` added along ``axis`` where ``index`` says."""
+    index = np.asarray(index)
+    y = np.asarray(y)
+    lead = y.shape[:axis]
+    tail = y.shape[axis + index.ndim :]
+    result = np.zeros((*lead, dim, *tail), y.dtype)
+    if y.dtype == np.float64 and not lead and not tail:
+        result += np.bincount(index.ravel() % dim if dim else index.ravel(), y.ravel(), dim)
+    else:
+        np.add.at(result, (slice(None),) * axis + (index,), y)
+    return result
+
+
+def cumulative_sum(x, axis: int, reverse: bool):
+    """Running sums along ``axis``, from the end where ``reverse``."""
+    if reverse:
+        return np.flip(np.cumsum(np.flip(x, axis), axis), axis)
+    return np.cumsum(x, axis)
+
+
+def embed_diagonal(wide, shape, full: str, reduced: str):
+    """Zeros of ``shape`` with ``wide`` on the diagonals that repeated letters name."""
+    wide = np.asarray(wide)
+    result = np.zeros(shape, wide.dtype)
+    np.einsum(f"{full}->{reduced}", result)[...] = wide
+    return result
+
+
+def search(name: str, x, axis: int):
+    """The integer-valued searches."""
+    return np.argsort(x, axis, kind="stable") if name == "argsort" else getattr(np, name)(x, axis=axis)

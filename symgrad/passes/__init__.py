@@ -1,0 +1,1 @@
+"""Rewrites of a Program into an equal one that runs faster or reads better."""

@@ -1,0 +1,19 @@
+"""Marks and stops have had their say once everything is derived.
+
+``# mark(x) -> x,  stop_gradient(x) -> x,  custom(x, …) -> x``
+"""
+
+from __future__ import annotations
+
+from ..primitives.identity import CUSTOM, MARK, STOP
+from ..program.program import Program
+from .rewrite import rewrite
+
+_IDENTITIES = (MARK, STOP, CUSTOM)
+
+
+def strip_marks(program: Program) -> Program:
+    """``program`` without identities."""
+    if not any(n.primitive in _IDENTITIES for n in program.nodes):
+        return program
+    return rewrite(program, lambda n: n.operands[0] if n.primitive in _IDENTITIES else None)

@@ -1,0 +1,300 @@
+"""Contraction: ``einsum``, the one linear primitive, and δ as a way of writing labels.
+
+An einsum node has one tuple of integer labels an operand, output labels, and the size of every label.
+Two freedoms beyond ``np.einsum`` close it under transposition and hold every structured constant:
+
+- an output label that no operand has is a broadcast (contraction with ones);
+- a repeated output label is a diagonal (contraction with the identity δ), so the identity matrix is
+  ``->ii`` without operands. Nothing is materialised: ``contract`` unifies labels and δ is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..program.dims import Dim, Shape, broadcast
+from ..program.node import Node, emit
+from .primitive import Primitive, dim_value, literal, literal_value
+
+Labels = tuple[int, ...]
+
+
+class Einsum(Primitive):
+    """``params = (labels of each operand, output labels, size of each label, spelling)``.
+
+    The spelling names the NumPy call that a primal came from, so that its value is NumPy's to the bit;
+    derivatives leave it empty and the kernel chooses.
+    """
+
+    name = "einsum"
+
+    def infer(self, operands, params):
+        _, out, sizes, _ = params
+        dtype = _common_dtype(operands)
+        return tuple(sizes[i] for i in out), dtype, False
+
+    def masks(self, operands, params):
+        labels, out, sizes, _ = params
+        if not any(o.masked for o in operands):
+            return False
+        kept = set(out)
+        return all(i in kept or sizes[i] == 1 for ls in labels for i in ls)
+
+    def push(self, node, source, key, tangent, batch):
+        labels, out, sizes, _ = node.params
+        lead = tuple(range(len(sizes), len(sizes) + batch))
+        new = list(labels)
+        new[key] = lead + labels[key]
+        operands = list(node.operands)
+        operands[key] = tangent
+        return contract(operands, new, lead + out, sizes + tangent.shape[:batch])
+
+    def pull(self, node, source, key, ct, batch):
+        labels, out, sizes, _ = node.params
+        lead = tuple(range(len(sizes), len(sizes) + batch))
+        new, operands = list(labels), list(node.operands)
+        new[key], operands[key] = lead + out, ct
+        return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
+
+    def evaluate(self, params, *values):
+        labels, out, sizes, _ = params
+        unique = tuple(dict.fromkeys(out))
+        args: list = []
+        for v, ls in zip(values, labels, strict=True):
+            args += [v, list(ls)]
+        present = {i for ls in labels for i in ls}
+        kept = [i for i in unique if i in present]
+        core = np.einsum(*args, kept) if args else np.asarray(1.0)
+        slot = [slice(None) if i in present else None for i in unique]
+        wide = np.broadcast_to(core[tuple(slot)], tuple(sizes[i] for i in unique))
+        return wide.copy() if unique == out else diagonal_embed(wide, unique, out)
+
+    def spell(self, node):
+        labels, out, _, _ = node.params
+        return "einsum[" + ",".join(map(letters, labels)) + "->" + letters(out) + "]"
+
+
+EINSUM = Einsum()
+
+
+class Gate(Primitive):
+    """``gate(m, t)``: ``m · t`` where ``m`` is not zero and 0 where it is, whatever ``t`` holds.
+
+    The product in which structural zeros win (0·inf is 0); bilinear, with ``m`` broadcast against the
+    trailing axes of ``t`` or the reverse.
+    """
+
+    name = "gate"
+
+    def infer(self, operands, params):
+        m, t = operands
+        dtype = t.dtype if m.dtype.kind == "b" or m.weak else _common_dtype(operands)
+        return broadcast(m.shape, t.shape), dtype, False
+
+    def masks(self, operands, params):
+        return True
+
+    def push(self, node, source, key, tangent, batch):
+        m, t = node.operands
+        tangent = pad_rank(tangent, batch, node.ndim)
+        return expand_behind(gate(m, tangent) if key == 1 else gate(tangent, t), batch, node.shape)
+
+    def pull(self, node, source, key, ct, batch):
+        m, t = node.operands
+        wide = gate(m, ct) if key == 1 else gate(ct, t)
+        return broadcast_product(literal(1), wide, batch, node.shape, source.shape)
+
+    def evaluate(self, params, *values):
+        m, t = values
+        product = t if np.asarray(m).dtype == bool else np.multiply(m, t)
+        return np.where(np.not_equal(m, 0), product, np.zeros((), np.result_type(product)))
+
+
+GATE = Gate()
+
+
+def gate(m: Node, t: Node) -> Node:
+    """``m · t`` broadcast on trailing axes, in which a zero of ``m`` wins."""
+    return scale(t, m) if m.is_literal else emit(GATE, (m, t))
+
+
+def pad_rank(x: Node, batch: int, rank: int) -> Node:
+    """``x`` with unit axes after its ``batch`` leading ones, so that ``rank`` axes follow them."""
+    missing = rank - (x.ndim - batch)
+    if batch == 0 or missing <= 0:
+        return x
+    labels = tuple(range(x.ndim))
+    units = tuple(range(x.ndim, x.ndim + missing))
+    return contract([x], [labels], labels[:batch] + units + labels[batch:], x.shape + (1,) * missing)
+
+
+def scale(x: Node, factor: Node) -> Node:
+    """``x`` times a scalar."""
+    labels = tuple(range(x.ndim))
+    return contract([factor, x], [(), labels], labels, x.shape)
+
+
+def broadcast_product(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape) -> Node:
+    """``factor · flow`` over ``shape``, summed to ``out_shape``, behind ``flow``'s ``batch`` leading axes."""
+    rank = len(shape)
+    sizes: list[Dim] = list(flow.shape[:batch]) + list(shape)
+    lead = tuple(range(batch))
+
+    def fit(own: Shape) -> Labels:
+        labels = []
+        for axis, d in enumerate(own, start=rank - len(own)):
+            if d == shape[axis]:
+                labels.append(batch + axis)
+            else:  # a unit axis that broadcasts has a label of its own
+                sizes.append(1)
+                labels.append(len(sizes) - 1)
+        return tuple(labels)
+
+    own = flow.shape[batch:]
+    return contract([factor, flow], [fit(factor.shape), lead + fit(own)], lead + fit(out_shape), tuple(sizes))
+
+
+def contract(
+    operands: Sequence[Node], labels: Sequence[Labels], out: Labels, sizes: Sequence[Dim], spelling: str = ""
+) -> Node:
+    """The einsum of ``operands``, with every structured constant absorbed into the labels.
+
+    ``# ones -> no operand, δ -> one label, transpose -> permuted labels, 1·x -> x``
+    """
+    if spelling:
+        return _build(list(operands), list(labels), tuple(out), list(sizes), spelling)
+    parent = list(range(len(sizes)))
+    sizes = list(sizes)
+
+    def find(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = i = parent[parent[i]]
+        return i
+
+    kept: list[Node] = []
+    kept_labels: list[Labels] = []
+    factor: float | int = 1
+    pending = [(o, tuple(ls)) for o, ls in zip(operands, labels, strict=True)]
+    pending.reverse()
+    while pending:
+        node, ls = pending.pop()
+        if node.is_literal:
+            factor = factor * literal_value(node)
+        elif node.primitive is EINSUM and _is_structure(node):
+            (inner, inner_out, inner_sizes, _) = node.params
+            image: dict[int, int] = {}
+            for i, label in zip(inner_out, ls, strict=True):
+                if i in image:
+                    parent[find(label)] = find(image[i])
+                else:
+                    image[i] = label
+            for i in {i for x in inner for i in x} - image.keys():  # unit labels summed away
+                sizes.append(inner_sizes[i])
+                parent.append(len(parent))
+                image[i] = len(parent) - 1
+            for o, x in reversed(list(zip(node.operands, inner, strict=True))):
+                pending.append((o, tuple(image[i] for i in x)))
+        else:
+            kept.append(node)
+            kept_labels.append(ls)
+    kept_labels = [tuple(find(i) for i in ls) for ls in kept_labels]
+    new_out = tuple(find(i) for i in out)
+    present = {i for ls in kept_labels for i in ls} | set(new_out)
+    named: list[Node] = []
+    for ls in labels:  # a summed label that no operand is left to hold counts its size
+        for i in map(find, ls):
+            if i not in present:
+                present.add(i)
+                if isinstance(sizes[i], int):
+                    factor = factor * sizes[i]
+                else:
+                    named.append(dim_value(sizes[i]))
+    for node in named:
+        kept.append(node)
+        kept_labels.append(())
+    if factor != 1 or not kept:
+        kept.insert(0, literal(factor))
+        kept_labels.insert(0, ())
+    return _build(kept, kept_labels, new_out, sizes, "")
+
+
+def _build(kept: list[Node], labels: list[Labels], out: Labels, sizes: Sequence[Dim], spelling: str) -> Node:
+    if len(kept) == 1 and labels[0] == out and len(set(out)) == len(out):
+        return kept[0]
+    order = dict.fromkeys(i for ls in (*labels, out) for i in ls)
+    number = {label: k for k, label in enumerate(order)}
+    params = (
+        tuple(tuple(number[i] for i in ls) for ls in labels),
+        tuple(number[i] for i in out),
+        tuple(sizes[i] for i in order),
+        spelling,
+    )
+    return emit(EINSUM, tuple(kept), params)
+
+
+def _is_structure(node: Node) -> bool:
+    """A transpose, broadcast, diagonal, identity or scaling: labels and at most one array."""
+    labels, out, sizes, spelling = node.params
+    if sum(1 for ls in labels if ls) > 1 or spelling not in ("", "view"):
+        return False
+    kept = set(out)
+    return all(i in kept or sizes[i] == 1 for ls in labels for i in ls)
+
+
+def _common_dtype(operands: Sequence[Node]) -> np.dtype:
+    strong = [o.dtype for o in operands if not o.weak]
+    return np.result_type(*strong) if strong else np.dtype(np.float64)
+
+
+def ones(shape: Shape) -> Node:
+    """The array of ones of ``shape``, as structure."""
+    labels = tuple(range(len(shape)))
+    return contract([literal(1)], [()], labels, shape)
+
+
+def expand(x: Node, shape: Shape) -> Node:
+    """``x`` broadcast to ``shape``."""
+    return broadcast_product(literal(1), x, 0, shape, shape)
+
+
+def expand_behind(x: Node, batch: int, shape: Shape) -> Node:
+    """``x`` broadcast to ``shape`` behind its ``batch`` leading axes."""
+    return broadcast_product(literal(1), x, batch, shape, shape)
+
+
+def identity(shape: Shape) -> Node:
+    """δ of shape ``shape + shape``: the seed of a Jacobian."""
+    labels = tuple(range(len(shape)))
+    return contract([literal(1)], [()], labels + labels, shape)
+
+
+def transpose(x: Node, axes: Sequence[int]) -> Node:
+    """``np.transpose``."""
+    return contract([x], [tuple(range(x.ndim))], tuple(axes), x.shape)
+
+
+def total(x: Node) -> Node:
+    """The sum of all elements."""
+    return contract([x], [tuple(range(x.ndim))], (), x.shape)
+
+
+def letters(labels: Labels) -> str:
+    """Labels as text: ``i j k …``, then ``i1 j1 …``.
+
+    >>> letters((0, 1))
+    'ij'
+    """
+    alphabet = "ijklmnopqrstuvwxyzabcdefgh"
+    return "".join(alphabet[i % 26] + (str(i // 26) if i >= 26 else "") for i in labels)
+
+
+def diagonal_embed(wide: np.ndarray, unique: Labels, out: Labels) -> np.ndarray:
+    """Zeros of the output's shape with ``wide`` on the diagonal where output labels repeat."""
+    extent = dict(zip(unique, wide.shape, strict=True))
+    result = np.zeros(tuple(extent[i] for i in out), wide.dtype)
+    np.einsum(result, list(out), list(unique))[...] = wide
+    return result
+
+

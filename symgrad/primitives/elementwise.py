@@ -1,0 +1,253 @@
+"""Elementwise work: interned scalar templates over sympy.
+
+A template is one scalar function over slot symbols ``a, b, c`` with the NumPy ufunc that computes it.
+Its partial derivatives are taken by sympy once a template, compiled to a recipe of other templates,
+and cached; a node then costs microseconds. Where the formula that sympy would give is not what
+floating point needs (0·log 0, ties, overflow) the partial is declared instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..program.dims import broadcast
+from ..program.node import Node, emit
+from .contraction import broadcast_product, gate, pad_rank
+from .primitive import Primitive, literal, literal_value
+
+SLOTS = sympy.symbols("a b c", real=True)
+
+#: name -> Template, every elementwise function there is
+TEMPLATES: dict[str, Template] = {}
+#: sympy function class -> Template, for compiling partials
+_BY_FUNCTION: dict[Any, Template] = {}
+
+Partial = Callable[..., "Node | None"]
+
+
+class Template(Primitive):
+    """One scalar function applied elementwise, with broadcasting.
+
+    ``expr`` is its formula over SLOTS, ``ufunc`` what NumPy computes, ``partials`` the declared
+    partial derivatives (a callable on nodes or None for zero each), or absent: sympy's.
+    ``operator`` marks Python's own operators, which keep Python scalars weak.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ufunc: Callable,
+        expr: sympy.Basic,
+        partials: tuple[Partial | None, ...] | None = None,
+        operator: bool = False,
+        numexpr: str | None = None,
+    ) -> None:
+        self.name = name
+        self.ufunc = ufunc
+        self.expr = expr
+        self.operator = operator
+        self.numexpr = numexpr
+        self.arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
+        self._partials: list[Partial | None] | None = None if partials is None else list(partials)
+        self._dtypes: dict[tuple, np.dtype] = {}
+        self.stable: Callable[[Node], list[tuple[Node, Partial]] | None] | None = None
+        TEMPLATES[name] = self
+
+    def __call__(self, *operands: Node | float | int | bool) -> Node:
+        nodes = tuple(o if isinstance(o, Node) else literal(o) for o in operands)
+        if all(o.is_literal for o in nodes):
+            folded = self._fold(nodes)
+            if folded is not None:
+                return folded
+        return emit(self, nodes)
+
+    def _fold(self, nodes: tuple[Node, ...]) -> Node | None:
+        with np.errstate(all="ignore"):
+            value = self.ufunc(*[literal_value(o) for o in nodes])
+        return literal(value.item()) if isinstance(value, (np.float64, np.int64, np.bool_)) else None
+
+    def infer(self, operands, params):
+        shape = operands[0].shape
+        for o in operands[1:]:
+            if o.shape != shape:
+                shape = broadcast(*[p.shape for p in operands])
+                break
+        key = tuple([(o.dtype, o.weak) for o in operands])
+        dtype = self._dtypes.get(key)
+        if dtype is None:
+            dtype = self._dtypes[key] = self._resolve(operands)
+        return shape, dtype, self.operator and all(o.weak for o in operands)
+
+    def _resolve(self, operands: tuple[Node, ...]) -> np.dtype:
+        strong = any(not o.weak for o in operands)
+        kinds = [_PYTHON[o.dtype.kind] if o.weak and strong else o.dtype for o in operands]
+        if isinstance(self.ufunc, np.ufunc):
+            return self.ufunc.resolve_dtypes((*kinds, *[None] * self.ufunc.nout))[self.arity]
+        stand_ins = [k(1) if isinstance(k, type) else np.empty((), k) for k in kinds[1:]]
+        return np.result_type(*stand_ins)
+
+    def masks(self, operands, params):
+        return self.name in _KEEPS_MASK and any(o.masked for o in operands)
+
+    def dependencies(self, node):
+        if not node.dtype.kind == "f":
+            return ()
+        if self.stable is not None:
+            found = self.stable(node)
+            if found is not None:
+                return found
+        partials = self.partials
+        return [(o, partials[k]) for k, o in enumerate(node.operands) if o.differentiable and partials[k]]
+
+    @property
+    def partials(self) -> list[Partial | None]:
+        """The partial derivative by each operand, a callable on the operands' nodes."""
+        if self._partials is None:
+            self._partials = [
+                compile_recipe(sympy.diff(self.expr, SLOTS[k]), self.arity) for k in range(self.arity)
+            ]
+        return self._partials
+
+    def push(self, node, source, key, tangent, batch):
+        factor = key(*node.operands)
+        return None if factor is None else _times(factor, tangent, batch, node.shape, node.shape, node.dtype)
+
+    def pull(self, node, source, key, ct, batch):
+        factor = key(*node.operands)
+        if factor is None:
+            return None
+        return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
+
+    def evaluate(self, params, *values):
+        return self.ufunc(*values)
+
+
+_PYTHON = {"b": bool, "i": int, "u": int, "f": float}
+_KEEPS_MASK = {"negative", "multiply", "add", "subtract"}
+
+
+def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple, dtype: np.dtype) -> Node:
+    """``factor ⊙ flow``, where zeros that are structure win against infinities.
+
+    ``flow`` has ``batch`` leading axes; the result is summed to ``out_shape`` behind them.
+    """
+    if factor.dtype.kind == "b" or factor.masked:
+        flow = gate(factor, pad_rank(flow, batch, len(shape)))
+        factor = literal(1)
+    elif flow.masked and not factor.is_literal:
+        flow = gate(pad_rank(flow, batch, len(shape)), factor)
+        factor = literal(1)
+    result = broadcast_product(factor, flow, batch, shape, out_shape)
+    return cast(result, dtype)
+
+
+class Cast(Primitive):
+    """A change of dtype; linear between floats."""
+
+    name = "cast"
+
+    def infer(self, operands, params):
+        return operands[0].shape, params[0], False
+
+    def masks(self, operands, params):
+        return operands[0].masked
+
+    def dependencies(self, node):
+        return super().dependencies(node) if node.dtype.kind == "f" else ()
+
+    def push(self, node, source, key, tangent, batch):
+        return cast(tangent, node.dtype)
+
+    def pull(self, node, source, key, ct, batch):
+        return cast(ct, source.dtype)
+
+    def evaluate(self, params, *values):
+        return np.asarray(values[0]).astype(params[0])
+
+    def spell(self, node):
+        return f"cast[{node.dtype}]"
+
+
+CAST = Cast()
+
+
+def cast(node: Node, dtype: np.dtype) -> Node:
+    """``node`` as ``dtype``; the node itself where it already is, or is a Python scalar."""
+    if node.dtype == dtype and not node.weak or node.is_literal:
+        return node
+    return emit(CAST, (node,), (np.dtype(dtype),))
+
+
+def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
+    """A callable that builds ``expr`` over SLOTS out of templates; None for zero."""
+    if expr == 0:
+        return None
+    steps: list[Callable[[list], Any]] = []
+    index: dict[sympy.Basic, int] = {SLOTS[k]: k for k in range(arity)}
+
+    def place(e: sympy.Basic, step: Callable[[list], Any]) -> int:
+        steps.append(step)
+        index[e] = arity + len(steps) - 1
+        return index[e]
+
+    def build(e: sympy.Basic) -> int:  # recursion is over one template's formula, never over a program
+        if e in index:
+            return index[e]
+        if e.is_number:
+            value = int(e) if e.is_Integer else float(e)
+            return place(e, lambda v: literal(value))
+        if isinstance(e, sympy.Pow):
+            return _build_power(e)
+        if isinstance(e, (sympy.Add, sympy.Mul)):
+            head, tail = e.as_two_terms()
+            if isinstance(e, sympy.Add) and tail.could_extract_minus_sign():
+                return call(e, "subtract", head, -tail)
+            if isinstance(e, sympy.Add) and head.could_extract_minus_sign():
+                return call(e, "subtract", tail, -head)
+            if isinstance(e, sympy.Mul):
+                if head == -1:
+                    return call(e, "negative", tail)
+                top, bottom = e.as_numer_denom()
+                if bottom != 1:
+                    return call(e, "divide", top, bottom)
+            return call(e, "add" if isinstance(e, sympy.Add) else "multiply", head, tail)
+        template = _BY_FUNCTION.get(e.func)
+        if template is None:
+            raise KeyError(f"no template computes {e.func}; declare one in primitives/functions.py")
+        return call(e, template.name, *e.args)
+
+    def _build_power(e: sympy.Pow) -> int:
+        base, exponent = e.args
+        named = {2: "square", sympy.Rational(1, 2): "sqrt"}.get(exponent)
+        if named:
+            return call(e, named, base)
+        if exponent.could_extract_minus_sign():
+            return call(e, "divide", sympy.Integer(1), base**-exponent)
+        if base == sympy.E:
+            return call(e, "exp", exponent)
+        return call(e, "power", base, exponent)
+
+    def call(e: sympy.Basic, name: str, *args: sympy.Basic) -> int:
+        at = [build(x) for x in args]
+        template = TEMPLATES[name]
+        return place(e, lambda v: template(*[v[i] for i in at]))
+
+    last = build(expr)
+
+    def recipe(*operands: Node) -> Node:
+        values = list(operands)
+        for step in steps:
+            values.append(step(values))
+        return values[last]
+
+    return recipe
+
+
+def register_function(function: Any, template: Template) -> None:
+    """Let partials that contain the sympy ``function`` be computed by ``template``."""
+    _BY_FUNCTION[function] = template
+

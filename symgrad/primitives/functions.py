@@ -1,0 +1,353 @@
+"""The elementwise functions: one declaration each.
+
+``declare(name, ufunc, formula, …)`` is all it takes: the value is the ufunc's, the partials are
+sympy's derivative of the formula unless declared, ``domain`` is where the rule tests draw from (one
+interval an operand), ``numexpr`` how numexpr spells it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy
+from sympy.codegen import cfunctions, numpy_nodes
+
+from ..program.node import Node
+from .contraction import gate
+from .elementwise import SLOTS, Partial, Template, cast, register_function
+from .primitive import literal, literal_value
+
+A, B, C = SLOTS
+ANY = (-3.0, 3.0)
+#: template name -> intervals that the rule tests draw operands from
+DOMAINS: dict[str, tuple[tuple[float, float], ...]] = {}
+
+
+def declare(
+    name: str,
+    ufunc,
+    formula: sympy.Basic,
+    *,
+    partials: tuple[Partial | None, ...] | None = None,
+    domain: tuple[tuple[float, float], ...] | None = None,
+    operator: bool = False,
+    numexpr: str | None = None,
+) -> Template:
+    """Add one elementwise function; returns its template."""
+    template = Template(name, ufunc, formula, partials, operator, numexpr)
+    DOMAINS[name] = domain or (ANY,) * template.arity
+    if isinstance(formula, (sympy.Function, sympy.Abs)) and formula.args == SLOTS[: template.arity]:
+        register_function(formula.func, template)
+    return template
+
+
+def opaque(name: str, arity: int) -> sympy.Basic:
+    """A formula that sympy only names, for functions it does not know."""
+    return sympy.Function(name, real=True)(*SLOTS[:arity])
+
+
+def _one(*_: Node) -> Node:
+    return literal(1)
+
+
+def _minus_one(*_: Node) -> Node:
+    return literal(-1)
+
+
+# arithmetic
+add = declare("add", np.add, A + B, partials=(_one, _one), operator=True, numexpr="({0}+{1})")
+subtract = declare("subtract", np.subtract, A - B, partials=(_one, _minus_one), operator=True, numexpr="({0}-{1})")
+multiply = declare(
+    "multiply",
+    np.multiply,
+    A * B,
+    partials=(lambda a, b: b, lambda a, b: a),
+    operator=True,
+    numexpr="({0}*{1})",
+)
+NONZERO = (0.3, 3.0)
+divide = declare(
+    "divide",
+    np.divide,
+    A / B,
+    partials=(lambda a, b: divide(1, b), lambda a, b: negative(divide(divide(a, b), b))),
+    domain=(ANY, NONZERO),
+    operator=True,
+    numexpr="({0}/{1})",
+)
+negative = declare("negative", np.negative, -A, partials=(_minus_one,), operator=True, numexpr="(-{0})")
+positive = declare("positive", np.positive, opaque("positive", 1), partials=(_one,), operator=True, numexpr="{0}")
+square = declare(
+    "square", np.square, A**2, partials=(lambda a: multiply(2, a),), operator=True, numexpr="({0}*{0})"
+)
+reciprocal = declare(
+    "reciprocal",
+    np.reciprocal,
+    1 / A,
+    partials=(lambda a: negative(square(reciprocal(a))),),
+    domain=(NONZERO,),
+    numexpr="(1/{0})",
+)
+sqrt = declare("sqrt", np.sqrt, sympy.sqrt(A), domain=(NONZERO,), numexpr="sqrt({0})")
+norm_sqrt = declare(
+    "norm_sqrt",
+    np.sqrt,
+    sympy.sqrt(A),
+    partials=(lambda a: gate(greater(a, 0), divide(0.5, sqrt(a))),),
+    domain=(NONZERO,),
+    numexpr="sqrt({0})",
+)
+cbrt = declare(
+    "cbrt",
+    np.cbrt,
+    cfunctions.Cbrt(A),
+    partials=(lambda a: divide(1, multiply(3, square(cbrt(a)))),),
+    domain=(NONZERO,),
+)
+
+
+def _power_by_base(a: Node, b: Node) -> Node | None:
+    if b.is_literal:
+        exponent = literal_value(b)
+        if exponent in (0, 1, 2):
+            return {0: None, 1: literal(1), 2: multiply(2, a)}[exponent]
+        lower = power(a, exponent - 1) if exponent != 3 else square(a)
+        return multiply(exponent, lower)
+    return gate(b, power(a, subtract(b, 1)))
+
+
+def _power_by_exponent(a: Node, b: Node) -> Node:
+    return gate(power(a, b), log(a))
+
+
+power = declare(
+    "power",
+    np.power,
+    A**B,
+    partials=(_power_by_base, _power_by_exponent),
+    domain=(NONZERO, ANY),
+    operator=True,
+    numexpr="({0}**{1})",
+)
+float_power = declare(
+    "float_power",
+    np.float_power,
+    A**B,
+    partials=(_power_by_base, _power_by_exponent),
+    domain=(NONZERO, ANY),
+)
+
+# exponentials and logarithms
+exp = declare("exp", np.exp, sympy.exp(A), numexpr="exp({0})")
+exp2 = declare("exp2", np.exp2, cfunctions.exp2(A))
+expm1 = declare("expm1", np.expm1, cfunctions.expm1(A), partials=(lambda a: exp(a),), numexpr="expm1({0})")
+log = declare("log", np.log, sympy.log(A), domain=(NONZERO,), numexpr="log({0})")
+log2 = declare("log2", np.log2, cfunctions.log2(A), domain=(NONZERO,))
+log10 = declare("log10", np.log10, cfunctions.log10(A), domain=(NONZERO,), numexpr="log10({0})")
+log1p = declare("log1p", np.log1p, cfunctions.log1p(A), domain=((-0.7, 3.0),), numexpr="log1p({0})")
+logaddexp = declare(
+    "logaddexp",
+    np.logaddexp,
+    numpy_nodes.logaddexp(A, B),
+    partials=(lambda a, b: sigmoid(subtract(a, b)), lambda a, b: sigmoid(subtract(b, a))),
+)
+logaddexp2 = declare(
+    "logaddexp2",
+    np.logaddexp2,
+    numpy_nodes.logaddexp2(A, B),
+    partials=(
+        lambda a, b: sigmoid(multiply(_LOG_2, subtract(a, b))),
+        lambda a, b: sigmoid(multiply(_LOG_2, subtract(b, a))),
+    ),
+)
+_LOG_2 = 0.6931471805599453
+
+# trigonometric and hyperbolic
+UNIT = (-0.9, 0.9)
+sin = declare("sin", np.sin, sympy.sin(A), numexpr="sin({0})")
+cos = declare("cos", np.cos, sympy.cos(A), numexpr="cos({0})")
+tan = declare(
+    "tan",
+    np.tan,
+    sympy.tan(A),
+    partials=(lambda a: add(1, square(tan(a))),),
+    domain=((-1.2, 1.2),),
+    numexpr="tan({0})",
+)
+arcsin = declare("arcsin", np.arcsin, sympy.asin(A), domain=(UNIT,), numexpr="arcsin({0})")
+arccos = declare("arccos", np.arccos, sympy.acos(A), domain=(UNIT,), numexpr="arccos({0})")
+arctan = declare("arctan", np.arctan, sympy.atan(A), numexpr="arctan({0})")
+arctan2 = declare("arctan2", np.arctan2, sympy.atan2(A, B), domain=(NONZERO, NONZERO), numexpr="arctan2({0},{1})")
+hypot = declare(
+    "hypot",
+    np.hypot,
+    cfunctions.hypot(A, B),
+    partials=(
+        lambda a, b: gate(not_equal(hypot(a, b), 0), divide(a, hypot(a, b))),
+        lambda a, b: gate(not_equal(hypot(a, b), 0), divide(b, hypot(a, b))),
+    ),
+    domain=(NONZERO, NONZERO),
+)
+sinh = declare("sinh", np.sinh, sympy.sinh(A), numexpr="sinh({0})")
+cosh = declare("cosh", np.cosh, sympy.cosh(A), numexpr="cosh({0})")
+tanh = declare(
+    "tanh", np.tanh, sympy.tanh(A), partials=(lambda a: subtract(1, square(tanh(a))),), numexpr="tanh({0})"
+)
+arcsinh = declare("arcsinh", np.arcsinh, sympy.asinh(A), numexpr="arcsinh({0})")
+arccosh = declare(
+    "arccosh",
+    np.arccosh,
+    sympy.acosh(A),
+    partials=(lambda a: divide(1, multiply(sqrt(subtract(a, 1)), sqrt(add(a, 1)))),),
+    domain=((1.3, 4.0),),
+    numexpr="arccosh({0})",
+)
+arctanh = declare("arctanh", np.arctanh, sympy.atanh(A), domain=(UNIT,), numexpr="arctanh({0})")
+deg2rad = declare("deg2rad", np.deg2rad, A * sympy.pi / 180)
+rad2deg = declare("rad2deg", np.rad2deg, A * 180 / sympy.pi)
+# kinks and steps: ties of maximum and minimum share evenly, |x| has slope 0 at 0
+sign = declare("sign", np.sign, sympy.sign(A), partials=(None,))
+absolute = declare(
+    "absolute", np.absolute, sympy.Abs(A), partials=(lambda a: sign(a),), operator=True, numexpr="abs({0})"
+)
+fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),), numexpr="abs({0})")
+register_function(sympy.Abs, absolute)
+
+
+def _share(wins: Template):
+    def partial(mine: Node, other: Node) -> Node:
+        return gate(wins(mine, other), where(equal(mine, other), 0.5, cast(literal(1.0), mine.dtype)))
+
+    return (lambda a, b: partial(a, b), lambda a, b: partial(b, a))
+
+
+greater = declare("greater", np.greater, A > B, partials=(None, None), numexpr="({0}>{1})")
+greater_equal = declare("greater_equal", np.greater_equal, A >= B, partials=(None, None), numexpr="({0}>={1})")
+less = declare("less", np.less, A < B, partials=(None, None), numexpr="({0}<{1})")
+less_equal = declare("less_equal", np.less_equal, A <= B, partials=(None, None), numexpr="({0}<={1})")
+equal = declare("equal", np.equal, sympy.Eq(A, B), partials=(None, None), numexpr="({0}=={1})")
+not_equal = declare("not_equal", np.not_equal, sympy.Ne(A, B), partials=(None, None), numexpr="({0}!={1})")
+maximum = declare("maximum", np.maximum, sympy.Max(A, B), partials=_share(greater_equal))
+minimum = declare("minimum", np.minimum, sympy.Min(A, B), partials=_share(less_equal))
+fmax = declare("fmax", np.fmax, sympy.Max(A, B), partials=_share(greater_equal))
+fmin = declare("fmin", np.fmin, sympy.Min(A, B), partials=_share(less_equal))
+for _function, _template in ((sympy.Max, maximum), (sympy.Min, minimum)):
+    register_function(_function, _template)
+where = declare(
+    "where",
+    np.where,
+    sympy.Piecewise((B, sympy.Ne(A, 0)), (C, True)),
+    partials=(None, lambda c, a, b: condition(c), lambda c, a, b: logical_not(c)),
+    numexpr="where({0},{1},{2})",
+)
+floor = declare("floor", np.floor, sympy.floor(A), partials=(None,), numexpr="floor({0})")
+ceil = declare("ceil", np.ceil, sympy.ceiling(A), partials=(None,), numexpr="ceil({0})")
+trunc = declare("trunc", np.trunc, opaque("trunc", 1), partials=(None,))
+rint = declare("rint", np.rint, opaque("round", 1), partials=(None,))
+heaviside = declare("heaviside", np.heaviside, opaque("heaviside", 2), partials=(None, lambda a, b: equal(a, 0)))
+copysign = declare(
+    "copysign",
+    np.copysign,
+    sympy.Abs(A) * sympy.sign(B),
+    partials=(lambda a, b: multiply(sign(a), copysign(1.0, b)), None),
+)
+floor_divide = declare(
+    "floor_divide",
+    np.floor_divide,
+    sympy.floor(A / B),
+    partials=(None, None),
+    domain=(ANY, NONZERO),
+    operator=True,
+)
+remainder = declare(
+    "remainder",
+    np.remainder,
+    sympy.Mod(A, B),
+    partials=(_one, lambda a, b: negative(floor_divide(a, b))),
+    domain=(ANY, NONZERO),
+    operator=True,
+)
+fmod = declare(
+    "fmod",
+    np.fmod,
+    opaque("fmod", 2),
+    partials=(_one, lambda a, b: negative(trunc(divide(a, b)))),
+    domain=(ANY, NONZERO),
+    numexpr="fmod({0},{1})",
+)
+ldexp = declare("ldexp", np.ldexp, A * 2**B, partials=(lambda a, b: exp2(cast(b, a.dtype)), None))
+
+# truth
+_FLAT = (None, None)
+logical_and = declare("logical_and", np.logical_and, sympy.And(sympy.Ne(A, 0), sympy.Ne(B, 0)), partials=_FLAT)
+logical_or = declare("logical_or", np.logical_or, sympy.Or(sympy.Ne(A, 0), sympy.Ne(B, 0)), partials=_FLAT)
+logical_xor = declare("logical_xor", np.logical_xor, opaque("xor", 2), partials=_FLAT)
+logical_not = declare("logical_not", np.logical_not, sympy.Eq(A, 0), partials=(None,))
+isfinite = declare("isfinite", np.isfinite, opaque("isfinite", 1), partials=(None,))
+isnan = declare("isnan", np.isnan, opaque("isnan", 1), partials=(None,))
+isinf = declare("isinf", np.isinf, opaque("isinf", 1), partials=(None,))
+signbit = declare("signbit", np.signbit, A < 0, partials=(None,))
+bitwise_and = declare("bitwise_and", np.bitwise_and, opaque("bitand", 2), partials=_FLAT, operator=True)
+bitwise_or = declare("bitwise_or", np.bitwise_or, opaque("bitor", 2), partials=_FLAT, operator=True)
+bitwise_xor = declare("bitwise_xor", np.bitwise_xor, opaque("bitxor", 2), partials=_FLAT, operator=True)
+invert = declare("invert", np.invert, opaque("invert", 1), partials=(None,), operator=True)
+
+
+def condition(c: Node) -> Node:
+    """``c`` as a boolean."""
+    return c if c.dtype.kind == "b" else not_equal(c, 0)
+
+
+def sigmoid(u: Node) -> Node:
+    """``1/(1 + exp(-u))``, which neither overflows to NaN nor loses digits on either side."""
+    return divide(1, add(1, exp(negative(u))))
+
+
+# Compositions whose own chain rule is inf/inf in floating point, differentiated as one function.
+
+
+def _one_plus_exp(node: Node) -> Node | None:
+    """``u`` where node is ``1 + exp(u)``."""
+    if node.primitive is add:
+        for one, other in (node.operands, node.operands[::-1]):
+            if one.is_literal and literal_value(one) == 1 and other.primitive is exp:
+                return other.operands[0]
+    return None
+
+
+def _stable_log(node: Node):
+    # log(1 + exp(u)) -> sigmoid(u)
+    u = _one_plus_exp(node.operands[0])
+    return None if u is None else [(u, lambda *_: sigmoid(u))]
+
+
+def _stable_log1p(node: Node):
+    # log1p(exp(u)) -> sigmoid(u)
+    inner = node.operands[0]
+    if inner.primitive is not exp:
+        return None
+    u = inner.operands[0]
+    return [(u, lambda *_: sigmoid(u))]
+
+
+def _stable_divide(node: Node):
+    # c / (1 + exp(u)) -> -c·sigmoid(u)·sigmoid(-u);  exp(u) / (1 + exp(u)) -> sigmoid(u)·sigmoid(-u)
+    top, bottom = node.operands
+    u = _one_plus_exp(bottom)
+    if u is None:
+        return None
+    slope = multiply(sigmoid(u), sigmoid(negative(u)))
+    if top.is_literal:
+        return [(u, lambda *_: negative(slope) if literal_value(top) == 1 else multiply(negative(top), slope))]
+    if top.primitive is exp and top.operands[0] is u:
+        return [(u, lambda *_: slope)]
+    return None
+
+
+def _stable_reciprocal(node: Node):
+    # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u)
+    u = _one_plus_exp(node.operands[0])
+    return None if u is None else [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(negative(u)))))]
+
+
+log.stable, log1p.stable = _stable_log, _stable_log1p
+divide.stable, reciprocal.stable = _stable_divide, _stable_reciprocal

@@ -1,0 +1,89 @@
+"""Identities with a say in differentiation: marks, stop_gradient and custom rules."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..program.node import Node, emit
+from .primitive import Primitive
+
+_marks = itertools.count()
+
+
+class Mark(Primitive):
+    """The value itself under a new name: what a derivative inside a trace is taken by."""
+
+    name = "mark"
+
+    def infer(self, operands, params):
+        (x,) = operands
+        return x.shape, x.dtype, x.weak
+
+    def masks(self, operands, params):
+        return operands[0].masked
+
+    def push(self, node, source, key, tangent, batch):
+        return tangent
+
+    def pull(self, node, source, key, ct, batch):
+        return ct
+
+    def evaluate(self, params, *values):
+        return values[0]
+
+
+class Stop(Mark):
+    """The value itself, as a constant."""
+
+    name = "stop_gradient"
+
+    def dependencies(self, node):
+        return ()
+
+
+class Custom(Primitive):
+    """Operand 0's value with a declared pullback to the other operands.
+
+    ``params = (rule,)``: ``rule(operands, ct, batch)`` gives a cotangent or None for each operand but
+    the first. The rule is linear in ``ct``, so forward mode is its transpose.
+    """
+
+    name = "custom"
+
+    def infer(self, operands, params):
+        return operands[0].shape, operands[0].dtype, False
+
+    def dependencies(self, node):
+        return [(o, k) for k, o in enumerate(node.operands) if k and o.differentiable]
+
+    def pull(self, node, source, key, ct, batch):
+        return node.params[0](node, ct, batch)[key - 1]
+
+    def push(self, node, source, key, tangent, batch):
+        return node.params[0].push(node, key, tangent, batch)
+
+    def evaluate(self, params, *values):
+        return np.array(values[0])
+
+
+MARK, STOP, CUSTOM = Mark(), Stop(), Custom()
+
+
+def mark(node: Node) -> Node:
+    """``node`` under a name that nothing else has."""
+    return emit(MARK, (node,), (next(_marks),))
+
+
+def stop_gradient(node: Node) -> Node:
+    """``node`` without its derivative."""
+    return emit(STOP, (node,))
+
+
+def custom(value: Node, sources: Sequence[Node], rule: Callable) -> Node:
+    """``value``, whose pullback to ``sources`` is ``rule``."""
+    return emit(CUSTOM, (value, *sources), (rule,))
+
+

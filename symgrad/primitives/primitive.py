@@ -1,0 +1,130 @@
+"""Primitive: what an operation on whole arrays declares, and the leaves of every program.
+
+A primitive declares its value, its shape and dtype, and its local linear map from each operand. The
+map is stated once: ``push`` applies it to a tangent (forward mode), ``pull`` applies its transpose to
+a cotangent (reverse mode). Both accept ``batch`` leading axes, so a seed may be a whole identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..program.node import Node, active_graph, emit
+
+
+class Primitive:
+    """Base class; one instance a primitive."""
+
+    name: str = ""
+
+    def infer(self, operands: tuple[Node, ...], params: tuple) -> tuple[tuple, np.dtype, bool]:
+        """Shape, dtype and weakness of the result."""
+        raise NotImplementedError
+
+    def masks(self, operands: tuple[Node, ...], params: tuple) -> bool:
+        """Whether the result holds structural zeros (see ``Node.masked``)."""
+        return False
+
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
+        """``(source, key)`` pairs: what the value depends on smoothly; ``key`` names the linear map."""
+        return [(o, k) for k, o in enumerate(node.operands) if o.differentiable]
+
+    def push(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
+        """The tangent of ``node`` from the tangent of one source; None where it is zero."""
+        raise NotImplementedError
+
+    def pull(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
+        """The cotangent of one source from that of ``node``; None where it is zero."""
+        raise NotImplementedError
+
+    def evaluate(self, params: tuple, *values: Any) -> Any:
+        """The value on NumPy arrays."""
+        raise NotImplementedError
+
+    def spell(self, node: Node) -> str:
+        """The name with its parameters, for ``str(program)``."""
+        return self.name
+
+
+class Leaf(Primitive):
+    """A node without operands; nothing flows through it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def infer(self, operands, params):
+        raise NotImplementedError("leaves are built with their shape")
+
+    def dependencies(self, node):
+        return ()
+
+
+class Literal(Leaf):
+    """A Python scalar; weakly typed, as in NumPy."""
+
+    def infer(self, operands, params):
+        return (), _LITERAL_DTYPES[params[2]], True
+
+    def evaluate(self, params, *values):
+        return params[0]
+
+    def spell(self, node):
+        return node.params[1]
+
+
+_LITERAL_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+
+INPUT = Leaf("input")
+CONSTANT = Leaf("constant")
+DIM = Leaf("dim")
+LITERAL = Literal("literal")
+
+
+class Captured:
+    """A NumPy array that a trace found in its surroundings; compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: np.ndarray) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"array{list(self.value.shape)}"
+
+
+def input_node(label: str, shape: tuple, dtype: np.dtype, weak: bool = False) -> Node:
+    """A fresh input; never interned, so two inputs are never the same."""
+    return Node(INPUT, (), (label,), tuple(shape), np.dtype(dtype), weak)
+
+
+def constant(captured: Captured) -> Node:
+    """The node for a captured array."""
+    value = captured.value
+    return _leaf(CONSTANT, (captured,), value.shape, value.dtype)
+
+
+def dim_value(dim: Any) -> Node:
+    """A dim as a scalar value: a literal for an int, a leaf for a named one."""
+    return literal(dim) if isinstance(dim, int) else _leaf(DIM, (dim,), (), np.dtype(np.int64), True)
+
+
+def _leaf(primitive: Leaf, params: tuple, shape: tuple, dtype: np.dtype, weak: bool = False) -> Node:
+    table = active_graph().table
+    key = (primitive, (), params)
+    node = table.get(key)
+    if node is None:
+        node = table[key] = Node(primitive, (), params, shape, dtype, weak)
+    return node
+
+
+def literal(value: bool | int | float) -> Node:
+    """A weakly typed scalar."""
+    return emit(LITERAL, (), (value, repr(value), type(value)))
+
+
+def literal_value(node: Node) -> Any:
+    """The Python scalar of a literal node."""
+    return node.params[0]

@@ -1,0 +1,210 @@
+"""Reductions that are not sums: extremum, product, cumulative sum, and the integer-valued searches.
+
+Ties of an extremum share the derivative evenly, as in JAX. The partials of a product are products of
+the others, built as a tree, so that zeros are exact and every order of derivative follows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..program.node import Node, emit
+from .contraction import contract, expand_behind, gate
+from .functions import divide, equal, multiply
+from .elementwise import cast
+from .primitive import Primitive, literal
+from .selection import concatenate, full, take_slice
+from .shaping import reshape
+
+
+class Extremum(Primitive):
+    """``np.max`` or ``np.min`` over ``params = (axes,)``."""
+
+    def __init__(self, name: str, ufunc: np.ufunc) -> None:
+        self.name = name
+        self.ufunc = ufunc
+
+    def infer(self, operands, params):
+        (x,) = operands
+        return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
+
+    def _mask(self, node: Node) -> tuple[Node, Node]:
+        """Where the extremum is taken, and one over how often."""
+        (x,) = node.operands
+        hit = equal(x, _spread(node, node, 0))
+        count = _collapse(node, cast(hit, node.dtype), 0)
+        return hit, divide(literal(1), count)
+
+    def push(self, node, source, key, tangent, batch):
+        hit, share = self._mask(node)
+        collapsed = _collapse(node, gate(hit, tangent), batch)
+        labels = tuple(range(collapsed.ndim))
+        return contract([collapsed, share], [labels, labels[batch:]], labels, collapsed.shape)
+
+    def pull(self, node, source, key, ct, batch):
+        hit, share = self._mask(node)
+        labels = tuple(range(ct.ndim))
+        shared = contract([ct, share], [labels, labels[batch:]], labels, ct.shape)
+        return gate(hit, _spread(node, shared, batch))
+
+    def evaluate(self, params, *values):
+        return self.ufunc.reduce(values[0], axis=params[0])
+
+    def spell(self, node):
+        return f"{self.name}[axes={list(node.params[0])}]"
+
+
+def _labels(node: Node, batch: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    axes = node.params[0]
+    rank = node.operands[0].ndim
+    lead = tuple(range(batch))
+    wide = lead + tuple(range(batch, batch + rank))
+    narrow = lead + tuple(batch + k for k in range(rank) if k not in axes)
+    return wide, narrow
+
+
+def _spread(node: Node, small: Node, batch: int) -> Node:
+    wide, narrow = _labels(node, batch)
+    return contract([small], [narrow], wide, small.shape[:batch] + node.operands[0].shape)
+
+
+def _collapse(node: Node, large: Node, batch: int) -> Node:
+    wide, narrow = _labels(node, batch)
+    return contract([large], [wide], narrow, large.shape)
+
+
+class Product(Primitive):
+    """``np.prod`` over ``params = (axes,)``."""
+
+    name = "prod"
+
+    def infer(self, operands, params):
+        (x,) = operands
+        return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
+
+    def _others(self, node: Node) -> Node:
+        """At each element the product of all others that it is reduced with."""
+        (x,) = node.operands
+        axes = node.params[0]
+        rest = tuple(k for k in range(x.ndim) if k not in axes)
+        order = rest + axes
+        moved = contract([x], [tuple(range(x.ndim))], order, x.shape)
+        lead = moved.shape[: len(rest)]
+        flat = reshape(moved, (*lead, math.prod(x.shape[k] for k in axes)))
+        back = tuple(order.index(k) for k in range(x.ndim))
+        others = reshape(_products_of_others(flat), moved.shape)
+        return contract([others], [tuple(range(x.ndim))], back, moved.shape)
+
+    def push(self, node, source, key, tangent, batch):
+        others = self._others(node)
+        labels = tuple(range(tangent.ndim))
+        product = contract([others, tangent], [labels[batch:], labels], labels, tangent.shape)
+        return _collapse(node, product, batch)
+
+    def pull(self, node, source, key, ct, batch):
+        others = self._others(node)
+        wide = _spread(node, ct, batch)
+        labels = tuple(range(wide.ndim))
+        return contract([others, wide], [labels[batch:], labels], labels, wide.shape)
+
+    def evaluate(self, params, *values):
+        return np.multiply.reduce(values[0], axis=params[0])
+
+    def spell(self, node):
+        return f"prod[axes={list(node.params[0])}]"
+
+
+def _products_of_others(x: Node) -> Node:
+    """Along the last axis, the product of all entries but each; a balanced tree, linear work."""
+    levels = [x]
+    while levels[-1].shape[-1] > 1:
+        levels.append(_halve(levels[-1]))
+    top = levels[-1]
+    outside = expand_behind(literal(1), 0, top.shape)
+    for level in reversed(levels[:-1]):
+        outside = _unhalve(level, outside)
+    return cast(outside, x.dtype)
+
+
+def _piece(x: Node, start: int, length: int, step: int) -> Node:
+    return take_slice(x, (*full(x.shape[:-1]), (start, length, step)))
+
+
+def _halve(x: Node) -> Node:
+    n = x.shape[-1]
+    paired = multiply(_piece(x, 0, n // 2, 2), _piece(x, 1, n // 2, 2))
+    return concatenate([paired, _piece(x, n - 1, 1, 1)], x.ndim - 1) if n % 2 else paired
+
+
+def _unhalve(level: Node, outside: Node) -> Node:
+    n = level.shape[-1]
+    pairs = _piece(outside, 0, n // 2, 1)
+    left = multiply(pairs, _piece(level, 1, n // 2, 2))
+    right = multiply(pairs, _piece(level, 0, n // 2, 2))
+    unit = (*left.shape, 1)
+    both = concatenate([reshape(left, unit), reshape(right, unit)], len(unit) - 1)
+    inner = reshape(both, (*left.shape[:-1], 2 * (n // 2)))
+    return concatenate([inner, _piece(outside, n // 2, 1, 1)], level.ndim - 1) if n % 2 else inner
+
+
+class CumulativeSum(Primitive):
+    """``np.cumsum``; ``params = (axis, reverse)``, reverse summing from the end (its transpose)."""
+
+    name = "cumsum"
+
+    def infer(self, operands, params):
+        return operands[0].shape, operands[0].dtype, False
+
+    def push(self, node, source, key, tangent, batch):
+        axis, reverse = node.params
+        return cumulative_sum(tangent, axis + batch, reverse)
+
+    def pull(self, node, source, key, ct, batch):
+        axis, reverse = node.params
+        return cumulative_sum(ct, axis + batch, not reverse)
+
+    def evaluate(self, params, *values):
+        axis, reverse = params
+        return np.flip(np.cumsum(np.flip(values[0], axis), axis), axis) if reverse else np.cumsum(values[0], axis)
+
+    def spell(self, node):
+        return f"cumsum[axis={node.params[0]}{',reverse' if node.params[1] else ''}]"
+
+
+class Search(Primitive):
+    """An integer-valued function of an array, without a derivative; ``params = (axis,)``."""
+
+    def __init__(self, name: str, function, keeps_axis: bool) -> None:
+        self.name = name
+        self.function = function
+        self.keeps_axis = keeps_axis
+
+    def infer(self, operands, params):
+        shape = operands[0].shape
+        (axis,) = params
+        return shape if self.keeps_axis else shape[:axis] + shape[axis + 1 :], np.dtype(np.intp), False
+
+    def dependencies(self, node):
+        return ()
+
+    def evaluate(self, params, *values):
+        return self.function(values[0], axis=params[0])
+
+    def spell(self, node):
+        return f"{self.name}[axis={node.params[0]}]"
+
+
+MAX, MIN = Extremum("max", np.maximum), Extremum("min", np.minimum)
+PROD = Product()
+CUMSUM = CumulativeSum()
+ARGMAX, ARGMIN = Search("argmax", np.argmax, False), Search("argmin", np.argmin, False)
+ARGSORT = Search("argsort", lambda x, axis: np.argsort(x, axis, kind="stable"), True)
+
+
+def cumulative_sum(x: Node, axis: int, reverse: bool = False) -> Node:
+    """Running sums along ``axis``."""
+    return emit(CUMSUM, (x,), (axis, reverse))
+
+

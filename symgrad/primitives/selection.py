@@ -1,0 +1,213 @@
+"""Selection: the linear maps that move elements without arithmetic, and their transposes.
+
+slice ↔ assemble (pieces added into zeros), gather ↔ scatter (rows added by index), concatenate.
+A slice is one entry an axis: ``k`` takes one element and drops the axis, ``(start, length, step)``
+keeps it. Entries may hold named dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..program.dims import Shape
+from ..program.node import Node, emit
+from .primitive import Primitive
+
+Spec = tuple[Any, ...]
+
+
+def full(shape: Shape) -> Spec:
+    """The slice that takes all of every axis."""
+    return tuple((0, d, 1) for d in shape)
+
+
+def as_index(spec: Spec) -> tuple:
+    """The NumPy index of a slice whose dims are ints."""
+    index: list[int | slice] = []
+    for e in spec:
+        if isinstance(e, tuple):
+            start, length, step = e
+            stop = start + length * step
+            index.append(slice(start, stop if stop >= 0 else None, step) if length else slice(0, 0))
+        else:
+            index.append(e)
+    return tuple(index)
+
+
+def spell_slice(spec: Spec) -> str:
+    """A slice as NumPy writes it."""
+
+    def entry(e: Any) -> str:
+        if not isinstance(e, tuple):
+            return str(e)
+        start, length, step = e
+        return f"{start}:{start + length * step}" + (f":{step}" if step != 1 else "")
+
+    return "[" + ",".join(map(entry, spec)) + "]"
+
+
+class Slice(Primitive):
+    """``params = (spec,)``."""
+
+    name = "slice"
+
+    def infer(self, operands, params):
+        shape = tuple(e[1] for e in params[0] if isinstance(e, tuple))
+        return shape, operands[0].dtype, False
+
+    def masks(self, operands, params):
+        return operands[0].masked
+
+    def push(self, node, source, key, tangent, batch):
+        return take_slice(tangent, full(tangent.shape[:batch]) + node.params[0])
+
+    def pull(self, node, source, key, ct, batch):
+        lead = ct.shape[:batch]
+        return assemble([ct], lead + source.shape, [full(lead) + node.params[0]])
+
+    def evaluate(self, params, *values):
+        return values[0][as_index(params[0])]
+
+    def spell(self, node):
+        return "slice" + spell_slice(node.params[0])
+
+
+class Assemble(Primitive):
+    """Zeros of ``shape`` with each operand added at its slice; ``params = (shape, specs)``."""
+
+    name = "assemble"
+
+    def infer(self, operands, params):
+        return params[0], np.result_type(*[o.dtype for o in operands]), False
+
+    def masks(self, operands, params):
+        return True
+
+    def push(self, node, source, key, tangent, batch):
+        lead = tangent.shape[:batch]
+        return assemble([tangent], lead + node.shape, [full(lead) + node.params[1][key]])
+
+    def pull(self, node, source, key, ct, batch):
+        return take_slice(ct, full(ct.shape[:batch]) + node.params[1][key])
+
+    def evaluate(self, params, *values):
+        shape, specs = params
+        result = np.zeros(shape, np.result_type(*[np.asarray(v).dtype for v in values]))
+        for v, spec in zip(values, specs, strict=True):
+            result[as_index(spec)] += v
+        return result
+
+    def spell(self, node):
+        return "assemble" + ",".join(map(spell_slice, node.params[1]))
+
+
+class Gather(Primitive):
+    """``np.take(x, index, axis)``; ``params = (axis,)``."""
+
+    name = "gather"
+
+    def infer(self, operands, params):
+        x, index = operands
+        (axis,) = params
+        return x.shape[:axis] + index.shape + x.shape[axis + 1 :], x.dtype, False
+
+    def push(self, node, source, key, tangent, batch):
+        return gather(tangent, node.operands[1], node.params[0] + batch)
+
+    def pull(self, node, source, key, ct, batch):
+        axis = node.params[0]
+        return emit(SCATTER, (ct, node.operands[1]), (axis + batch, source.shape[axis]))
+
+    def evaluate(self, params, *values):
+        return np.take(values[0], values[1], axis=params[0])
+
+    def spell(self, node):
+        return f"gather[axis={node.params[0]}]"
+
+
+class Scatter(Primitive):
+    """The transpose of gather: rows added by index; ``params = (axis, dim)``."""
+
+    name = "scatter"
+
+    def infer(self, operands, params):
+        y, index = operands
+        axis, dim = params
+        return y.shape[:axis] + (dim,) + y.shape[axis + index.ndim :], y.dtype, False
+
+    def masks(self, operands, params):
+        return True
+
+    def push(self, node, source, key, tangent, batch):
+        axis, dim = node.params
+        return emit(SCATTER, (tangent, node.operands[1]), (axis + batch, dim))
+
+    def pull(self, node, source, key, ct, batch):
+        return gather(ct, node.operands[1], node.params[0] + batch)
+
+    def evaluate(self, params, *values):
+        (y, index), (axis, dim) = values, params
+        result = np.zeros(y.shape[:axis] + (dim,) + y.shape[axis + np.ndim(index) :], y.dtype)
+        np.add.at(result, (slice(None),) * axis + (index,), y)
+        return result
+
+    def spell(self, node):
+        return f"scatter[axis={node.params[0]}]"
+
+
+class Concatenate(Primitive):
+    """``np.concatenate``; ``params = (axis,)``."""
+
+    name = "concatenate"
+
+    def infer(self, operands, params):
+        (axis,) = params
+        first = operands[0].shape
+        length = sum((o.shape[axis] for o in operands[1:]), first[axis])
+        return first[:axis] + (length,) + first[axis + 1 :], np.result_type(*[o.dtype for o in operands]), False
+
+    def push(self, node, source, key, tangent, batch):
+        lead = tangent.shape[:batch]
+        return assemble([tangent], lead + node.shape, [full(lead) + self._spec(node, key)])
+
+    def pull(self, node, source, key, ct, batch):
+        return take_slice(ct, full(ct.shape[:batch]) + self._spec(node, key))
+
+    def _spec(self, node: Node, key: int) -> Spec:
+        (axis,) = node.params
+        start = sum((o.shape[axis] for o in node.operands[:key]), 0)
+        spec = list(full(node.shape))
+        spec[axis] = (start, node.operands[key].shape[axis], 1)
+        return tuple(spec)
+
+    def evaluate(self, params, *values):
+        return np.concatenate(values, axis=params[0])
+
+    def spell(self, node):
+        return f"concatenate[axis={node.params[0]}]"
+
+
+SLICE, ASSEMBLE, GATHER, SCATTER, CONCATENATE = Slice(), Assemble(), Gather(), Scatter(), Concatenate()
+
+
+def take_slice(x: Node, spec: Spec) -> Node:
+    """``x`` at a slice; ``x`` itself where that is all of it."""
+    return x if spec == full(x.shape) else emit(SLICE, (x,), (spec,))
+
+
+def assemble(pieces: Sequence[Node], shape: Shape, specs: Sequence[Spec]) -> Node:
+    """Zeros of ``shape`` with each piece added at its slice."""
+    return emit(ASSEMBLE, tuple(pieces), (tuple(shape), tuple(specs)))
+
+
+def gather(x: Node, index: Node, axis: int) -> Node:
+    """The entries of ``axis`` that the integer array ``index`` names."""
+    return emit(GATHER, (x, index), (axis,))
+
+
+def concatenate(parts: Sequence[Node], axis: int) -> Node:
+    """The parts one after another along ``axis``."""
+    return parts[0] if len(parts) == 1 else emit(CONCATENATE, tuple(parts), (axis,))

@@ -1,0 +1,43 @@
+"""Reshape: the same elements under another shape; linear, its transpose is the reshape back."""
+
+from __future__ import annotations
+
+from ..program.dims import Shape
+from ..program.node import Node, emit
+from .primitive import Primitive
+
+
+class Reshape(Primitive):
+    """``params = (shape,)``; C order."""
+
+    name = "reshape"
+
+    def infer(self, operands, params):
+        return params[0], operands[0].dtype, False
+
+    def masks(self, operands, params):
+        return operands[0].masked
+
+    def push(self, node, source, key, tangent, batch):
+        return reshape(tangent, tangent.shape[:batch] + node.shape)
+
+    def pull(self, node, source, key, ct, batch):
+        return reshape(ct, ct.shape[:batch] + source.shape)
+
+    def evaluate(self, params, *values):
+        return values[0].reshape(params[0])
+
+    def spell(self, node):
+        return "reshape" + str(list(node.shape)).replace(" ", "")
+
+
+RESHAPE = Reshape()
+
+
+def reshape(x: Node, shape: Shape) -> Node:
+    """``x`` as ``shape``, which holds as many elements (the caller has checked)."""
+    if x.shape == shape:
+        return x
+    if x.primitive is RESHAPE:
+        return reshape(x.operands[0], shape)
+    return emit(RESHAPE, (x,), (tuple(shape),))

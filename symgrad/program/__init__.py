@@ -1,0 +1,1 @@
+"""The let-bound program: nodes, dims, the Program itself and its verifier."""

@@ -1,0 +1,115 @@
+"""Node and Graph: the hash-consed expression DAG.
+
+A Node is one binding, ``primitive(operands, params)``, with its shape and dtype. Nodes are interned
+in the Graph that is active, so the same expression is the same object, and ``serial`` numbers grow
+from operands to results: sorting by it is a topological order, without recursion.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .dims import Shape
+
+if TYPE_CHECKING:
+    from ..primitives.primitive import Primitive
+
+_serials = itertools.count()
+
+
+class Node:
+    """One let-bound value.
+
+    ``weak`` marks a Python scalar, whose dtype gives way to its partners' (NEP 50). ``masked`` marks
+    a tangent or cotangent with structural zeros, which must win against an infinite partial.
+    """
+
+    __slots__ = ("primitive", "operands", "params", "shape", "dtype", "weak", "masked", "serial")
+
+    def __init__(self, primitive, operands, params, shape, dtype, weak=False, masked=False):
+        self.primitive: Primitive = primitive
+        self.operands: tuple[Node, ...] = operands
+        self.params: tuple = params
+        self.shape: Shape = shape
+        self.dtype: np.dtype = dtype
+        self.weak: bool = weak
+        self.masked: bool = masked
+        self.serial: int = next(_serials)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_literal(self) -> bool:
+        return self.primitive.name == "literal"
+
+    @property
+    def differentiable(self) -> bool:
+        """True for floating point: only such values carry tangents."""
+        return self.dtype.kind == "f"
+
+    def __repr__(self) -> str:
+        return f"<{self.primitive.spell(self)}: {self.dtype}{list(self.shape)}>"
+
+
+class Graph:
+    """The table in which nodes are interned, one a trace; derivations of the trace grow it."""
+
+    __slots__ = ("table", "_outer")
+
+    def __init__(self) -> None:
+        self.table: dict[tuple, Node] = {}
+        self._outer: list[Graph | None] = []
+
+    def __enter__(self) -> Graph:
+        self._outer.append(getattr(_state, "graph", None))
+        _state.graph = self
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        _state.graph = self._outer.pop()
+
+
+_state = threading.local()
+
+
+def active_graph() -> Graph:
+    """The Graph that new nodes are interned in."""
+    graph = getattr(_state, "graph", None)
+    if graph is None:
+        raise RuntimeError("no graph is active: build nodes inside `with Graph():`")
+    return graph
+
+
+def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple = ()) -> Node:
+    """The node ``primitive(operands, params)``, interned; its shape and dtype are inferred."""
+    table = active_graph().table
+    key = (primitive, operands, params)
+    node = table.get(key)
+    if node is None:
+        shape, dtype, weak = primitive.infer(operands, params)
+        masked = primitive.masks(operands, params)
+        node = table[key] = Node(primitive, operands, params, shape, dtype, weak, masked)
+    return node
+
+
+def ancestors(outputs: Iterable[Node]) -> list[Node]:
+    """Every node that ``outputs`` are made of, operands first."""
+    seen: set[Node] = set()
+    stack = list(outputs)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(node.operands)
+    return sorted(seen, key=_by_serial)
+
+
+def _by_serial(node: Node) -> int:
+    return node.serial

@@ -1,0 +1,127 @@
+"""Program: inputs, a straight line of bindings, outputs; with a readable text form and a picture."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from .node import Graph, Node, ancestors
+
+_LEAVES = ("input", "constant", "literal", "dim")
+
+
+class Program:
+    """Outputs as let-bound expressions of inputs.
+
+    ``inputs`` and ``outputs`` are tuples of nodes, ``names`` the users' labels of the inputs (only ever
+    shown, never emitted as code), ``graph`` the table that further derivations intern in. Programs are
+    immutable; every transformation makes a new one.
+
+    >>> import numpy as np, symgrad
+    >>> print(symgrad.trace(lambda x: np.sin(x) * x, 1.0))
+    program(x: float64[]) {
+      v0 = sin(x)
+      v1 = multiply(v0, x)
+    } -> v1
+    """
+
+    def __init__(
+        self, inputs: Sequence[Node], outputs: Sequence[Node], names: Sequence[str], graph: Graph
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.names = tuple(names)
+        self.graph = graph
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every node the outputs are made of, operands first."""
+        return tuple(ancestors(self.outputs))
+
+    @cached_property
+    def bindings(self) -> tuple[Node, ...]:
+        """The nodes that compute something, in order."""
+        return tuple(n for n in self.nodes if n.primitive.name not in _LEAVES)
+
+    def with_outputs(self, outputs: Sequence[Node]) -> Program:
+        """The same inputs with other outputs."""
+        return Program(self.inputs, outputs, self.names, self.graph)
+
+    def operation_counts(self) -> Counter[str]:
+        """How often each primitive occurs."""
+        return Counter(n.primitive.name for n in self.bindings)
+
+    @cached_property
+    def labels(self) -> dict[Node, str]:
+        """What each node is called in the text form: inputs by the user's names, bindings v0, v1, …"""
+        labels = dict(zip(self.inputs, self.names, strict=True))
+        constants = [n for n in self.nodes if n.primitive.name == "constant"]
+        labels |= {n: f"c{k}" for k, n in enumerate(constants)}
+        labels |= {n: n.primitive.spell(n) for n in self.nodes if n.primitive.name == "literal"}
+        labels |= {n: str(n.params[0]) for n in self.nodes if n.primitive.name == "dim"}
+        labels |= {n: f"v{k}" for k, n in enumerate(self.bindings)}
+        return labels
+
+    def __str__(self) -> str:
+        label = self.labels
+        head = ", ".join(f"{label[n]}: {n.dtype}{_dims(n)}" for n in self.inputs)
+        lines = [f"program({head}) {{"]
+        for n in self.nodes:
+            if n.primitive.name == "constant":
+                lines.append(f"  {label[n]} = constant: {n.dtype}{_dims(n)}")
+        for n in self.bindings:
+            shown = "" if not n.shape else f"  # {n.dtype}{_dims(n)}"
+            lines.append(f"  {label[n]} = {_call(n, label)}{shown}")
+        outputs = ", ".join(label[n] for n in self.outputs)
+        return "\n".join([*lines, f"}} -> {outputs}"])
+
+    __repr__ = __str__
+
+    def dot(self) -> str:
+        """The program as a Graphviz graph."""
+        label = self.labels
+        lines = ["digraph program {", "  node [shape=box, fontname=monospace];"]
+        number = {n: k for k, n in enumerate(self.nodes)}
+        for n, k in number.items():
+            if n.primitive.name == "literal":
+                continue
+            leaf = n.primitive.name in _LEAVES
+            text = f"{label[n]}: {_dims(n)}" if leaf else f"{label[n]} = {n.primitive.spell(n)} {_dims(n)}"
+            style = ", style=filled, fillcolor=lightblue" if leaf else ""
+            style += ", penwidth=2" if n in self.outputs else ""
+            lines.append(f'  n{k} [label="{_quote(text)}"{style}];')
+            lines += [f"  n{number[o]} -> n{k};" for o in n.operands if o.primitive.name != "literal"]
+        return "\n".join([*lines, "}"])
+
+    def svg(self) -> str:
+        """The picture of ``dot()``; where Graphviz is not installed, the text form in an SVG."""
+        engine = shutil.which("dot")
+        if engine:
+            made = subprocess.run([engine, "-Tsvg"], input=self.dot(), capture_output=True, text=True, check=True)
+            return made.stdout[made.stdout.index("<svg") :]
+        lines = str(self).splitlines()
+        width = 9 * max(map(len, lines)) + 20
+        rows = "".join(
+            f'<text x="10" y="{20 * (k + 1)}" xml:space="preserve">{html.escape(line)}</text>'
+            for k, line in enumerate(lines)
+        )
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{20 * len(lines) + 20}" '
+            f'font-family="monospace" font-size="14">{rows}</svg>'
+        )
+
+
+def _dims(node: Node) -> str:
+    return "[" + ",".join(map(str, node.shape)) + "]"
+
+
+def _call(node: Node, label: dict[Node, str]) -> str:
+    return f"{node.primitive.spell(node)}({', '.join(label[o] for o in node.operands)})"
+
+
+def _quote(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

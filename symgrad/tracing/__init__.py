@@ -1,0 +1,1 @@
+"""Tracing: NumPy code runs on handles and leaves a Program behind."""

@@ -1,0 +1,175 @@
+"""Guards on what a function reads from its surroundings: globals, closures, attributes, defaults.
+
+A trace bakes in the numbers and arrays that the function found outside its arguments. ``Surroundings``
+remembers them, by identity where they cannot change and by content where they can, and says whether
+they still are what they were. Names are over-approximated by those in the code object, so a change that
+matters is never missed.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_MISSING = object()
+_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, range, slice, frozenset)
+_LIBRARIES = ("site-packages", "dist-packages", "lib/python")
+
+
+class Surroundings:
+    """A snapshot of everything ``function`` can read besides its arguments."""
+
+    def __init__(self, function: Callable) -> None:
+        self._held: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
+        self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
+        self._containers: list[tuple[Any, Any]] = []
+        self._generators: list[tuple[np.random.Generator, Any]] = []
+        self._random = _random_state()
+        self._walk(function)
+
+    def unchanged(self) -> bool:
+        """True where every value is what it was."""
+        for read, holder, key, value in self._held:
+            if read(holder, key) is not value:
+                return False
+        for container, copy in self._containers:
+            if not _same_items(container, copy):
+                return False
+        for array, copy in self._arrays:
+            if array.shape != copy.shape or array.dtype != copy.dtype or not _same_content(array, copy):
+                return False
+        return True
+
+    def drew_random_numbers(self) -> bool:
+        """True where a random generator has moved since the snapshot: the run cannot be kept."""
+        if _random_state() != self._random:
+            return True
+        return any(str(g.bit_generator.state) != state for g, state in self._generators)
+
+    def _walk(self, root: Any) -> None:
+        pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset())]
+        seen: set[int] = set()
+        while pending:
+            value, names = pending.pop()
+            if isinstance(value, _IMMUTABLE) or id(value) in seen:
+                continue
+            seen.add(id(value))
+            pending += [(v, names) for v in self._look(value, names, pending)]
+
+    def _look(self, value: Any, names: frozenset[str], pending: list) -> list[Any]:
+        """Remember ``value`` and return what it leads to."""
+        guarded = getattr(type(value), "_guarded", None)
+        if guarded is not None:
+            return self._attributes(value, guarded(value))
+        if isinstance(value, np.ndarray):
+            self._arrays.append((value, np.array(value)))
+            return []
+        if isinstance(value, np.random.Generator):
+            self._generators.append((value, str(value.bit_generator.state)))
+            return []
+        if isinstance(value, types.FunctionType):
+            if not _is_library(value.__module__):
+                self._function(value, pending)
+            return []
+        if isinstance(value, types.MethodType):
+            pending.append((value.__func__, names))
+            return [value.__self__]
+        if isinstance(value, functools.partial):
+            return [value.func, *value.args, *value.keywords.values()]
+        if isinstance(value, (list, tuple, dict, set)):
+            if not isinstance(value, tuple):
+                self._containers.append((value, value.copy()))
+            return list(value.values()) if isinstance(value, dict) else list(value)
+        if isinstance(value, types.ModuleType):
+            return [] if _is_library(value.__name__) else self._named(vars(value), names)
+        if isinstance(value, type):
+            return [] if _is_library(value.__module__) else self._named(vars(value), names)
+        if isinstance(value, types.BuiltinFunctionType):
+            return []
+        return self._attributes(value, getattr(value, "__dict__", {}))
+
+    def _function(self, function: types.FunctionType, pending: list) -> None:
+        code = function.__code__
+        names = _names(code)
+        self._held.append((_attribute, function, "__code__", code))
+        for name in names:
+            value = function.__globals__.get(name, _MISSING)
+            self._held.append((_item, function.__globals__, name, value))
+            pending.append((value, names))
+        for cell in function.__closure__ or ():
+            value = _cell(cell, None)
+            self._held.append((_cell, cell, None, value))
+            pending.append((value, names))
+        pending += [(v, names) for v in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())]
+
+    def _named(self, members: Any, names: frozenset[str]) -> list[Any]:
+        found = [name for name in names if name in members]
+        self._held += [(_item, members, name, members[name]) for name in found]
+        return [members[name] for name in found]
+
+    def _attributes(self, value: Any, members: dict[str, Any]) -> list[Any]:
+        self._held += [(_attribute, value, name, v) for name, v in members.items() if not name.startswith("__")]
+        return [type(value), *members.values()]
+
+
+def _item(mapping: Any, key: Any) -> Any:
+    return mapping.get(key, _MISSING)
+
+
+def _attribute(holder: Any, name: Any) -> Any:
+    return getattr(holder, name, _MISSING)
+
+
+def _cell(cell: Any, _: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _same_items(container: Any, copy: Any) -> bool:
+    if len(container) != len(copy):
+        return False
+    if isinstance(container, dict):
+        return all(container.get(k, _MISSING) is v for k, v in copy.items())
+    if isinstance(container, list):
+        return all(a is b for a, b in zip(container, copy, strict=True))
+    return container == copy
+
+
+def _same_content(array: np.ndarray, copy: np.ndarray) -> bool:
+    """Equal to the bit where the layout allows, NaN equal to NaN."""
+    if array.flags.c_contiguous and copy.flags.c_contiguous and array.dtype.kind != "O":
+        return array.data.cast("B") == copy.data.cast("B") if array.size else True
+    return bool(np.array_equal(array, copy, equal_nan=array.dtype.kind in "fc"))
+
+
+def _random_state() -> tuple:
+    _, keys, position, *rest = np.random.get_state(legacy=True)
+    return random.getstate(), keys.tobytes(), position, *rest
+
+
+@functools.lru_cache(maxsize=4096)
+def _names(code: types.CodeType) -> frozenset[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names(constant)
+    return frozenset(names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library(module: str | None) -> bool:
+    if not module:
+        return True
+    top = module.partition(".")[0]
+    if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "symgrad":
+        return top != "__main__"
+    file = getattr(sys.modules.get(top), "__file__", None)
+    return bool(file) and any(part in file for part in _LIBRARIES)

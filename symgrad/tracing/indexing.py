@@ -1,0 +1,203 @@
+"""NumPy's indexing on nodes: slices as views, index arrays as gathers, assignment as a new value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, TracingError, at_user_line
+from ..primitives import functions as f
+from ..primitives.contraction import expand, transpose
+from ..primitives.primitive import literal
+from ..primitives.selection import Spec, as_index, assemble, full, gather, take_slice
+from ..primitives.shaping import reshape
+from ..program.dims import size
+from ..program.node import Node
+from .trace import as_node, current
+
+
+def get(x: Node, index: Any) -> tuple[Node, bool]:
+    """``x[index]`` and whether NumPy would give a view."""
+    entries = _expand(x, index)
+    if not any(_is_array(e) for e in entries):
+        return _basic(x, entries), True
+    return _advanced(x, entries), False
+
+
+def _expand(x: Node, index: Any) -> list[Any]:
+    """One entry an axis (int, slice, array) or None for a new axis; the ellipsis filled in."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    entries: list[Any] = []
+    for part in parts:
+        entries += _boolean(part) if _is_boolean(part) else [part]
+    taken = sum(1 for e in entries if e is not None and e is not Ellipsis)
+    if taken > x.ndim:
+        raise IndexError(at_user_line(f"too many indices: the array is {x.ndim}-dimensional, but {taken} were indexed"))
+    rest = [slice(None)] * (x.ndim - taken)
+    dots = [k for k, e in enumerate(entries) if e is Ellipsis]
+    if dots:
+        entries[dots[0] : dots[0] + 1] = rest
+    else:
+        entries += rest
+    return [_as_index(e) for e in entries]
+
+
+def _is_boolean(part: Any) -> bool:
+    if isinstance(part, (bool, np.bool_)):
+        return True
+    dtype = getattr(part, "dtype", None)
+    if dtype is not None:
+        return dtype == bool
+    return isinstance(part, list) and np.asarray(part).dtype == bool
+
+
+def _boolean(part: Any) -> list[Any]:
+    if getattr(part, "_symgrad_node", None) is not None:
+        raise TracingError(
+            at_user_line(
+                "the shape of x[mask] depends on traced values. Use np.where(mask, x, 0), "
+                "or compute the mask outside the differentiated function."
+            )
+        )
+    return list(np.nonzero(np.asarray(part)))
+
+
+def _as_index(e: Any) -> Any:
+    if e is None or isinstance(e, slice):
+        return e
+    node = getattr(e, "_symgrad_node", None)
+    if node is not None:
+        if node.dtype.kind == "f":
+            raise IndexError(at_user_line("a traced float cannot be an index"))
+        return node
+    if isinstance(e, (int, np.integer)):
+        return int(e)
+    array = np.asarray(e)
+    if array.size == 0:
+        array = array.astype(np.intp)
+    if array.dtype.kind not in "iu":
+        raise IndexError(at_user_line("only integers, slices, None, ... and integer or boolean arrays are valid indices"))
+    return array
+
+
+def _is_array(e: Any) -> bool:
+    return isinstance(e, (np.ndarray, Node))
+
+
+def spec_entry(e: Any, dim: Any) -> Any:
+    """One axis of a slice spec from a Python int or slice."""
+    if isinstance(e, int):
+        if isinstance(dim, int) and not -dim <= e < dim:
+            raise IndexError(at_user_line(f"index {e} is out of bounds for an axis of size {dim}"))
+        return e + dim if e < 0 else e
+    if isinstance(dim, int):
+        start, stop, step = e.indices(dim)
+        return start, len(range(start, stop, step)), step
+    step = 1 if e.step is None else e.step
+    if step == -1 and e.start is None and e.stop is None:
+        return dim - 1, dim, -1
+    if step != 1:
+        raise ShapeError(at_user_line(f"a step of {step} along the named dim {dim} is not supported"))
+    start = 0 if e.start is None else e.start + dim if e.start < 0 else e.start
+    stop = dim if e.stop is None else e.stop + dim if e.stop < 0 else e.stop
+    return start, stop - start, 1
+
+
+def _basic(x: Node, entries: list[Any]) -> Node:
+    spec, shape, axis = [], [], 0
+    for e in entries:
+        if e is None:
+            shape.append(1)
+            continue
+        spec.append(spec_entry(e, x.shape[axis]))
+        if isinstance(spec[-1], tuple):
+            shape.append(spec[-1][1])
+        axis += 1
+    return unsqueeze(take_slice(x, tuple(spec)), tuple(shape))
+
+
+def unsqueeze(x: Node, shape: tuple) -> Node:
+    """``x`` with unit axes put in or taken out, to ``shape``."""
+    return x if x.shape == shape else reshape(x, shape)
+
+
+def _advanced(x: Node, entries: list[Any]) -> Node:
+    """Integer array indexing: slice first, then one gather over the indexed axes as one axis."""
+    sliced = [e if isinstance(e, slice) or e is None else slice(None) for e in entries]
+    arrays = [k for k, e in enumerate(entries) if _is_array(e) or isinstance(e, int)]
+    base = _basic(x, sliced)
+    together = arrays == list(range(arrays[0], arrays[-1] + 1))
+    dims = [base.shape[k] for k in arrays]
+    index = _raveled([entries[k] for k in arrays], dims)
+    first = arrays[0] if together else 0
+    rest = [k for k in range(base.ndim) if k not in arrays]
+    order = rest[:first] + arrays + rest[first:]
+    moved = transpose(base, order)
+    flat = reshape(moved, moved.shape[:first] + (size(tuple(dims)),) + moved.shape[first + len(arrays) :])
+    return gather(flat, index, first)
+
+
+def _raveled(indices: list[Any], dims: list[Any]) -> Node:
+    """Several index arrays as one into the C-ordered product of their axes."""
+    if not any(isinstance(i, Node) for i in indices):
+        arrays = np.broadcast_arrays(*[np.asarray(i) for i in indices])
+        for a, d in zip(arrays, dims, strict=True):
+            if a.size and (a.min() < -d or a.max() >= d):
+                raise IndexError(at_user_line(f"index {a.max()} is out of bounds for an axis of size {d}"))
+        wrapped = [np.where(a < 0, a + d, a) for a, d in zip(arrays, dims, strict=True)]
+        flat = np.ravel_multi_index(wrapped, tuple(dims)) if len(dims) > 1 else wrapped[0]
+        return current().constant(np.asarray(flat, dtype=np.intp))
+    total: Node | None = None
+    for i, d in zip(indices, dims, strict=True):
+        node = i if isinstance(i, Node) else as_node(i if isinstance(i, int) else np.asarray(i))
+        node = f.where(f.less(node, 0), f.add(node, d), node)
+        total = node if total is None else f.add(f.multiply(total, d), node)
+    return total
+
+
+def put(x: Node, index: Any, value: Node) -> Node:
+    """The array after ``x[index] = value``."""
+    entries = _expand(x, index)
+    if value.dtype.kind == "f" and x.dtype.kind != "f":
+        raise TracingError(at_user_line(f"a float written into an array of {x.dtype} would be cut; use a float array."))
+    value = f.cast(value, x.dtype)
+    if any(_is_array(e) for e in entries):
+        return _put_advanced(x, entries, value)
+    spec: Spec = tuple(spec_entry(e, d) for e, d in zip((e for e in entries if e is not None), x.shape, strict=True))
+    window = tuple(e[1] for e in spec if isinstance(e, tuple))
+    piece = expand(_fit(value, window), window)
+    if spec == full(x.shape):
+        return f.cast(f.add(piece, literal(0)) if piece.is_literal else piece, x.dtype)
+    covered = np.zeros(x.shape, bool)
+    covered[as_index(spec)] = True
+    mask = current().constant(covered)
+    return f.where(mask, assemble([f.cast(_strong(piece, x.dtype), x.dtype)], x.shape, [spec]), x)
+
+
+def _fit(value: Node, window: tuple) -> Node:
+    """``value`` without the leading unit axes that NumPy ignores in an assignment."""
+    while value.ndim > len(window) and value.shape[0] == 1:
+        value = reshape(value, value.shape[1:])
+    return value
+
+
+def _strong(x: Node, dtype: np.dtype) -> Node:
+    return f.add(x, current().constant(np.zeros((), dtype))) if x.is_literal or x.weak else x
+
+
+def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
+    if any(isinstance(e, Node) for e in entries):
+        raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
+    number = np.arange(size(x.shape)).reshape(x.shape)
+    chosen = number[tuple(entries)]
+    wide = reshape(expand(value, chosen.shape), (chosen.size,)) if not value.is_literal else None
+    source = np.full(x.shape, -1)
+    source.ravel()[chosen.ravel()] = np.arange(chosen.size)
+    mask = current().constant(source >= 0)
+    if wide is None:
+        return f.cast(f.where(mask, value, x), x.dtype)
+    picked = gather(wide, current().constant(np.maximum(source, 0)), 0)
+    return f.where(mask, picked, x)
+
+

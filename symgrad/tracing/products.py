@@ -1,0 +1,161 @@
+"""NumPy's products on traced values: all are contractions, each spelled as NumPy computes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, at_user_line
+from ..primitives import functions as f
+from ..primitives.contraction import contract
+from ..primitives.shaping import reshape
+from ..program.node import Node
+from .declare import Case, Given, implements
+from .trace import as_node
+from .tracer import Tracer
+
+_PAIRS = [Case((3,), (3,)), Case((2, 3), (3,)), Case((3,), (3, 4)), Case((2, 3), (3, 4)), Case((2, 0), (0, 3))]
+_BATCHES = [Case((5, 2, 3), (5, 3, 4)), Case((5, 2, 3), (3, 4)), Case((1, 2, 3), (5, 3, 1)), Case((3,), (5, 3, 2))]
+
+
+def _fail(name: str, a: Node, b: Node) -> ShapeError:
+    return ShapeError(at_user_line(f"{name}: shapes {a.shape} and {b.shape} do not fit"))
+
+
+@implements(np.matmul, cases=[*_PAIRS, *_BATCHES])
+def _matmul(a, b, **_):
+    x, y = as_node(a), as_node(b)
+    if not x.ndim or not y.ndim or x.shape[-1] != y.shape[-2 if y.ndim > 1 else -1]:
+        raise _fail("matmul", x, y)
+    lead_x, lead_y = x.shape[:-2], y.shape[:-2]
+    rank = max(len(lead_x), len(lead_y))
+    sizes: list[Any] = [1] * rank + [0, 0, 0]
+    row, inner, column = rank, rank + 1, rank + 2
+    labels = []
+    for node, lead, tail in (
+        (x, lead_x, (row, inner)[2 - min(x.ndim, 2) :]),
+        (y, lead_y, (inner, column)[: min(y.ndim, 2)]),
+    ):
+        own = []
+        for axis, d in enumerate(lead, start=rank - len(lead)):
+            if sizes[axis] != 1 and d not in (1, sizes[axis]):
+                raise _fail("matmul", x, y)
+            if d == 1:
+                sizes.append(1)
+                own.append(len(sizes) - 1)
+            else:
+                sizes[axis] = d
+                own.append(axis)
+        for label, d in zip(tail, node.shape[len(lead) :], strict=True):
+            sizes[label] = d
+        labels.append((*own, *tail))
+    out = (*range(rank), *((row,) if x.ndim > 1 else ()), *((column,) if y.ndim > 1 else ()))
+    return Tracer(contract([x, y], labels, out, sizes, "matmul"))
+
+
+@implements(np.dot, cases=[*_PAIRS, Case((), (2, 3)), Case((2, 3), (4, 3, 2))])
+def _dot(a, b):
+    x, y = as_node(a), as_node(b)
+    if not x.ndim or not y.ndim:
+        return Tracer(f.multiply(x, y))
+    axis = y.ndim - 2 if y.ndim > 1 else 0
+    if x.shape[-1] != y.shape[axis]:
+        raise _fail("dot", x, y)
+    return _contract_axes(x, y, (x.ndim - 1,), (axis,), "dot")
+
+
+def _contract_axes(x: Node, y: Node, axes_x: tuple, axes_y: tuple, spelling: str) -> Tracer:
+    labels_x = tuple(range(x.ndim))
+    labels_y = [x.ndim + k for k in range(y.ndim)]
+    for i, j in zip(axes_x, axes_y, strict=True):
+        labels_y[j] = labels_x[i]
+    out = tuple(k for k in labels_x if k not in axes_x)
+    out += tuple(label for k, label in enumerate(labels_y) if k not in axes_y)
+    return Tracer(contract([x, y], [labels_x, tuple(labels_y)], out, x.shape + y.shape, spelling))
+
+
+@implements(np.inner, cases=[Case((3,), (3,)), Case((2, 3), (4, 3)), Case((), (3,))])
+def _inner(a, b):
+    x, y = as_node(a), as_node(b)
+    if not x.ndim or not y.ndim:
+        return Tracer(f.multiply(x, y))
+    if x.shape[-1] != y.shape[-1]:
+        raise _fail("inner", x, y)
+    return _contract_axes(x, y, (x.ndim - 1,), (y.ndim - 1,), "inner")
+
+
+@implements(np.vdot, cases=[Case((3,), (3,)), Case((2, 3), (3, 2)), Case((), ())])
+def _vdot(a, b):
+    x, y = Tracer(as_node(a)).ravel(), Tracer(as_node(b)).ravel()
+    return _dot(x, y)
+
+
+@implements(np.outer, cases=[Case((3,), (4,)), Case((2, 2), (3,))])
+def _outer(a, b):
+    x, y = Tracer(as_node(a)).ravel(), Tracer(as_node(b)).ravel()
+    return Tracer(f.multiply(reshape(x._symgrad_node, (*x.shape, 1)), reshape(y._symgrad_node, (1, *y.shape))))
+
+
+@implements(
+    np.tensordot,
+    cases=[
+        Case((2, 3, 4), (3, 4, 5)),
+        Case((2, 3), (3, 4), axes=1),
+        Case((2, 3), (4,), axes=0),
+        Case((2, 3, 4), (4, 2), axes=([0, 2], [1, 0])),
+    ],
+)
+def _tensordot(a, b, axes=2):
+    x, y = as_node(a), as_node(b)
+    if isinstance(axes, int):
+        axes_x, axes_y = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
+    else:
+        axes_x, axes_y = (tuple(v) if isinstance(v, (list, tuple)) else (v,) for v in axes)
+        axes_x = tuple(k % x.ndim for k in axes_x)
+        axes_y = tuple(k % y.ndim for k in axes_y)
+    if len(axes_x) != len(axes_y) or any(x.shape[i] != y.shape[j] for i, j in zip(axes_x, axes_y, strict=True)):
+        raise _fail("tensordot", x, y)
+    return _contract_axes(x, y, axes_x, axes_y, "tensordot")
+
+
+@implements(
+    np.einsum,
+    cases=[
+        Case(Given("ij,jk->ik"), (2, 3), (3, 4)),
+        Case(Given("ij->ji"), (2, 3)),
+        Case(Given("ii->i"), (3, 3)),
+        Case(Given("ii"), (3, 3)),
+        Case(Given("i,j,k->ijk"), (2,), (3,), (2,)),
+        Case(Given("...ij,...jk->...ik"), (5, 2, 3), (5, 3, 4)),
+        Case(Given("ij,ij->"), (2, 3), (2, 3)),
+        Case(Given("ki,kj,k->ij"), (4, 2), (4, 3), (4,)),
+    ],
+)
+def _einsum(*operands, optimize=False, **kwargs):
+    from opt_einsum.parser import parse_einsum_input
+
+    nodes = [as_node(o) for o in operands[1:]]
+    stand_ins = [np.broadcast_to(np.zeros(()), n.shape) for n in nodes]
+    if not isinstance(operands[0], str):
+        raise ShapeError(at_user_line("write np.einsum with a subscript string on traced arrays"))
+    inputs, output, _ = parse_einsum_input([operands[0], *stand_ins])
+    sizes: list[Any] = []
+    number: dict[str, int] = {}
+    labels = []
+    for letters, node in zip(inputs.split(","), nodes, strict=True):
+        if len(letters) != node.ndim:
+            raise ShapeError(at_user_line(f"einsum: {letters!r} does not fit an array of shape {node.shape}"))
+        own = []
+        for letter, d in zip(letters, node.shape, strict=True):
+            at = number.get(letter)
+            if at is None:
+                at = number[letter] = len(sizes)
+                sizes.append(d)
+            elif sizes[at] == 1 and d != 1:
+                raise ShapeError(at_user_line(f"einsum: broadcasting the unit axis {letter!r} is not supported"))
+            elif d != sizes[at]:
+                raise ShapeError(at_user_line(f"einsum: axis {letter!r} has sizes {sizes[at]} and {d}"))
+            own.append(at)
+        labels.append(tuple(own))
+    return Tracer(contract(nodes, labels, tuple(number[c] for c in output), sizes, "einsum"))

@@ -1,0 +1,259 @@
+"""NumPy's reductions on traced values: sums, means, extrema, products, norms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.contraction import contract
+from ..primitives.primitive import dim_value
+from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, MAX, MIN, PROD, cumulative_sum
+from ..primitives.shaping import reshape
+from ..program.dims import size
+from ..program.node import Node, emit
+from .declare import Case, Given, implements
+from .indexing import unsqueeze
+from .trace import as_node
+from .tracer import Tracer
+
+_AXES = [
+    Case((3, 4)),
+    Case((3, 4), axis=0),
+    Case((3, 4), axis=-1, keepdims=True),
+    Case((2, 3, 4), axis=(0, 2)),
+    Case(()),
+    Case((5,), axis=0),
+]
+_SUMS = [*_AXES, Case((0,)), Case((2, 0), axis=1)]
+
+
+def normalized_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """Axes as a sorted tuple of non-negative ints; all of them for None."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(sorted(normalized_axis(a, rank) for a in given))
+    if len(set(axes)) < len(axes):
+        raise ShapeError(at_user_line(f"axis {axis} names an axis twice"))
+    return axes
+
+
+def normalized_axis(axis: Any, rank: int) -> int:
+    """One axis as a non-negative int."""
+    k = int(axis)
+    if not -rank <= k < rank:
+        raise np.exceptions.AxisError(k, rank)
+    return k % rank if rank else 0
+
+
+def _keep(result: Node, shape: tuple, axes: tuple[int, ...], keepdims: bool) -> Node:
+    if not keepdims:
+        return result
+    return unsqueeze(result, tuple(1 if k in axes else d for k, d in enumerate(shape)))
+
+
+def sum_node(x: Node, axes: tuple[int, ...]) -> Node:
+    """``np.sum`` over ``axes``, as NumPy sums."""
+    if x.dtype.kind in "biu":
+        x = f.cast(x, np.sum(np.zeros((1,), x.dtype)).dtype)
+    labels = tuple(range(x.ndim))
+    kept = tuple(k for k in labels if k not in axes)
+    return contract([x], [labels], kept, x.shape, "sum")
+
+
+def _typed(a: Any, dtype: Any) -> Node:
+    x = as_node(a)
+    return x if dtype is None else Tracer(x).astype(dtype)._symgrad_node
+
+
+def _reject(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None and value is not True:
+            raise UnsupportedOperation(at_user_line(f"the argument {name}= is not supported on traced arrays."))
+
+
+@implements(np.sum, cases=_SUMS)
+def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
+    _reject(where=where)
+    x = _typed(a, dtype)
+    axes = normalized_axes(axis, x.ndim)
+    result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
+    return Tracer(result if initial is None else f.add(result, as_node(initial)))
+
+
+def count_of(x: Node, axes: tuple[int, ...]) -> Node:
+    """How many elements are reduced over ``axes``."""
+    return dim_value(size(tuple(x.shape[k] for k in axes)))
+
+
+@implements(np.mean, cases=_AXES)
+def _mean(a, axis=None, dtype=None, keepdims=False, where=None):
+    _reject(where=where)
+    x = _typed(a, dtype)
+    if x.dtype.kind != "f":
+        x = f.cast(x, np.dtype(np.float64))
+    axes = normalized_axes(axis, x.ndim)
+    return Tracer(f.divide(_keep(sum_node(x, axes), x.shape, axes, keepdims), count_of(x, axes)))
+
+
+def _variance(a, axis, dtype, ddof, keepdims) -> Node:
+    x = _typed(a, dtype)
+    axes = normalized_axes(axis, x.ndim)
+    mean = f.divide(_keep(sum_node(x, axes), x.shape, axes, True), count_of(x, axes))
+    centred = f.subtract(x, mean)
+    total = _keep(sum_node(f.multiply(centred, centred), axes), x.shape, axes, keepdims)
+    return f.divide(total, f.subtract(count_of(x, axes), ddof) if ddof else count_of(x, axes))
+
+
+_SPREAD = [*_AXES[:4], Case((3, 4), axis=1, ddof=1)]
+
+
+@implements(np.var, cases=_SPREAD)
+def _var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
+    _reject(where=where)
+    return Tracer(_variance(a, axis, dtype, ddof, keepdims))
+
+
+@implements(np.std, cases=_SPREAD)
+def _std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
+    _reject(where=where)
+    return Tracer(f.norm_sqrt(_variance(a, axis, dtype, ddof, keepdims)))
+
+
+def _extremum(primitive, a, axis, keepdims) -> Tracer:
+    x = as_node(a)
+    axes = normalized_axes(axis, x.ndim)
+    if any(x.shape[k] == 0 for k in axes):
+        raise ShapeError(at_user_line("an extremum over no elements has no value"))
+    return Tracer(_keep(emit(primitive, (x,), (axes,)) if axes else x, x.shape, axes, keepdims))
+
+
+@implements(np.max, np.amax, cases=_AXES)
+def _max(a, axis=None, keepdims=False, initial=None, where=None):
+    _reject(initial=initial, where=where)
+    return _extremum(MAX, a, axis, keepdims)
+
+
+@implements(np.min, np.amin, cases=_AXES)
+def _min(a, axis=None, keepdims=False, initial=None, where=None):
+    _reject(initial=initial, where=where)
+    return _extremum(MIN, a, axis, keepdims)
+
+
+@implements(np.ptp, cases=_AXES[:3])
+def _ptp(a, axis=None, keepdims=False):
+    return _max(a, axis, keepdims) - _min(a, axis, keepdims)
+
+
+@implements(np.any, cases=[])
+def _any(a, axis=None, keepdims=False, where=None):
+    _reject(where=where)
+    return _extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims)
+
+
+@implements(np.all, cases=[])
+def _all(a, axis=None, keepdims=False, where=None):
+    _reject(where=where)
+    return _extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims)
+
+
+@implements(np.prod, cases=[*_AXES, Case((7,)), Case((0,))])
+def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
+    _reject(initial=initial, where=where)
+    x = _typed(a, dtype)
+    axes = normalized_axes(axis, x.ndim)
+    return Tracer(_keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims))
+
+
+@implements(np.cumsum, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((2, 3), axis=0)])
+def _cumsum(a, axis=None, dtype=None):
+    x = _typed(a, dtype)
+    if axis is None:
+        x, axis = reshape(x, (size(x.shape),)), 0
+    return Tracer(cumulative_sum(x, normalized_axis(axis, x.ndim)))
+
+
+def _search(primitive, a, axis, keepdims=False) -> Tracer:
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (size(x.shape),)), 0
+    k = normalized_axis(axis, x.ndim)
+    return Tracer(_keep(emit(primitive, (x,), (k,)), x.shape, (k,), keepdims))
+
+
+@implements(np.argmax, cases=[])
+def _argmax(a, axis=None, keepdims=False):
+    return _search(ARGMAX, a, axis, keepdims)
+
+
+@implements(np.argmin, cases=[])
+def _argmin(a, axis=None, keepdims=False):
+    return _search(ARGMIN, a, axis, keepdims)
+
+
+@implements(np.argsort, cases=[])
+def _argsort(a, axis=-1, kind=None, order=None, stable=None):
+    return _search(ARGSORT, a, axis)
+
+
+@implements(np.trace, cases=[Case((3, 3)), Case((2, 4)), Case((4, 4), offset=1), Case((2, 3, 3), axis1=1, axis2=2)])
+def _trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+    picked = np.diagonal(Tracer(_typed(a, dtype)), offset, axis1, axis2)
+    return np.sum(picked, axis=-1)
+
+
+_NORM = [
+    Case((4,)),
+    Case((2, 3)),
+    Case((2, 3), axis=1),
+    Case((2, 3), ord="fro"),
+    Case((4,), ord=1),
+    Case((4,), ord=3),
+    Case((4,), ord=np.inf),
+    Case((4,), ord=-np.inf),
+    Case((2, 3), ord=1),
+    Case((2, 3), ord=np.inf),
+    Case((2, 3), Given(2), axis=0, keepdims=True),
+]
+
+
+@implements(np.linalg.norm, cases=_NORM)
+def _norm(x, ord=None, axis=None, keepdims=False):
+    x = Tracer(as_node(x))
+    rank = x.ndim
+    if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord == "fro" and rank == 2)):
+        flat = x.ravel()
+        result = Tracer(f.norm_sqrt(flat.dot(flat)._symgrad_node))
+        return result.reshape((1,) * rank) if keepdims else result
+    axes = normalized_axes(axis, rank)
+    if len(axes) == 1:
+        return _vector_norm(x, 2 if ord is None else ord, axes, keepdims)
+    if len(axes) != 2:
+        raise ShapeError(at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it"))
+    if ord in (None, "fro"):
+        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
+    if ord in (1, -1, np.inf, -np.inf):
+        summed, over = axes if abs(ord) == 1 else axes[::-1]
+        columns = np.sum(abs(x), axis=summed, keepdims=True)
+        extreme = (np.max if ord > 0 else np.min)(columns, axis=over, keepdims=True)
+        return extreme if keepdims else extreme.squeeze(axes)
+    raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a matrix is not supported."))
+
+
+def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Tracer:
+    if ord == np.inf:
+        return np.max(abs(x), axis=axes, keepdims=keepdims)
+    if ord == -np.inf:
+        return np.min(abs(x), axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(abs(x), axis=axes, keepdims=keepdims)
+    if ord == 2:
+        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
+    if isinstance(ord, (int, float)) and ord != 0 and math.isfinite(ord):
+        powers = np.power(abs(x), ord)
+        return np.power(np.sum(powers, axis=axes, keepdims=keepdims), np.reciprocal(float(ord)))
+    raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))

@@ -1,0 +1,147 @@
+"""Trace: the state of one run of a function on traced values.
+
+A trace owns the graph, the inputs with their concrete values (where there are any), what was captured
+from outside, and the guards: the branches that were taken on values. It is active only inside
+``with trace:``; a failed run leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..errors import DtypeError, TracingError, at_user_line
+from ..primitives.primitive import Captured, constant, input_node, literal
+from ..program.node import Graph, Node
+
+_state = threading.local()
+
+
+class Trace:
+    """One tracing run; ``values`` maps inputs to what they hold in this run, or is None without values."""
+
+    def __init__(self, with_values: bool = True) -> None:
+        self.graph = Graph()
+        self.values: dict[Node, Any] | None = {} if with_values else None
+        self.parameters: dict[int, tuple[Any, Node]] = {}
+        self.branches: list[tuple[Node, Any]] = []
+        self._constants: dict[int, tuple[Any, Node]] = {}
+        self._outer: Trace | None = None
+
+    def __enter__(self) -> Trace:
+        self._outer = current()
+        _state.trace = self
+        self.graph.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.graph.__exit__(*exc)
+        _state.trace = self._outer
+
+    def new_input(self, label: str, value: Any, weak: bool = False) -> Node:
+        """An input that holds ``value`` in this run."""
+        array = np.asarray(value)
+        node = input_node(label, array.shape, checked_dtype(array.dtype, label), weak)
+        if self.values is not None:
+            self.values[node] = value if weak else array
+        return node
+
+    def parameter(self, parameter: Any) -> Node:
+        """The input that stands for a network parameter, made at its first use."""
+        found = self.parameters.get(id(parameter))
+        if found is None:
+            node = self.new_input(parameter.name, np.asarray(parameter))
+            found = self.parameters[id(parameter)] = (parameter, node)
+        return found[1]
+
+    def constant(self, array: np.ndarray) -> Node:
+        """The node of a captured array; the same array gives the same node."""
+        found = self._constants.get(id(array))
+        if found is None:
+            checked_dtype(array.dtype, "a captured array")
+            found = self._constants[id(array)] = (array, constant(Captured(np.array(array))))
+        return found[1]
+
+    def value_of(self, node: Node) -> Any:
+        """What ``node`` holds in this run; computed on demand and remembered."""
+        if self.values is None:
+            raise TracingError(
+                at_user_line(
+                    "the value of a traced array is needed here, and this trace has only shapes. "
+                    "Use np.where for a choice between values, or trace with example arrays."
+                )
+            )
+        memo = self.values
+        if node not in memo:
+            with np.errstate(all="ignore"):
+                for n in _missing(node, memo):
+                    memo[n] = _evaluate(n, memo)
+        return memo[node]
+
+    def guard(self, node: Node) -> Any:
+        """The concrete value, recorded: the trace serves only where it comes out the same."""
+        value = np.asarray(self.value_of(node))[()]
+        self.branches.append((node, value))
+        return value
+
+
+def _missing(node: Node, memo: dict[Node, Any]) -> list[Node]:
+    seen: set[Node] = set()
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if n not in seen and n not in memo:
+            seen.add(n)
+            stack.extend(n.operands)
+    return sorted(seen, key=lambda n: n.serial)
+
+
+def _evaluate(node: Node, memo: dict[Node, Any]) -> Any:
+    if node.primitive.name == "constant":
+        return node.params[0].value
+    return node.primitive.evaluate(node.params, *[memo[o] for o in node.operands])
+
+
+def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
+    """``dtype`` where symgrad computes with it: bool, integers and real floats."""
+    if dtype.kind in "biuf":
+        return dtype
+    if dtype.kind == "c":
+        raise DtypeError(f"{what} is complex; symgrad differentiates real arrays. Pass real and imaginary parts.")
+    if dtype.kind == "O":
+        raise DtypeError(f"{what} has dtype object; pass numeric arrays (ragged lists make object arrays).")
+    raise DtypeError(f"{what} has dtype {dtype}; symgrad differentiates real numeric arrays.")
+
+
+def current() -> Trace | None:
+    """The trace that is running in this thread, if any."""
+    return getattr(_state, "trace", None)
+
+
+def as_node(value: Any) -> Node:
+    """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
+    node = getattr(value, "_symgrad_node", None)
+    if node is not None:
+        return node() if callable(node) else node
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        return literal(value)
+    trace = current()
+    if trace is None:
+        raise TracingError("a traced value was used after its trace had ended; return it from the function instead.")
+    if isinstance(value, np.ndarray):
+        return trace.constant(value)
+    if isinstance(value, np.generic):
+        return trace.constant(np.asarray(value))
+    if isinstance(value, (list, tuple)):
+        return trace.constant(_array_of(value))
+    raise TracingError(at_user_line(f"cannot compute with a {type(value).__name__} and a traced value."))
+
+
+def _array_of(value: Any) -> np.ndarray:
+    array = np.asarray(value)  # a traced element refuses __array__ with the user's line and the fix
+    checked_dtype(array.dtype, "a list")
+    return array
+
+

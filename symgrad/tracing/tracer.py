@@ -1,0 +1,455 @@
+"""Tracer: the handle that stands for an array while a function is traced.
+
+It behaves as an ndarray of its shape and dtype; whatever NumPy computes with it becomes a node. What
+would lose the derivative (``float(x)``, ``np.array([x[0], x[1]])``, writing into a plain array) is
+refused with the user's own line and the fix.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import StaleView, TracingError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.elementwise import TEMPLATES, Template
+from ..program.node import Node
+from . import indexing
+from .trace import as_node, current
+
+#: NumPy function -> what it does to traced values; filled by ``numpy_functions``
+FUNCTIONS: dict[Callable, Callable] = {}
+#: ufunc -> elementwise template
+UFUNCS: dict[np.ufunc, Template] = {
+    t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)
+}
+UFUNCS[np.sqrt] = f.sqrt
+#: (ufunc name, method) -> NumPy function that does the same
+_METHODS = {
+    ("add", "reduce"): np.sum,
+    ("multiply", "reduce"): np.prod,
+    ("maximum", "reduce"): np.max,
+    ("minimum", "reduce"): np.min,
+    ("logical_or", "reduce"): np.any,
+    ("logical_and", "reduce"): np.all,
+    ("add", "accumulate"): np.cumsum,
+}
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise a TracingError that shows the user's line."""
+    raise TracingError(at_user_line(message))
+
+
+class Tracer:
+    """A traced array. Made by symgrad, never by users."""
+
+    __slots__ = ("_node", "_views", "_base", "__weakref__")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, node: Node, base: Tracer | None = None) -> None:
+        self._node: Node | None = node
+        self._base = base
+        self._views: list[weakref.ref[Tracer]] = []
+        if base is not None:
+            base._views.append(weakref.ref(self))
+
+    @property
+    def _symgrad_node(self) -> Node:
+        node = self._node
+        if node is None:
+            raise StaleView(
+                at_user_line(
+                    "this view looks into a traced array that was written to after the view was taken. "
+                    "Take the view again after the write, or take a copy() before it."
+                )
+            )
+        return node
+
+    # what an array says of itself
+
+    @property
+    def shape(self) -> tuple:
+        return self._symgrad_node.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._symgrad_node.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self._symgrad_node.shape)
+
+    @property
+    def size(self) -> Any:
+        from ..program.dims import size
+
+        return size(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tracer]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[k] for k in range(self.shape[0]))
+
+    # NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        if out is not None:
+            return _into(out, getattr(ufunc, method)(*inputs, **kwargs))
+        if method == "__call__":
+            if not kwargs:
+                template = UFUNCS.get(ufunc)
+                if template is not None:
+                    return Tracer(template(*map(as_node, inputs)))
+            return _call_ufunc(ufunc, inputs, kwargs)
+        function = _METHODS.get((ufunc.__name__, method))
+        if function is not None:
+            kwargs.setdefault("axis", 0)
+            return FUNCTIONS[function](*inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+        if method == "outer" and not kwargs:
+            left, right = (Tracer(as_node(v)) for v in inputs)
+            return ufunc(left.reshape(left.shape + (1,) * right.ndim), right)
+        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad."))
+
+    def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
+        rule = FUNCTIONS.get(func)
+        if rule is None:
+            name = f"{getattr(func, '__module__', 'numpy')}.{getattr(func, '__name__', func)}"
+            raise UnsupportedOperation(
+                at_user_line(
+                    f"{name} has no derivative rule in symgrad. Write it with supported NumPy functions, "
+                    "or compute it outside the differentiated function and pass it in."
+                )
+            )
+        out = kwargs.get("out")
+        if out is not None:
+            return _into((out,), rule(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
+        return rule(*args, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse(
+            "a traced array cannot become a plain NumPy array: the derivative would be lost. Build arrays of traced "
+            "values with np.stack or np.concatenate instead of np.array, np.r_ or np.c_, and write x[i] = v into "
+            "a traced array (np.zeros_like(x) inside the function is one) instead of a plain one."
+        )
+
+    def __float__(self) -> NoReturn:
+        refuse(
+            "float() or a math function of a traced value would lose its derivative. Leave the value as it is "
+            "and use NumPy's function (np.sin for math.sin)."
+        )
+
+    __complex__ = __float__
+
+    def __int__(self) -> int:
+        if self.dtype.kind == "f":
+            refuse("int() of a traced float would lose its derivative; use np.floor or np.rint if that is meant.")
+        return int(self._concrete())
+
+    def __index__(self) -> int:
+        if self.dtype.kind == "f":
+            raise TypeError("a traced float cannot be used as an index")
+        return int(self._concrete())
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            refuse("the truth value of an array with more than one element is ambiguous; use np.all, np.any or np.where.")
+        node = self._symgrad_node
+        return bool(_running().guard(node if node.dtype.kind == "b" else f.not_equal(node, 0)))
+
+    def _concrete(self) -> Any:
+        return _running().guard(self._symgrad_node)
+
+    def item(self, *args: Any) -> Any:
+        return self.__float__() if self.dtype.kind == "f" else int(self)
+
+    tolist = asnumpy = item
+
+    def __repr__(self) -> str:
+        node = self._symgrad_node
+        return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
+
+    def __str__(self) -> str:
+        trace = current()
+        return repr(self) if trace is None or trace.values is None else str(trace.value_of(self._symgrad_node))
+
+    def __format__(self, spec: str) -> str:
+        trace = current()
+        if trace is None or trace.values is None:
+            return repr(self)
+        return format(np.asarray(trace.value_of(self._symgrad_node))[()], spec)
+
+    # operators
+
+    def __add__(self, other: Any) -> Any:
+        return _binary(f.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary(f.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary(f.subtract, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary(f.subtract, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary(f.multiply, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary(f.multiply, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _binary(f.divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary(f.divide, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _binary(f.floor_divide, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _binary(f.floor_divide, other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _binary(f.remainder, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _binary(f.remainder, other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Any:
+        if self.dtype.kind == "f" and type(other) in (int, float):  # NumPy's own short cuts
+            short = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}.get(other)
+            if short is not None:
+                return Tracer(short(self._symgrad_node))
+        return _binary(f.power, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _binary(f.power, other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return np.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return np.matmul(other, self)
+
+    def __neg__(self) -> Tracer:
+        return Tracer(f.negative(self._symgrad_node))
+
+    def __pos__(self) -> Tracer:
+        return Tracer(f.positive(self._symgrad_node))
+
+    def __abs__(self) -> Tracer:
+        return Tracer(f.absolute(self._symgrad_node))
+
+    def __invert__(self) -> Tracer:
+        return Tracer(f.invert(self._symgrad_node))
+
+    def __round__(self, digits: int = 0) -> Any:
+        return np.round(self, digits)
+
+    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
+        return _binary(f.equal, self, other)
+
+    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
+        return _binary(f.not_equal, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return _binary(f.less, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _binary(f.less_equal, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _binary(f.greater, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _binary(f.greater_equal, self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return _binary(f.bitwise_and, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return _binary(f.bitwise_and, other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return _binary(f.bitwise_or, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _binary(f.bitwise_or, other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return _binary(f.bitwise_xor, self, other)
+
+    # indexing
+
+    def __getitem__(self, index: Any) -> Tracer:
+        node, is_view = indexing.get(self._symgrad_node, index)
+        return self._view(node) if is_view else Tracer(node)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if self._base is not None:
+            refuse(
+                "writing into a view of a traced array is not followed back to the array. "
+                "Write into the array itself: x[0, 1] = v instead of y = x[0]; y[1] = v."
+            )
+        node = indexing.put(self._symgrad_node, index, as_node(value))
+        for ref in self._views:
+            view = ref()
+            if view is not None:
+                view._stale()
+        self._views = []
+        self._node = node
+
+    def _stale(self) -> None:
+        self._node = None
+        for ref in self._views:
+            view = ref()
+            if view is not None:
+                view._stale()
+
+    def _view(self, node: Node) -> Tracer:
+        return Tracer(node, self)
+
+    # methods and attributes that are NumPy functions of the array
+
+    @property
+    def T(self) -> Tracer:
+        return self.transpose()
+
+    @property
+    def mT(self) -> Tracer:
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> Tracer:
+        return self
+
+    @property
+    def flat(self) -> Tracer:
+        return self.ravel()
+
+    def transpose(self, *axes: Any) -> Tracer:
+        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+        return self._view(np.transpose(self, order or None)._symgrad_node)
+
+    def reshape(self, *shape: Any, order: str = "C") -> Tracer:
+        wanted = shape[0] if len(shape) == 1 else shape
+        return self._view(np.reshape(self, wanted, order=order)._symgrad_node)
+
+    def astype(self, dtype: Any, **kwargs: Any) -> Tracer:
+        wanted = np.dtype(dtype)
+        if self.dtype.kind == "f" and wanted.kind not in "f":
+            refuse(f"astype({wanted}) of a traced float would lose its derivative; use np.floor or np.rint if meant.")
+        return Tracer(f.cast(self._symgrad_node, wanted))
+
+    def copy(self, order: str = "C") -> Tracer:
+        return Tracer(self._symgrad_node)
+
+    def flatten(self, order: str = "C") -> Tracer:
+        return Tracer(np.ravel(self, order)._symgrad_node)
+
+    def __copy__(self) -> Tracer:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Tracer:
+        return self.copy()
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
+    def __getattr__(self, name: str) -> Any:
+        function = _METHOD_FUNCTIONS.get(name)
+        if function is not None:
+            rule = FUNCTIONS[function]
+            view = name in _VIEW_METHODS
+
+            def method(*args: Any, **kwargs: Any) -> Any:
+                result = rule(self, *args, **kwargs)
+                return self._view(result._symgrad_node) if view else result
+
+            return method
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"a traced array has no attribute {name!r}")
+        raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad."))
+
+
+_METHOD_FUNCTIONS: dict[str, Callable] = {
+    name: getattr(np, name)
+    for name in (
+        "sum mean prod max min var std cumsum argmax argmin argsort ravel squeeze swapaxes dot trace diagonal "
+        "clip repeat take round all any"
+    ).split()
+}
+_VIEW_METHODS = frozenset(["ravel", "squeeze", "swapaxes", "diagonal"])
+METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
+
+
+def _running():
+    trace = current()
+    if trace is None:
+        raise TracingError("a traced value was used after its trace had ended; return it from the function instead.")
+    return trace
+
+
+def _binary(template: Template, left: Any, right: Any) -> Any:
+    if not isinstance(left, Tracer) and not isinstance(left, _NUMBERS) or not isinstance(right, (Tracer, *_NUMBERS)):
+        if left is None or right is None or isinstance(left, (str, dict, set)) or isinstance(right, (str, dict, set)):
+            return NotImplemented
+    return Tracer(template(as_node(left), as_node(right)))
+
+
+_NUMBERS = (int, float, np.ndarray)
+
+
+def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
+    template = UFUNCS.get(ufunc)
+    rule = FUNCTIONS.get(ufunc)
+    if template is None and rule is None:
+        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__} has no derivative rule in symgrad."))
+    dtype = kwargs.pop("dtype", None)
+    kept = {k: v for k, v in kwargs.items() if not (k == "where" and v is True) and k not in ("casting", "order", "subok")}
+    if "where" in kept:
+        refuse(f"np.{ufunc.__name__}(…, where=…) leaves elements undefined; use np.where(condition, value, other).")
+    if template is None:
+        result = rule(*inputs, **kept)
+    else:
+        nodes = [as_node(v) for v in inputs]
+        result = Tracer(template(*[f.cast(n, dtype) if dtype is not None else n for n in nodes]))
+    return result if dtype is None else result.astype(dtype)
+
+
+def _into(out: tuple, result: Any) -> Any:
+    (target,) = out
+    if isinstance(target, Tracer):
+        target[...] = result
+        return target
+    if target is None:
+        return result
+    refuse(
+        "a traced value cannot be written into a plain array (out= or an in-place operator): the derivative would be "
+        "lost. Write a = a + x instead of a += x, and leave out= away."
+    )

@@ -1,0 +1,1 @@
+"""What users call: functions that take a function and give its derivative."""

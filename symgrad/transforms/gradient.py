@@ -1,0 +1,303 @@
+"""grad, value_and_grad and GradOperation: reverse mode with MindSpore's return structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+from ..differentiation.forward import push_forward
+from ..differentiation.reverse import pull_back
+from ..errors import ArgumentError, ArgumentTypeError
+from ..primitives.contraction import ones
+from ..primitives.contraction import identity as delta
+from ..primitives.functions import add
+from ..program.node import Node
+from ..tensor import Parameter
+from ..tracing.trace import current
+from ..tracing.tracer import Tracer
+from ..tracing.tree import unflatten
+from .derived import DerivedFunction, finished
+from .positions import (
+    check_arguments,
+    checked_flag,
+    checked_function,
+    checked_positions,
+    checked_sens,
+    checked_weights,
+    mark_argument,
+    output_nodes,
+    split_aux,
+)
+
+_MODES = ("auto", "reverse", "forward")
+
+
+class GradientFunction(DerivedFunction):
+    """The gradient of a function of arrays; made by ``grad``, ``value_and_grad`` and ``GradOperation``."""
+
+    def __init__(
+        self,
+        fn: Callable,
+        positions: tuple[int, ...] | None,
+        weights: tuple[Parameter, ...] | None,
+        *,
+        bare_inputs: bool,
+        bare_weights: bool,
+        has_aux: bool = False,
+        return_ids: bool = False,
+        with_value: bool = False,
+        takes_sens: bool = False,
+        all_inputs: bool = False,
+        mode: str = "auto",
+        backend: str = "auto",
+    ) -> None:
+        if mode not in _MODES:
+            raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
+        self.positions = positions
+        self.weights = weights
+        self.bare_inputs = bare_inputs
+        self.bare_weights = bare_weights
+        self.has_aux = has_aux
+        self.return_ids = return_ids
+        self.with_value = with_value
+        self.takes_sens = takes_sens
+        self.all_inputs = all_inputs
+        self.mode = mode
+        super().__init__(fn, backend)
+
+    verb = "grad"
+
+    def _chosen(self, args: tuple) -> tuple[int, ...]:
+        return tuple(range(len(args))) if self.all_inputs else self.positions or ()
+
+    def _split_sens(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any], Any]:
+        if not self.takes_sens:
+            if "sens" in kwargs:
+                raise ArgumentTypeError("sens was passed to a gradient that takes none; build it with sens_param=True.")
+            return args, kwargs, None
+        if "sens" in kwargs:
+            return args, {k: v for k, v in kwargs.items() if k != "sens"}, kwargs["sens"]
+        wanted = _positional_count(self.fn)
+        if not args or (wanted is not None and len(args) <= wanted):
+            raise ArgumentTypeError(
+                f"sens_param=True: the gradient takes the function's arguments and then sens, of the output's shape; "
+                f"it got {len(args)} argument{'s' if len(args) != 1 else ''}. Pass sens last, or as sens=…."
+            )
+        return args[:-1], kwargs, args[-1]
+
+    def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
+        args, _, _ = self._split_sens(args, kwargs)
+        check_arguments(args, self._chosen(args), self.__name__)
+
+    def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
+        args, kwargs, sens = self._split_sens(args, kwargs)
+        positions = self._chosen(args)
+        values = list(args)
+        nodes: list[list[Node]] = []
+        structures = []
+        for p in positions:
+            values[p], own, structure = mark_argument(values[p], fresh)
+            nodes.append(own)
+            structures.append(structure)
+        output = self.fn(*values, **kwargs)
+        main, aux = split_aux(output, self.has_aux, self.__name__)
+        outputs, _ = output_nodes(main, self.__name__)
+        trace = current()
+        weights = [trace.parameter(w) for w in self.weights or ()]
+        flat = [n for own in nodes for n in own] + weights
+        cotangents: list[Node | None]
+        if self.takes_sens:
+            cotangents = list(checked_sens(sens, outputs, self.__name__))
+        else:
+            cotangents = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
+        if self.mode == "forward":
+            flows = _forward_gradients(outputs, cotangents, flat)
+        else:
+            flows = pull_back(outputs, cotangents, flat)
+        done = iter(finished(g, n) for g, n in zip(flows, flat, strict=True))
+        inputs = [
+            unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(structures, nodes, strict=True)
+        ]
+        gradient = self._shaped(positions, inputs, [Tracer(g) for g in done])
+        if self.with_value:
+            return (output, gradient)
+        return (gradient, aux) if self.has_aux else gradient
+
+    def _shaped(self, positions: tuple[int, ...], inputs: list, weights: list) -> Any:
+        if self.return_ids:
+            inputs = [(p, g) for p, g in zip(positions, inputs, strict=True)]
+            weights = [(w.name, g) for w, g in zip(self.weights or (), weights, strict=True)]
+        by_input = inputs[0] if self.bare_inputs else tuple(inputs)
+        if self.weights is None:
+            return by_input
+        by_weight = weights[0] if self.bare_weights else tuple(weights)
+        return by_weight if not positions and not self.all_inputs else (by_input, by_weight)
+
+
+def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: list[Node]) -> list[Node | None]:
+    """The gradient by pushing δ from each input: the same numbers, cheap where inputs are few."""
+    gradients: list[Node | None] = []
+    for w in wrt:
+        batch = len(w.shape)
+        tangents = push_forward(outputs, {w: delta(w.shape)}, batch)
+        parts: list[Node] = []
+        for tangent, ct in zip(tangents, cotangents, strict=True):
+            if tangent is not None and ct is not None:
+                parts.append(_weighed(tangent, ct, batch))
+        gradient = parts[0] if parts else None
+        for part in parts[1:]:
+            gradient = add(gradient, part)
+        gradients.append(gradient)
+    return gradients
+
+
+def _weighed(tangent: Node, ct: Node, batch: int) -> Node:
+    from ..primitives.contraction import contract
+
+    labels = tuple(range(tangent.ndim))
+    return contract([tangent, ct], [labels, labels[batch:]], labels[:batch], tangent.shape)
+
+
+def _positional_count(fn: Callable) -> int | None:
+    """How many positional arguments ``fn`` needs; None where it takes any number."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(getattr(fn, "construct", fn)).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    return sum(1 for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty)
+
+
+def grad(
+    fn: Callable,
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    *,
+    mode: str = "auto",
+    backend: str = "auto",
+) -> GradientFunction:
+    """The gradient of the sum over all elements of all outputs of ``fn``.
+
+    ``grad_position`` an int gives the bare gradient by that argument, a tuple of ints a tuple; ``weights``
+    a list of Parameters adds a tuple of theirs (``(by_inputs, by_weights)``), a single Parameter a bare
+    one. ``has_aux``: only the first output is differentiated, and the result is ``(gradient, aux)``.
+    ``return_ids``: each gradient g is ``(id, g)``, id its position or the parameter's name.
+    ``mode``: ``reverse`` (also ``auto``) or ``forward``; the same numbers. Each gradient has the shape and
+    dtype of what it is taken by.
+
+    Raises ArgumentError and ArgumentTypeError for bad positions and flags, DtypeError for integers.
+
+    >>> import numpy as np
+    >>> g = grad(lambda x, y: np.sum(np.sin(x) * y), (0, 1))
+    >>> g(np.zeros(2), np.array([3.0, 4.0]))
+    (array([3., 4.]), array([0., 0.]))
+    """
+    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value=False)
+
+
+def value_and_grad(
+    fn: Callable,
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    *,
+    mode: str = "auto",
+    backend: str = "auto",
+) -> GradientFunction:
+    """``(output, gradient)`` in one kernel; the arguments and the gradient are those of ``grad``.
+
+    With ``has_aux`` the output is the whole tuple ``(out, aux, …)`` and only ``out`` is differentiated.
+
+    >>> value_and_grad(lambda x: x * x)(3.0)
+    (9.0, np.float64(6.0))
+    """
+    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value=True)
+
+
+def _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value) -> GradientFunction:
+    if grad_position is None and weights is None:
+        raise ArgumentError("`grad_position` and `weight` can not be None at the same time.")
+    return GradientFunction(
+        checked_function(fn),
+        checked_positions(grad_position),
+        checked_weights(weights),
+        bare_inputs=not isinstance(grad_position, (tuple, list)) or len(grad_position) == 1,
+        bare_weights=isinstance(weights, Parameter),
+        has_aux=checked_flag("has_aux", has_aux),
+        return_ids=checked_flag("return_ids", return_ids),
+        with_value=with_value,
+        mode=mode,
+        backend=backend,
+    )
+
+
+def get_grad(gradients: Any, identifier: int | str | Parameter) -> Any:
+    """The gradient with this id among those that ``return_ids=True`` gave.
+
+    >>> g = grad(lambda x, y: x * y, (0, 1), return_ids=True)(2.0, 3.0)
+    >>> get_grad(g, 1)
+    np.float64(2.0)
+    """
+    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
+    pending = [gradients]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (tuple, list)):
+            if len(value) == 2 and isinstance(value[0], (int, str)) and not isinstance(value[1], (tuple, list)):
+                if type(value[0]) is type(wanted) and value[0] == wanted:
+                    return value[1]
+            else:
+                pending += reversed(value)
+    raise ArgumentError(f"there is no gradient with the id {wanted!r}; was return_ids=True given?")
+
+
+class GradOperation:
+    """MindSpore's gradient operator: ``GradOperation(get_all, get_by_list, sens_param)(net[, params])``.
+
+    By default the bare gradient by the first input. ``get_all``: a tuple, by all inputs. ``get_by_list``:
+    a tuple by the parameters given; with both, ``(by_inputs, by_parameters)``. ``sens_param``: the last
+    argument (or ``sens=``) is the cotangent of the output, of its shape, a tuple for several outputs.
+
+    >>> GradOperation(get_all=True)(lambda x, y: x * y)(2.0, 3.0)
+    (np.float64(3.0), np.float64(2.0))
+    """
+
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
+        self.get_all = checked_flag("get_all", get_all)
+        self.get_by_list = checked_flag("get_by_list", get_by_list)
+        self.sens_param = checked_flag("sens_param", sens_param)
+        self._made: dict[Any, GradientFunction] = {}
+
+    def _guarded(self) -> dict[str, Any]:
+        return {"get_all": self.get_all, "get_by_list": self.get_by_list, "sens_param": self.sens_param}
+
+    def __call__(self, fn: Callable, weights: Any = None) -> GradientFunction:
+        checked_function(fn)
+        if self.get_by_list and weights is None:
+            trainable = getattr(fn, "trainable_params", None)
+            if trainable is None:
+                raise ArgumentTypeError("get_by_list=True needs the parameters: op(net, ParameterTuple(net.trainable_params())).")
+            weights = trainable()
+        chosen = checked_weights(weights) if self.get_by_list else None
+        key = (id(fn), tuple(map(id, chosen or ())))
+        made = self._made.get(key)
+        if made is None or made.fn is not fn:
+            made = self._made[key] = GradientFunction(
+                fn,
+                None if self.get_all or self.get_by_list else (0,),
+                chosen,
+                bare_inputs=not self.get_all and not self.get_by_list,
+                bare_weights=False,
+                takes_sens=self.sens_param,
+                all_inputs=self.get_all,
+            )
+        return made
+
+

@@ -1,0 +1,146 @@
+"""The door: positions, weights, flags and sens are checked before anything is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, at_user_line
+from ..primitives.identity import mark
+from ..program.node import Node
+from ..tensor import Parameter
+from ..tracing.trace import as_node
+from ..tracing.tracer import Tracer
+from ..tracing.tree import flatten, unflatten
+
+
+def checked_flag(name: str, value: Any) -> bool:
+    """``value`` where it is a bool."""
+    if not isinstance(value, bool):
+        raise ArgumentTypeError(f"{name} must be True or False, got {value!r}.")
+    return value
+
+
+def checked_function(fn: Any) -> Any:
+    """``fn`` where it can be called."""
+    if not callable(fn):
+        raise ArgumentTypeError(f"fn must be a function or a Cell, got a {type(fn).__name__}.")
+    return fn
+
+
+def checked_positions(grad_position: Any) -> tuple[int, ...] | None:
+    """Positions as a tuple of distinct non-negative ints; None stays None."""
+    if grad_position is None:
+        return None
+    bare = isinstance(grad_position, (int, np.integer)) and not isinstance(grad_position, bool)
+    given = (grad_position,) if bare else grad_position
+    if not isinstance(given, (tuple, list)):
+        raise ArgumentTypeError(f"grad_position must be an int or a tuple of ints, got {grad_position!r}.")
+    if not given:
+        raise ArgumentError("grad_position is an empty tuple; name at least one position, or pass None with weights.")
+    for p in given:
+        if isinstance(p, bool) or not isinstance(p, (int, np.integer)):
+            raise ArgumentTypeError(f"grad_position must hold ints, got {p!r}.")
+        if p < 0:
+            raise ArgumentError(f"grad_position {p} is negative; count positions from 0.")
+    if len(set(given)) != len(given):
+        raise ArgumentError(f"grad_position {tuple(given)} names a position twice.")
+    return tuple(int(p) for p in given)
+
+
+def checked_weights(weights: Any) -> tuple[Parameter, ...] | None:
+    """Weights as a tuple of distinct Parameters; None stays None."""
+    if weights is None:
+        return None
+    given = (weights,) if isinstance(weights, Parameter) else weights
+    if not isinstance(given, (tuple, list)) or not all(isinstance(w, Parameter) for w in given):
+        raise ArgumentTypeError("weights must be a Parameter, or a list, tuple or ParameterTuple of Parameters.")
+    if not given:
+        raise ArgumentError("weights is empty: there is no parameter to differentiate by.")
+    if len({id(w) for w in given}) != len(given):
+        raise ArgumentError("weights names a parameter twice.")
+    return tuple(given)
+
+
+def check_arguments(args: Sequence[Any], positions: Sequence[int], caller: str) -> None:
+    """Errors for positions beyond the arguments and arguments that have no derivative."""
+    for p in positions:
+        if p >= len(args):
+            raise ArgumentError(
+                f"{caller}: grad_position {p} is out of range; the function was called with {len(args)} "
+                f"positional argument{'s' if len(args) != 1 else ''}."
+            )
+        check_differentiable(args[p], f"argument {p}", caller)
+
+
+def check_differentiable(value: Any, what: str, caller: str) -> None:
+    """A DtypeError where ``value`` is not made of floats."""
+    leaves, _ = flatten(value)
+    if not leaves:
+        raise ArgumentError(f"{caller}: {what} holds no array to differentiate by.")
+    for leaf in leaves:
+        if isinstance(leaf, bool) or not isinstance(leaf, (int, float, np.ndarray, np.generic, Tracer)):
+            raise DtypeError(
+                f"{caller}: {what} is a {type(leaf).__name__} and cannot be differentiated by; pass floats or float "
+                "arrays, or leave it out of grad_position."
+            )
+        dtype = np.dtype(int) if isinstance(leaf, int) else np.dtype(getattr(leaf, "dtype", float))
+        if dtype.kind != "f":
+            fix = "1.0 instead of 1" if isinstance(leaf, int) else "x.astype(float)"
+            raise DtypeError(
+                f"{caller}: {what} has dtype {dtype} and cannot be differentiated by; pass floats ({fix}), "
+                "or leave it out of grad_position."
+            )
+
+
+def mark_argument(value: Any, fresh: bool) -> tuple[Any, list[Node], Any]:
+    """The argument under names of its own: the traced value, its nodes and its structure."""
+    leaves, structure = flatten(value)
+    nodes = [as_node(v) if fresh else mark(as_node(v)) for v in leaves]
+    return unflatten(structure, [Tracer(n) for n in nodes]), nodes, structure
+
+
+def output_nodes(value: Any, caller: str) -> tuple[list[Node], Any]:
+    """The nodes of a function's output and their structure."""
+    leaves, structure = flatten(value)
+    for leaf in leaves:
+        if leaf is None or isinstance(leaf, str):
+            raise ArgumentTypeError(
+                at_user_line(f"{caller}: the function returned {leaf!r}; return the array to differentiate.")
+            )
+    nodes = [as_node(v) for v in leaves]
+    if not any(n.dtype.kind == "f" for n in nodes):
+        raise DtypeError(f"{caller}: the function's output has no float dtype, so it has no derivative.")
+    return nodes, structure
+
+
+def split_aux(value: Any, has_aux: bool, caller: str) -> tuple[Any, tuple]:
+    """The output to differentiate and the others."""
+    if not has_aux:
+        return value, ()
+    if not isinstance(value, (tuple, list)) or len(value) < 2:
+        raise ArgumentError(f"{caller}: has_aux=True needs a function with two outputs or more; it returned one.")
+    return value[0], tuple(value[1:])
+
+
+def checked_sens(sens: Any, outputs: Sequence[Node], caller: str) -> list[Node]:
+    """The sensitivity of each output, of the output's shape and dtype."""
+    from ..primitives.elementwise import cast
+
+    leaves, _ = flatten(sens)
+    if len(leaves) != len(outputs):
+        raise ArgumentTypeError(
+            f"{caller}: sens holds {len(leaves)} arrays and the function has {len(outputs)} outputs; pass a tuple "
+            "with one for each."
+        )
+    nodes = []
+    for leaf, output in zip(leaves, outputs, strict=True):
+        node = as_node(leaf)
+        if node.shape != output.shape:
+            raise ShapeError(
+                f"{caller}: sens has shape {node.shape} and the output has shape {output.shape}; they must be the same."
+            )
+        nodes.append(cast(node, output.dtype))
+    return nodes

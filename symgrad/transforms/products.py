@@ -1,0 +1,213 @@
+"""jvp, vjp, hvp: products with the Jacobian and the Hessian, and stop_gradient."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ..compiled import is_tracing
+from ..differentiation.forward import push_forward
+from ..differentiation.reverse import pull_back
+from ..errors import ArgumentError, ShapeError
+from ..primitives import identity
+from ..primitives.contraction import ones
+from ..primitives.elementwise import cast
+from ..program.node import Node
+from ..tracing.trace import as_node, current
+from ..tracing.tracer import Tracer
+from ..tracing.tree import flatten, tree_map, unflatten
+from .derived import DerivedFunction, finished
+from .positions import (
+    check_differentiable,
+    checked_flag,
+    checked_function,
+    checked_sens,
+    mark_argument,
+    output_nodes,
+    split_aux,
+)
+
+
+def _marked(inputs: tuple, fresh: bool) -> tuple[list[Any], list[Node]]:
+    values, nodes = [], []
+    for value in inputs:
+        traced, own, _ = mark_argument(value, fresh)
+        values.append(traced)
+        nodes += own
+    return values, nodes
+
+
+def _vectors(v: Any, nodes: list[Node], caller: str) -> dict[Node, Node]:
+    leaves, _ = flatten(v)
+    if len(leaves) != len(nodes):
+        raise ArgumentError(f"{caller}: v holds {len(leaves)} arrays for {len(nodes)} inputs; pass one for each.")
+    found = {}
+    for leaf, node in zip(leaves, nodes, strict=True):
+        tangent = as_node(leaf)
+        if tangent.shape != node.shape:
+            raise ShapeError(f"{caller}: v has shape {tangent.shape} and its input has shape {node.shape}.")
+        found[node] = cast(tangent, node.dtype)
+    return found
+
+
+class _Pushforward(DerivedFunction):
+    verb = "jvp"
+
+    def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
+        self.has_aux = has_aux
+        super().__init__(fn, backend)
+
+    def _check(self, args, kwargs):
+        for k, value in enumerate(args[0]):
+            check_differentiable(value, f"input {k}", self.__name__)
+
+    def _derive(self, args, kwargs, fresh):
+        inputs, v = args
+        values, nodes = _marked(inputs, fresh)
+        main, aux = split_aux(self.fn(*values), self.has_aux, self.__name__)
+        outputs, structure = output_nodes(main, self.__name__)
+        flows = push_forward(outputs, _vectors(v, nodes, self.__name__))
+        pushed = unflatten(structure, [Tracer(finished(t, o)) for t, o in zip(flows, outputs, strict=True)])
+        return (main, pushed, aux) if self.has_aux else (main, pushed)
+
+
+class _Pullback(DerivedFunction):
+    verb = "vjp"
+
+    def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
+        self.has_aux = has_aux
+        super().__init__(fn, backend)
+
+    def _derive(self, args, kwargs, fresh):
+        inputs, v = args
+        values, nodes = _marked(inputs, fresh)
+        main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
+        outputs, _ = output_nodes(main, self.__name__)
+        return _pulled(outputs, v, inputs, nodes, self.__name__)
+
+
+def _pulled(outputs: list[Node], v: Any, inputs: tuple, nodes: list[Node], caller: str) -> tuple:
+    flows = pull_back(outputs, list(checked_sens(v, outputs, caller)), nodes)
+    done = [Tracer(finished(g, n)) for g, n in zip(flows, nodes, strict=True)]
+    _, structure = flatten(tuple(inputs))
+    return unflatten(structure, done)
+
+
+class _Value(DerivedFunction):
+    verb = "value"
+
+    def _derive(self, args, kwargs, fresh):
+        return self.fn(*args, **kwargs)
+
+
+class _HessianProduct(DerivedFunction):
+    verb = "hvp"
+
+    def _check(self, args, kwargs):
+        for k, value in enumerate(args[0]):
+            check_differentiable(value, f"input {k}", self.__name__)
+
+    def _derive(self, args, kwargs, fresh):
+        inputs, v = args
+        values, nodes = _marked(inputs, fresh)
+        outputs, _ = output_nodes(self.fn(*values), self.__name__)
+        seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
+        gradients = [finished(g, n) for g, n in zip(pull_back(outputs, seeds, nodes), nodes, strict=True)]
+        flows = push_forward(gradients, _vectors(v, nodes, self.__name__))
+        done = [Tracer(finished(t, n)) for t, n in zip(flows, nodes, strict=True)]
+        _, structure = flatten(tuple(inputs))
+        return unflatten(structure, done)
+
+
+_made: weakref.WeakKeyDictionary[Any, dict[Any, DerivedFunction]] = weakref.WeakKeyDictionary()
+
+
+def _derived(kind: type, fn: Callable, *options: Any) -> Any:
+    """The derived function of ``fn``, made once while ``fn`` lives."""
+    try:
+        known = _made.setdefault(fn, {})
+    except TypeError:
+        return kind(fn, *options)
+    key = (kind, *options)
+    if key not in known:
+        known[key] = kind(fn, *options)
+    return known[key]
+
+
+def _as_tuple(inputs: Any) -> tuple:
+    return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+
+
+def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False, *, backend: str = "auto") -> tuple:
+    """``(out, J v)``: the output and the Jacobian times ``v``, by one forward sweep.
+
+    ``inputs`` is an array or a tuple of the arguments, ``v`` the same with their shapes. With ``has_aux``
+    only the first output is differentiated and the result is ``(out, J v, aux)``.
+
+    >>> import numpy as np
+    >>> jvp(np.sin, 0.0, 2.0)
+    (np.float64(0.0), np.float64(2.0))
+    """
+    made = _derived(_Pushforward, checked_function(fn), checked_flag("has_aux", has_aux), backend)
+    return made(_as_tuple(inputs), _as_tuple(v))
+
+
+def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto") -> tuple:
+    """``(out, pullback)``: ``pullback(v)`` is the tuple of ``vᵀ J``, one entry an input.
+
+    ``v`` has the output's shape (a tuple for several outputs). With ``has_aux`` only the first output is
+    differentiated and the result is ``(out, pullback, aux)``.
+
+    >>> import numpy as np
+    >>> out, pullback = vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> pullback(1.0)
+    (np.float64(3.0), np.float64(2.0))
+    """
+    checked_function(fn)
+    checked_flag("has_aux", has_aux)
+    for k, value in enumerate(inputs):
+        check_differentiable(value, f"input {k}", "vjp")
+    if is_tracing(inputs):
+        values, nodes = _marked(inputs, fresh=False)
+        main, aux = split_aux(fn(*values), has_aux, "vjp")
+        outputs, _ = output_nodes(main, "vjp")
+
+        def traced_pullback(v: Any) -> tuple:
+            return _pulled(outputs, v, inputs, nodes, "vjp")
+
+        return (main, traced_pullback, aux) if has_aux else (main, traced_pullback)
+    made = _derived(_Pullback, fn, has_aux, backend)
+    main, aux = split_aux(_derived(_Value, fn, backend)(*inputs), has_aux, "vjp")
+
+    def pullback(v: Any) -> tuple:
+        return made(inputs, v)
+
+    return (main, pullback, aux) if has_aux else (main, pullback)
+
+
+def hvp(fn: Callable, inputs: Any, v: Any, *, backend: str = "auto") -> Any:
+    """``H v``: the Hessian of the summed output times ``v``, forward over reverse, no Hessian built.
+
+    ``inputs`` and ``v`` are arrays, or tuples of them; the result is bare for one array, a tuple for a
+    tuple, each of its input's shape and dtype.
+
+    >>> import numpy as np
+    >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([6., 0.])
+    """
+    made = _derived(_HessianProduct, checked_function(fn), backend)
+    result = made(_as_tuple(inputs), _as_tuple(v))
+    return result if isinstance(inputs, (tuple, list)) else result[0]
+
+
+def stop_gradient(value: Any) -> Any:
+    """``value``, held constant by every derivative; arrays, or tuples, lists and dicts of them.
+
+    >>> from symgrad import grad
+    >>> grad(lambda x: x * stop_gradient(x))(3.0)
+    np.float64(3.0)
+    """
+    if current() is None:
+        return value
+    return tree_map(lambda v: Tracer(identity.stop_gradient(as_node(v))), value)
