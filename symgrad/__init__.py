@@ -9,7 +9,8 @@ array([0.        , 1.38177329])
 from .tracing import products as _products, reductions as _reductions, shaping as _shaping  # noqa: F401, I001
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
-from .transforms.products import hvp, jvp, stop_gradient, vjp
+from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp
+from .transforms.tracing import trace
 
 __all__ = [
     "GradOperation",
@@ -22,6 +23,8 @@ __all__ = [
     "jacrev",
     "jvp",
     "stop_gradient",
+    "symbolic",
+    "trace",
     "value_and_grad",
     "vjp",
 ]

@@ -23,7 +23,7 @@ _MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and sur
 class Entry:
     """One trace, lowered: what it needs, what guards it, what it gives."""
 
-    def __init__(self, trace: Trace, inputs: list[Node], names: list[str], outputs: Any, backend: str) -> None:
+    def __init__(self, trace: Trace, inputs: list[Node], names: list[list[str]], outputs: Any, backend: str) -> None:
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
         nodes: list[Node] = []
@@ -35,7 +35,8 @@ class Entry:
                 self.slots.append((False, leaf))
         self.parameters = [p for p, _ in trace.parameters.values()]
         parameter_nodes = [n for _, n in trace.parameters.values()]
-        labels = names + [p.name for p in self.parameters]
+        self.argument_names = names
+        labels = [n for own in names for n in own] + [p.name for p in self.parameters]
         self.program = Program(inputs + parameter_nodes, nodes, labels, trace.graph)
         self.backend = backend
         self.branches = self.program.with_outputs([n for n, _ in trace.branches])
@@ -131,10 +132,14 @@ class CompiledFunction:
         trace = Trace()
         with trace:
             inputs: list[Node] = []
-            names: list[str] = []
-            labels = argument_names(self.watched, len(args))
-            traced = [_lift(v, trace, inputs, names, label) for v, label in zip(args, labels, strict=True)]
-            named = {k: _lift(v, trace, inputs, names, k) for k, v in kwargs.items()}
+            names: list[list[str]] = []
+
+            def lift(value: Any, label: str) -> Any:
+                names.append([])
+                return _lift(value, trace, inputs, names[-1], label)
+
+            traced = [lift(v, label) for v, label in zip(args, argument_names(self.watched, len(args)), strict=True)]
+            named = {k: lift(v, k) for k, v in kwargs.items()}
             outputs = self.body(*traced, **named)
             entry = Entry(trace, inputs, names, outputs, self.backend)
         entry.surroundings = surroundings

@@ -33,6 +33,7 @@ class Term:
         return not self.labels
 
 
+_MINUS_ONE = ("(-1)", "(-1.0)")
 Assign = Callable[[str], str]  # binds an expression to a new name
 Dims = Callable[[Any], str]  # spells a dim
 
@@ -168,7 +169,8 @@ class Contraction:
 
     def _scale(self, t: Term, scalars: list[Term]) -> Term:
         for s in scalars:
-            t = Term(self.assign(f"np.multiply({t.code}, {s.code})"), t.labels, True)
+            scaled = f"np.negative({t.code})" if s.code in _MINUS_ONE else f"np.multiply({t.code}, {s.code})"
+            t = Term(self.assign(scaled), t.labels, True)
         return t
 
     def _place(self, t: Term, out: Labels, unique: Labels) -> Term:

@@ -159,7 +159,7 @@ class Writer:
                 self.fresh.add(node)
             return
         term = Contraction(sizes, self.assign, self.dim).write(operands, labels, out)
-        self.names[node] = term.code if term.code in self.namespace else self.assign(term.code)
+        self.names[node] = term.code if term.code.isidentifier() else self.assign(term.code)
         if term.fresh:
             self.fresh.add(node)
 

@@ -16,4 +16,4 @@ def strip_marks(program: Program) -> Program:
     """``program`` without identities."""
     if not any(n.primitive in _IDENTITIES for n in program.nodes):
         return program
-    return rewrite(program, lambda n: n.operands[0] if n.primitive in _IDENTITIES else None)
+    return rewrite(program, lambda n, _: n.operands[0] if n.primitive in _IDENTITIES else None)

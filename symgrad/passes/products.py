@@ -20,18 +20,23 @@ def absorb_products(program: Program) -> Program:
     """``program`` with single-use products inside the contractions that use them."""
     uses = Counter(o for n in program.nodes for o in n.operands)
     uses.update(program.outputs)
-    if not any(_absorbs(n) and any(_is_product(o) and uses[o] == 1 for o in n.operands) for n in program.nodes):
-        return program
     once: set[Node] = {n for n, count in uses.items() if count == 1}
+    if not any(_absorbs(n, o) for n in program.nodes for o in n.operands if o in once):
+        return program
 
-    def rule(node: Node) -> Node | None:
-        if not _absorbs(node):
+    def rule(node: Node, original: Node) -> Node | None:
+        made = absorbed(node)
+        if original in once:
+            once.add(made or node)
+        return made
+
+    def absorbed(node: Node) -> Node | None:
+        if not any(o in once and _absorbs(node, o) for o in node.operands):
             return None
         labels, out, sizes, _ = node.params
         operands, merged, extents = [], [], list(sizes)
-        changed = False
         for o, ls in zip(node.operands, labels, strict=True):
-            if o in once and _is_product(o) and len(operands) + len(o.operands) <= _MOST_OPERANDS:
+            if o in once and _absorbs(node, o) and len(operands) + len(o.operands) <= _MOST_OPERANDS:
                 inner, inner_out, inner_sizes, _ = o.params
                 image = dict(zip(inner_out, ls, strict=True))
                 for i in {i for x in inner for i in x} - image.keys():
@@ -39,31 +44,29 @@ def absorb_products(program: Program) -> Program:
                     extents.append(inner_sizes[i])
                 operands += o.operands
                 merged += [tuple(image[i] for i in x) for x in inner]
-                changed = True
             else:
                 operands.append(o)
                 merged.append(ls)
-        if not changed:
-            return None
-        made = contract(operands, merged, out, extents)
-        if uses[node] == 1:
-            once.add(made)
-        return made
+        return contract(operands, merged, out, extents)
 
     return rewrite(program, rule)
 
 
-def _absorbs(node: Node) -> bool:
-    return node.primitive is EINSUM and not node.params[3] and len(node.operands) > 1 and _sums(node)
+def _absorbs(node: Node, operand: Node) -> bool:
+    """True where ``operand``, used by ``node`` alone, is better written inside it."""
+    if not _is_free(node) or not _is_free(operand) or len(set(operand.params[1])) < len(operand.params[1]):
+        return False
+    if len(node.operands) == 1:  # a transpose of a contraction
+        return not _sums(node) and len(operand.operands) > 1 and node.ndim == operand.ndim
+    return not _sums(operand) and (_sums(node) or _mixes_ranks(operand))
 
 
-def _is_product(node: Node) -> bool:
-    return (
-        node.primitive is EINSUM
-        and not node.params[3]
-        and len(set(node.params[1])) == len(node.params[1])
-        and not _sums(node)
-    )
+def _is_free(node: Node) -> bool:
+    return node.primitive is EINSUM and not node.params[3]
+
+
+def _mixes_ranks(node: Node) -> bool:
+    return len({len(ls) for ls in node.params[0] if ls}) > 1
 
 
 def _sums(node: Node) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from ..program.node import Node, emit
 from ..program.program import Program
 
-Rule = Callable[[Node], "Node | None"]
+Rule = Callable[[Node, Node], "Node | None"]
 
 
 def rewrite(program: Program, rule: Rule) -> Program:
     """``program`` with ``rule`` tried at each node; None leaves the node as it is.
 
-    Operands are rewritten before their results, so the rule sees the new operands. Equal nodes become
+    The rule is given the node with its operands rewritten, and the node that it came from. Equal nodes become
     one again (common subexpressions), unused ones are gone (dead code).
     """
     image: dict[Node, Node] = {}
@@ -21,6 +21,6 @@ def rewrite(program: Program, rule: Rule) -> Program:
         for node in program.nodes:
             operands = tuple([image[o] for o in node.operands])
             new = node if operands == node.operands else emit(node.primitive, operands, node.params)
-            replaced = rule(new) if new.operands else None
+            replaced = rule(new, node) if new.operands else None
             image[node] = new if replaced is None else replaced
     return program.with_outputs([image[o] for o in program.outputs])

@@ -66,7 +66,7 @@ class Einsum(Primitive):
             args += [v, list(ls)]
         present = {i for ls in labels for i in ls}
         kept = [i for i in unique if i in present]
-        core = np.einsum(*args, kept) if args else np.asarray(1.0)
+        core = np.asarray(np.einsum(*args, kept) if args else 1.0)
         slot = [slice(None) if i in present else None for i in unique]
         wide = np.broadcast_to(core[tuple(slot)], tuple(sizes[i] for i in unique))
         return wide.copy() if unique == out else diagonal_embed(wide, unique, out)
@@ -161,7 +161,7 @@ def contract(
 ) -> Node:
     """The einsum of ``operands``, with every structured constant absorbed into the labels.
 
-    ``# ones -> no operand, δ -> one label, transpose -> permuted labels, 1·x -> x``
+    ``# ones -> no operand, δ -> one label, transpose -> permuted labels, 1·x -> x, (-x)·y -> -1·x·y``
     """
     if spelling:
         return _build(list(operands), list(labels), tuple(out), list(sizes), spelling)
@@ -182,6 +182,12 @@ def contract(
         node, ls = pending.pop()
         if node.is_literal:
             factor = factor * literal_value(node)
+        elif node.primitive.name == "negative" and _is_float(node):
+            factor = -factor
+            pending.append((node.operands[0], ls))
+        elif node.primitive.name == "multiply" and node.operands[0].is_literal and _is_float(node):
+            factor = factor * literal_value(node.operands[0])
+            pending.append((node.operands[1], ls))
         elif node.primitive is EINSUM and _is_structure(node):
             (inner, inner_out, inner_sizes, _) = node.params
             image: dict[int, int] = {}
@@ -232,6 +238,11 @@ def _build(kept: list[Node], labels: list[Labels], out: Labels, sizes: Sequence[
         spelling,
     )
     return emit(EINSUM, tuple(kept), params)
+
+
+def _is_float(node: Node) -> bool:
+    """True where a scalar factor may leave the node without changing its dtype."""
+    return node.dtype.kind == "f" and node.operands[-1].dtype == node.dtype and not node.weak
 
 
 def _is_structure(node: Node) -> bool:

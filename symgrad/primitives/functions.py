@@ -299,7 +299,12 @@ def condition(c: Node) -> Node:
 
 def sigmoid(u: Node) -> Node:
     """``1/(1 + exp(-u))``, which neither overflows to NaN nor loses digits on either side."""
-    return divide(1, add(1, exp(negative(u))))
+    return divide(1, add(1, exp(minus(u))))
+
+
+def minus(u: Node) -> Node:
+    """``-u``, without a double sign."""
+    return u.operands[0] if u.primitive is negative else negative(u)
 
 
 # Compositions whose own chain rule is inf/inf in floating point, differentiated as one function.
@@ -335,7 +340,7 @@ def _stable_divide(node: Node):
     u = _one_plus_exp(bottom)
     if u is None:
         return None
-    slope = multiply(sigmoid(u), sigmoid(negative(u)))
+    slope = multiply(sigmoid(u), sigmoid(minus(u)))
     if top.is_literal:
         return [(u, lambda *_: negative(slope) if literal_value(top) == 1 else multiply(negative(top), slope))]
     if top.primitive is exp and top.operands[0] is u:
@@ -346,7 +351,7 @@ def _stable_divide(node: Node):
 def _stable_reciprocal(node: Node):
     # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u)
     u = _one_plus_exp(node.operands[0])
-    return None if u is None else [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(negative(u)))))]
+    return None if u is None else [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(minus(u)))))]
 
 
 log.stable, log1p.stable = _stable_log, _stable_log1p

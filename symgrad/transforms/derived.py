@@ -10,15 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sympy
 
+from ..closed_form.budget import BUDGET, require
+from ..closed_form.entries import entry_forms
+from ..closed_form.index_form import index_forms
+from ..closed_form.latex import prefers_entries, program_latex
 from ..compiled import CompiledFunction, Entry, is_tracing
 from ..context import is_graph_mode
+from ..errors import ArgumentError
 from ..kernels.kernel import Kernel, optimized
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
 from ..primitives.primitive import Captured, constant, literal
 from ..program.node import Node, emit
 from ..program.program import Program
+from ..tracing.tree import unflatten
 
 
 class DerivedFunction:
@@ -69,8 +76,58 @@ class DerivedFunction:
         """The kernel that serves these arguments; see its ``source`` and ``backend``."""
         return self._entry(args, kwargs).kernel
 
+    def closed_form(self, *args: Any, form: str = "auto", budget: int = BUDGET, **kwargs: Any) -> Any:
+        """The derivative as sympy, in the structure of the result.
+
+        ``form="entries"`` gives for each array a ``sympy.Array`` (a scalar expression for one of shape
+        ``()``) in the entries ``x1, x2, …`` of the inputs, numbered row by row from 1. ``form="index"``
+        gives the element at free indices ``i, j, …`` (counting from 0), with sums as ``sympy.Sum``.
+        ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge, before anything is expanded,
+        where the form would have more than ``budget`` operations.
+
+        >>> from symgrad import grad
+        >>> grad(lambda x, y: x**2 * y).closed_form(1.0, 2.0)
+        2*x*y
+        """
+        entry = self._entry(args, kwargs)
+        program = optimized(entry.program)
+        if form not in _FORMS:
+            raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
+        entries = form == "entries" or (form == "auto" and prefers_entries(program, budget))
+        require(program, entries, budget)
+        if entries:
+            made = [sympy.Array(e) if e.ndim else e.item() for e in entry_forms(program)]
+        else:
+            made = [element for _, element in index_forms(program)]
+        return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
+
+    def latex(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> str:
+        """The derivative as LaTeX: a formula an output, let-bound lines where that would be too large."""
+        entry = self._entry(args, kwargs)
+        return program_latex(optimized(entry.program), self.labels(entry), budget)
+
+    def labels(self, entry: Entry) -> list[str]:
+        """LaTeX names of the outputs."""
+        count = len(entry.program.outputs)
+        return [r"\mathrm{out}"] if count == 1 else [rf"\mathrm{{out}}_{{{k}}}" for k in range(count)]
+
+    def _repr_latex_(self) -> str | None:
+        """The closed form of the latest call; nothing before the first."""
+        if self._compiled.latest is None:
+            return None
+        return rf"$\displaystyle {self.latex()}$"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if self._compiled.latest is not None:
+            bundle = {"text/plain": f"{self!r}\n{self.program()}", "text/latex": self._repr_latex_() or ""}
+        return bundle
+
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+_FORMS = ("auto", "entries", "index")
 
 
 def finished(node: Node | None, like: Node) -> Node:

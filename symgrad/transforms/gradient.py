@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 
+from ..closed_form.latex import symbol_latex
+from ..compiled import Entry
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
 from ..errors import ArgumentError, ArgumentTypeError
@@ -124,6 +126,15 @@ class GradientFunction(DerivedFunction):
             return (output, gradient)
         return (gradient, aux) if self.has_aux else gradient
 
+    def labels(self, entry: Entry) -> list[str]:
+        """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
+        names = entry.argument_names
+        by_input = [n for p in (range(len(names)) if self.all_inputs else self.positions or ()) for n in names[p]]
+        gradients = [partial_latex(n) for n in (*by_input, *(w.name for w in self.weights or ()))]
+        others = len(entry.program.outputs) - len(gradients)
+        values = ["f"] if others == 1 else [f"f_{{{k}}}" for k in range(others)]
+        return values + gradients if self.with_value else gradients + values
+
     def _shaped(self, positions: tuple[int, ...], inputs: list, weights: list) -> Any:
         if self.return_ids:
             inputs = [(p, g) for p, g in zip(positions, inputs, strict=True)]
@@ -150,6 +161,11 @@ def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: 
             gradient = add(gradient, part)
         gradients.append(gradient)
     return gradients
+
+
+def partial_latex(name: str) -> str:
+    """``∂f/∂name`` as LaTeX."""
+    return rf"\frac{{\partial f}}{{\partial {symbol_latex(name)}}}"
 
 
 def _weighed(tangent: Node, ct: Node, batch: int) -> Node:

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..compiled import is_tracing
+from ..compiled import Entry, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
 from ..errors import ArgumentError, ShapeError
@@ -94,8 +94,14 @@ def _pulled(outputs: list[Node], v: Any, inputs: tuple, nodes: list[Node], calle
     return unflatten(structure, done)
 
 
-class _Value(DerivedFunction):
-    verb = "value"
+class SymbolicFunction(DerivedFunction):
+    """A function as it is, traced and compiled: it runs, and shows its Program, formula and kernel."""
+
+    verb = "symbolic"
+
+    def labels(self, entry: Entry) -> list[str]:
+        count = len(entry.program.outputs)
+        return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(count)]
 
     def _derive(self, args, kwargs, fresh):
         return self.fn(*args, **kwargs)
@@ -139,6 +145,16 @@ def _as_tuple(inputs: Any) -> tuple:
     return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
 
 
+def symbolic(fn: Callable, *, backend: str = "auto") -> SymbolicFunction:
+    """``fn`` itself, traced: called it runs as a kernel, and ``.program``, ``.closed_form``, ``.latex`` show it.
+
+    >>> import numpy as np
+    >>> symbolic(lambda x: np.exp(-x) * x).closed_form(1.0)
+    x*exp(-x)
+    """
+    return SymbolicFunction(checked_function(fn), backend)
+
+
 def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False, *, backend: str = "auto") -> tuple:
     """``(out, J v)``: the output and the Jacobian times ``v``, by one forward sweep.
 
@@ -178,7 +194,7 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
 
         return (main, traced_pullback, aux) if has_aux else (main, traced_pullback)
     made = _derived(_Pullback, fn, has_aux, backend)
-    main, aux = split_aux(_derived(_Value, fn, backend)(*inputs), has_aux, "vjp")
+    main, aux = split_aux(_derived(SymbolicFunction, fn, backend)(*inputs), has_aux, "vjp")
 
     def pullback(v: Any) -> tuple:
         return made(inputs, v)

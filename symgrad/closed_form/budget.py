@@ -1,0 +1,75 @@
+"""The size of a closed form, predicted before anything is expanded.
+
+A closed form is a tree: what a Program shares is written out at each use, so its size can be exponential
+in the Program's. The prediction walks the bindings once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..errors import ClosedFormTooLarge
+from ..program.node import Node
+from ..program.program import Program
+
+#: operations that a closed form may have; beyond it the let-bound form is given
+BUDGET = 2000
+#: nesting that sympy's printers bear without recursion trouble
+MOST_DEPTH = 80
+
+
+def _extent(dims: Sequence) -> int:
+    return math.prod(d if isinstance(d, int) else 1 for d in dims)
+
+
+def _terms(node: Node) -> int:
+    """How many summands an element of ``node`` is written with, entry by entry."""
+    if node.primitive.name == "einsum":
+        labels, out, sizes, _ = node.params
+        kept = set(out)
+        return _extent([sizes[i] for i in {i for ls in labels for i in ls} - kept])
+    if node.primitive.name in ("max", "min", "prod", "cumsum", "scatter"):
+        whole, part = _extent(node.operands[0].shape), _extent(node.shape)
+        return node.operands[0].shape[node.params[0]] if node.primitive.name == "cumsum" else max(whole // max(part, 1), 1)
+    return 1
+
+
+def predicted_operations(program: Program, entries: bool) -> int:
+    """Operations in the written-out form of all outputs: of every entry, or of one in index notation."""
+    size: dict[Node, int] = {}
+    for node in program.nodes:
+        own = 1 + sum(size[o] for o in node.operands) if node.operands else 0
+        if node.primitive.name == "gather":
+            own = 1 + size[node.operands[0]]
+        size[node] = own * (_terms(node) if entries else 1)
+    return sum(size[o] * (_extent(o.shape) if entries else 1) for o in program.outputs)
+
+
+def depth(program: Program) -> int:
+    """The longest chain of bindings."""
+    level: dict[Node, int] = {}
+    for node in program.nodes:
+        level[node] = 1 + max((level[o] for o in node.operands), default=-1)
+    return max((level[o] for o in program.outputs), default=0)
+
+
+def fits(program: Program, entries: bool, budget: int = BUDGET) -> bool:
+    """True where the closed form stays within ``budget`` operations and a printable depth."""
+    return predicted_operations(program, entries) <= budget and depth(program) <= MOST_DEPTH
+
+
+def require(program: Program, entries: bool, budget: int) -> None:
+    """A ClosedFormTooLarge, with the numbers and the way out, where the form does not fit."""
+    if fits(program, entries, budget):
+        return
+    form = "entry form" if entries else "index form"
+    raise ClosedFormTooLarge(
+        f"the {form} would have {_human(predicted_operations(program, entries))} operations, {depth(program)} deep; "
+        f"the budget is {budget} operations and a depth of {MOST_DEPTH}. The let-bound form has "
+        f"{len(program.bindings)} bindings: print .program(), or raise budget=."
+    )
+
+
+def _human(count: int) -> str:
+    return str(count) if count < 10**9 else f"about 10^{int(math.log10(count))}"

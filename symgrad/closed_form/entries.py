@@ -1,0 +1,94 @@
+"""The entry form: every element of every output as a scalar expression in the elements of the inputs.
+
+A vector ``x`` of three is ``x1, x2, x3``; a matrix is numbered row by row; an array of one element keeps
+its bare name.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..primitives.elementwise import SLOTS, Template
+from ..program.node import Node
+from ..program.program import Program
+from .symbols import as_condition, as_number, instantiate, number, safe_names
+
+
+def entry_forms(program: Program) -> list[np.ndarray]:
+    """An object array of sympy expressions for each output; the caller has checked the size."""
+    value: dict[Node, Any] = {}
+    for node, name in zip(program.inputs, safe_names(program.names), strict=True):
+        value[node] = _input(name, node.shape)
+    for node in program.nodes:
+        if node not in value:
+            value[node] = _entry_values(node, [value[o] for o in node.operands])
+    return [_tidied(np.broadcast_to(np.asarray(value[o], dtype=object), o.shape)) for o in program.outputs]
+
+
+def _input(name: str, shape: tuple) -> np.ndarray:
+    count = math.prod(shape)
+    names = [name] if count == 1 else [f"{name}{k + 1}" for k in range(count)]
+    symbols = np.empty(count, dtype=object)
+    symbols[:] = [sympy.Symbol(n, real=True) for n in names]
+    return symbols.reshape(shape)
+
+
+def _entry_values(node: Node, operands: list[Any]) -> Any:
+    name = node.primitive.name
+    if name == "literal":
+        return np.asarray(number(node.params[0]), dtype=object)
+    if name == "constant":
+        return _each(number, np.asarray(node.params[0].value))
+    if isinstance(node.primitive, Template):
+        expr = node.primitive.expr
+        return _each(lambda *v: instantiate(expr, SLOTS, list(v)), *operands)
+    if name == "cast":
+        return operands[0]
+    if name == "gate":
+        return _each(_gated, *operands)
+    if name in ("gather", "scatter"):
+        index = np.asarray(operands[1], dtype=object)
+        if all(e.is_number for e in index.ravel()):
+            return node.primitive.evaluate(node.params, np.asarray(operands[0]), index.astype(int))
+    if name in ("max", "min"):
+        function = sympy.Max if name == "max" else sympy.Min
+        return _reduced(function, operands[0], node.params[0])
+    if name in _SEARCHES or name in ("gather", "scatter"):
+        raise TypeError(f"an index computed from values ({name}) has no entry form")
+    return node.primitive.evaluate(node.params, *[_each(as_number, o) for o in operands])
+
+
+_SEARCHES = ("argmax", "argmin", "argsort")
+
+
+def _each(function: Any, *arrays: Any) -> np.ndarray:
+    arrays = np.broadcast_arrays(*[np.asarray(a, dtype=object) for a in arrays])
+    made = np.empty(arrays[0].shape, dtype=object)
+    for k in np.ndindex(made.shape):
+        made[k] = function(*[a[k] for a in arrays])
+    return made
+
+
+def _gated(m: Any, t: Any) -> Any:
+    if as_condition(m) is m:
+        return sympy.Piecewise((as_number(t), m), (0, True))
+    return m * as_number(t)
+
+
+def _reduced(function: Any, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    rest = [k for k in range(x.ndim) if k not in axes]
+    moved = x.transpose(*rest, *axes)
+    flat = moved.reshape(*(x.shape[k] for k in rest), -1)
+    made = np.empty(flat.shape[:-1], dtype=object)
+    for k in np.ndindex(made.shape):
+        made[k] = function(*flat[k])
+    return made
+
+
+def _tidied(array: np.ndarray) -> np.ndarray:
+    """Common factors taken out, as a person would write it."""
+    return _each(lambda e: sympy.factor_terms(sympy.sympify(as_number(e))), array)

@@ -1,0 +1,270 @@
+"""The index form: one element of an output, at indices ``i, j, …``, as a formula that holds for all of them.
+
+Arrays are ``sympy.Indexed``, contractions are ``Sum``, δ is ``KroneckerDelta``; indices count from 0. The
+form does not grow with the arrays and holds for named dims too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+
+from ..primitives.elementwise import SLOTS, Template
+from ..program.node import Node
+from ..program.program import Program
+from .symbols import Indices, as_condition, as_number, instantiate, is_condition, number, safe_names
+
+
+class ExtremumOver(sympy.Function):
+    """``ExtremumOver(name, element, index, size)``: the largest or smallest element over an index."""
+
+    nargs = (4,)
+
+    def _latex(self, printer: Any) -> str:
+        name, element, index, size = self.args
+        return rf"\{name}_{{{printer._print(index)} < {printer._print(size)}}} {printer._print(element)}"
+
+    def _sympystr(self, printer: Any) -> str:
+        name, element, index, size = self.args
+        return f"{name}({printer._print(element)} for {printer._print(index)} < {printer._print(size)})"
+
+
+class IndexForm:
+    """Writes nodes of one program at given indices; ``leaf`` may name further nodes instead of opening them."""
+
+    def __init__(self, program: Program, leaf: Callable[[Node], str | None] = lambda _: None) -> None:
+        names = safe_names(program.names)
+        self._names = dict(zip(program.inputs, names, strict=True))
+        constants = [n for n in program.nodes if n.primitive.name == "constant"]
+        self._names |= {n: f"c_{k}" for k, n in enumerate(constants)}
+        self._leaf = leaf
+        self.indices = Indices(program)
+        self._memo: dict[Any, Any] = {}
+
+    def output(self, node: Node) -> tuple[tuple[sympy.Symbol, ...], sympy.Basic]:
+        """Fresh free indices and the element of ``node`` there."""
+        self.indices.rewind(0)
+        self._memo = {}
+        free = tuple(self.indices.fresh() for _ in node.shape)
+        return free, sympy.sympify(as_number(self.at(node, free, opened=True)))
+
+    def at(self, node: Node, index: tuple, opened: bool = False) -> Any:
+        """The element of ``node`` at ``index``; depth is bounded by the size budget."""
+        key = (node, index)
+        if key not in self._memo:
+            name = None if opened else self._leaf(node)
+            self._memo[key] = self._named(name, node, index) if name else self._open(node, index)
+        return self._memo[key]
+
+    def _named(self, name: str, node: Node, index: tuple) -> Any:
+        if not node.shape:
+            return sympy.Symbol(name, real=True)
+        return sympy.IndexedBase(name, real=True)[index]
+
+    def _open(self, node: Node, index: tuple) -> Any:
+        name = node.primitive.name
+        if name == "input":
+            return self._named(self._names[node], node, index)
+        if name == "literal":
+            return number(node.params[0])
+        if name == "dim":
+            return node.params[0]
+        if name == "constant":
+            value = node.params[0].value
+            uniform = value.size and (value == value.flat[0]).all()
+            return number(value.flat[0]) if uniform else self._named(self._names[node], node, index)
+        if isinstance(node.primitive, Template):
+            values = [self.at(o, _broadcast_index(index, node, o)) for o in node.operands]
+            return instantiate(node.primitive.expr, SLOTS, values)
+        return _FORMS[name](self, node, index)
+
+    def summed(self, body: Any, ranges: list[tuple]) -> Any:
+        """``Σ body`` over ranges, those that the body does not depend on as factors."""
+        for k, size in ranges:
+            if not sympy.sympify(body).has(k):
+                body = body * size
+            else:
+                body = sympy.Sum(body, (k, 0, size - 1))
+        return body
+
+
+def _broadcast_index(index: tuple, node: Node, operand: Node) -> tuple:
+    own = index[len(index) - len(operand.shape) :]
+    wide = node.shape[len(node.shape) - len(operand.shape) :]
+    return tuple(
+        sympy.Integer(0) if d == 1 and e != 1 else i for i, d, e in zip(own, operand.shape, wide, strict=True)
+    )
+
+
+def _einsum(form: IndexForm, node: Node, index: tuple) -> Any:
+    labels, out, sizes, _ = node.params
+    place: dict[int, Any] = {}
+    factors = []
+    for label, i in zip(out, index, strict=True):
+        if label in place:
+            factors.append(sympy.KroneckerDelta(place[label], i))
+        place.setdefault(label, i)
+    ranges = []
+    for label in dict.fromkeys(i for ls in labels for i in ls):
+        if label not in place:
+            if sizes[label] == 1:
+                place[label] = sympy.Integer(0)
+            else:
+                place[label] = form.indices.fresh()
+                ranges.append((place[label], sizes[label]))
+    for operand, ls in zip(node.operands, labels, strict=True):
+        factors.append(as_number(form.at(operand, tuple(place[i] for i in ls))))
+    return form.summed(sympy.Mul(*factors), ranges[::-1])
+
+
+def _gate(form: IndexForm, node: Node, index: tuple) -> Any:
+    m, t = (form.at(o, _broadcast_index(index, node, o)) for o in node.operands)
+    if is_condition(m):
+        return sympy.Piecewise((as_number(t), m), (0, True))
+    return m * as_number(t)
+
+
+def _slice(form: IndexForm, node: Node, index: tuple) -> Any:
+    rest = iter(index)
+    inner = [e[0] + e[2] * next(rest) if isinstance(e, tuple) else sympy.sympify(e) for e in node.params[0]]
+    return form.at(node.operands[0], tuple(inner))
+
+
+def _reshape(form: IndexForm, node: Node, index: tuple) -> Any:
+    (x,) = node.operands
+    wide = [i for i, d in zip(index, node.shape, strict=True) if d != 1]
+    if [d for d in x.shape if d != 1] == [d for d in node.shape if d != 1]:
+        rest = iter(wide)
+        return form.at(x, tuple(sympy.Integer(0) if d == 1 else next(rest) for d in x.shape))
+    position: Any = sympy.Integer(0)
+    for i, d in zip(index, node.shape, strict=True):
+        position = position * d + i
+    inner = []
+    for axis, d in enumerate(x.shape):
+        stride = math.prod(x.shape[axis + 1 :])
+        inner.append(sympy.Mod(sympy.floor(position / stride), d))
+    return form.at(x, tuple(inner))
+
+
+def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
+    _, specs = node.params
+    total: Any = sympy.Integer(0)
+    for piece, spec in zip(node.operands, specs, strict=True):
+        inner, tests = [], []
+        for i, e, d in zip(index, spec, node.shape, strict=True):
+            if not isinstance(e, tuple):
+                tests.append(sympy.Eq(i, e))
+            elif e != (0, d, 1):
+                start, length, step = e
+                inner.append((i - start) / step)
+                tests += [(i - start) / step >= 0, (i - start) / step < length]
+                if abs(step) != 1:
+                    tests.append(sympy.Eq(sympy.Mod(i - start, step), 0))
+            else:
+                inner.append(i)
+        element = as_number(form.at(piece, tuple(inner)))
+        total += sympy.Piecewise((element, sympy.And(*tests)), (0, True)) if tests else element
+    return total
+
+
+def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:
+    (axis,) = node.params
+    branches, start = [], 0
+    for k, part in enumerate(node.operands):
+        inner = (*index[:axis], index[axis] - start, *index[axis + 1 :])
+        start = start + part.shape[axis]
+        last = k == len(node.operands) - 1
+        branches.append((as_number(form.at(part, inner)), True if last else index[axis] < start))
+    return sympy.Piecewise(*branches)
+
+
+def _gather(form: IndexForm, node: Node, index: tuple) -> Any:
+    x, chosen = node.operands
+    (axis,) = node.params
+    row = form.at(chosen, index[axis : axis + len(chosen.shape)])
+    return form.at(x, (*index[:axis], row, *index[axis + len(chosen.shape) :]))
+
+
+def _scatter(form: IndexForm, node: Node, index: tuple) -> Any:
+    y, chosen = node.operands
+    axis, _ = node.params
+    inner = tuple(form.indices.fresh() for _ in chosen.shape)
+    element = form.at(y, (*index[:axis], *inner, *index[axis + 1 :]))
+    body = sympy.KroneckerDelta(index[axis], form.at(chosen, inner)) * as_number(element)
+    return form.summed(body, list(zip(inner, chosen.shape, strict=True)))
+
+
+def _over_axes(form: IndexForm, node: Node, index: tuple) -> tuple[Any, list[tuple]]:
+    (x,) = node.operands
+    rest = iter(index)
+    inner, ranges = [], []
+    for axis, d in enumerate(x.shape):
+        if axis in node.params[0]:
+            inner.append(form.indices.fresh())
+            ranges.append((inner[-1], d))
+        else:
+            inner.append(next(rest))
+    return form.at(x, tuple(inner)), ranges
+
+
+def _extremum(form: IndexForm, node: Node, index: tuple) -> Any:
+    element, ranges = _over_axes(form, node, index)
+    for k, size in ranges[::-1]:
+        element = ExtremumOver(sympy.Symbol(node.primitive.name), as_number(element), k, size)
+    return element
+
+
+def _product(form: IndexForm, node: Node, index: tuple) -> Any:
+    element, ranges = _over_axes(form, node, index)
+    for k, size in ranges[::-1]:
+        element = sympy.Product(element, (k, 0, size - 1))
+    return element
+
+
+def _cumsum(form: IndexForm, node: Node, index: tuple) -> Any:
+    axis, backwards = node.params
+    k = form.indices.fresh()
+    element = form.at(node.operands[0], (*index[:axis], k, *index[axis + 1 :]))
+    first, last = (index[axis], node.shape[axis] - 1) if backwards else (0, index[axis])
+    return sympy.Sum(element, (k, first, last))
+
+
+def _search(form: IndexForm, node: Node, index: tuple) -> Any:
+    name = form._names.setdefault(node, f"{node.primitive.name}_{len(form._names)}")
+    return form._named(name, node, index)
+
+
+def _same(form: IndexForm, node: Node, index: tuple) -> Any:
+    return form.at(node.operands[0], index)
+
+
+_FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
+    "einsum": _einsum,
+    "gate": _gate,
+    "cast": _same,
+    "mark": _same,
+    "stop_gradient": _same,
+    "custom": _same,
+    "slice": _slice,
+    "reshape": _reshape,
+    "assemble": _assemble,
+    "concatenate": _concatenate,
+    "gather": _gather,
+    "scatter": _scatter,
+    "max": _extremum,
+    "min": _extremum,
+    "prod": _product,
+    "cumsum": _cumsum,
+    "argmax": _search,
+    "argmin": _search,
+    "argsort": _search,
+}
+
+
+def index_forms(program: Program) -> list[tuple[Sequence[sympy.Symbol], sympy.Basic]]:
+    """Free indices and formula of each output; the caller has checked the size."""
+    form = IndexForm(program)
+    return [form.output(o) for o in program.outputs]

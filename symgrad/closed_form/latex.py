@@ -1,0 +1,106 @@
+"""LaTeX of closed forms and of let-bound programs; nothing of the user's reaches it unescaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..program.program import Program
+from .budget import BUDGET, fits
+from .entries import entry_forms
+from .index_form import IndexForm
+from .symbols import safe_name
+
+#: inputs with at most this many elements in all are written entry by entry
+MOST_ENTRIES = 16
+#: longer LaTeX freezes front ends for seconds; the let-bound form is given instead
+MOST_CHARACTERS = 5000
+#: lines of a let-bound form that are shown
+MOST_LINES = 60
+
+
+def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
+    """True where the arrays are so small that every entry is a formula worth reading."""
+    sizes = [d for n in (*program.inputs, *program.outputs) for d in n.shape]
+    if not all(isinstance(d, int) for d in sizes):
+        return False
+    count = sum(int(np.prod(n.shape)) for n in program.inputs)
+    return count <= MOST_ENTRIES and not _computes_indices(program) and fits(program, True, budget)
+
+
+def _computes_indices(program: Program) -> bool:
+    return any(n.primitive.name.startswith("arg") for n in program.nodes)
+
+
+def symbol_latex(label: str) -> str:
+    """A user's name as LaTeX.
+
+    >>> symbol_latex("theta"), symbol_latex("fc.weight")
+    ('\\\\theta', 'fc_{weight}')
+    """
+    return sympy.latex(sympy.Symbol(safe_name(label)))
+
+
+def expression_latex(value: Any) -> str:
+    """LaTeX of an expression, or of an object array of them as a vector, a matrix or nested blocks."""
+    if isinstance(value, np.ndarray):
+        if value.ndim == 0:
+            return sympy.latex(value.item())
+        if value.ndim == 1:
+            return sympy.latex(sympy.Matrix(1, len(value), list(value)))
+        if value.ndim == 2:
+            return sympy.latex(sympy.Matrix(*value.shape, list(value.ravel())))
+        return r"\left[" + ",\\ ".join(expression_latex(v) for v in value) + r"\right]"
+    return sympy.latex(value)
+
+
+def program_latex(program: Program, labels: Sequence[str], budget: int = BUDGET) -> str:
+    """The outputs, called ``labels`` (LaTeX), as formulas; let-bound where they would be too large."""
+    if prefers_entries(program, budget):
+        rows = [f"{label} &= {expression_latex(e)}" for label, e in zip(labels, entry_forms(program), strict=True)]
+        text = _aligned(rows)
+        if len(text) <= MOST_CHARACTERS:
+            return text
+    if fits(program, False, budget):
+        form = IndexForm(program)
+        rows = []
+        for label, node in zip(labels, program.outputs, strict=True):
+            free, element = form.output(node)
+            rows.append(f"{_at(label, free)} &= {sympy.latex(element)}")
+        text = _aligned(rows)
+        if len(text) <= MOST_CHARACTERS:
+            return text
+    return let_bound_latex(program, labels)
+
+
+def let_bound_latex(program: Program, labels: Sequence[str]) -> str:
+    """One line a binding, then the outputs; long programs are cut with a count of what is left out."""
+    number = {n: f"v_{k}" for k, n in enumerate(program.bindings)}
+    form = IndexForm(program, number.get)
+    rows = []
+    for node in program.bindings[:MOST_LINES]:
+        free, element = form.output(node)
+        rows.append(f"{_at(f'v_{{{number[node][2:]}}}', free)} &= {sympy.latex(element)}")
+    left_out = len(program.bindings) - MOST_LINES
+    if left_out > 0:
+        rows.append(rf"&\;\;\vdots \quad \text{{{left_out} more bindings}}")
+    for label, node in zip(labels, program.outputs, strict=True):
+        free = tuple(sympy.Symbol(c) for c in "ijklmnpq"[: len(node.shape)])
+        name = number.get(node)
+        value = sympy.latex(form.output(node)[1]) if name is None else _at(f"v_{{{name[2:]}}}", free)
+        rows.append(f"{_at(label, free)} &= {value}")
+    return _aligned(rows)
+
+
+def _at(label: str, free: Sequence[sympy.Symbol]) -> str:
+    """The label with its free indices."""
+    if not free:
+        return label
+    return f"\\left({label}\\right)_{{{' '.join(map(str, free))}}}" if "frac" in label else f"{label}[{','.join(map(str, free))}]"
+
+
+def _aligned(rows: list[str]) -> str:
+    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"

@@ -1,0 +1,110 @@
+"""Names and numbers of closed forms: symbols that are safe to print, floats that read as written."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..program.program import Program
+
+_INDEX_LETTERS = "ijklmnpqrstuv"
+
+
+def safe_name(label: str) -> str:
+    """``label`` as a symbol name of letters, digits and underscores only; never markup or code.
+
+    >>> safe_name("fc.weight"), safe_name("<img onerror=1>")
+    ('fc_weight', 'img_onerror_1')
+    """
+    name = re.sub(r"\W+", "_", label).strip("_")
+    return name if name and not name[0].isdigit() else f"x_{name}".rstrip("_")
+
+
+def safe_names(labels: Iterable[str]) -> list[str]:
+    """``safe_name`` of each, made distinct."""
+    taken: set[str] = set()
+    names = []
+    for label in labels:
+        name = base = safe_name(label)
+        count = 1
+        while name in taken:
+            count += 1
+            name = f"{base}_{count}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def number(value: Any) -> sympy.Basic:
+    """A Python or NumPy scalar as sympy reads it: exact where the float is a short fraction.
+
+    >>> number(0.5), number(2.0), number(0.1)
+    (1/2, 2, 0.1)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return sympy.true if value else sympy.false
+    if isinstance(value, (int, np.integer)):
+        return sympy.Integer(int(value))
+    value = float(value)
+    if math.isnan(value):
+        return sympy.nan
+    if math.isinf(value):
+        return sympy.oo if value > 0 else -sympy.oo
+    exact = Fraction(value)
+    if exact.denominator <= 64 and abs(exact.numerator) < 10**9:
+        return sympy.Rational(exact.numerator, exact.denominator)
+    return sympy.Float(repr(value))
+
+
+class Indices:
+    """Fresh index symbols ``i, j, k, …`` that no input of the program is called."""
+
+    def __init__(self, program: Program) -> None:
+        taken = set(safe_names(program.names)) | {str(d) for n in program.inputs for d in n.shape}
+        self._letters = [c for c in _INDEX_LETTERS if c not in taken]
+        self._count = 0
+
+    def fresh(self) -> sympy.Symbol:
+        """The next index."""
+        letter = self._letters[self._count % len(self._letters)]
+        turn = self._count // len(self._letters)
+        self._count += 1
+        return sympy.Symbol(f"{letter}_{turn}" if turn else letter, integer=True, nonnegative=True)
+
+    def rewind(self, count: int) -> None:
+        """Start over after the first ``count`` indices."""
+        self._count = count
+
+
+def is_condition(expr: Any) -> bool:
+    """True for a truth value, which sympy keeps apart from numbers."""
+    return isinstance(expr, (sympy.logic.boolalg.Boolean, bool)) and not isinstance(expr, sympy.Symbol)
+
+
+def as_condition(expr: Any) -> Any:
+    """``expr`` as a truth value: itself, or ``expr ≠ 0``."""
+    return expr if is_condition(expr) else sympy.Ne(expr, 0)
+
+
+def as_number(expr: Any) -> Any:
+    """``expr`` as a number: a truth value counts 1 or 0."""
+    return sympy.Piecewise((1, expr), (0, True)) if is_condition(expr) else expr
+
+
+def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Basic:
+    """A template's formula with its slots filled in."""
+    if isinstance(expr, sympy.Piecewise):  # where: the first slot is a condition
+        test, yes, no = values
+        return sympy.Piecewise((as_number(yes), as_condition(test)), (as_number(no), True))
+    if isinstance(expr, (sympy.And, sympy.Or)):
+        return expr.func(*map(as_condition, values))
+    if expr.func is sympy.Eq and expr.args[1] == 0 and len(values) == 1:
+        return sympy.Not(as_condition(values[0]))
+    filled = {s: as_number(v) for s, v in zip(slots, values, strict=False)}
+    return sympy.sympify(expr.xreplace(filled))
