@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 from ..errors import BackendError
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
+from ..program.dims import is_concrete, size
 from ..program.program import Program
+from .numexpr_backend import PAYS_FROM, NumexprWriter
 from .numpy_backend import Writer
 
 BACKENDS = ("auto", "numpy", "numexpr")
@@ -39,12 +42,22 @@ def optimized(program: Program) -> Program:
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:
-    """Compile ``program`` for a backend: ``numpy``, ``numexpr``, or ``auto`` by size."""
+    """Compile ``program`` for a backend: ``numpy``, ``numexpr``, or ``auto``: numexpr for large regions."""
     check_backend(backend)
     ready = optimized(program)
-    writer = Writer(ready)
+    writer = _writer(ready, backend)
     source = writer.write()
-    return Kernel(ready, "numpy", source, compiled(source, writer.namespace))
+    used = "numexpr" if isinstance(writer, NumexprWriter) and writer.regions else "numpy"
+    return Kernel(ready, used, source, compiled(source, writer.namespace))
+
+
+def _writer(program: Program, backend: str) -> Writer:
+    if backend == "numexpr":
+        return NumexprWriter(program)
+    large = any(is_concrete(n.shape) and size(n.shape) >= PAYS_FROM for n in program.bindings)
+    if backend == "auto" and large and importlib.util.find_spec("numexpr"):
+        return NumexprWriter(program, PAYS_FROM)
+    return Writer(program)
 
 
 def compiled(source: str, namespace: dict[str, Any]) -> Callable:

@@ -5,7 +5,7 @@ Emitted names are only ``v0, v1, …``; nothing of the user's reaches the source
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class Writer:
             "embed_diagonal": runtime.embed_diagonal,
             "search": runtime.search,
         }
+        self._kept = frozenset(program.outputs)
         self._count = 0
         self._last_use: dict[Node, int] = {}
         self._dims: dict[sympy.Symbol, str] = {}
@@ -73,14 +74,18 @@ class Writer:
             self.names[node] = self.new_name()
         arguments = ", ".join(self.names[n] for n in program.inputs)
         self._read_dims()
-        for k, node in enumerate(program.nodes):
-            for o in node.operands:
-                self._last_use[o] = k
+        self._plan()
         for k, node in enumerate(program.nodes):
             self._statement(node, k)
         results = self._results()
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def kernel({arguments}):\n{body}\n    return ({''.join(r + ', ' for r in results)})\n"
+
+    def _plan(self) -> None:
+        """Where each value is read for the last time."""
+        for k, node in enumerate(self.program.nodes):
+            for o in node.operands:
+                self._last_use[o] = k
 
     def _read_dims(self) -> None:
         for node in self.program.inputs:
@@ -104,14 +109,17 @@ class Writer:
             self._compute(node, k)
             if node not in self.fresh:
                 self._viewed.update(node.operands)
-            self._free(node, k)
+            self._free(node.operands, k)
 
     def _compute(self, node: Node, k: int) -> None:
         operands = [self.names[o] for o in node.operands]
         if isinstance(node.primitive, Template):
             self._elementwise(node, node.primitive, operands, k)
         elif node.primitive.name == "einsum":
-            self._einsum(node, operands)
+            if is_product(node):
+                self._product(node, operands, k)
+            else:
+                self._einsum(node, operands)
         else:
             writer = _STATEMENTS.get(node.primitive.name)
             if writer is None:
@@ -122,34 +130,48 @@ class Writer:
                 self.fresh.add(node)
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
-        call = f"np.{template.ufunc.__name__}({', '.join(operands)}"
         buffer = self._dying_buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
-        self.names[node] = self.assign(call + (f", out={buffer})" if buffer else ")"))
+        self.names[node] = self._call(template.ufunc.__name__, operands, buffer)
         self.fresh.add(node)
+
+    def _call(self, ufunc: str, operands: Iterable[str], buffer: str | None) -> str:
+        return self.assign(f"np.{ufunc}({', '.join(operands)}" + (f", out={buffer})" if buffer else ")"))
 
     def _dying_buffer(self, node: Node, k: int) -> str | None:
         """A fresh operand of the result's shape and dtype that nothing reads after this."""
         if not node.shape or not _is_large(node):
             return None
         for o in node.operands:
-            reusable = o in self.fresh and o not in self._viewed and self._last_use[o] == k
+            reusable = o in self.fresh and o not in self._viewed and self._last_use[o] == k and o not in self._kept
             if reusable and o.shape == node.shape and o.dtype == node.dtype:
-                if o not in self._kept():
-                    self.fresh.discard(o)
-                    return self.names[o]
+                self.fresh.discard(o)
+                return self.names[o]
         return None
 
-    def _kept(self) -> frozenset[Node]:
-        return frozenset(self.program.outputs)
-
-    def _free(self, node: Node, k: int) -> None:
+    def _free(self, read: Iterable[Node], k: int) -> None:
         dead = [
-            self.names[o]
-            for o in dict.fromkeys(node.operands)
-            if self._last_use[o] == k and o in self.fresh and _is_large(o) and o not in self._kept()
+            o
+            for o in dict.fromkeys(read)
+            if self._last_use[o] == k and o in self.fresh and _is_large(o) and o not in self._kept
         ]
         if dead:
-            self.lines.append("del " + ", ".join(dead))
+            self.fresh.difference_update(dead)
+            self.lines.append("del " + ", ".join(self.names[o] for o in dead))
+
+    def _product(self, node: Node, operands: list[str], k: int) -> None:
+        """An einsum that only multiplies, as ufunc calls into a buffer that dies or is new."""
+        buffer = self._dying_buffer(node, k)
+        if operands[0] in ("(-1)", "(-1.0)") and len(operands) == 2:
+            name = self._call("negative", operands[1:], buffer)
+        else:  # a reused buffer is read before it is written, so it goes first; then what has the full shape
+            labels, out = node.params[:2]
+            ranked = sorted(zip(operands, labels, strict=True), key=lambda p: (p[0] != buffer, p[1] != out))
+            name = ranked[0][0]
+            for operand, _ in ranked[1:]:
+                name = self._call("multiply", (name, operand), buffer)
+                buffer = name if _is_large(node) and node.shape and buffer is None else buffer
+        self.names[node] = name
+        self.fresh.add(node)
 
     def _einsum(self, node: Node, operands: list[str]) -> None:
         labels, out, sizes, spelling = node.params
@@ -175,6 +197,14 @@ class Writer:
                 name = self.assign(f"np.array({name})") if node.shape else self.assign(f"np.array({name})[()]")
             results.append(name)
         return results
+
+
+def is_product(node: Node) -> bool:
+    """True for an einsum that NumPy's broadcasting alone computes, nothing summed or moved."""
+    labels, out, _, spelling = node.params
+    wide = [ls for ls in labels if ls == out]
+    aligned = all(ls == out[len(out) - len(ls) :] for ls in labels)
+    return len(labels) > 1 and bool(wide) and aligned and not spelling and len(set(out)) == len(out) and bool(out)
 
 
 def _is_large(node: Node) -> bool:

@@ -1,0 +1,214 @@
+"""The numexpr backend: elementwise regions as fused strings, everything else as in the NumPy backend.
+
+A value that one elementwise node alone reads is written inside that node's string. Strings stay below
+numexpr's limits (63 inputs, 200 parentheses) and below the length at which its compiler gets slow.
+Fractions reach float32 strings as float32 variables, since a written one would make them float64.
+Reductions stay with NumPy: numexpr's float32 sum loses digits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..primitives.elementwise import Template
+from ..program.dims import is_concrete, size
+from ..program.node import Node
+from ..program.program import Program
+from .numpy_backend import Writer, is_product
+
+_MOST_INPUTS = 40
+_MOST_DEPTH = 60
+_MOST_OPERATIONS = 48
+#: elements from which numexpr's start-up pays
+PAYS_FROM = 32768
+#: regions without a transcendental function are NumPy's below this size and number of additions
+_LARGE = 1 << 18
+_WORTH = 3.0
+#: what a spelled operation costs, in additions
+_COSTS = {"exp": 8.0, "log": 8.0, "sin": 8.0, "cos": 8.0, "tan": 8.0, "tanh": 8.0, "power": 16.0, "sqrt": 2.0}
+
+
+@dataclass
+class Text:
+    """An expression not yet evaluated: its string, the nodes it reads, and how large it is."""
+
+    code: str
+    reads: dict[str, Node | Any]
+    depth: int = 0
+    operations: int = 0
+
+
+class NumexprWriter(Writer):
+    """Writes regions of at least ``pays_from`` elements through numexpr; 0 means all of them."""
+
+    def __init__(self, program: Program, pays_from: int = 0) -> None:
+        super().__init__(program)
+        self._pays_from = pays_from
+        self._texts: dict[Node, Text] = {}
+        self._inlined: set[Node] = set()
+        self._plain: set[Node] = set()
+        self._read: list[Node] = []
+        self.regions = 0
+        self.namespace["evaluate"] = evaluate
+
+    def _plan(self) -> None:
+        nodes = self.program.nodes
+        users: dict[Node, list[Node]] = {}
+        for node in nodes:
+            for o in node.operands:
+                users.setdefault(o, []).append(node)
+        count = Counter(self.program.outputs)
+        for node in nodes:
+            readers = users.get(node, [])
+            if len(readers) == 1 and not count[node] and self._fuses(node) and self._fuses(readers[0]):
+                if readers[0].shape == node.shape and readers[0].operands.count(node) == 1:
+                    self._inlined.add(node)
+        self._leave_cheap_regions(users)
+        place: dict[Node, int] = {}
+        for k in range(len(nodes) - 1, -1, -1):
+            node = nodes[k]
+            place[node] = place[users[node][0]] if node in self._inlined else k
+            for o in node.operands:
+                self._last_use[o] = max(self._last_use.get(o, 0), place[node])
+
+    def _leave_cheap_regions(self, users: dict[Node, list[Node]]) -> None:
+        """Regions that plain NumPy computes as fast are taken apart again."""
+        if not self._pays_from:
+            return
+        root: dict[Node, Node] = {}
+        cost: Counter[Node] = Counter()
+        for node in reversed(self.program.nodes):
+            root[node] = root[users[node][0]] if node in self._inlined else node
+            cost[root[node]] += _cost(node)
+        for node in self.program.nodes:
+            total = cost[root[node]]
+            if total < _COSTS["exp"] and (total < _WORTH or not is_large_region(node)):
+                self._plain.add(node)
+        self._inlined -= self._plain
+
+    def _fuses(self, node: Node) -> bool:
+        if node in self._plain:
+            return False
+        if not is_concrete(node.shape) or not node.shape or size(node.shape) < max(self._pays_from, 1):
+            return False
+        if isinstance(node.primitive, Template):
+            spelled = node.primitive.numexpr is not None
+        else:
+            spelled = node.primitive.name == "gate" or (node.primitive.name == "einsum" and is_product(node))
+        kinds = {o.dtype for o in node.operands if not o.weak and o.dtype.kind != "b"}
+        if node.dtype.kind == "f":
+            kinds.add(node.dtype)
+        return spelled and len(kinds) == 1 and kinds <= _FLOATS and node.dtype.kind in "fb"
+
+    def _compute(self, node: Node, k: int) -> None:
+        if not self._fuses(node):
+            super()._compute(node, k)
+            return
+        text = self._text(node, k)
+        if node in self._inlined:
+            self._texts[node] = text
+            self.fresh.add(node)
+        else:
+            self._evaluate(node, text, k)
+
+    def _text(self, node: Node, k: int) -> Text:
+        parts = [self._operand(o, node) for o in node.operands]
+        combined = _combined(node, parts)
+        while _too_large(combined):  # the largest part is computed on its own
+            largest = max(range(len(parts)), key=lambda i: parts[i].operations)
+            if not parts[largest].operations:
+                break
+            operand = node.operands[largest]
+            self._evaluate(operand, parts[largest], k)
+            parts[largest] = self._operand(operand, node)
+            combined = _combined(node, parts)
+        return combined
+
+    def _operand(self, o: Node, reader: Node) -> Text:
+        if o in self._texts:
+            return self._texts[o]
+        name = self.names[o]
+        if o.is_literal:
+            return self._scalar(o.params[0], reader)
+        if o.weak:
+            name = self.assign(f"np.{_float_of(reader).name}({name})")
+        return Text(name, {name: o})
+
+    def _scalar(self, value: Any, reader: Node) -> Text:
+        dtype = _float_of(reader)
+        spelled = str(int(value)) if float(value).is_integer() and abs(value) < 2**24 else repr(float(value))
+        if np.isfinite(value) and (dtype == np.float64 or spelled.lstrip("-").isdigit()):
+            return Text(f"({spelled})" if value < 0 else spelled, {})
+        name = self.new_name()
+        self.namespace[name] = dtype.type(value)
+        return Text(name, {name: None})
+
+    def _evaluate(self, node: Node, text: Text, k: int) -> None:
+        reads = ", ".join(f"{name!r}: {name}" for name in text.reads)
+        self._texts.pop(node, None)
+        self.names[node] = self.assign(f"evaluate({text.code!r}, {{{reads}}})")
+        self.fresh.add(node)
+        self.regions += 1
+        self._read += [n for n in text.reads.values() if n is not None]
+
+    def _free(self, read: Iterable[Node], k: int) -> None:
+        super()._free((n for n in (*read, *self._read) if n not in self._texts), k)
+        self._read = []
+
+
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def _float_of(node: Node) -> np.dtype:
+    kinds = [n.dtype for n in (node, *node.operands) if n.dtype.kind == "f" and not n.weak]
+    return kinds[0] if kinds else np.dtype(np.float64)
+
+
+def _combined(node: Node, parts: list[Text]) -> Text:
+    reads: dict[str, Any] = {}
+    for part in parts:
+        reads |= part.reads
+    codes = [p.code for p in parts]
+    if isinstance(node.primitive, Template):
+        code = node.primitive.numexpr.format(*codes)
+        operations = 1 + (parts[0].operations if node.primitive.name == "square" else 0)  # written twice
+    elif node.primitive.name == "gate":
+        m, t = codes
+        boolean = node.operands[0].dtype.kind == "b"
+        code = f"where({m}, {t}, 0)" if boolean else f"where({m} != 0, {m} * {t}, 0)"
+        operations = 3 + (0 if boolean else parts[0].operations)
+    else:
+        code = "(" + "*".join(codes) + ")"
+        operations = len(parts) - 1
+    return Text(
+        code,
+        reads,
+        1 + max(p.depth for p in parts),
+        operations + sum(p.operations for p in parts),
+    )
+
+
+def _cost(node: Node) -> float:
+    """What a node costs an element, in additions."""
+    return _COSTS.get(node.primitive.name, float(max(len(node.operands) - 1, 1)))
+
+
+def is_large_region(node: Node) -> bool:
+    """True where even additions are worth numexpr's threads."""
+    return is_concrete(node.shape) and size(node.shape) >= _LARGE
+
+
+def _too_large(text: Text) -> bool:
+    return len(text.reads) > _MOST_INPUTS or text.depth > _MOST_DEPTH or text.operations > _MOST_OPERATIONS
+
+
+def evaluate(code: str, values: dict[str, Any]) -> np.ndarray:
+    """``numexpr.evaluate`` of symgrad's own string; imported at the first use, since some systems have no build."""
+    import numexpr
+
+    return numexpr.evaluate(code, values, {}, sanitize=False)
