@@ -168,7 +168,8 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
     if isinstance(value, (tuple, list, dict)):
         parts, structure = flatten(value)
         key.append(structure)
-        return any([_read(v, leaves, key) for v in parts])
+        tensors = [_read(v, leaves, key) for v in parts]
+        return any(tensors)
     try:
         hash(value)
     except TypeError:

@@ -31,7 +31,9 @@ def _terms(node: Node) -> int:
         return _extent([sizes[i] for i in {i for ls in labels for i in ls} - kept])
     if node.primitive.name in ("max", "min", "prod", "cumsum", "scatter"):
         whole, part = _extent(node.operands[0].shape), _extent(node.shape)
-        return node.operands[0].shape[node.params[0]] if node.primitive.name == "cumsum" else max(whole // max(part, 1), 1)
+        return (
+            node.operands[0].shape[node.params[0]] if node.primitive.name == "cumsum" else max(whole // max(part, 1), 1)
+        )
     return 1
 
 

@@ -15,7 +15,7 @@ import sympy
 from ..primitives.elementwise import SLOTS, Template
 from ..program.node import Node
 from ..program.program import Program
-from .symbols import Indices, as_condition, as_number, instantiate, is_condition, number, safe_names
+from .symbols import Indices, as_number, instantiate, is_condition, number, safe_names
 
 
 class ExtremumOver(sympy.Function):
@@ -62,7 +62,8 @@ class IndexForm:
     def _named(self, name: str, node: Node, index: tuple) -> Any:
         if not node.shape:
             return sympy.Symbol(name, real=True)
-        return sympy.IndexedBase(name, real=True)[index]
+        base: Any = sympy.IndexedBase(name, real=True)
+        return base[index]
 
     def _open(self, node: Node, index: tuple) -> Any:
         name = node.primitive.name
@@ -94,9 +95,7 @@ class IndexForm:
 def _broadcast_index(index: tuple, node: Node, operand: Node) -> tuple:
     own = index[len(index) - len(operand.shape) :]
     wide = node.shape[len(node.shape) - len(operand.shape) :]
-    return tuple(
-        sympy.Integer(0) if d == 1 and e != 1 else i for i, d, e in zip(own, operand.shape, wide, strict=True)
-    )
+    return tuple(sympy.Integer(0) if d == 1 and e != 1 else i for i, d, e in zip(own, operand.shape, wide, strict=True))
 
 
 def _einsum(form: IndexForm, node: Node, index: tuple) -> Any:

@@ -99,7 +99,11 @@ def _at(label: str, free: Sequence[sympy.Symbol]) -> str:
     """The label with its free indices."""
     if not free:
         return label
-    return f"\\left({label}\\right)_{{{' '.join(map(str, free))}}}" if "frac" in label else f"{label}[{','.join(map(str, free))}]"
+    return (
+        f"\\left({label}\\right)_{{{' '.join(map(str, free))}}}"
+        if "frac" in label
+        else f"{label}[{','.join(map(str, free))}]"
+    )
 
 
 def _aligned(rows: list[str]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from ..primitives.contraction import Labels
 
 
-def subscripts(labels: Labels) -> str:
+def subscripts(labels: Sequence[int]) -> str:
     """Labels as ``np.einsum`` letters."""
     return "".join(string.ascii_letters[i] for i in labels)
 

@@ -70,5 +70,3 @@ def check_backend(backend: str) -> None:
     """A BackendError where ``backend`` is not one of BACKENDS."""
     if backend not in BACKENDS:
         raise BackendError(f"backend={backend!r} is unknown; choose one of {', '.join(map(repr, BACKENDS))}.")
-
-

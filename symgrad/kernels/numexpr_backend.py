@@ -65,9 +65,9 @@ class NumexprWriter(Writer):
         count = Counter(self.program.outputs)
         for node in nodes:
             readers = users.get(node, [])
-            if len(readers) == 1 and not count[node] and self._fuses(node) and self._fuses(readers[0]):
-                if readers[0].shape == node.shape and readers[0].operands.count(node) == 1:
-                    self._inlined.add(node)
+            alone = len(readers) == 1 and not count[node] and readers[0].shape == node.shape
+            if alone and self._fuses(node) and self._fuses(readers[0]):
+                self._inlined.add(node)
         self._leave_cheap_regions(users)
         place: dict[Node, int] = {}
         for k in range(len(nodes) - 1, -1, -1):
@@ -81,10 +81,10 @@ class NumexprWriter(Writer):
         if not self._pays_from:
             return
         root: dict[Node, Node] = {}
-        cost: Counter[Node] = Counter()
+        cost: dict[Node, float] = {}
         for node in reversed(self.program.nodes):
             root[node] = root[users[node][0]] if node in self._inlined else node
-            cost[root[node]] += _cost(node)
+            cost[root[node]] = cost.get(root[node], 0.0) + _cost(node)
         for node in self.program.nodes:
             total = cost[root[node]]
             if total < _COSTS["exp"] and (total < _WORTH or not is_large_region(node)):
@@ -175,7 +175,7 @@ def _combined(node: Node, parts: list[Text]) -> Text:
         reads |= part.reads
     codes = [p.code for p in parts]
     if isinstance(node.primitive, Template):
-        code = node.primitive.numexpr.format(*codes)
+        code = str(node.primitive.numexpr).format(*codes)
         operations = 1 + (parts[0].operations if node.primitive.name == "square" else 0)  # written twice
     elif node.primitive.name == "gate":
         m, t = codes

@@ -61,7 +61,8 @@ class Writer:
         """The source of a dim; named ones are read off the inputs' shapes."""
         if isinstance(d, (int, np.integer)):
             return str(int(d))
-        return sympy.printing.pycode(d.subs({s: sympy.Symbol(n) for s, n in self._dims.items()})).replace("/", "//")
+        renamed = d.subs({s: sympy.Symbol(n) for s, n in self._dims.items()})
+        return str(sympy.printing.pycode(renamed)).replace("/", "//")
 
     def shape(self, shape: Sequence[Any]) -> str:
         """The source of a shape tuple."""
@@ -280,7 +281,7 @@ def _concatenate(w: Writer, node: Node, *parts: str) -> tuple[str, bool]:
 
 def _extremum(w: Writer, node: Node, x: str) -> tuple[str, bool]:
     axis = "None" if not node.shape else str(node.params[0])
-    return f"np.{node.primitive.ufunc.__name__}.reduce({x}, axis={axis})", True
+    return f"np.{node.primitive.name}imum.reduce({x}, axis={axis})", True
 
 
 def _prod(w: Writer, node: Node, x: str) -> tuple[str, bool]:

@@ -22,7 +22,8 @@ def scatter(y, index, axis: int, dim: int):
     if y.dtype == np.float64 and not lead and not tail:
         result += np.bincount(index.ravel() % dim if dim else index.ravel(), y.ravel(), dim)
     else:
-        np.add.at(result, (slice(None),) * axis + (index,), y)
+        rows: tuple = (slice(None),) * axis + (index,)
+        np.add.at(result, rows, y)
     return result
 
 

@@ -139,6 +139,9 @@ def scale(x: Node, factor: Node) -> Node:
 def broadcast_product(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape) -> Node:
     """``factor · flow`` over ``shape``, summed to ``out_shape``, behind ``flow``'s ``batch`` leading axes."""
     rank = len(shape)
+    if not batch and factor.shape == flow.shape == shape == out_shape and _is_plain(factor) and _is_plain(flow):
+        whole = tuple(range(rank))  # the common case, without the search for structure
+        return emit(EINSUM, (factor, flow), ((whole, whole), whole, shape, ""))
     sizes: list[Dim] = list(flow.shape[:batch]) + list(shape)
     lead = tuple(range(batch))
 
@@ -240,6 +243,11 @@ def _build(kept: list[Node], labels: list[Labels], out: Labels, sizes: Sequence[
     return emit(EINSUM, tuple(kept), params)
 
 
+def _is_plain(node: Node) -> bool:
+    """True where ``contract`` would find nothing to absorb."""
+    return node.primitive.name not in ("literal", "einsum", "negative", "multiply")
+
+
 def _is_float(node: Node) -> bool:
     """True where a scalar factor may leave the node without changing its dtype."""
     return node.dtype.kind == "f" and node.operands[-1].dtype == node.dtype and not node.weak
@@ -307,5 +315,3 @@ def diagonal_embed(wide: np.ndarray, unique: Labels, out: Labels) -> np.ndarray:
     result = np.zeros(tuple(extent[i] for i in out), wide.dtype)
     np.einsum(result, list(out), list(unique))[...] = wide
     return result
-
-

@@ -41,7 +41,7 @@ class Template(Primitive):
         self,
         name: str,
         ufunc: Callable,
-        expr: sympy.Basic,
+        expr: Any,
         partials: tuple[Partial | None, ...] | None = None,
         operator: bool = False,
         numexpr: str | None = None,
@@ -54,7 +54,7 @@ class Template(Primitive):
         self.arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
         self._partials: list[Partial | None] | None = None if partials is None else list(partials)
         self._dtypes: dict[tuple, np.dtype] = {}
-        self.stable: Callable[[Node], list[tuple[Node, Partial]] | None] | None = None
+        self.stable: Callable[[Node], Any] | None = None
         TEMPLATES[name] = self
 
     def __call__(self, *operands: Node | float | int | bool) -> Node:
@@ -67,8 +67,8 @@ class Template(Primitive):
 
     def _fold(self, nodes: tuple[Node, ...]) -> Node | None:
         with np.errstate(all="ignore"):
-            value = self.ufunc(*[literal_value(o) for o in nodes])
-        return literal(value.item()) if isinstance(value, (np.float64, np.int64, np.bool_)) else None
+            value = np.asarray(self.ufunc(*[literal_value(o) for o in nodes]))
+        return literal(value.item()) if value.dtype.kind in "fib" else None
 
     def infer(self, operands, params):
         shape = operands[0].shape
@@ -94,7 +94,7 @@ class Template(Primitive):
         return self.name in _KEEPS_MASK and any(o.masked for o in operands)
 
     def dependencies(self, node):
-        if not node.dtype.kind == "f":
+        if node.dtype.kind != "f":
             return ()
         if self.stable is not None:
             found = self.stable(node)
@@ -107,9 +107,7 @@ class Template(Primitive):
     def partials(self) -> list[Partial | None]:
         """The partial derivative by each operand, a callable on the operands' nodes."""
         if self._partials is None:
-            self._partials = [
-                compile_recipe(sympy.diff(self.expr, SLOTS[k]), self.arity) for k in range(self.arity)
-            ]
+            self._partials = [compile_recipe(sympy.diff(self.expr, SLOTS[k]), self.arity) for k in range(self.arity)]
         return self._partials
 
     def push(self, node, source, key, tangent, batch):
@@ -126,7 +124,7 @@ class Template(Primitive):
         return self.ufunc(*values)
 
 
-_PYTHON = {"b": bool, "i": int, "u": int, "f": float}
+_PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float}
 _KEEPS_MASK = {"negative", "multiply", "add", "subtract"}
 
 
@@ -177,7 +175,7 @@ CAST = Cast()
 
 def cast(node: Node, dtype: np.dtype) -> Node:
     """``node`` as ``dtype``; the node itself where it already is, or is a Python scalar."""
-    if node.dtype == dtype and not node.weak or node.is_literal:
+    if (node.dtype == dtype and not node.weak) or node.is_literal:
         return node
     return emit(CAST, (node,), (np.dtype(dtype),))
 
@@ -194,7 +192,7 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
         index[e] = arity + len(steps) - 1
         return index[e]
 
-    def build(e: sympy.Basic) -> int:  # recursion is over one template's formula, never over a program
+    def build(e: Any) -> int:  # recursion is over one template's formula, never over a program
         if e in index:
             return index[e]
         if e.is_number:
@@ -250,4 +248,3 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
 def register_function(function: Any, template: Template) -> None:
     """Let partials that contain the sympy ``function`` be computed by ``template``."""
     _BY_FUNCTION[function] = template
-

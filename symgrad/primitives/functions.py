@@ -7,6 +7,8 @@ interval an operand), ``numexpr`` how numexpr spells it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import sympy
 from sympy.codegen import cfunctions, numpy_nodes
@@ -25,7 +27,7 @@ DOMAINS: dict[str, tuple[tuple[float, float], ...]] = {}
 def declare(
     name: str,
     ufunc,
-    formula: sympy.Basic,
+    formula: Any,
     *,
     partials: tuple[Partial | None, ...] | None = None,
     domain: tuple[tuple[float, float], ...] | None = None,
@@ -40,7 +42,7 @@ def declare(
     return template
 
 
-def opaque(name: str, arity: int) -> sympy.Basic:
+def opaque(name: str, arity: int) -> Any:
     """A formula that sympy only names, for functions it does not know."""
     return sympy.Function(name, real=True)(*SLOTS[:arity])
 
@@ -76,9 +78,7 @@ divide = declare(
 )
 negative = declare("negative", np.negative, -A, partials=(_minus_one,), operator=True, numexpr="(-{0})")
 positive = declare("positive", np.positive, opaque("positive", 1), partials=(_one,), operator=True, numexpr="{0}")
-square = declare(
-    "square", np.square, A**2, partials=(lambda a: multiply(2, a),), operator=True, numexpr="({0}*{0})"
-)
+square = declare("square", np.square, A**2, partials=(lambda a: multiply(2, a),), operator=True, numexpr="({0}*{0})")
 reciprocal = declare(
     "reciprocal",
     np.reciprocal,
@@ -189,9 +189,7 @@ hypot = declare(
 )
 sinh = declare("sinh", np.sinh, sympy.sinh(A), numexpr="sinh({0})")
 cosh = declare("cosh", np.cosh, sympy.cosh(A), numexpr="cosh({0})")
-tanh = declare(
-    "tanh", np.tanh, sympy.tanh(A), partials=(lambda a: subtract(1, square(tanh(a))),), numexpr="tanh({0})"
-)
+tanh = declare("tanh", np.tanh, sympy.tanh(A), partials=(lambda a: subtract(1, square(tanh(a))),), numexpr="tanh({0})")
 arcsinh = declare("arcsinh", np.arcsinh, sympy.asinh(A), numexpr="arcsinh({0})")
 arccosh = declare(
     "arccosh",
@@ -278,8 +276,10 @@ ldexp = declare("ldexp", np.ldexp, A * 2**B, partials=(lambda a, b: exp2(cast(b,
 
 # truth
 _FLAT = (None, None)
-logical_and = declare("logical_and", np.logical_and, sympy.And(sympy.Ne(A, 0), sympy.Ne(B, 0)), partials=_FLAT)
-logical_or = declare("logical_or", np.logical_or, sympy.Or(sympy.Ne(A, 0), sympy.Ne(B, 0)), partials=_FLAT)
+_TRUE_A: Any = sympy.Ne(A, 0)
+_TRUE_B: Any = sympy.Ne(B, 0)
+logical_and = declare("logical_and", np.logical_and, sympy.And(_TRUE_A, _TRUE_B), partials=_FLAT)
+logical_or = declare("logical_or", np.logical_or, sympy.Or(_TRUE_A, _TRUE_B), partials=_FLAT)
 logical_xor = declare("logical_xor", np.logical_xor, opaque("xor", 2), partials=_FLAT)
 logical_not = declare("logical_not", np.logical_not, sympy.Eq(A, 0), partials=(None,))
 isfinite = declare("isfinite", np.isfinite, opaque("isfinite", 1), partials=(None,))

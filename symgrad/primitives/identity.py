@@ -85,5 +85,3 @@ def stop_gradient(node: Node) -> Node:
 def custom(value: Node, sources: Sequence[Node], rule: Callable) -> Node:
     """``value``, whose pullback to ``sources`` is ``rule``."""
     return emit(CUSTOM, (value, *sources), (rule,))
-
-

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..program.node import Node, emit
 from .contraction import contract, expand_behind, gate
-from .functions import divide, equal, multiply
 from .elementwise import cast
+from .functions import divide, equal, multiply
 from .primitive import Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
@@ -206,5 +206,3 @@ ARGSORT = Search("argsort", lambda x, axis: np.argsort(x, axis, kind="stable"), 
 def cumulative_sum(x: Node, axis: int, reverse: bool = False) -> Node:
     """Running sums along ``axis``."""
     return emit(CUMSUM, (x,), (axis, reverse))
-
-

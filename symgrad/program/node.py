@@ -29,7 +29,7 @@ class Node:
     a tangent or cotangent with structural zeros, which must win against an infinite partial.
     """
 
-    __slots__ = ("primitive", "operands", "params", "shape", "dtype", "weak", "masked", "serial")
+    __slots__ = ("dtype", "masked", "operands", "params", "primitive", "serial", "shape", "weak")
 
     def __init__(self, primitive, operands, params, shape, dtype, weak=False, masked=False):
         self.primitive: Primitive = primitive
@@ -61,7 +61,7 @@ class Node:
 class Graph:
     """The table in which nodes are interned, one a trace; derivations of the trace grow it."""
 
-    __slots__ = ("table", "_outer")
+    __slots__ = ("_outer", "table")
 
     def __init__(self) -> None:
         self.table: dict[tuple, Node] = {}

@@ -29,9 +29,7 @@ class Program:
     } -> v1
     """
 
-    def __init__(
-        self, inputs: Sequence[Node], outputs: Sequence[Node], names: Sequence[str], graph: Graph
-    ) -> None:
+    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], names: Sequence[str], graph: Graph) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.names = tuple(names)

@@ -18,7 +18,21 @@ from typing import Any
 import numpy as np
 
 _MISSING = object()
-_IMMUTABLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype, np.ufunc, range, slice, frozenset)
+_IMMUTABLE = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    np.generic,
+    np.dtype,
+    np.ufunc,
+    range,
+    slice,
+    frozenset,
+)
 _LIBRARIES = ("site-packages", "dist-packages", "lib/python")
 
 
@@ -151,8 +165,8 @@ def _same_content(array: np.ndarray, copy: np.ndarray) -> bool:
 
 
 def _random_state() -> tuple:
-    _, keys, position, *rest = np.random.get_state(legacy=True)
-    return random.getstate(), keys.tobytes(), position, *rest
+    state: Any = np.random.get_state(legacy=True)
+    return random.getstate(), state[1].tobytes(), *state[2:]
 
 
 @functools.lru_cache(maxsize=4096)

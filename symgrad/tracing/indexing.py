@@ -14,7 +14,7 @@ from ..primitives.selection import Spec, as_index, assemble, full, gather, take_
 from ..primitives.shaping import reshape
 from ..program.dims import size
 from ..program.node import Node
-from .trace import as_node, current
+from .trace import as_node, running
 
 
 def get(x: Node, index: Any) -> tuple[Node, bool]:
@@ -48,7 +48,7 @@ def _is_boolean(part: Any) -> bool:
         return True
     dtype = getattr(part, "dtype", None)
     if dtype is not None:
-        return dtype == bool
+        return np.dtype(dtype).kind == "b"
     return isinstance(part, list) and np.asarray(part).dtype == bool
 
 
@@ -77,7 +77,9 @@ def _as_index(e: Any) -> Any:
     if array.size == 0:
         array = array.astype(np.intp)
     if array.dtype.kind not in "iu":
-        raise IndexError(at_user_line("only integers, slices, None, ... and integer or boolean arrays are valid indices"))
+        raise IndexError(
+            at_user_line("only integers, slices, None, ... and integer or boolean arrays are valid indices")
+        )
     return array
 
 
@@ -147,12 +149,12 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
                 raise IndexError(at_user_line(f"index {a.max()} is out of bounds for an axis of size {d}"))
         wrapped = [np.where(a < 0, a + d, a) for a, d in zip(arrays, dims, strict=True)]
         flat = np.ravel_multi_index(wrapped, tuple(dims)) if len(dims) > 1 else wrapped[0]
-        return current().constant(np.asarray(flat, dtype=np.intp))
-    total: Node | None = None
-    for i, d in zip(indices, dims, strict=True):
+        return running().constant(np.asarray(flat, dtype=np.intp))
+    total: Node = literal(0)
+    for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
         node = i if isinstance(i, Node) else as_node(i if isinstance(i, int) else np.asarray(i))
         node = f.where(f.less(node, 0), f.add(node, d), node)
-        total = node if total is None else f.add(f.multiply(total, d), node)
+        total = node if k == 0 else f.add(f.multiply(total, d), node)
     return total
 
 
@@ -171,7 +173,7 @@ def put(x: Node, index: Any, value: Node) -> Node:
         return f.cast(f.add(piece, literal(0)) if piece.is_literal else piece, x.dtype)
     covered = np.zeros(x.shape, bool)
     covered[as_index(spec)] = True
-    mask = current().constant(covered)
+    mask = running().constant(covered)
     return f.where(mask, assemble([f.cast(_strong(piece, x.dtype), x.dtype)], x.shape, [spec]), x)
 
 
@@ -183,7 +185,7 @@ def _fit(value: Node, window: tuple) -> Node:
 
 
 def _strong(x: Node, dtype: np.dtype) -> Node:
-    return f.add(x, current().constant(np.zeros((), dtype))) if x.is_literal or x.weak else x
+    return f.add(x, running().constant(np.zeros((), dtype))) if x.is_literal or x.weak else x
 
 
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
@@ -194,10 +196,8 @@ def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
     wide = reshape(expand(value, chosen.shape), (chosen.size,)) if not value.is_literal else None
     source = np.full(x.shape, -1)
     source.ravel()[chosen.ravel()] = np.arange(chosen.size)
-    mask = current().constant(source >= 0)
+    mask = running().constant(source >= 0)
     if wide is None:
         return f.cast(f.where(mask, value, x), x.dtype)
-    picked = gather(wide, current().constant(np.maximum(source, 0)), 0)
+    picked = gather(wide, running().constant(np.maximum(source, 0)), 0)
     return f.where(mask, picked, x)
-
-

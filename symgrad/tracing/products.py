@@ -106,14 +106,14 @@ def _outer(a, b):
         Case((2, 3, 4), (4, 2), axes=([0, 2], [1, 0])),
     ],
 )
-def _tensordot(a, b, axes=2):
+def _tensordot(a, b, axes: Any = 2):
     x, y = as_node(a), as_node(b)
     if isinstance(axes, int):
         axes_x, axes_y = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
     else:
-        axes_x, axes_y = (tuple(v) if isinstance(v, (list, tuple)) else (v,) for v in axes)
-        axes_x = tuple(k % x.ndim for k in axes_x)
-        axes_y = tuple(k % y.ndim for k in axes_y)
+        first, second = axes
+        axes_x = tuple(k % x.ndim for k in (first if isinstance(first, (list, tuple)) else (first,)))
+        axes_y = tuple(k % y.ndim for k in (second if isinstance(second, (list, tuple)) else (second,)))
     if len(axes_x) != len(axes_y) or any(x.shape[i] != y.shape[j] for i, j in zip(axes_x, axes_y, strict=True)):
         raise _fail("tensordot", x, y)
     return _contract_axes(x, y, axes_x, axes_y, "tensordot")

@@ -233,7 +233,9 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     if len(axes) == 1:
         return _vector_norm(x, 2 if ord is None else ord, axes, keepdims)
     if len(axes) != 2:
-        raise ShapeError(at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it"))
+        raise ShapeError(
+            at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
+        )
     if ord in (None, "fro"):
         return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
     if ord in (1, -1, np.inf, -np.inf):

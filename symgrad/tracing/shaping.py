@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..program.dims import broadcast, is_concrete, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axes, normalized_axis
-from .trace import as_node, current
+from .trace import as_node, running
 from .tracer import Tracer
 
 
@@ -71,7 +72,9 @@ def resolved_shape(x: Node, shape: Any) -> tuple:
     return wanted
 
 
-@implements(np.reshape, cases=[Case((2, 6), Given((3, 4))), Case((2, 3), Given(-1)), Case((4,), Given((2, -1)), order="F")])
+@implements(
+    np.reshape, cases=[Case((2, 6), Given((3, 4))), Case((2, 3), Given(-1)), Case((4,), Given((2, -1)), order="F")]
+)
 def _reshape(a, shape=None, order="C", newshape=None, copy=None):
     x = as_node(a)
     wanted = resolved_shape(x, shape if shape is not None else newshape)
@@ -154,20 +157,23 @@ def _nodes(arrays: Any) -> list[Node]:
 
 def _array(n: Node, dtype: np.dtype) -> Node:
     if n.is_literal:
-        return current().constant(np.asarray(n.params[0], dtype))
+        return running().constant(np.asarray(n.params[0], dtype))
     return f.cast(n, dtype)
 
 
 def _joined(nodes: list[Node], axis: int) -> Tracer:
     shape = nodes[0].shape
     for n in nodes[1:]:
-        if n.ndim != len(shape) or any(d != e for k, (d, e) in enumerate(zip(n.shape, shape, strict=True)) if k != axis):
+        if n.ndim != len(shape) or any(
+            d != e for k, (d, e) in enumerate(zip(n.shape, shape, strict=True)) if k != axis
+        ):
             raise ShapeError(at_user_line(f"cannot concatenate shapes {[m.shape for m in nodes]} along axis {axis}"))
     return Tracer(concatenate(nodes, axis))
 
 
 @implements(
-    np.concatenate, cases=[Case([(2, 3), (1, 3)]), Case([(2, 3), (2, 1)], axis=1), Case([(2,), (0,)]), Case([(2, 2), (3,)], axis=None)]
+    np.concatenate,
+    cases=[Case([(2, 3), (1, 3)]), Case([(2, 3), (2, 1)], axis=1), Case([(2,), (0,)]), Case([(2, 2), (3,)], axis=None)],
 )
 def _concatenate(arrays, axis=0, dtype=None, casting=None):
     nodes = _nodes(arrays)
@@ -213,7 +219,7 @@ def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
         bounds = [0, *cuts, n]
     spec = list(full(x.shape))
     made = []
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in itertools.pairwise(bounds):
         spec[k] = (start, max(stop - start, 0), 1)
         made.append(Tracer(take_slice(x, tuple(spec))))
     return made
@@ -233,17 +239,27 @@ def _array_split(ary, indices_or_sections, axis=0):
 
 
 def _taken(x: Node, index: np.ndarray, axis: int) -> Node:
-    return gather(x, current().constant(np.asarray(index, dtype=np.intp)), axis)
+    return gather(x, running().constant(np.asarray(index, dtype=np.intp)), axis)
 
 
 @implements(np.flip, cases=[Case((3, 4)), Case((3, 4), axis=1)])
 def _flip(m, axis=None):
     x = as_node(m)
     axes = normalized_axes(axis, x.ndim)
-    return Tracer(take_slice(x, tuple((d - 1, d, -1) if k in axes and d != 0 else (0, d, 1) for k, d in enumerate(x.shape))))
+    return Tracer(
+        take_slice(x, tuple((d - 1, d, -1) if k in axes and d != 0 else (0, d, 1) for k, d in enumerate(x.shape)))
+    )
 
 
-@implements(np.roll, cases=[Case((5,), Given(2)), Case((3, 4), Given(-1), axis=1), Case((3, 4), Given((1, 2)), axis=(0, 1)), Case((3, 4), Given(5))])
+@implements(
+    np.roll,
+    cases=[
+        Case((5,), Given(2)),
+        Case((3, 4), Given(-1), axis=1),
+        Case((3, 4), Given((1, 2)), axis=(0, 1)),
+        Case((3, 4), Given(5)),
+    ],
+)
 def _roll(a, shift, axis=None):
     x = as_node(a)
     if axis is None:
@@ -292,7 +308,7 @@ def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
         if isinstance(constant_values, (int, float)) and constant_values == 0:
             return Tracer(placed)
         frame = np.pad(np.zeros(x.shape, x.dtype), widths, constant_values=constant_values)
-        return Tracer(f.add(placed, current().constant(frame)))
+        return Tracer(f.add(placed, running().constant(frame)))
     if mode not in ("edge", "reflect", "wrap", "symmetric") or kwargs:
         raise UnsupportedOperation(at_user_line(f"np.pad with mode={mode!r} is not supported on traced arrays."))
     for k, width in enumerate(widths):
@@ -301,7 +317,9 @@ def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
     return Tracer(x)
 
 
-@implements(np.repeat, cases=[Case((3,), Given(2)), Case((2, 3), Given(2), axis=0), Case((2, 3), Given([1, 2]), axis=0)])
+@implements(
+    np.repeat, cases=[Case((3,), Given(2)), Case((2, 3), Given(2), axis=0), Case((2, 3), Given([1, 2]), axis=0)]
+)
 def _repeat(a, repeats, axis=None):
     x = as_node(a)
     if axis is None:
@@ -310,7 +328,9 @@ def _repeat(a, repeats, axis=None):
     return Tracer(_taken(x, np.repeat(np.arange(x.shape[k]), repeats), k))
 
 
-@implements(np.tile, cases=[Case((3,), Given(2)), Case((2, 3), Given((2, 1))), Case((3,), Given((2, 2))), Case((), Given(3))])
+@implements(
+    np.tile, cases=[Case((3,), Given(2)), Case((2, 3), Given((2, 1))), Case((3,), Given((2, 2))), Case((), Given(3))]
+)
 def _tile(A, reps):
     x = as_node(A)
     times = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
@@ -323,7 +343,9 @@ def _tile(A, reps):
     return Tracer(reshape(expand(reshape(x, paired), wide), tiled))
 
 
-@implements(np.take, cases=[Case((5,), Given([0, 2, 2])), Case((2, 3), Given([[0, -1]]), axis=1), Case((2, 3), Given(1))])
+@implements(
+    np.take, cases=[Case((5,), Given([0, 2, 2])), Case((2, 3), Given([[0, -1]]), axis=1), Case((2, 3), Given(1))]
+)
 def _take(a, indices, axis=None, mode="raise"):
     x = Tracer(as_node(a))
     if mode != "raise":
@@ -388,17 +410,17 @@ def _diag(v, k=0):
 @implements(np.tril, cases=[Case((3, 4)), Case((3, 3), k=-1)])
 def _tril(m, k=0):
     x = as_node(m)
-    return Tracer(f.where(current().constant(np.tri(*x.shape[-2:], k=k, dtype=bool)), x, _zero(x)))
+    return Tracer(f.where(running().constant(np.tri(*x.shape[-2:], k=k, dtype=bool)), x, _zero(x)))
 
 
 @implements(np.triu, cases=[Case((3, 4)), Case((3, 3), k=1)])
 def _triu(m, k=0):
     x = as_node(m)
-    return Tracer(f.where(current().constant(np.tri(*x.shape[-2:], k=k - 1, dtype=bool)), _zero(x), x))
+    return Tracer(f.where(running().constant(np.tri(*x.shape[-2:], k=k - 1, dtype=bool)), _zero(x), x))
 
 
 def _zero(x: Node) -> Node:
-    return current().constant(np.zeros((), x.dtype))
+    return running().constant(np.zeros((), x.dtype))
 
 
 @implements(np.where, cases=[Case(Given(np.array([True, False, True])), (3,), (2, 3)), Case(Given(True), (3,), ())])
@@ -441,7 +463,7 @@ def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
     wanted = x.shape if shape is None else tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     kind = np.dtype(x.dtype if dtype is None else dtype)
     if is_concrete(wanted):
-        return Tracer(current().constant(np.full(wanted, value, kind)))
+        return Tracer(running().constant(np.full(wanted, value, kind)))
     return Tracer(expand(f.cast(dim_value(1), kind), wanted)) * value
 
 

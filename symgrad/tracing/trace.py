@@ -120,22 +120,29 @@ def current() -> Trace | None:
     return getattr(_state, "trace", None)
 
 
-def as_node(value: Any) -> Node:
-    """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
-    node = getattr(value, "_symgrad_node", None)
-    if node is not None:
-        return node() if callable(node) else node
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
-        return literal(value)
+def running() -> Trace:
+    """The trace that is running in this thread; an error where there is none."""
     trace = current()
     if trace is None:
         raise TracingError("a traced value was used after its trace had ended; return it from the function instead.")
+    return trace
+
+
+def as_node(value: Any) -> Node:
+    """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
+    node = getattr(value, "_symgrad_node", None)
+    if isinstance(node, Node):
+        return node
+    if node is not None:
+        return node()
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        return literal(value)
     if isinstance(value, np.ndarray):
-        return trace.constant(value)
+        return running().constant(value)
     if isinstance(value, np.generic):
-        return trace.constant(np.asarray(value))
+        return running().constant(np.asarray(value))
     if isinstance(value, (list, tuple)):
-        return trace.constant(_array_of(value))
+        return running().constant(_array_of(value))
     raise TracingError(at_user_line(f"cannot compute with a {type(value).__name__} and a traced value."))
 
 
@@ -143,5 +150,3 @@ def _array_of(value: Any) -> np.ndarray:
     array = np.asarray(value)  # a traced element refuses __array__ with the user's line and the fix
     checked_dtype(array.dtype, "a list")
     return array
-
-

@@ -18,14 +18,12 @@ from ..primitives import functions as f
 from ..primitives.elementwise import TEMPLATES, Template
 from ..program.node import Node
 from . import indexing
-from .trace import as_node, current
+from .trace import as_node, current, running
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
 FUNCTIONS: dict[Callable, Callable] = {}
 #: ufunc -> elementwise template
-UFUNCS: dict[np.ufunc, Template] = {
-    t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)
-}
+UFUNCS: dict[np.ufunc, Template] = {t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)}
 UFUNCS[np.sqrt] = f.sqrt
 #: (ufunc name, method) -> NumPy function that does the same
 _METHODS = {
@@ -47,7 +45,7 @@ def refuse(message: str) -> NoReturn:
 class Tracer:
     """A traced array. Made by symgrad, never by users."""
 
-    __slots__ = ("_node", "_views", "_base", "__weakref__")
+    __slots__ = ("__weakref__", "_base", "_node", "_views")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, node: Node, base: Tracer | None = None) -> None:
@@ -170,12 +168,14 @@ class Tracer:
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            refuse("the truth value of an array with more than one element is ambiguous; use np.all, np.any or np.where.")
+            refuse(
+                "the truth value of an array with more than one element is ambiguous; use np.all, np.any or np.where."
+            )
         node = self._symgrad_node
-        return bool(_running().guard(node if node.dtype.kind == "b" else f.not_equal(node, 0)))
+        return bool(running().guard(node if node.dtype.kind == "b" else f.not_equal(node, 0)))
 
     def _concrete(self) -> Any:
-        return _running().guard(self._symgrad_node)
+        return running().guard(self._symgrad_node)
 
     def item(self, *args: Any) -> Any:
         return self.__float__() if self.dtype.kind == "f" else int(self)
@@ -354,11 +354,11 @@ class Tracer:
 
     def transpose(self, *axes: Any) -> Tracer:
         order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
-        return self._view(np.transpose(self, order or None)._symgrad_node)
+        return self._view(as_node(np.transpose(self, order or None)))
 
     def reshape(self, *shape: Any, order: str = "C") -> Tracer:
         wanted = shape[0] if len(shape) == 1 else shape
-        return self._view(np.reshape(self, wanted, order=order)._symgrad_node)
+        return self._view(as_node(FUNCTIONS[np.reshape](self, wanted, order=order)))
 
     def astype(self, dtype: Any, **kwargs: Any) -> Tracer:
         wanted = np.dtype(dtype)
@@ -370,7 +370,7 @@ class Tracer:
         return Tracer(self._symgrad_node)
 
     def flatten(self, order: str = "C") -> Tracer:
-        return Tracer(np.ravel(self, order)._symgrad_node)
+        return FUNCTIONS[np.ravel](self, order)
 
     def __copy__(self) -> Tracer:
         return self.copy()
@@ -400,38 +400,30 @@ class Tracer:
 _METHOD_FUNCTIONS: dict[str, Callable] = {
     name: getattr(np, name)
     for name in (
-        "sum mean prod max min var std cumsum argmax argmin argsort ravel squeeze swapaxes dot trace diagonal "
-        "clip repeat take round all any"
-    ).split()
+        *("sum", "mean", "prod", "max", "min", "var", "std", "cumsum", "argmax", "argmin", "argsort", "ravel", "all"),
+        *("any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
+    )
 }
 _VIEW_METHODS = frozenset(["ravel", "squeeze", "swapaxes", "diagonal"])
 METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
 
 
-def _running():
-    trace = current()
-    if trace is None:
-        raise TracingError("a traced value was used after its trace had ended; return it from the function instead.")
-    return trace
-
-
 def _binary(template: Template, left: Any, right: Any) -> Any:
-    if not isinstance(left, Tracer) and not isinstance(left, _NUMBERS) or not isinstance(right, (Tracer, *_NUMBERS)):
-        if left is None or right is None or isinstance(left, (str, dict, set)) or isinstance(right, (str, dict, set)):
-            return NotImplemented
+    if isinstance(left, _NOT_ARRAYS) or isinstance(right, _NOT_ARRAYS):
+        return NotImplemented
     return Tracer(template(as_node(left), as_node(right)))
 
 
-_NUMBERS = (int, float, np.ndarray)
+_NOT_ARRAYS = (type(None), str, bytes, dict, set)
 
 
 def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
     template = UFUNCS.get(ufunc)
-    rule = FUNCTIONS.get(ufunc)
-    if template is None and rule is None:
-        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__} has no derivative rule in symgrad."))
+    rule = FUNCTIONS.get(ufunc, _no_rule(ufunc))
     dtype = kwargs.pop("dtype", None)
-    kept = {k: v for k, v in kwargs.items() if not (k == "where" and v is True) and k not in ("casting", "order", "subok")}
+    kept = {
+        k: v for k, v in kwargs.items() if not (k == "where" and v is True) and k not in ("casting", "order", "subok")
+    }
     if "where" in kept:
         refuse(f"np.{ufunc.__name__}(…, where=…) leaves elements undefined; use np.where(condition, value, other).")
     if template is None:
@@ -440,6 +432,13 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
         nodes = [as_node(v) for v in inputs]
         result = Tracer(template(*[f.cast(n, dtype) if dtype is not None else n for n in nodes]))
     return result if dtype is None else result.astype(dtype)
+
+
+def _no_rule(ufunc: np.ufunc) -> Callable:
+    def rule(*_: Any, **__: Any) -> NoReturn:
+        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__} has no derivative rule in symgrad."))
+
+    return rule
 
 
 def _into(out: tuple, result: Any) -> Any:

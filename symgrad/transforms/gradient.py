@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 from ..closed_form.latex import symbol_latex
 from ..compiled import Entry
 from ..differentiation.forward import push_forward
-from ..differentiation.reverse import pull_back
+from ..differentiation.reverse import accumulate, pull_back
 from ..errors import ArgumentError, ArgumentTypeError
-from ..primitives.contraction import ones
 from ..primitives.contraction import identity as delta
-from ..primitives.functions import add
+from ..primitives.contraction import ones
 from ..program.node import Node
 from ..tensor import Parameter
-from ..tracing.trace import current
+from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import unflatten
 from .derived import DerivedFunction, finished
@@ -105,7 +103,7 @@ class GradientFunction(DerivedFunction):
         output = self.fn(*values, **kwargs)
         main, aux = split_aux(output, self.has_aux, self.__name__)
         outputs, _ = output_nodes(main, self.__name__)
-        trace = current()
+        trace = running()
         weights = [trace.parameter(w) for w in self.weights or ()]
         flat = [n for own in nodes for n in own] + weights
         cotangents: list[Node | None]
@@ -118,9 +116,7 @@ class GradientFunction(DerivedFunction):
         else:
             flows = pull_back(outputs, cotangents, flat)
         done = iter(finished(g, n) for g, n in zip(flows, flat, strict=True))
-        inputs = [
-            unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(structures, nodes, strict=True)
-        ]
+        inputs = [unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(structures, nodes, strict=True)]
         gradient = self._shaped(positions, inputs, [Tracer(g) for g in done])
         if self.with_value:
             return (output, gradient)
@@ -156,10 +152,7 @@ def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: 
         for tangent, ct in zip(tangents, cotangents, strict=True):
             if tangent is not None and ct is not None:
                 parts.append(_weighed(tangent, ct, batch))
-        gradient = parts[0] if parts else None
-        for part in parts[1:]:
-            gradient = add(gradient, part)
-        gradients.append(gradient)
+        gradients.append(accumulate(parts) if parts else None)
     return gradients
 
 
@@ -299,7 +292,9 @@ class GradOperation:
         if self.get_by_list and weights is None:
             trainable = getattr(fn, "trainable_params", None)
             if trainable is None:
-                raise ArgumentTypeError("get_by_list=True needs the parameters: op(net, ParameterTuple(net.trainable_params())).")
+                raise ArgumentTypeError(
+                    "get_by_list=True needs the parameters: op(net, ParameterTuple(net.trainable_params()))."
+                )
             weights = trainable()
         chosen = checked_weights(weights) if self.get_by_list else None
         key = (id(fn), tuple(map(id, chosen or ())))
@@ -315,5 +310,3 @@ class GradOperation:
                 all_inputs=self.get_all,
             )
         return made
-
-

@@ -110,7 +110,9 @@ class HessianFunction(JacobianFunction):
         outputs, _ = output_nodes(main, self.__name__)
         flat = [n for own in nodes for n in own]
         seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
-        gradients = [finished_as(g, n.shape, n.dtype) for g, n in zip(pull_back(outputs, seeds, flat), flat, strict=True)]
+        gradients = [
+            finished_as(g, n.shape, n.dtype) for g, n in zip(pull_back(outputs, seeds, flat), flat, strict=True)
+        ]
         rows = self._rows(jacobian_blocks(gradients, flat, "forward"), nodes, structures)
         each = iter(rows)
         by_input = [unflatten(s, [next(each) for _ in own]) for s, own in zip(structures, nodes, strict=True)]
