@@ -50,14 +50,17 @@ class Contraction:
         """The result as a Term whose labels are ``out``; not fresh where it may be a view."""
         unique = tuple(dict.fromkeys(out))
         terms = [self._simple(Term(n, ls), set(out)) for n, ls in zip(names, labels, strict=True)]
-        scalars = [t for t in terms if t.scalar]
+        factor = self._folded([t for t in terms if t.scalar])
         arrays = [t for t in terms if not t.scalar]
-        arrays = self._in_order(arrays, unique)
         if not arrays:
-            result = self._scale(Term("1.0", ()), scalars) if len(scalars) != 1 else scalars[0]
-        else:
-            result = self._scale(arrays[0], scalars)
-        return self._place(result, out, unique)
+            return self._place(factor or Term("1.0", ()), out, unique)
+        if factor is not None:  # the smallest array takes the factor
+            small = min(range(len(arrays)), key=lambda k: self._size(arrays[k].labels))
+            if self._size(arrays[small].labels) <= self._size(unique):
+                arrays[small] = self._scale(arrays[small], factor)
+                factor = None
+        result = self._in_order(arrays, unique)[0]
+        return self._place(result if factor is None else self._scale(result, factor), out, unique)
 
     def _size(self, labels: Sequence[int]) -> float:
         return math.prod(float(s) if isinstance(s, int) else 1000.0 for s in (self.sizes[i] for i in labels))
@@ -167,11 +170,19 @@ class Contraction:
             return code
         return f"{code}[{', '.join(':' if i in present else 'None' for i in order)}]"
 
-    def _scale(self, t: Term, scalars: list[Term]) -> Term:
-        for s in scalars:
-            scaled = f"np.negative({t.code})" if s.code in _MINUS_ONE else f"np.multiply({t.code}, {s.code})"
-            t = Term(self.assign(scaled), t.labels, True)
-        return t
+    def _folded(self, scalars: list[Term]) -> Term | None:
+        """The product of the scalars."""
+        if not scalars:
+            return None
+        product = scalars[0]
+        for s in scalars[1:]:
+            product = Term(self.assign(f"np.multiply({product.code}, {s.code})"), ())
+        return product
+
+    def _scale(self, t: Term, factor: Term) -> Term:
+        if factor.code in _MINUS_ONE:
+            return Term(self.assign(f"np.negative({t.code})"), t.labels, True)
+        return Term(self.assign(f"np.multiply({t.code}, {factor.code})"), t.labels, True)
 
     def _place(self, t: Term, out: Labels, unique: Labels) -> Term:
         """``t`` broadcast and put on diagonals, as the output labels say."""

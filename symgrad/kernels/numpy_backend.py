@@ -162,17 +162,25 @@ class Writer:
     def _product(self, node: Node, operands: list[str], k: int) -> None:
         """An einsum that only multiplies, as ufunc calls into a buffer that dies or is new."""
         buffer = self._dying_buffer(node, k)
-        if operands[0] in ("(-1)", "(-1.0)") and len(operands) == 2:
-            name = self._call("negative", operands[1:], buffer)
+        labels, out = node.params[:2]
+        scalars = [name for name, ls in zip(operands, labels, strict=True) if not ls]
+        arrays = [(name, ls) for name, ls in zip(operands, labels, strict=True) if ls]
+        if scalars == ["(-1)"] and len(arrays) == 1:
+            name = self._call("negative", (arrays[0][0],), buffer)
         else:  # a reused buffer is read before it is written, so it goes first; then what has the full shape
-            labels, out = node.params[:2]
-            ranked = sorted(zip(operands, labels, strict=True), key=lambda p: (p[0] != buffer, p[1] != out))
-            name = ranked[0][0]
-            for operand, _ in ranked[1:]:
-                name = self._call("multiply", (name, operand), buffer)
-                buffer = name if _is_large(node) and node.shape and buffer is None else buffer
+            arrays.sort(key=lambda p: (p[0] != buffer, p[1] != out))
+            name = arrays[0][0]
+            for factor in [n for n, _ in arrays[1:]] + self._folded(scalars):
+                name = self._call("multiply", (name, factor), buffer)
+                buffer = name if _is_large(node) and buffer is None else buffer
         self.names[node] = name
         self.fresh.add(node)
+
+    def _folded(self, scalars: list[str]) -> list[str]:
+        """The scalars as at most one."""
+        while len(scalars) > 1:
+            scalars = [self._call("multiply", scalars[:2], None), *scalars[2:]]
+        return scalars
 
     def _einsum(self, node: Node, operands: list[str]) -> None:
         labels, out, sizes, spelling = node.params

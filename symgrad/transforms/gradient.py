@@ -31,6 +31,7 @@ from .positions import (
 )
 
 _MODES = ("auto", "reverse", "forward")
+_MOST_KEPT = 32  # gradient functions that a GradOperation remembers
 
 
 class GradientFunction(DerivedFunction):
@@ -64,6 +65,7 @@ class GradientFunction(DerivedFunction):
         self.takes_sens = takes_sens
         self.all_inputs = all_inputs
         self.mode = mode
+        self._needed = _positional_count(fn) if takes_sens else None
         super().__init__(fn, backend)
 
     verb = "grad"
@@ -78,8 +80,7 @@ class GradientFunction(DerivedFunction):
             return args, kwargs, None
         if "sens" in kwargs:
             return args, {k: v for k, v in kwargs.items() if k != "sens"}, kwargs["sens"]
-        wanted = _positional_count(self.fn)
-        if not args or (wanted is not None and len(args) <= wanted):
+        if not args or (self._needed is not None and len(args) <= self._needed):
             raise ArgumentTypeError(
                 f"sens_param=True: the gradient takes the function's arguments and then sens, of the output's shape; "
                 f"it got {len(args)} argument{'s' if len(args) != 1 else ''}. Pass sens last, or as sens=…."
@@ -300,6 +301,8 @@ class GradOperation:
         key = (id(fn), tuple(map(id, chosen or ())))
         made = self._made.get(key)
         if made is None or made.fn is not fn:
+            while len(self._made) >= _MOST_KEPT:
+                self._made.pop(next(iter(self._made)))
             made = self._made[key] = GradientFunction(
                 fn,
                 None if self.get_all or self.get_by_list else (0,),
