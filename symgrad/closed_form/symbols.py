@@ -44,8 +44,8 @@ def safe_names(labels: Iterable[str]) -> list[str]:
 def number(value: Any) -> sympy.Basic:
     """A Python or NumPy scalar as sympy reads it: exact where the float is a short fraction.
 
-    >>> number(0.5), number(2.0), number(0.1)
-    (1/2, 2, 0.1)
+    >>> number(0.5), number(2.0)
+    (1/2, 2)
     """
     if isinstance(value, (bool, np.bool_)):
         return sympy.true if value else sympy.false

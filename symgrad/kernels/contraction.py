@@ -33,7 +33,7 @@ class Term:
         return not self.labels
 
 
-_MINUS_ONE = ("(-1)", "(-1.0)")
+_MINUS_ONE = "(-1.0)"
 Assign = Callable[[str], str]  # binds an expression to a new name
 Dims = Callable[[Any], str]  # spells a dim
 
@@ -180,7 +180,7 @@ class Contraction:
         return product
 
     def _scale(self, t: Term, factor: Term) -> Term:
-        if factor.code in _MINUS_ONE:
+        if factor.code == _MINUS_ONE:
             return Term(self.assign(f"np.negative({t.code})"), t.labels, True)
         return Term(self.assign(f"np.multiply({t.code}, {factor.code})"), t.labels, True)
 

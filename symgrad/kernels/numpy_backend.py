@@ -165,7 +165,7 @@ class Writer:
         labels, out = node.params[:2]
         scalars = [name for name, ls in zip(operands, labels, strict=True) if not ls]
         arrays = [(name, ls) for name, ls in zip(operands, labels, strict=True) if ls]
-        if scalars == ["(-1)"] and len(arrays) == 1:
+        if scalars == ["(-1.0)"] and len(arrays) == 1:
             name = self._call("negative", (arrays[0][0],), buffer)
         else:  # a reused buffer is read before it is written, so it goes first; then what has the full shape
             arrays.sort(key=lambda p: (p[0] != buffer, p[1] != out))

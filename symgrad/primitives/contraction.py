@@ -223,8 +223,8 @@ def contract(
     for node in named:
         kept.append(node)
         kept_labels.append(())
-    if factor != 1 or not kept:
-        kept.insert(0, literal(factor))
+    if factor != 1 or all(k.weak for k in kept):  # a float, so that scalars alone give floats
+        kept.insert(0, literal(float(factor)))
         kept_labels.insert(0, ())
     return _build(kept, kept_labels, new_out, sizes, "")
 

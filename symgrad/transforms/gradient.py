@@ -226,7 +226,7 @@ def value_and_grad(
     With ``has_aux`` the output is the whole tuple ``(out, aux, …)`` and only ``out`` is differentiated.
 
     >>> value_and_grad(lambda x: x * x)(3.0)
-    (9.0, np.float64(6.0))
+    (np.float64(9.0), np.float64(6.0))
     """
     return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value=True)
 
