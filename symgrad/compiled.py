@@ -76,7 +76,7 @@ class Entry:
         """The outputs for these inputs, in the function's own structure."""
         results = self.kernel(*self._arguments(leaves))
         if wraps or self.wraps:
-            results = [Tensor(r) for r in results]
+            results = [np.asarray(r).view(Tensor) for r in results]
         if self._bare:
             return results[0]
         return unflatten(self.structure, [results[v] if is_array else v for is_array, v in self.slots])

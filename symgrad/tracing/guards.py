@@ -33,6 +33,7 @@ _IMMUTABLE = (
     slice,
     frozenset,
 )
+_CHUNK = 1 << 15
 _LIBRARIES = ("site-packages", "dist-packages", "lib/python")
 
 
@@ -159,9 +160,12 @@ def _same_items(container: Any, copy: Any) -> bool:
 
 def _same_content(array: np.ndarray, copy: np.ndarray) -> bool:
     """Equal to the bit where the layout allows, NaN equal to NaN."""
-    if array.flags.c_contiguous and copy.flags.c_contiguous and array.dtype.kind != "O":
-        return array.data.cast("B") == copy.data.cast("B") if array.size else True
-    return bool(np.array_equal(array, copy, equal_nan=array.dtype.kind in "fc"))
+    if array.dtype.kind == "O" or not (array.flags.c_contiguous and copy.flags.c_contiguous):
+        return bool(np.array_equal(array, copy, equal_nan=array.dtype.kind in "fc"))
+    word = np.uint64 if array.itemsize % 8 == 0 else np.uint8
+    now, then = (np.asarray(a).reshape(-1).view(word) for a in (array, copy))
+    chunks = range(0, now.size, _CHUNK)  # in pieces, so that the comparison stays in the cache and stops early
+    return all(np.array_equal(now[k : k + _CHUNK], then[k : k + _CHUNK]) for k in chunks)
 
 
 def _random_state() -> tuple:

@@ -1,0 +1,74 @@
+"""Passes: what each rewrites, and that values stay what they were."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import symgrad
+from symgrad.kernels.kernel import lower
+from symgrad.passes.marks import strip_marks
+from symgrad.passes.products import absorb_products
+from symgrad.passes.rewrite import rewrite
+from symgrad.primitives.contraction import contract
+from symgrad.primitives.functions import add, exp
+from symgrad.primitives.identity import mark, stop_gradient
+from symgrad.primitives.primitive import input_node
+from symgrad.program.node import Graph
+from symgrad.program.program import Program
+from symgrad.program.verify import verify
+
+
+def test_marks_go_and_what_was_equal_is_shared_again():
+    graph = Graph()
+    with graph:
+        x = input_node("x", (3,), np.dtype(float))
+        program = Program([x], [add(exp(mark(x)), exp(stop_gradient(x)))], ["x"], graph)
+    stripped = verify(strip_marks(verify(program)))
+    assert stripped.operation_counts() == {"exp": 1, "add": 1}
+
+
+def test_a_program_without_marks_is_left_as_it_is():
+    program = symgrad.trace(np.sin, np.ones(3))
+    assert strip_marks(program) is program
+
+
+def test_a_product_used_once_goes_into_the_contraction_that_uses_it():
+    graph = Graph()
+    with graph:
+        x, d = input_node("x", (4, 3), np.dtype(float)), input_node("d", (4,), np.dtype(float))
+        scaled = contract([x, d], [(0, 1), (0,)], (0, 1), (4, 3))
+        program = Program([x, d], [contract([x, scaled], [(0, 1), (0, 2)], (1, 2), (4, 3, 3))], ["x", "d"], graph)
+    absorbed = verify(absorb_products(verify(program)))
+    assert absorbed.operation_counts() == {"einsum": 1}
+    arrays = np.arange(12.0).reshape(4, 3), np.array([1.0, -2.0, 0.5, 3.0])
+    expected = arrays[0].T @ np.diag(arrays[1]) @ arrays[0]
+    np.testing.assert_allclose(lower(program)(*arrays)[0], expected)
+
+
+def test_a_product_used_twice_is_computed_once():
+    graph = Graph()
+    with graph:
+        x = input_node("x", (4,), np.dtype(float))
+        y = input_node("y", (4,), np.dtype(float))
+        product = contract([x, y], [(0,), (0,)], (0,), (4,))
+        outputs = [contract([product, v], [(0,), (0,)], (), (4,)) for v in (x, y)]
+        program = Program([x, y], outputs, ["x", "y"], graph)
+    assert absorb_products(program) is program
+
+
+def test_the_logistic_hessian_is_one_contraction():
+    hessian = symgrad.hessian(lambda w, x: np.sum(np.log(1 + np.exp(-(x @ w)))))
+    program = hessian.program(np.ones(3), np.ones((5, 3)))
+    last = program.outputs[0]
+    assert last.primitive.name == "einsum"
+    assert sum(o.shape == (5, 3) for o in last.operands) == 2
+
+
+def test_rewrite_drops_what_nothing_uses():
+    graph = Graph()
+    with graph:
+        x = input_node("x", (), np.dtype(float))
+        program = Program([x], [add(exp(x), x)], ["x"], graph)
+    rewritten = verify(rewrite(program, lambda node, _: node.operands[1] if node.primitive is add else None))
+    assert rewritten.outputs == (x,)
+    assert rewritten.bindings == ()
