@@ -12,6 +12,7 @@ import numpy as np
 import sympy
 
 from ..errors import BackendError
+from ..primitives.contraction import shared_axes
 from ..primitives.elementwise import Template
 from ..program.node import Node
 from ..program.program import Program
@@ -235,10 +236,7 @@ def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> s
         spelled = ",".join(map(subscripts, labels)) + "->" + subscripts(out)
         return f"np.einsum({spelled!r}, {arguments})"
     if spelling == "tensordot":
-        first, second = labels
-        pairs = [(k, second.index(i)) for k, i in enumerate(first) if i in second]
-        axes = ([i for i, _ in pairs], [j for _, j in pairs])
-        return f"np.tensordot({arguments}, axes={axes})"
+        return f"np.tensordot({arguments}, axes={shared_axes(labels)})"
     return f"np.{spelling}({arguments})"
 
 

@@ -11,6 +11,7 @@ Two freedoms beyond ``np.einsum`` close it under transposition and hold every st
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,9 @@ class Einsum(Primitive):
         return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
 
     def evaluate(self, params, *values):
-        labels, out, sizes, _ = params
+        labels, out, sizes, spelling = params
+        if spelling:
+            return _spelled_value(spelling, labels, out, values)
         unique = tuple(dict.fromkeys(out))
         args: list = []
         for v, ls in zip(values, labels, strict=True):
@@ -77,6 +80,24 @@ class Einsum(Primitive):
 
 
 EINSUM = Einsum()
+
+
+def shared_axes(labels: Sequence[Labels]) -> tuple[list[int], list[int]]:
+    """The axes of two operands that are contracted with one another, as ``np.tensordot`` takes them."""
+    first, second = labels
+    pairs = [(k, second.index(i)) for k, i in enumerate(first) if i in second]
+    return [i for i, _ in pairs], [j for _, j in pairs]
+
+
+def _spelled_value(spelling: str, labels: Sequence[Labels], out: Labels, values: tuple) -> Any:
+    """What the NumPy call computes that a primal contraction came from."""
+    if spelling == "sum":
+        return np.add.reduce(values[0], axis=tuple(k for k, i in enumerate(labels[0]) if i not in out))
+    if spelling == "einsum":
+        return np.einsum(*[x for pair in zip(values, map(list, labels), strict=True) for x in pair], list(out))
+    if spelling == "tensordot":
+        return np.tensordot(*values, axes=shared_axes(labels))
+    return getattr(np, spelling)(*values)
 
 
 class Gate(Primitive):

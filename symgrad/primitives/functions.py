@@ -20,6 +20,8 @@ from .primitive import literal, literal_value
 
 A, B, C = SLOTS
 ANY = (-3.0, 3.0)
+#: intervals of ints and of bools: operands of that kind are drawn
+INTEGERS, TRUTH = (-3, 4), (False, True)
 #: template name -> intervals that the rule tests draw operands from
 DOMAINS: dict[str, tuple[tuple[float, float], ...]] = {}
 
@@ -66,6 +68,7 @@ multiply = declare(
     operator=True,
     numexpr="({0}*{1})",
 )
+conjugate = declare("conjugate", np.conjugate, opaque("conjugate", 1), partials=(_one,), operator=True, numexpr="{0}")
 NONZERO = (0.3, 3.0)
 divide = declare(
     "divide",
@@ -202,6 +205,8 @@ arccosh = declare(
 arctanh = declare("arctanh", np.arctanh, sympy.atanh(A), domain=(UNIT,), numexpr="arctanh({0})")
 deg2rad = declare("deg2rad", np.deg2rad, A * sympy.pi / 180)
 rad2deg = declare("rad2deg", np.rad2deg, A * 180 / sympy.pi)
+radians = declare("radians", np.radians, A * sympy.pi / 180)
+degrees = declare("degrees", np.degrees, A * 180 / sympy.pi)
 # kinks and steps: ties of maximum and minimum share evenly, |x| has slope 0 at 0
 sign = declare("sign", np.sign, sympy.sign(A), partials=(None,))
 absolute = declare(
@@ -235,6 +240,7 @@ where = declare(
     np.where,
     sympy.Piecewise((B, sympy.Ne(A, 0)), (C, True)),
     partials=(None, lambda c, a, b: condition(c), lambda c, a, b: logical_not(c)),
+    domain=(TRUTH, ANY, ANY),
     numexpr="where({0},{1},{2})",
 )
 floor = declare("floor", np.floor, sympy.floor(A), partials=(None,), numexpr="floor({0})")
@@ -272,7 +278,13 @@ fmod = declare(
     domain=(ANY, NONZERO),
     numexpr="fmod({0},{1})",
 )
-ldexp = declare("ldexp", np.ldexp, A * 2**B, partials=(lambda a, b: exp2(cast(b, a.dtype)), None))
+ldexp = declare(
+    "ldexp",
+    np.ldexp,
+    A * 2**B,
+    partials=(lambda a, b: exp2(cast(b, a.dtype)), None),
+    domain=(ANY, INTEGERS),
+)
 
 # truth
 _FLAT = (None, None)
@@ -286,10 +298,16 @@ isfinite = declare("isfinite", np.isfinite, opaque("isfinite", 1), partials=(Non
 isnan = declare("isnan", np.isnan, opaque("isnan", 1), partials=(None,))
 isinf = declare("isinf", np.isinf, opaque("isinf", 1), partials=(None,))
 signbit = declare("signbit", np.signbit, A < 0, partials=(None,))
-bitwise_and = declare("bitwise_and", np.bitwise_and, opaque("bitand", 2), partials=_FLAT, operator=True)
-bitwise_or = declare("bitwise_or", np.bitwise_or, opaque("bitor", 2), partials=_FLAT, operator=True)
-bitwise_xor = declare("bitwise_xor", np.bitwise_xor, opaque("bitxor", 2), partials=_FLAT, operator=True)
-invert = declare("invert", np.invert, opaque("invert", 1), partials=(None,), operator=True)
+bitwise_and = declare(
+    "bitwise_and", np.bitwise_and, opaque("bitand", 2), partials=_FLAT, domain=(INTEGERS, INTEGERS), operator=True
+)
+bitwise_or = declare(
+    "bitwise_or", np.bitwise_or, opaque("bitor", 2), partials=_FLAT, domain=(INTEGERS, INTEGERS), operator=True
+)
+bitwise_xor = declare(
+    "bitwise_xor", np.bitwise_xor, opaque("bitxor", 2), partials=_FLAT, domain=(INTEGERS, INTEGERS), operator=True
+)
+invert = declare("invert", np.invert, opaque("invert", 1), partials=(None,), domain=(INTEGERS,), operator=True)
 
 
 def condition(c: Node) -> Node:

@@ -96,8 +96,11 @@ def _mean(a, axis=None, dtype=None, keepdims=False, where=None):
     x = _typed(a, dtype)
     if x.dtype.kind != "f":
         x = f.cast(x, np.dtype(np.float64))
+    half = x.dtype == np.float16 and dtype is None  # NumPy sums half precision in single
+    summed = f.cast(x, np.dtype(np.float32)) if half else x
     axes = normalized_axes(axis, x.ndim)
-    return Tracer(f.divide(_keep(sum_node(x, axes), x.shape, axes, keepdims), count_of(x, axes)))
+    mean = f.divide(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count_of(x, axes))
+    return Tracer(f.cast(mean, x.dtype))
 
 
 def _variance(a, axis, dtype, ddof, keepdims) -> Node:
@@ -106,7 +109,8 @@ def _variance(a, axis, dtype, ddof, keepdims) -> Node:
     mean = f.divide(_keep(sum_node(x, axes), x.shape, axes, True), count_of(x, axes))
     centred = f.subtract(x, mean)
     total = _keep(sum_node(f.multiply(centred, centred), axes), x.shape, axes, keepdims)
-    return f.divide(total, f.subtract(count_of(x, axes), ddof) if ddof else count_of(x, axes))
+    freedom = f.maximum(f.subtract(count_of(x, axes), ddof), 0) if ddof else count_of(x, axes)
+    return f.divide(total, freedom)
 
 
 _SPREAD = [*_AXES[:4], Case((3, 4), axis=1, ddof=1)]
@@ -256,6 +260,6 @@ def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
     if ord == 2:
         return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
     if isinstance(ord, (int, float)) and ord != 0 and math.isfinite(ord):
-        powers = np.power(abs(x), ord)
-        return np.power(np.sum(powers, axis=axes, keepdims=keepdims), np.reciprocal(float(ord)))
+        total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
+        return total ** np.reciprocal(total.dtype.type(ord))
     raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))

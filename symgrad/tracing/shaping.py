@@ -427,7 +427,7 @@ def _zero(x: Node) -> Node:
 def _where(condition, *branches):
     if len(branches) != 2:
         raise UnsupportedOperation(at_user_line("np.where(condition) alone has a shape that depends on values."))
-    return Tracer(f.where(as_node(condition), *map(as_node, branches)))
+    return Tracer(f.where(f.condition(as_node(condition)), *map(as_node, branches)))
 
 
 @implements(
