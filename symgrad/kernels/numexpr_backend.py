@@ -46,6 +46,8 @@ class Text:
 class NumexprWriter(Writer):
     """Writes regions of at least ``pays_from`` elements through numexpr; 0 means all of them."""
 
+    exact = False
+
     def __init__(self, program: Program, pays_from: int = 0) -> None:
         super().__init__(program)
         self._pays_from = pays_from
@@ -151,7 +153,9 @@ class NumexprWriter(Writer):
     def _evaluate(self, node: Node, text: Text, k: int) -> None:
         reads = ", ".join(f"{name!r}: {name}" for name in text.reads)
         self._texts.pop(node, None)
-        self.names[node] = self.assign(f"evaluate({text.code!r}, {{{reads}}})")
+        buffer = self._dying_buffer(node, k, [n for n in text.reads.values() if n is not None])
+        out = f", {buffer}" if buffer else ""
+        self.names[node] = self.assign(f"evaluate({text.code!r}, {{{reads}}}{out})")
         self.fresh.add(node)
         self.regions += 1
         self._read += [n for n in text.reads.values() if n is not None]
@@ -207,8 +211,8 @@ def _too_large(text: Text) -> bool:
     return len(text.reads) > _MOST_INPUTS or text.depth > _MOST_DEPTH or text.operations > _MOST_OPERATIONS
 
 
-def evaluate(code: str, values: dict[str, Any]) -> np.ndarray:
+def evaluate(code: str, values: dict[str, Any], out: np.ndarray | None = None) -> np.ndarray:
     """``numexpr.evaluate`` of symgrad's own string; imported at the first use, since some systems have no build."""
     import numexpr
 
-    return numexpr.evaluate(code, values, {}, sanitize=False)
+    return numexpr.evaluate(code, values, {}, out=out, sanitize=False)

@@ -24,7 +24,9 @@ _SMALL = 2048
 
 
 class Writer:
-    """Writes a Program as the body of one Python function."""
+    """Writes a Program as the body of one Python function; ``exact`` where values are NumPy's to the bit."""
+
+    exact = True
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -132,18 +134,18 @@ class Writer:
                 self.fresh.add(node)
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
-        buffer = self._dying_buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
+        buffer = self._dying_buffer(node, k, node.operands) if isinstance(template.ufunc, np.ufunc) else None
         self.names[node] = self._call(template.ufunc.__name__, operands, buffer)
         self.fresh.add(node)
 
     def _call(self, ufunc: str, operands: Iterable[str], buffer: str | None) -> str:
         return self.assign(f"np.{ufunc}({', '.join(operands)}" + (f", out={buffer})" if buffer else ")"))
 
-    def _dying_buffer(self, node: Node, k: int) -> str | None:
-        """A fresh operand of the result's shape and dtype that nothing reads after this."""
+    def _dying_buffer(self, node: Node, k: int, read: Iterable[Node]) -> str | None:
+        """A fresh value among those read, of the result's shape and dtype, that nothing reads after this."""
         if not node.shape or not _is_large(node):
             return None
-        for o in node.operands:
+        for o in read:
             reusable = o in self.fresh and o not in self._viewed and self._last_use[o] == k and o not in self._kept
             if reusable and o.shape == node.shape and o.dtype == node.dtype:
                 self.fresh.discard(o)
@@ -162,7 +164,7 @@ class Writer:
 
     def _product(self, node: Node, operands: list[str], k: int) -> None:
         """An einsum that only multiplies, as ufunc calls into a buffer that dies or is new."""
-        buffer = self._dying_buffer(node, k)
+        buffer = self._dying_buffer(node, k, node.operands)
         labels, out = node.params[:2]
         scalars = [name for name, ls in zip(operands, labels, strict=True) if not ls]
         arrays = [(name, ls) for name, ls in zip(operands, labels, strict=True) if ls]
@@ -185,7 +187,7 @@ class Writer:
 
     def _einsum(self, node: Node, operands: list[str]) -> None:
         labels, out, sizes, spelling = node.params
-        if spelling:
+        if spelling and (self.exact or spelling != "einsum"):
             self.names[node] = self.assign(_spelled(spelling, operands, labels, out))
             if spelling != "einsum" or len(operands) > 1:
                 self.fresh.add(node)
