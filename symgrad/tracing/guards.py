@@ -9,6 +9,7 @@ matters is never missed.
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 import sys
 import types
@@ -35,6 +36,13 @@ _IMMUTABLE = (
 )
 _CHUNK = 1 << 15
 _LIBRARIES = ("site-packages", "dist-packages", "lib/python")
+_epoch = itertools.count(1)
+_now = [0]
+
+
+def outdate_traces() -> None:
+    """Every trace so far no longer serves: something that all of them may have used has changed."""
+    _now[0] = next(_epoch)
 
 
 class Surroundings:
@@ -44,17 +52,24 @@ class Surroundings:
         self._held: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
         self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
         self._containers: list[tuple[Any, Any]] = []
+        self._guarded: list[tuple[Any, dict[str, Any]]] = []
         self._generators: list[tuple[np.random.Generator, Any]] = []
         self._random = _random_state()
+        self._epoch = _now[0]
         self._walk(function)
 
     def unchanged(self) -> bool:
         """True where every value is what it was."""
+        if self._epoch != _now[0]:
+            return False
         for read, holder, key, value in self._held:
             if read(holder, key) is not value:
                 return False
         for container, copy in self._containers:
             if not _same_items(container, copy):
+                return False
+        for value, members in self._guarded:
+            if not _same_items(type(value)._guarded(value), members):
                 return False
         for array, copy in self._arrays:
             if array.shape != copy.shape or array.dtype != copy.dtype or not _same_content(array, copy):
@@ -69,19 +84,21 @@ class Surroundings:
 
     def _walk(self, root: Any) -> None:
         pending: list[tuple[Any, frozenset[str]]] = [(root, frozenset())]
-        seen: set[int] = set()
+        seen: dict[int, Any] = {}  # holds the values, so that no id is used again
         while pending:
             value, names = pending.pop()
             if isinstance(value, _IMMUTABLE) or id(value) in seen:
                 continue
-            seen.add(id(value))
+            seen[id(value)] = value
             pending += [(v, names) for v in self._look(value, names, pending)]
 
     def _look(self, value: Any, names: frozenset[str], pending: list) -> list[Any]:
         """Remember ``value`` and return what it leads to."""
         guarded = getattr(type(value), "_guarded", None)
         if guarded is not None:
-            return self._attributes(value, guarded(value))
+            members = guarded(value)
+            self._guarded.append((value, members))
+            return [type(value), *members.values()]
         if isinstance(value, np.ndarray):
             self._arrays.append((value, np.array(value)))
             return []
@@ -104,10 +121,10 @@ class Surroundings:
         if isinstance(value, types.ModuleType):
             return [] if _is_library(value.__name__) else self._named(vars(value), names)
         if isinstance(value, type):
-            return [] if _is_library(value.__module__) else self._named(vars(value), names)
+            return [v for c in value.__mro__ if not _is_library(c.__module__) for v in self._class(vars(c))]
         if isinstance(value, types.BuiltinFunctionType):
             return []
-        return self._attributes(value, getattr(value, "__dict__", {}))
+        return self._attributes(value)
 
     def _function(self, function: types.FunctionType, pending: list) -> None:
         code = function.__code__
@@ -127,6 +144,17 @@ class Surroundings:
         found = [name for name in names if name in members]
         self._held += [(_item, members, name, members[name]) for name in found]
         return [members[name] for name in found]
+
+    def _class(self, members: Any) -> list[Any]:
+        found = {name: v for name, v in members.items() if not name.startswith("__") or name == "__call__"}
+        self._held += [(_item, members, name, v) for name, v in found.items()]
+        return [getattr(v, "__func__", None) or getattr(v, "fget", None) or v for v in found.values()]
+
+    def _class(self, value: type) -> list[Any]:
+        """All that a class holds: which of its methods run cannot be told from outside."""
+        members = {k: v for k, v in vars(value).items() if isinstance(v, types.FunctionType) or not k.startswith("__")}
+        self._held += [(_item, vars(value), name, v) for name, v in members.items()]
+        return [*members.values(), *value.__bases__]
 
     def _attributes(self, value: Any, members: dict[str, Any]) -> list[Any]:
         self._held += [(_attribute, value, name, v) for name, v in members.items() if not name.startswith("__")]
@@ -151,7 +179,7 @@ def _cell(cell: Any, _: Any) -> Any:
 def _same_items(container: Any, copy: Any) -> bool:
     if len(container) != len(copy):
         return False
-    if isinstance(container, dict):
+    if isinstance(copy, dict):
         return all(container.get(k, _MISSING) is v for k, v in copy.items())
     if isinstance(container, list):
         return all(a is b for a, b in zip(container, copy, strict=True))
