@@ -9,7 +9,6 @@ matters is never missed.
 from __future__ import annotations
 
 import functools
-import itertools
 import random
 import sys
 import types
@@ -36,13 +35,12 @@ _IMMUTABLE = (
 )
 _CHUNK = 1 << 15
 _LIBRARIES = ("site-packages", "dist-packages", "lib/python")
-_epoch = itertools.count(1)
-_now = [0]
+_epoch = [0]
 
 
 def outdate_traces() -> None:
     """Every trace so far no longer serves: something that all of them may have used has changed."""
-    _now[0] = next(_epoch)
+    _epoch[0] += 1
 
 
 class Surroundings:
@@ -55,12 +53,12 @@ class Surroundings:
         self._guarded: list[tuple[Any, dict[str, Any]]] = []
         self._generators: list[tuple[np.random.Generator, Any]] = []
         self._random = _random_state()
-        self._epoch = _now[0]
+        self._epoch = _epoch[0]
         self._walk(function)
 
     def unchanged(self) -> bool:
         """True where every value is what it was."""
-        if self._epoch != _now[0]:
+        if self._epoch != _epoch[0]:
             return False
         for read, holder, key, value in self._held:
             if read(holder, key) is not value:
@@ -146,19 +144,18 @@ class Surroundings:
         return [members[name] for name in found]
 
     def _class(self, members: Any) -> list[Any]:
-        found = {name: v for name, v in members.items() if not name.startswith("__") or name == "__call__"}
-        self._held += [(_item, members, name, v) for name, v in found.items()]
-        return [getattr(v, "__func__", None) or getattr(v, "fget", None) or v for v in found.values()]
+        self._containers.append((members, dict(members)))
+        found = [v for name, v in members.items() if not name.startswith("__") or name == "__call__"]
+        return [getattr(v, "__func__", None) or getattr(v, "fget", None) or v for v in found]
 
-    def _class(self, value: type) -> list[Any]:
-        """All that a class holds: which of its methods run cannot be told from outside."""
-        members = {k: v for k, v in vars(value).items() if isinstance(v, types.FunctionType) or not k.startswith("__")}
-        self._held += [(_item, vars(value), name, v) for name, v in members.items()]
-        return [*members.values(), *value.__bases__]
-
-    def _attributes(self, value: Any, members: dict[str, Any]) -> list[Any]:
-        self._held += [(_attribute, value, name, v) for name, v in members.items() if not name.startswith("__")]
-        return [type(value), *members.values()]
+    def _attributes(self, value: Any) -> list[Any]:
+        members = getattr(value, "__dict__", None)
+        if members is not None:
+            self._containers.append((members, dict(members)))
+            return [type(value), *members.values()]
+        slots = [s for c in type(value).__mro__ for s in getattr(c, "__slots__", ()) if hasattr(value, s)]
+        self._held += [(_attribute, value, s, getattr(value, s)) for s in slots]
+        return [type(value), *(getattr(value, s) for s in slots)]
 
 
 def _item(mapping: Any, key: Any) -> Any:
