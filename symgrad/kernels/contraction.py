@@ -90,7 +90,8 @@ class Contraction:
             return [(0, 1)]
         from opt_einsum import contract_path
 
-        spelled = ",".join(subscripts(t.labels) for t in terms) + "->" + subscripts(out)
+        present = {i for t in terms for i in t.labels}  # the others are broadcast afterwards
+        spelled = ",".join(subscripts(t.labels) for t in terms) + "->" + subscripts([i for i in out if i in present])
         shapes = [tuple(s if isinstance(s, int) else 1000 for s in (self.sizes[i] for i in t.labels)) for t in terms]
         path, _ = contract_path(spelled, *shapes, shapes=True, optimize="auto")
         return [(min(step), max(step)) for step in path if len(step) == 2]
@@ -190,7 +191,9 @@ class Contraction:
         code, fresh = self._arranged(t, present), t.fresh and t.labels == present
         if present != unique:
             slots = f"[{', '.join(':' if i in present else 'None' for i in unique)}]" if present else ""
-            code, fresh = f"np.broadcast_to({code}{slots}, {self._shape(unique)})", False
+            code, fresh = f"{code}{slots}", False
+            if not present or any(self.sizes[i] != 1 for i in unique if i not in present):
+                code = f"np.broadcast_to({code}, {self._shape(unique)})"
         if unique != out:
             spelled = f"{subscripts(out)!r}, {subscripts(unique)!r}"
             code, fresh = f"embed_diagonal({code}, {self._shape(out)}, {spelled})", True

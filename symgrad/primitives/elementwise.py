@@ -91,7 +91,9 @@ class Template(Primitive):
         return np.result_type(*stand_ins)
 
     def masks(self, operands, params):
-        return self.name in _KEEPS_MASK and any(o.masked for o in operands)
+        if self.name in _SUMS:  # a zero of one term is no zero of the sum
+            return all(o.masked for o in operands)
+        return self.name in _PRODUCTS and any(o.masked for o in operands)
 
     def dependencies(self, node):
         if node.dtype.kind != "f":
@@ -111,11 +113,11 @@ class Template(Primitive):
         return self._partials
 
     def push(self, node, source, key, tangent, batch):
-        factor = key(*node.operands)
+        factor = key(*_at_precision(node))
         return None if factor is None else _times(factor, tangent, batch, node.shape, node.shape, node.dtype)
 
     def pull(self, node, source, key, ct, batch):
-        factor = key(*node.operands)
+        factor = key(*_at_precision(node))
         if factor is None:
             return None
         return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
@@ -124,8 +126,16 @@ class Template(Primitive):
         return self.ufunc(*values)
 
 
+def _at_precision(node: Node) -> tuple[Node, ...]:
+    """The operands, those of lower precision cast: a partial by one may be a function of the others alone."""
+    dtype = node.dtype
+    if all(o.dtype == dtype or o.weak for o in node.operands):
+        return node.operands
+    return tuple([o if o.weak or o.dtype.kind == "b" else cast(o, dtype) for o in node.operands])
+
+
 _PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float}
-_KEEPS_MASK = {"negative", "multiply", "add", "subtract"}
+_SUMS, _PRODUCTS = {"add", "subtract"}, {"negative", "multiply"}
 
 
 def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple, dtype: np.dtype) -> Node:

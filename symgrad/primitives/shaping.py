@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..program.dims import Shape
 from ..program.node import Node, emit
+from .contraction import contract
 from .primitive import Primitive
 
 
@@ -38,6 +39,22 @@ def reshape(x: Node, shape: Shape) -> Node:
     """``x`` as ``shape``, which holds as many elements (the caller has checked)."""
     if x.shape == shape:
         return x
+    if [d for d in x.shape if d != 1] == [d for d in shape if d != 1]:
+        return _with_unit_axes(x, tuple(shape))
     if x.primitive is RESHAPE:
         return reshape(x.operands[0], shape)
     return emit(RESHAPE, (x,), (tuple(shape),))
+
+
+def _with_unit_axes(x: Node, shape: Shape) -> Node:
+    """A reshape that only puts in or takes out axes of one: labels, which contractions absorb."""
+    sizes = list(x.shape)
+    wide = iter([k for k, d in enumerate(x.shape) if d != 1])
+    out = []
+    for d in shape:
+        if d != 1:
+            out.append(next(wide))
+        else:
+            out.append(len(sizes))
+            sizes.append(1)
+    return contract([x], [tuple(range(x.ndim))], tuple(out), sizes)

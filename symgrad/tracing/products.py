@@ -130,32 +130,41 @@ def _tensordot(a, b, axes: Any = 2):
         Case(Given("...ij,...jk->...ik"), (5, 2, 3), (5, 3, 4)),
         Case(Given("ij,ij->"), (2, 3), (2, 3)),
         Case(Given("ki,kj,k->ij"), (4, 2), (4, 3), (4,)),
+        Case(Given("ij,ij->ij"), (2, 3), (1, 3)),
+        Case((2, 3), Given([0, 1]), (3, 4), Given([1, 2]), Given([0, 2])),
     ],
 )
 def _einsum(*operands, optimize=False, **kwargs):
     from opt_einsum.parser import parse_einsum_input
 
-    nodes = [as_node(o) for o in operands[1:]]
+    spelled = isinstance(operands[0], str)
+    arrays = operands[1:] if spelled else operands[: len(operands) - len(operands) % 2 : 2]
+    nodes = [as_node(a) for a in arrays]
     stand_ins = [np.broadcast_to(np.zeros(()), n.shape) for n in nodes]
-    if not isinstance(operands[0], str):
-        raise ShapeError(at_user_line("write np.einsum with a subscript string on traced arrays"))
-    inputs, output, _ = parse_einsum_input([operands[0], *stand_ins])
-    sizes: list[Any] = []
-    number: dict[str, int] = {}
-    labels = []
-    for letters, node in zip(inputs.split(","), nodes, strict=True):
+    form = [operands[0], *stand_ins] if spelled else [*operands]
+    if not spelled:  # arrays and lists of axes in turn
+        form[: 2 * len(nodes) : 2] = stand_ins
+    inputs, output, _ = parse_einsum_input(form)
+    terms = inputs.split(",")
+    extent: dict[str, Any] = {}
+    for letters, node in zip(terms, nodes, strict=True):
         if len(letters) != node.ndim:
             raise ShapeError(at_user_line(f"einsum: {letters!r} does not fit an array of shape {node.shape}"))
+        for letter, d in zip(letters, node.shape, strict=True):
+            if extent.get(letter, 1) == 1:
+                extent[letter] = d
+            elif d not in (1, extent[letter]):
+                raise ShapeError(at_user_line(f"einsum: axis {letter!r} has sizes {extent[letter]} and {d}"))
+    number = {letter: k for k, letter in enumerate(extent)}
+    sizes = list(extent.values())
+    labels = []
+    for letters, node in zip(terms, nodes, strict=True):
         own = []
         for letter, d in zip(letters, node.shape, strict=True):
-            at = number.get(letter)
-            if at is None:
-                at = number[letter] = len(sizes)
-                sizes.append(d)
-            elif sizes[at] == 1 and d != 1:
-                raise ShapeError(at_user_line(f"einsum: broadcasting the unit axis {letter!r} is not supported"))
-            elif d != sizes[at]:
-                raise ShapeError(at_user_line(f"einsum: axis {letter!r} has sizes {sizes[at]} and {d}"))
-            own.append(at)
+            if d == extent[letter]:
+                own.append(number[letter])
+            else:  # a unit axis that broadcasts has a label of its own
+                sizes.append(1)
+                own.append(len(sizes) - 1)
         labels.append(tuple(own))
     return Tracer(contract(nodes, labels, tuple(number[c] for c in output), sizes, "einsum"))

@@ -153,13 +153,13 @@ def _ptp(a, axis=None, keepdims=False):
     return _max(a, axis, keepdims) - _min(a, axis, keepdims)
 
 
-@implements(np.any, cases=[])
+@implements(np.any, cases=_AXES)
 def _any(a, axis=None, keepdims=False, where=None):
     _reject(where=where)
     return _extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims)
 
 
-@implements(np.all, cases=[])
+@implements(np.all, cases=_AXES)
 def _all(a, axis=None, keepdims=False, where=None):
     _reject(where=where)
     return _extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims)
@@ -189,17 +189,20 @@ def _search(primitive, a, axis, keepdims=False) -> Tracer:
     return Tracer(_keep(emit(primitive, (x,), (k,)), x.shape, (k,), keepdims))
 
 
-@implements(np.argmax, cases=[])
+_SEARCHES = [Case((5,)), Case((3, 4)), Case((3, 4), axis=0), Case((3, 4), axis=1, keepdims=True)]
+
+
+@implements(np.argmax, cases=_SEARCHES)
 def _argmax(a, axis=None, keepdims=False):
     return _search(ARGMAX, a, axis, keepdims)
 
 
-@implements(np.argmin, cases=[])
+@implements(np.argmin, cases=_SEARCHES)
 def _argmin(a, axis=None, keepdims=False):
     return _search(ARGMIN, a, axis, keepdims)
 
 
-@implements(np.argsort, cases=[])
+@implements(np.argsort, cases=[Case((5,)), Case((3, 4), axis=0), Case((3, 4), axis=None)])
 def _argsort(a, axis=-1, kind=None, order=None, stable=None):
     return _search(ARGSORT, a, axis)
 
@@ -221,6 +224,10 @@ _NORM = [
     Case((4,), ord=-np.inf),
     Case((2, 3), ord=1),
     Case((2, 3), ord=np.inf),
+    Case((4,), ord=0.5),
+    Case((4, 3), ord=-1, axis=0),
+    Case((2, 4, 3), ord=1, axis=(2, 0)),
+    Case((2, 4, 3), ord=-np.inf, axis=(2, 0), keepdims=True),
     Case((2, 3), Given(2), axis=0, keepdims=True),
 ]
 
@@ -243,9 +250,10 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     if ord in (None, "fro"):
         return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
     if ord in (1, -1, np.inf, -np.inf):
-        summed, over = axes if abs(ord) == 1 else axes[::-1]
-        columns = np.sum(abs(x), axis=summed, keepdims=True)
-        extreme = (np.max if ord > 0 else np.min)(columns, axis=over, keepdims=True)
+        row, column = axes if axis is None else (normalized_axis(k, rank) for k in axis)  # in the order given
+        summed, over = (row, column) if abs(ord) == 1 else (column, row)
+        sums = np.sum(abs(x), axis=summed, keepdims=True)
+        extreme = (np.max if ord > 0 else np.min)(sums, axis=over, keepdims=True)
         return extreme if keepdims else extreme.squeeze(axes)
     raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a matrix is not supported."))
 
