@@ -56,6 +56,10 @@ class StaleView(TracingError):
     """A view of a traced array was used after the array it looks into was written to."""
 
 
+class CellError(SymgradError, AttributeError):
+    """A Cell that lacks what every Cell has: its ``construct``, or the set-up by ``super().__init__()``."""
+
+
 class ProgramError(SymgradError):
     """A Program that breaks its own rules; found by the verifier, a defect in symgrad."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BackendError
+from ..passes.constants import fold_constants
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
 from ..program.dims import is_concrete, size
@@ -44,7 +45,7 @@ def optimized(program: Program) -> Program:
 def lower(program: Program, backend: str = "auto") -> Kernel:
     """Compile ``program`` for a backend: ``numpy``, ``numexpr``, or ``auto``: numexpr for large regions."""
     check_backend(backend)
-    ready = optimized(program)
+    ready = fold_constants(optimized(program))
     writer = _writer(ready, backend)
     source = writer.write()
     used = "numexpr" if isinstance(writer, NumexprWriter) and writer.regions else "numpy"

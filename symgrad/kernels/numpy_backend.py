@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from ..errors import BackendError
-from ..primitives.contraction import shared_axes
+from ..primitives.contraction import self_dot, shared_axes
 from ..primitives.elementwise import Template
 from ..program.node import Node
 from ..program.program import Program
@@ -39,6 +39,7 @@ class Writer:
             "inf": float("inf"),
             "nan": float("nan"),
             "gate": runtime.gate,
+            "self_dot": self_dot,
             "scatter": runtime.scatter,
             "cumulative_sum": runtime.cumulative_sum,
             "embed_diagonal": runtime.embed_diagonal,
@@ -239,6 +240,8 @@ def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> s
         return f"np.einsum({spelled!r}, {arguments})"
     if spelling == "tensordot":
         return f"np.tensordot({arguments}, axes={shared_axes(labels)})"
+    if spelling == "self_dot":
+        return f"self_dot({operands[0]})"
     return f"np.{spelling}({arguments})"
 
 

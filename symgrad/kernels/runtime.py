@@ -29,9 +29,10 @@ def scatter(y, index, axis: int, dim: int):
 
 def cumulative_sum(x, axis: int, reverse: bool):
     """Running sums along ``axis``, from the end where ``reverse``."""
-    if reverse:
-        return np.flip(np.cumsum(np.flip(x, axis), axis), axis)
-    return np.cumsum(x, axis)
+    if not reverse:
+        return np.cumsum(x, axis)
+    backwards = (slice(None),) * axis + (slice(None, None, -1),)
+    return np.cumsum(x[backwards], axis)[backwards]
 
 
 def embed_diagonal(wide, shape, full: str, reduced: str):

@@ -97,7 +97,15 @@ def _spelled_value(spelling: str, labels: Sequence[Labels], out: Labels, values:
         return np.einsum(*[x for pair in zip(values, map(list, labels), strict=True) for x in pair], list(out))
     if spelling == "tensordot":
         return np.tensordot(*values, axes=shared_axes(labels))
+    if spelling == "self_dot":
+        return self_dot(values[0])
     return getattr(np, spelling)(*values)
+
+
+def self_dot(x: np.ndarray) -> Any:
+    """The sum of squares of all elements in memory order, as ``np.linalg.norm`` takes it."""
+    flat = np.ravel(x, order="K")
+    return flat.dot(flat)
 
 
 class Gate(Primitive):
@@ -160,9 +168,13 @@ def scale(x: Node, factor: Node) -> Node:
 def broadcast_product(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape) -> Node:
     """``factor · flow`` over ``shape``, summed to ``out_shape``, behind ``flow``'s ``batch`` leading axes."""
     rank = len(shape)
-    if not batch and factor.shape == flow.shape == shape == out_shape and _is_plain(factor) and _is_plain(flow):
-        whole = tuple(range(rank))  # the common case, without the search for structure
-        return emit(EINSUM, (factor, flow), ((whole, whole), whole, shape, ""))
+    if not batch and flow.shape == shape == out_shape and _is_plain(flow):  # common; nothing to search for
+        whole = tuple(range(rank))
+        if factor.is_literal:
+            value = float(literal_value(factor))
+            return flow if value == 1 else emit(EINSUM, (literal(value), flow), (((), whole), whole, shape, ""))
+        if factor.shape == shape and _is_plain(factor):
+            return emit(EINSUM, (factor, flow), ((whole, whole), whole, shape, ""))
     sizes: list[Dim] = list(flow.shape[:batch]) + list(shape)
     lead = tuple(range(batch))
 

@@ -237,8 +237,9 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     x = Tracer(as_node(x))
     rank = x.ndim
     if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord == "fro" and rank == 2)):
-        flat = x.ravel()
-        result = Tracer(f.norm_sqrt(flat.dot(flat)._symgrad_node))
+        node, labels = x._symgrad_node, tuple(range(rank))
+        squares = contract([node, node], [labels, labels], (), node.shape, "self_dot")
+        result = Tracer(f.norm_sqrt(squares))
         return result.reshape((1,) * rank) if keepdims else result
     axes = normalized_axes(axis, rank)
     if len(axes) == 1:

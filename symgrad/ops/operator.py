@@ -1,0 +1,109 @@
+"""Operator: a NumPy function as a class whose options are fixed when it is made, as MindSpore has them.
+
+    @operator
+    def Softmax(x, *, axis=-1): ...
+
+declares one: the positional parameters are what it is called with, the keyword-only ones what it is made
+with. ``ufunc_operator`` does it for a ufunc, and ``function_form`` gives the function to the class.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..differentiation.custom import call_with_rule
+from ..errors import ArgumentTypeError
+from ..tracing.trace import current
+
+
+class Operator:
+    """Base of the operators: ``Op(**options)`` makes one, calling it applies it to arrays.
+
+    Arrays are Tensors, ndarrays, Parameters or traced values; Tensors and Parameters give Tensors. An
+    unknown option, or a wrong number of arguments, is an ArgumentTypeError.
+
+    >>> from symgrad import ops
+    >>> ops.Softmax(axis=0)
+    Softmax<axis=0>
+    """
+
+    #: option -> its default
+    options: ClassVar[dict[str, Any]] = {}
+    #: the fewest and the most arguments that a call takes
+    arity: ClassVar[tuple[int, int]] = (0, 0)
+    #: ``getter(operator)`` gives the bprop that replaces the derivative; set by ``bprop_getters``
+    bprop_getter: ClassVar[Callable | None] = None
+    _function: ClassVar[Callable]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        given = dict(zip(self.options, args, strict=False))
+        unknown = [n for n in options if n not in self.options or n in given]
+        if unknown or len(args) > len(self.options):
+            raise ArgumentTypeError(
+                f"{type(self).__name__} takes the options ({', '.join(self.options)}), each once; "
+                f"it got {(*args, *unknown)}."
+            )
+        vars(self).update({**self.options, **given, **options})
+
+    def __call__(self, *args: Any) -> Any:
+        fewest, most = self.arity
+        if not fewest <= len(args) <= most:
+            wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+            raise ArgumentTypeError(
+                f"{type(self).__name__} is called with {wanted} argument{'s' if most > 1 else ''}, got {len(args)}."
+            )
+        getter = type(self).bprop_getter
+        if getter is None or current() is None:
+            return self._compute(*args)
+        return call_with_rule(f"the bprop of {type(self).__name__}", self._compute, getter(self), args)
+
+    def _compute(self, *args: Any) -> Any:
+        return type(self)._function(*args, **vars(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}<{', '.join(f'{k}={v!r}' for k, v in vars(self).items())}>"
+
+
+def operator(function: Callable) -> type[Operator]:
+    """The operator class that ``function`` declares, under its name and with its docstring."""
+    parameters = inspect.signature(function).parameters.values()
+    inputs = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    needed = sum(p.default is p.empty for p in inputs)
+    options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    return _operator_class(function.__name__, function, function.__doc__, (needed, len(inputs)), options, function)
+
+
+def ufunc_operator(name: str, ufunc: np.ufunc, doc: str, module: Any) -> type[Operator]:
+    """The operator class of a ufunc; ``doc`` says what it computes, ``module`` is where it is declared."""
+    text = f"{doc}, element by element, with broadcasting (``np.{ufunc.__name__}``); it has no options."
+    return _operator_class(name, ufunc, text, (ufunc.nin, ufunc.nin), {}, module)
+
+
+def _operator_class(name, function, doc, arity, options, home) -> type[Operator]:
+    module = home if isinstance(home, str) else home.__module__
+    body = {
+        "__doc__": doc,
+        "__module__": module,
+        "_function": staticmethod(function),
+        "arity": arity,
+        "options": options,
+    }
+    return type(name, (Operator,), body)
+
+
+def function_form(name: str, made: type[Operator]) -> Callable:
+    """The function of an operator class: the arguments of the call, then its options."""
+
+    def function(*args: Any, **options: Any) -> Any:
+        most = made.arity[1]
+        return made(*args[most:], **options)(*args[:most])
+
+    signature = ", ".join(["…", *(f"{k}={v!r}" for k, v in made.options.items())])
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = made.__module__
+    function.__doc__ = f"``{name}({signature})`` is ``ops.{made.__name__}`` as a function.\n\n{made.__doc__}"
+    return function

@@ -1,0 +1,33 @@
+"""What depends on no input is computed once, when the kernel is made.
+
+``# f(constant, literal) -> constant``, for small arrays only: a large identity stays structure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..primitives.primitive import Captured, constant
+from ..program.dims import is_concrete, size
+from ..program.node import Node
+from ..program.program import Program
+from .rewrite import rewrite
+
+_LARGEST = 4096
+_KNOWN = ("constant", "literal")
+
+
+def fold_constants(program: Program) -> Program:
+    """``program`` with small values that depend on no input as constants."""
+    return rewrite(program, _folded)
+
+
+def _folded(node: Node, original: Node) -> Node | None:
+    if node.weak or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
+        return None
+    if not all(o.primitive.name in _KNOWN for o in node.operands):
+        return None
+    values = [o.params[0].value if o.primitive.name == "constant" else o.params[0] for o in node.operands]
+    with np.errstate(all="ignore"):
+        value = node.primitive.evaluate(node.params, *values)
+    return constant(Captured(np.array(value, dtype=node.dtype)))

@@ -1,0 +1,391 @@
+"""Is this derivative right? Checks of values and derivatives against NumPy and finite differences.
+
+``check_grads(fn, args)`` checks the derivatives of a function at one point, ``check_rule(fn, args)``
+all that is promised of an operation: the value is NumPy's to the bit, both modes and the second order
+agree with finite differences, every backend, float32, strided inputs. Nothing is compared with another
+analytic derivative: the reference is the plain function, evaluated by NumPy in ``np.longdouble``.
+
+>>> import numpy as np
+>>> check_grads(lambda x: np.sum(np.sin(x) * x), [np.array([0.5, 1.0])])
+>>> try:
+...     check_grads(np.floor, [np.array([1.0])])
+... except CheckFailed as error:
+...     print(error)
+check_grads(floor): forward mode, output 0: finite differences do not settle here (a kink, a jump or the edge of the domain is near); choose another point
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import SymgradError
+from .kernels.kernel import BACKENDS, lower, optimized
+from .program.verify import verify
+from .tracing.tree import flatten, unflatten
+from .transforms.derived import DerivedFunction
+from .transforms.gradient import grad
+from .transforms.products import SymbolicFunction, hvp, jvp, symbolic, vjp
+
+__all__ = ["CheckFailed", "Tolerance", "check_grads", "check_rule"]
+
+
+class CheckFailed(SymgradError, AssertionError):
+    """A value or a derivative is not what it should be; the message says which, where and by how much."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far results may be from the reference, relative to its largest entry or 1."""
+
+    first: float
+    second: float
+    backend: float
+
+
+#: float64 against a reference in longdouble
+PRECISE = Tolerance(first=1e-9, second=1e-7, backend=1e-11)
+#: float64 against a reference in float64, for functions that NumPy has no longdouble loop of
+COARSE = Tolerance(first=1e-5, second=1e-3, backend=1e-11)
+#: float32 against either
+SINGLE = Tolerance(first=2e-3, second=2e-2, backend=1e-4)
+
+
+def check_grads(
+    fn: Callable, args: Sequence[Any], kwargs: dict[str, Any] | None = None, *, order: int = 2, seed: int = 0
+) -> None:
+    """Check the derivatives of ``fn(*args, **kwargs)`` by every float array (or NumPy float) in ``args``.
+
+    Forward mode is compared with central finite differences along a random direction, reverse mode with
+    forward mode through ``⟨w, J v⟩ = ⟨Jᵀ w, v⟩``, and with ``order=2`` every mixture of the modes with
+    mixed second differences, and the Hessian with its transpose. Python scalars, integers and keyword
+    arguments are held as they are. Raises CheckFailed.
+
+    >>> import numpy as np
+    >>> check_grads(np.matmul, [np.ones((2, 3)), np.ones(3)])
+    """
+    _Check(fn, args, kwargs or {}, (), seed, "check_grads").derivatives(order)
+
+
+def check_rule(
+    fn: Callable,
+    args: Sequence[Any],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    held: Sequence[int] = (),
+    order: int = 2,
+    seed: int = 0,
+) -> None:
+    """Check all that symgrad promises of ``fn(*args, **kwargs)``: what ``check_grads`` checks, and
+
+    - the value is what NumPy computes, bit for bit, in float64, float32 and float16, also for strided
+      and transposed inputs, which are left as they were;
+    - every backend gives the same value and derivatives;
+    - gradients keep the dtype and the shape of what they are taken by;
+    - every Program on the way passes the verifier.
+
+    Arguments whose positions are in ``held`` are not differentiated by.
+
+    >>> import numpy as np
+    >>> check_rule(np.sum, [np.ones((2, 3))], {"axis": 1})
+    """
+    check = _Check(fn, args, kwargs or {}, held, seed, "check_rule")
+    check.values()
+    check.derivatives(order)
+    check.layouts()
+    check.backends(order)
+    check.precisions()
+
+
+class _Check:
+    """One function at one point, as a function of its float arrays alone."""
+
+    def __init__(
+        self, fn: Callable, args: Sequence[Any], kwargs: dict[str, Any], held: Sequence[int], seed: int, caller: str
+    ) -> None:
+        self.label = f"{caller}({getattr(fn, '__name__', type(fn).__name__)})"
+        leaves, structure = flatten(tuple(args))
+        fixed = {id(leaf) for k in held for leaf in flatten(args[k])[0]}
+        places = [k for k, v in enumerate(leaves) if _is_float_array(v) and id(v) not in fixed]
+        self.point = [np.array(leaves[k]) for k in places]
+        self.rng = np.random.default_rng(seed)
+
+        def call(*arrays: Any) -> Any:
+            filled = list(leaves)
+            for k, array in zip(places, arrays, strict=True):
+                filled[k] = array
+            return fn(*unflatten(structure, filled), **kwargs)
+
+        def floats(*arrays: Any) -> tuple:
+            return tuple(v for v in flatten(call(*arrays))[0] if _dtype(v).kind == "f")
+
+        call.__name__ = getattr(fn, "__name__", "fn")
+        self.call, self.floats = call, floats
+        with np.errstate(all="ignore"):
+            outputs = [np.asarray(v) for v in floats(*_copies(self.point))]
+        self.weights = [self._draw(v.shape) for v in outputs]
+        self.directions = [[self._draw(x.shape) for x in self.point] for _ in range(2)]
+        self.smooth = bool(outputs) and bool(self.point)
+
+    def _draw(self, shape: tuple) -> np.ndarray:
+        return np.asarray(self.rng.standard_normal(shape))
+
+    def fail(self, message: str) -> None:
+        raise CheckFailed(f"{self.label}: {message}")
+
+    # what is compared
+
+    def expect_bits(self, what: str, got: Any, want: Any) -> None:
+        """The same structure, shapes, dtypes and bits (any NaN is NaN)."""
+        (mine, structure), (theirs, expected) = flatten(got), flatten(want)
+        if structure != expected:
+            self.fail(f"{what}: the result is {structure}, NumPy's is {expected}")
+        for k, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+            if not isinstance(b, (np.ndarray, np.generic)):
+                if a != b:
+                    self.fail(f"{what}, output {k}: got {a!r}, NumPy gives {b!r}")
+                continue
+            self._expect_like(f"{what}, output {k}", a, b.shape, b.dtype)
+            a, b = np.asarray(a), np.asarray(b)
+            same = (a == b) & (np.signbit(a) == np.signbit(b)) if b.dtype.kind == "f" else a == b
+            if b.dtype.kind == "f":
+                same |= np.isnan(a) & np.isnan(b)
+            if not np.all(same):
+                at = tuple(int(i) for i in np.argwhere(~same)[0])
+                self.fail(f"{what}, output {k} at {list(at)}: got {a[at]!r}, NumPy gives {b[at]!r}")
+
+    def _expect_like(self, what: str, got: Any, shape: tuple, dtype: np.dtype) -> None:
+        if np.shape(got) != shape or _dtype(got) != dtype:
+            self.fail(f"{what}: got {_dtype(got)}{list(np.shape(got))}, expected {dtype}{list(shape)}")
+
+    def expect_close(self, what: str, got: Any, want: Any, tolerance: float, reference: str) -> None:
+        """Equal up to ``tolerance`` relative to the largest entry of the reference, or 1."""
+        got, want = np.asarray(got), np.asarray(want)
+        if got.shape != want.shape:
+            self.fail(f"{what}: got shape {list(got.shape)}, {reference} have {list(want.shape)}")
+        if not want.size:
+            return
+        if not np.all(np.isfinite(want)):
+            self.fail(
+                f"{what}: finite differences do not settle here (a kink, a jump or the edge of the domain is near); "
+                "choose another point"
+            )
+        off = np.abs(got - want)
+        bound = tolerance * max(1.0, float(np.max(np.abs(want))))
+        if not np.all(off <= bound):
+            at = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)
+            place = [int(i) for i in at]
+            self.fail(
+                f"{what} at {place}: got {float(got[at]):.10g}, {reference} give {float(want[at]):.10g}; "
+                f"the difference {float(off[at]):.3g} is above {bound:.3g}"
+            )
+
+    # the checks
+
+    def values(self) -> None:
+        """The traced function is NumPy's to the bit, and leaves its arguments alone."""
+        for dtype in (np.float64, np.float32, np.float16):
+            self._expect_value(np.dtype(dtype).name, [x.astype(dtype) for x in self.point])
+
+    def layouts(self) -> None:
+        """Transposed and strided arguments give what NumPy gives for them."""
+        self._expect_value("transposed arguments", [x.T.copy().T for x in self.point])
+        self._expect_value("strided arguments", [_strided(x) for x in self.point])
+
+    def _expect_value(self, what: str, arrays: list[np.ndarray]) -> None:
+        before = _copies(arrays)
+        with np.errstate(all="ignore"):
+            want = self.call(*(_same_layout(x) for x in arrays))
+        made = symbolic(self.call, backend="numpy")
+        self._verified(made, *arrays)
+        self.expect_bits(f"value, {what}", made(*arrays), want)
+        if not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(arrays, before, strict=True)):
+            self.fail(f"value, {what}: an argument was written to")
+
+    def _verified(self, made: DerivedFunction, *args: Any) -> Any:
+        program = made._compiled.entry(*args).program
+        verify(program)
+        verify(optimized(program))
+        return program
+
+    def derivatives(self, order: int) -> None:
+        """First and second order against finite differences of the plain function."""
+        if self.smooth:
+            tolerance = self.first_order(self.point)
+            if order > 1:
+                self.second_order(tolerance)
+
+    def first_order(self, point: list[np.ndarray], tolerance: Tolerance | None = None) -> Tolerance:
+        """Forward mode against differences, reverse mode against forward mode."""
+        v = [d.astype(x.dtype) for d, x in zip(self.directions[0], point, strict=True)]
+        slopes, used = _differences(self.floats, point, [v])
+        tolerance = tolerance or used
+        value, pushed = jvp(self.floats, tuple(point), tuple(v), backend="numpy")
+        w = [np.asarray(u).astype(_dtype(o)) for u, o in zip(self.weights, value, strict=True)]
+        for k, (got, want) in enumerate(zip(pushed, slopes, strict=True)):
+            self._expect_like(f"forward mode, output {k}", got, np.shape(value[k]), _dtype(value[k]))
+            self.expect_close(f"forward mode, output {k}", got, want, tolerance.first, "finite differences")
+        pulled = vjp(self.floats, *point, backend="numpy")[1](tuple(w))
+        for k, (got, x) in enumerate(zip(pulled, point, strict=True)):
+            self._expect_like(f"reverse mode, argument {k}", got, x.shape, x.dtype)
+        self._expect_inner("reverse mode, ⟨Jᵀw, v⟩", pulled, v, _inner(w, slopes), tolerance.first)
+        return tolerance
+
+    def _expect_inner(self, what: str, left: Sequence, right: Sequence, want: Any, tolerance: float) -> None:
+        self.expect_close(what, _inner(left, right), want, tolerance * 10, "finite differences of ⟨w, f⟩")
+
+    def second_order(self, tolerance: Tolerance) -> None:
+        """Every mixture of the modes against mixed second differences of the plain function."""
+        v, w = self.directions
+        mixed, used = _differences(self.floats, self.point, [v, w])
+        tolerance = min(tolerance, used, key=lambda t: -t.second)
+        point = tuple(self.point)
+        twice = jvp(lambda *xs: jvp(self.floats, xs, tuple(v))[1], point, tuple(w), backend="numpy")[1]
+        for k, (got, want) in enumerate(zip(twice, mixed, strict=True)):
+            what = f"forward over forward, output {k}"
+            self.expect_close(what, got, want, tolerance.second, "second differences")
+        total = _inner(self.weights, mixed)
+        product = hvp(self.weighed, point, tuple(v), backend="numpy")
+        self._expect_inner("forward over reverse, ⟨w, H v⟩", product, w, total, tolerance.second)
+        other = hvp(self.weighed, point, tuple(w), backend="numpy")
+        self._expect_inner("symmetry, ⟨v, H w⟩", other, v, total, tolerance.second)
+        again = grad(self._slope, tuple(range(len(point))), backend="numpy")(*point)
+        back = again if len(point) > 1 else (again,)
+        self._expect_inner("reverse over reverse, ⟨w, H v⟩", back, w, total, tolerance.second)
+
+    def weighed(self, *xs: Any) -> Any:
+        """One scalar of all outputs, each element with a weight of its own."""
+        total = 0.0
+        for u, output in zip(self.weights, self.floats(*xs), strict=True):
+            total = total + np.sum(u * output)
+        return total
+
+    def _slope(self, *xs: Any) -> Any:
+        gradients = grad(self.weighed, tuple(range(len(xs))))(*xs)
+        total = 0.0
+        for g, v in zip(gradients if len(xs) > 1 else (gradients,), self.directions[0], strict=True):
+            total = total + np.sum(g * v)
+        return total
+
+    def backends(self, order: int) -> None:
+        """Every backend gives what the numpy backend gives."""
+        programs = [("value", symbolic(self.call, backend="numpy"), (*self.point,))]
+        if self.smooth:
+            v, n = self.directions[0], len(self.point)
+            by = tuple(range(n))
+            programs.append(("forward mode", symbolic(self._pushed, backend="numpy"), (*self.point, *v)))
+            programs.append(("reverse mode", grad(self.weighed, by, backend="numpy"), (*self.point,)))
+            if order > 1:
+                programs.append(("second order", grad(self._slope, by, backend="numpy"), (*self.point,)))
+        for what, made, arrays in programs:
+            program = self._verified(made, *arrays)
+            wanted = lower(program, "numpy")(*arrays)
+            for backend in BACKENDS:
+                results = lower(program, backend)(*arrays)
+                for k, (got, want) in enumerate(zip(results, wanted, strict=True)):
+                    label = f"{what} on the {backend} backend, output {k}"
+                    self._expect_like(label, got, np.shape(want), _dtype(want))
+                    if _dtype(want).kind != "f":
+                        self.expect_bits(label, got, want)
+                    elif np.all(np.isfinite(want)):
+                        self.expect_close(label, got, want, PRECISE.backend, "the numpy backend's results")
+
+    def _pushed(self, *arrays: Any) -> Any:
+        n = len(self.point)
+        return jvp(self.floats, arrays[:n], arrays[n:])[1]
+
+    def precisions(self) -> None:
+        """float32 stays float32, and its derivatives are right to its precision."""
+        if self.smooth:
+            self.first_order([x.astype(np.float32) for x in self.point], SINGLE)
+
+
+# finite differences
+
+_STEPS = {True: (2.0**-9, 2.0**-14, 2.0**-20), False: (2.0**-5, 2.0**-9)}  # in longdouble, in float64
+
+
+def _differences(fn: Callable, point: list[np.ndarray], along: list) -> tuple[list[np.ndarray], Tolerance]:
+    """The derivative of each output along one direction, or along two, and the tolerance it allows.
+
+    Central differences at several steps, each extrapolated twice (Richardson); for every element the
+    one whose extrapolation has settled best is taken, NaN where none has.
+    """
+    for kind, tolerance in ((np.longdouble, PRECISE), (np.float64, COARSE)):
+        base = [x.astype(kind) for x in point]
+        directions = [[np.asarray(d).astype(kind) for d in v] for v in along]
+        try:
+            with np.errstate(all="ignore"):
+                middle = fn(*_copies(base))
+        except TypeError:
+            continue
+        if all(_dtype(v) == kind for v in middle):
+            break
+    exact = bool(np.finfo(kind).eps < np.finfo(np.float64).eps)
+    tolerance = tolerance if exact else COARSE
+    found: list[Any] = [None] * len(middle)
+    for step in _STEPS[exact]:
+        levels = [_central(fn, base, directions, kind(step / 2**k)) for k in range(3)]
+        for i, (d0, d1, d2) in enumerate(zip(*levels, strict=True)):
+            once, next_ = d1 + (d1 - d0) / 3, d2 + (d2 - d1) / 3
+            best = next_ + (next_ - once) / 15
+            noise = np.finfo(kind).eps * np.max(np.abs(middle[i]), initial=0) / (step / 4) ** len(directions)
+            error = np.abs(next_ - once) + noise
+            if found[i] is None:
+                found[i] = best, error
+            else:
+                better = (error < found[i][1]) | np.isnan(found[i][1])
+                found[i] = np.where(better, best, found[i][0]), np.where(better, error, found[i][1])
+    loose = tolerance.first if len(along) == 1 else tolerance.second
+    settled = [np.where(e <= 10 * loose * np.maximum(1, np.abs(d)), d, np.nan) for d, e in found]
+    return settled, tolerance
+
+
+def _central(fn: Callable, base: list, directions: list, step: Any) -> list:
+    """First central difference along one direction; mixed second one along two."""
+    signs = [(1,), (-1,)] if len(directions) == 1 else [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+    totals: list[Any] = []
+    with np.errstate(all="ignore"):
+        for sign in signs:
+            moved = [
+                x + sum(s * step * v[k] for s, v in zip(sign, directions, strict=True)) for k, x in enumerate(base)
+            ]
+            parts = [np.asarray(v) * np.prod(sign) for v in fn(*moved)]
+            totals = [t + p for t, p in zip(totals, parts, strict=True)] if totals else parts
+        return [t / (2 * step) ** len(directions) for t in totals]
+
+
+def _inner(left: Sequence, right: Sequence) -> Any:
+    return sum(np.sum(np.asarray(a).astype(np.longdouble) * b) for a, b in zip(left, right, strict=True))
+
+
+def _is_float_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f"
+
+
+def _dtype(value: Any) -> np.dtype:
+    return np.dtype(getattr(value, "dtype", None) or np.asarray(value).dtype)
+
+
+def _copies(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [x.copy() for x in arrays]
+
+
+def _strided(x: np.ndarray) -> np.ndarray:
+    """The same values in every other place of a larger array."""
+    if not x.ndim:
+        return x
+    wide = np.full(tuple(2 * d for d in x.shape), 7.0, x.dtype)
+    view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
+    view[...] = x
+    return view
+
+
+def _same_layout(x: np.ndarray) -> np.ndarray:
+    """A copy with the same strides."""
+    if x.flags.c_contiguous or not x.ndim:
+        return x.copy()
+    return _strided(x) if not x.T.flags.c_contiguous else x.T.copy().T
