@@ -106,6 +106,12 @@ class DerivedFunction:
         entry = self._entry(args, kwargs)
         return program_latex(optimized(entry.program), self.labels(entry), budget)
 
+    def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
+        """The structure of the result, and the shape of each leaf (None for one that is not an array)."""
+        entry = self._entry(args, kwargs)
+        outputs = entry.program.outputs
+        return entry.structure, [outputs[v].shape if is_array else None for is_array, v in entry.slots]
+
     def labels(self, entry: Entry) -> list[str]:
         """LaTeX names of the outputs."""
         count = len(entry.program.outputs)
