@@ -42,7 +42,7 @@ def _instance(name: str, cell: type) -> Cell:
         inspect.signature(cell).bind()
     except TypeError:
         raise ArgumentError(
-            f"%%grad: the Cell {name} takes arguments; make one in the cell, such as `net = {name}(…)`, as its last line."
+            f"%%grad: the Cell {name} takes arguments; make one in the cell, as its last line: `net = {name}(…)`."
         ) from None
     return cell()
 

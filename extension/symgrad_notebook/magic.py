@@ -63,11 +63,14 @@ class SymgradMagics(Magics):
 
     def _options(self, line: str) -> argparse.Namespace:
         try:
-            return parse_argstring(self.grad, line.rstrip().rstrip(";"))
+            options = parse_argstring(self.grad, line.rstrip().rstrip(";"))
         except SystemExit:
             raise ArgumentError("%%grad: the options could not be read; see %%grad -h.") from None
         except Exception as error:
             raise ArgumentError(f"%%grad: {error}") from None
+        for name, value in vars(options).items():
+            setattr(options, name, _unquoted(value))
+        return options
 
     def _run(self, source: str) -> None:
         """Run the cell in the notebook's namespace, its lines known to tracebacks."""
@@ -97,3 +100,10 @@ class SymgradMagics(Magics):
         note = f"no value for {', '.join(assumed)}: a scalar was assumed; give --at" if assumed else ""
         show(gradient, *arguments, name=bound, note=note)
         namespace[bound] = gradient
+
+
+def _unquoted(value: Any) -> Any:
+    """An option without the quotes that IPython leaves around it."""
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    return value
