@@ -40,7 +40,7 @@ def main() -> None:
         ):
             lab.run_all(page)
             page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
-            page.locator(".jp-OutputArea mjx-container").nth(1).wait_for()
+            page.locator(".jp-OutputArea mjx-container").first.wait_for()
             page.wait_for_timeout(1500)
             (ROOT / "docs").mkdir(exist_ok=True)
             page.locator(".jp-Cell").nth(1).screenshot(path=str(ROOT / "docs" / "grad_cell.png"))

@@ -9,6 +9,7 @@ from typing import Any
 from IPython.display import display
 
 import symgrad
+from symgrad.closed_form.latex import aligned
 from symgrad.tracing.tree import unflatten
 from symgrad.transforms.derived import DerivedFunction
 
@@ -27,12 +28,11 @@ def bundles(gradient: DerivedFunction, args: Sequence[Any], name: str, note: str
     """The MIME bundles that ``show`` displays."""
     function = symgrad.symbolic(gradient.fn)
     values = args[: len(args) - 1] if getattr(gradient, "takes_sens", False) else args
-    latex = [function.latex(*values), gradient.latex(*args)]
-    rows = "".join(rf"$\displaystyle {text}$" + "\n\n" for text in latex)
+    latex = aligned([*function.latex_rows(*values), *gradient.latex_rows(*args)])
     program = gradient.program(*args)
     plain = f"{function.program(*values)}\n\n{program}"
     return [
-        {"text/latex": rows.strip(), "text/plain": plain},
+        {"text/latex": rf"$\displaystyle {latex}$", "text/plain": plain},
         _table(gradient, function, values, args, name, note),
     ]
 

@@ -57,26 +57,24 @@ def expression_latex(value: Any) -> str:
     return sympy.latex(value)
 
 
-def program_latex(program: Program, labels: Sequence[str], budget: int = BUDGET) -> str:
-    """The outputs, called ``labels`` (LaTeX), as formulas; let-bound where they would be too large."""
+def formula_rows(program: Program, labels: Sequence[str], budget: int = BUDGET) -> list[str]:
+    """A row ``label &= formula`` for each output, whose labels are LaTeX; let-bound where they would be too large."""
     if prefers_entries(program, budget):
         rows = [f"{label} &= {expression_latex(e)}" for label, e in zip(labels, entry_forms(program), strict=True)]
-        text = _aligned(rows)
-        if len(text) <= MOST_CHARACTERS:
-            return text
+        if len(aligned(rows)) <= MOST_CHARACTERS:
+            return rows
     if fits(program, False, budget):
         form = IndexForm(program)
         rows = []
         for label, node in zip(labels, program.outputs, strict=True):
             free, element = form.output(node)
             rows.append(f"{_at(label, free)} &= {sympy.latex(element)}")
-        text = _aligned(rows)
-        if len(text) <= MOST_CHARACTERS:
-            return text
-    return let_bound_latex(program, labels)
+        if len(aligned(rows)) <= MOST_CHARACTERS:
+            return rows
+    return let_bound_rows(program, labels)
 
 
-def let_bound_latex(program: Program, labels: Sequence[str]) -> str:
+def let_bound_rows(program: Program, labels: Sequence[str]) -> list[str]:
     """One line a binding, then the outputs; long programs are cut with a count of what is left out."""
     number = {n: f"v_{k}" for k, n in enumerate(program.bindings)}
     form = IndexForm(program, number.get)
@@ -92,7 +90,7 @@ def let_bound_latex(program: Program, labels: Sequence[str]) -> str:
         name = number.get(node)
         value = sympy.latex(form.output(node)[1]) if name is None else _at(f"v_{{{name[2:]}}}", free)
         rows.append(f"{_at(label, free)} &= {value}")
-    return _aligned(rows)
+    return rows
 
 
 def _at(label: str, free: Sequence[sympy.Symbol]) -> str:
@@ -106,5 +104,6 @@ def _at(label: str, free: Sequence[sympy.Symbol]) -> str:
     )
 
 
-def _aligned(rows: list[str]) -> str:
-    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
+def aligned(rows: Sequence[str]) -> str:
+    """Rows under one another, their equals signs in a column."""
+    return r"\begin{aligned} " + r" \\[1ex] ".join(rows) + r" \end{aligned}"

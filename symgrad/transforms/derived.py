@@ -15,7 +15,7 @@ import sympy
 from ..closed_form.budget import BUDGET, require
 from ..closed_form.entries import entry_forms
 from ..closed_form.index_form import index_forms
-from ..closed_form.latex import prefers_entries, program_latex
+from ..closed_form.latex import aligned, formula_rows, prefers_entries
 from ..compiled import CompiledFunction, Entry, is_tracing
 from ..context import is_graph_mode
 from ..errors import ArgumentError
@@ -103,8 +103,12 @@ class DerivedFunction:
 
     def latex(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> str:
         """The derivative as LaTeX: a formula an output, let-bound lines where that would be too large."""
+        return aligned(self.latex_rows(*args, budget=budget, **kwargs))
+
+    def latex_rows(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
+        """The rows ``name &= formula`` that ``latex`` aligns."""
         entry = self._entry(args, kwargs)
-        return program_latex(optimized(entry.program), self.labels(entry), budget)
+        return formula_rows(optimized(entry.program), self.labels(entry), budget)
 
     def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
         """The structure of the result, and the shape of each leaf (None for one that is not an array)."""
