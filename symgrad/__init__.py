@@ -7,24 +7,79 @@ array([0.        , 1.38177329])
 """
 
 from .tracing import products as _products, reductions as _reductions, shaping as _shaping  # noqa: F401, I001
+from . import amp, context, dtype, nn, ops
+from .context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from .dtype import (
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .tensor import Parameter, ParameterTuple, Tensor
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp
 from .transforms.tracing import trace
 
 __all__ = [
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
     "GradOperation",
+    "Parameter",
+    "ParameterTuple",
+    "Tensor",
+    "amp",
+    "bool_",
+    "context",
+    "dtype",
+    "float16",
+    "float32",
+    "float64",
+    "get_context",
     "get_grad",
     "grad",
     "hessian",
     "hvp",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
     "jacfwd",
     "jacobian",
     "jacrev",
     "jvp",
+    "nn",
+    "ops",
+    "set_context",
     "stop_gradient",
     "symbolic",
     "trace",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "value_and_grad",
     "vjp",
 ]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """``%load_ext symgrad``: register the magics of ``symgrad_notebook``, imported here and nowhere else."""
+    import symgrad_notebook
+
+    symgrad_notebook.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """``%unload_ext symgrad``: leave nothing of them."""
+    import symgrad_notebook
+
+    symgrad_notebook.unload_ipython_extension(shell)

@@ -38,6 +38,14 @@ class Entry:
         self.argument_names = names
         labels = [n for own in names for n in own] + [p.name for p in self.parameters]
         self.program = Program(inputs + parameter_nodes, nodes, labels, trace.graph)
+        known = set(self.program.inputs)
+        if any(n.primitive.name == "input" and n not in known for n in self.program.nodes):
+            raise TracingError(
+                "the function used a traced value that an earlier trace had left in a list, a global or an attribute; "
+                "return it from the function and pass it on instead."
+            )
+        read = set(self.program.nodes)
+        self.weights_read = {key for key, (_, n) in trace.parameters.items() if n in read}
         self.backend = backend
         self.branches = self.program.with_outputs([n for n, _ in trace.branches])
         self.taken = [v for _, v in trace.branches]
@@ -142,6 +150,7 @@ class CompiledFunction:
             named = {k: lift(v, k) for k, v in kwargs.items()}
             outputs = self.body(*traced, **named)
             entry = Entry(trace, inputs, names, outputs, self.backend)
+        surroundings.watch_weights(entry.weights_read)
         entry.surroundings = surroundings
         if self.cache and not surroundings.drew_random_numbers():
             kept = self._entries.setdefault(key, [])

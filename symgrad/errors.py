@@ -52,6 +52,10 @@ class UnsupportedOperation(TracingError):
     """A NumPy function that symgrad has no rule for."""
 
 
+class UnusedWeightWarning(UserWarning):
+    """A gradient is zero because the function never computed with the weight it is taken by."""
+
+
 class StaleView(TracingError):
     """A view of a traced array was used after the array it looks into was written to."""
 

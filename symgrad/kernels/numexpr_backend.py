@@ -211,7 +211,7 @@ def _too_large(text: Text) -> bool:
     return len(text.reads) > _MOST_INPUTS or text.depth > _MOST_DEPTH or text.operations > _MOST_OPERATIONS
 
 
-def evaluate(code: str, values: dict[str, Any], out: np.ndarray | None = None) -> np.ndarray:
+def evaluate(code: str, values: dict[str, Any], out: Any = None) -> np.ndarray:
     """``numexpr.evaluate`` of symgrad's own string; imported at the first use, since some systems have no build."""
     import numexpr
 

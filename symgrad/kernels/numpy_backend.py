@@ -262,9 +262,8 @@ def _index(w: Writer, spec: tuple) -> str:
             entries.append("0:0")
         else:
             stop = start + length * step
-            ends = "" if step < 0 and stop == -1 else w.dim(stop)
-            if step < 0 and not isinstance(length, int):
-                ends = ""
+            reaches_start = step < 0 and (not isinstance(stop, int) or stop < 0)
+            ends = "" if reaches_start else w.dim(stop)
             entries.append(f"{w.dim(start)}:{ends}" + (f":{step}" if step != 1 else ""))
     return ", ".join(entries) or "()"
 

@@ -33,8 +33,9 @@ class Operator:
 
     #: option -> its default
     options: ClassVar[dict[str, Any]] = {}
-    #: the fewest and the most arguments that a call takes
-    arity: ClassVar[tuple[int, int]] = (0, 0)
+    #: the names of the arguments of a call, and how many of them it needs
+    inputs: ClassVar[tuple[str, ...]] = ()
+    needed: ClassVar[int] = 0
     #: ``getter(operator)`` gives the bprop that replaces the derivative; set by ``bprop_getters``
     bprop_getter: ClassVar[Callable | None] = None
     _function: ClassVar[Callable]
@@ -49,12 +50,12 @@ class Operator:
             )
         vars(self).update({**self.options, **given, **options})
 
-    def __call__(self, *args: Any) -> Any:
-        fewest, most = self.arity
-        if not fewest <= len(args) <= most:
-            wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        args += tuple(named.pop(n) for n in self.inputs[len(args) :] if n in named)
+        if named or not self.needed <= len(args) <= len(self.inputs):
             raise ArgumentTypeError(
-                f"{type(self).__name__} is called with {wanted} argument{'s' if most > 1 else ''}, got {len(args)}."
+                f"{type(self).__name__} is called with ({', '.join(self.inputs)}), of which it needs {self.needed}; "
+                f"it got {len(args)}" + (f" and {', '.join(named)}." if named else ".")
             )
         getter = type(self).bprop_getter
         if getter is None or current() is None:
@@ -72,24 +73,30 @@ def operator(function: Callable) -> type[Operator]:
     """The operator class that ``function`` declares, under its name and with its docstring."""
     parameters = inspect.signature(function).parameters.values()
     inputs = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    needed = sum(p.default is p.empty for p in inputs)
-    options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    return _operator_class(function.__name__, function, function.__doc__, (needed, len(inputs)), options, function)
+    return _operator_class(
+        function.__name__,
+        function,
+        function.__doc__,
+        function.__module__,
+        tuple(p.name for p in inputs),
+        sum(p.default is p.empty for p in inputs),
+        {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY},
+    )
 
 
-def ufunc_operator(name: str, ufunc: np.ufunc, doc: str, module: Any) -> type[Operator]:
+def ufunc_operator(name: str, ufunc: np.ufunc, doc: str, module: str) -> type[Operator]:
     """The operator class of a ufunc; ``doc`` says what it computes, ``module`` is where it is declared."""
     text = f"{doc}, element by element, with broadcasting (``np.{ufunc.__name__}``); it has no options."
-    return _operator_class(name, ufunc, text, (ufunc.nin, ufunc.nin), {}, module)
+    return _operator_class(name, ufunc, text, module, ("x", "y")[: ufunc.nin], ufunc.nin, {})
 
 
-def _operator_class(name, function, doc, arity, options, home) -> type[Operator]:
-    module = home if isinstance(home, str) else home.__module__
+def _operator_class(name, function, doc, module, inputs, needed, options) -> type[Operator]:
     body = {
         "__doc__": doc,
         "__module__": module,
         "_function": staticmethod(function),
-        "arity": arity,
+        "inputs": inputs,
+        "needed": needed,
         "options": options,
     }
     return type(name, (Operator,), body)
@@ -98,11 +105,13 @@ def _operator_class(name, function, doc, arity, options, home) -> type[Operator]
 def function_form(name: str, made: type[Operator]) -> Callable:
     """The function of an operator class: the arguments of the call, then its options."""
 
-    def function(*args: Any, **options: Any) -> Any:
-        most = made.arity[1]
-        return made(*args[most:], **options)(*args[:most])
+    most = len(made.inputs)
 
-    signature = ", ".join(["…", *(f"{k}={v!r}" for k, v in made.options.items())])
+    def function(*args: Any, **named: Any) -> Any:
+        options = {n: named.pop(n) for n in made.options if n in named}
+        return made(*args[most:], **options)(*args[:most], **named)
+
+    signature = ", ".join([*made.inputs, *(f"{k}={v!r}" for k, v in made.options.items())])
     function.__name__ = function.__qualname__ = name
     function.__module__ = made.__module__
     function.__doc__ = f"``{name}({signature})`` is ``ops.{made.__name__}`` as a function.\n\n{made.__doc__}"

@@ -134,7 +134,7 @@ def _at_precision(node: Node) -> tuple[Node, ...]:
     return tuple([o if o.weak or o.dtype.kind == "b" else cast(o, dtype) for o in node.operands])
 
 
-_PYTHON: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float}
+_PYTHON: dict[str, Any] = {"b": np.dtype(bool), "i": int, "u": int, "f": float}
 _SUMS, _PRODUCTS = {"add", "subtract"}, {"negative", "multiply"}
 
 

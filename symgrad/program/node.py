@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import TracingError, at_user_line
 from .dims import Shape
 
 if TYPE_CHECKING:
@@ -83,7 +84,9 @@ def active_graph() -> Graph:
     """The Graph that new nodes are interned in."""
     graph = getattr(_state, "graph", None)
     if graph is None:
-        raise RuntimeError("no graph is active: build nodes inside `with Graph():`")
+        raise TracingError(
+            at_user_line("a traced value was used after its trace had ended; return it from the function instead.")
+        )
     return graph
 
 

@@ -51,6 +51,7 @@ class Surroundings:
         self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
         self._containers: list[tuple[Any, Any]] = []
         self._guarded: list[tuple[Any, dict[str, Any]]] = []
+        self._weights: list[np.ndarray] = []
         self._generators: list[tuple[np.random.Generator, Any]] = []
         self._random = _random_state()
         self._epoch = _epoch[0]
@@ -74,6 +75,10 @@ class Surroundings:
                 return False
         return True
 
+    def watch_weights(self, read: set[int]) -> None:
+        """Guard the contents of weights that the trace (which read those with these ids) holds no input for."""
+        self._arrays += [(w, np.array(w)) for w in self._weights if id(w) not in read]
+
     def drew_random_numbers(self) -> bool:
         """True where a random generator has moved since the snapshot: the run cannot be kept."""
         if _random_state() != self._random:
@@ -96,6 +101,8 @@ class Surroundings:
         if guarded is not None:
             members = guarded(value)
             self._guarded.append((value, members))
+            if isinstance(value, np.ndarray):
+                self._weights.append(value)
             return [type(value), *members.values()]
         if isinstance(value, np.ndarray):
             self._arrays.append((value, np.array(value)))
@@ -136,7 +143,10 @@ class Surroundings:
             value = _cell(cell, None)
             self._held.append((_cell, cell, None, value))
             pending.append((value, names))
-        pending += [(v, names) for v in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())]
+        for name in ("__defaults__", "__kwdefaults__"):
+            value = getattr(function, name)
+            self._held.append((_attribute, function, name, value))
+            pending.append((value, names))
 
     def _named(self, members: Any, names: frozenset[str]) -> list[Any]:
         found = [name for name in names if name in members]

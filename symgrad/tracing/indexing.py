@@ -12,24 +12,28 @@ from ..primitives.contraction import expand, transpose
 from ..primitives.primitive import literal
 from ..primitives.selection import Spec, as_index, assemble, full, gather, take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import size
+from ..program.dims import broadcast, size
 from ..program.node import Node
 from .trace import as_node, running
 
 
 def get(x: Node, index: Any) -> tuple[Node, bool]:
-    """``x[index]`` and whether NumPy would give a view."""
+    """``x[index]`` and whether NumPy would give a view; one element alone is a copy."""
     entries = _expand(x, index)
     if not any(_is_array(e) for e in entries):
-        return _basic(x, entries), True
+        made = _basic(x, entries)
+        return made, bool(made.shape) or any(e is Ellipsis for e in _parts(index))
     return _advanced(x, entries), False
+
+
+def _parts(index: Any) -> tuple:
+    return index if isinstance(index, tuple) else (index,)
 
 
 def _expand(x: Node, index: Any) -> list[Any]:
     """One entry an axis (int, slice, array) or None for a new axis; the ellipsis filled in."""
-    parts = list(index) if isinstance(index, tuple) else [index]
     entries: list[Any] = []
-    for part in parts:
+    for part in _parts(index):
         entries += _boolean(part) if _is_boolean(part) else [part]
     taken = sum(1 for e in entries if e is not None and e is not Ellipsis)
     if taken > x.ndim:
@@ -60,7 +64,12 @@ def _boolean(part: Any) -> list[Any]:
                 "or compute the mask outside the differentiated function."
             )
         )
-    return list(np.nonzero(np.asarray(part)))
+    mask = np.asarray(part)
+    if not mask.ndim:  # x[True] is x with a new axis
+        if mask:
+            return [None]
+        raise TracingError(at_user_line("x[False] is an empty array; write x[:0] where that is meant."))
+    return list(np.nonzero(mask))
 
 
 def _as_index(e: Any) -> Any:
@@ -166,9 +175,12 @@ def put(x: Node, index: Any, value: Node) -> Node:
     value = f.cast(value, x.dtype)
     if any(_is_array(e) for e in entries):
         return _put_advanced(x, entries, value)
-    spec: Spec = tuple(spec_entry(e, d) for e, d in zip((e for e in entries if e is not None), x.shape, strict=True))
+    dims = iter(x.shape)
+    parts = [None if e is None else spec_entry(e, next(dims)) for e in entries]
+    spec: Spec = tuple(e for e in parts if e is not None)
     window = tuple(e[1] for e in spec if isinstance(e, tuple))
-    piece = expand(_fit(value, window), window)
+    wide = tuple(1 if e is None else e[1] for e in parts if e is None or isinstance(e, tuple))
+    piece = unsqueeze(_fit(value, wide), window)
     if spec == full(x.shape):
         return f.cast(f.add(piece, literal(0)) if piece.is_literal else piece, x.dtype)
     covered = np.zeros(x.shape, bool)
@@ -178,10 +190,13 @@ def put(x: Node, index: Any, value: Node) -> Node:
 
 
 def _fit(value: Node, window: tuple) -> Node:
-    """``value`` without the leading unit axes that NumPy ignores in an assignment."""
-    while value.ndim > len(window) and value.shape[0] == 1:
-        value = reshape(value, value.shape[1:])
-    return value
+    """``value`` broadcast to ``window``; leading unit axes too many are ignored, as NumPy does in an assignment."""
+    shape = value.shape
+    while len(shape) > len(window) and shape[0] == 1:
+        shape = shape[1:]
+    if len(shape) > len(window) or broadcast(shape, window) != window:
+        raise ShapeError(at_user_line(f"could not broadcast a value of shape {value.shape} into {window}"))
+    return expand(unsqueeze(value, shape), window)
 
 
 def _strong(x: Node, dtype: np.dtype) -> Node:
@@ -193,7 +208,9 @@ def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
         raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
     number = np.arange(size(x.shape)).reshape(x.shape)
     chosen = number[tuple(entries)]
-    wide = reshape(expand(value, chosen.shape), (chosen.size,)) if not value.is_literal else None
+    if not chosen.size:
+        return x
+    wide = reshape(_fit(value, chosen.shape), (chosen.size,)) if not value.is_literal else None
     source = np.full(x.shape, -1)
     source.ravel()[chosen.ravel()] = np.arange(chosen.size)
     mask = running().constant(source >= 0)

@@ -7,7 +7,9 @@ from outside, and the guards: the branches that were taken on values. It is acti
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,16 @@ class Trace:
             node = self.new_input(parameter.name, np.asarray(parameter))
             found = self.parameters[id(parameter)] = (parameter, node)
         return found[1]
+
+    @contextlib.contextmanager
+    def standing_in(self, nodes: dict[int, Node]) -> Iterator[None]:
+        """Inside, parameters (by id) are read as these nodes: what a derivative in the trace is taken by."""
+        before = {key: self.parameters[key] for key in nodes}
+        self.parameters.update({key: (before[key][0], node) for key, node in nodes.items()})
+        try:
+            yield
+        finally:
+            self.parameters.update(before)
 
     def constant(self, array: np.ndarray) -> Node:
         """The node of a captured array; the same array gives the same node."""

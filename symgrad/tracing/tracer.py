@@ -7,6 +7,7 @@ refused with the user's own line and the fix.
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -42,15 +43,23 @@ def refuse(message: str) -> NoReturn:
     raise TracingError(at_user_line(message))
 
 
-class Tracer:
-    """A traced array. Made by symgrad, never by users."""
+Back = Callable[[Node, Node], Node]  # the array after its view has become this
 
-    __slots__ = ("__weakref__", "_base", "_node", "_views")
+
+class Tracer:
+    """A traced array. Made by symgrad, never by users.
+
+    A view knows its ``base`` and how a write into it is a write into the base. Other views of what was
+    written to are stale, and refuse to be used.
+    """
+
+    __slots__ = ("__weakref__", "_back", "_base", "_node", "_views")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, node: Node, base: Tracer | None = None) -> None:
+    def __init__(self, node: Node, base: Tracer | None = None, back: Back | None = None) -> None:
         self._node: Node | None = node
         self._base = base
+        self._back = back
         self._views: list[weakref.ref[Tracer]] = []
         if base is not None:
             base._views.append(weakref.ref(self))
@@ -308,15 +317,23 @@ class Tracer:
 
     def __getitem__(self, index: Any) -> Tracer:
         node, is_view = indexing.get(self._symgrad_node, index)
-        return self._view(node) if is_view else Tracer(node)
+        return self._view(node, lambda whole, part: indexing.put(whole, index, part)) if is_view else Tracer(node)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if self._base is not None:
-            refuse(
-                "writing into a view of a traced array is not followed back to the array. "
-                "Write into the array itself: x[0, 1] = v instead of y = x[0]; y[1] = v."
-            )
-        node = indexing.put(self._symgrad_node, index, as_node(value))
+        self._write(indexing.put(self._symgrad_node, index, as_node(value)))
+
+    def _write(self, node: Node) -> None:
+        """Stand for ``node`` from now on, and the base with it; other views are stale."""
+        base = self._base
+        if base is not None:
+            if self._back is None:
+                refuse(
+                    "whether NumPy's reshape, ravel, squeeze and diagonal give a view or a copy depends on the memory "
+                    "layout, so a write into their result is not followed. Write into the array itself, or into a "
+                    "copy() of the result."
+                )
+            base._write(self._back(base._symgrad_node, node))
+            base._views.append(weakref.ref(self))
         for ref in self._views:
             view = ref()
             if view is not None:
@@ -331,8 +348,8 @@ class Tracer:
             if view is not None:
                 view._stale()
 
-    def _view(self, node: Node) -> Tracer:
-        return Tracer(node, self)
+    def _view(self, node: Node, back: Back | None = None) -> Tracer:
+        return Tracer(node, self, back)
 
     # methods and attributes that are NumPy functions of the array
 
@@ -354,7 +371,9 @@ class Tracer:
 
     def transpose(self, *axes: Any) -> Tracer:
         order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
-        return self._view(as_node(np.transpose(self, order or None)))
+        turned = as_node(np.transpose(self, order or None))
+        undo = np.argsort([k % self.ndim for k in order]) if order else None
+        return self._view(turned, lambda whole, part: as_node(np.transpose(Tracer(part), undo)))
 
     def reshape(self, *shape: Any, order: str = "C") -> Tracer:
         wanted = shape[0] if len(shape) == 1 else shape
@@ -406,6 +425,25 @@ _METHOD_FUNCTIONS: dict[str, Callable] = {
 }
 _VIEW_METHODS = frozenset(["ravel", "squeeze", "swapaxes", "diagonal"])
 METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
+
+
+def _in_place(name: str) -> Callable[[Tracer, Any], Tracer]:
+    operate = getattr(operator, name)
+
+    def method(self: Tracer, other: Any) -> Tracer:
+        result = operate(self, other)
+        if not self.shape:  # a NumPy scalar cannot be written to: the name is bound anew
+            return result
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            refuse(f"an array of {self.dtype} cannot hold a result of {result.dtype}; write x = x + y.")
+        self[...] = result
+        return self
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+    setattr(Tracer, f"__i{_name.rstrip('_')}__", _in_place(_name))
 
 
 def _binary(template: Template, left: Any, right: Any) -> Any:

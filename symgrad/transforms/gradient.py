@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,10 @@ from ..closed_form.latex import symbol_latex
 from ..compiled import Entry
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning
 from ..primitives.contraction import identity as delta
 from ..primitives.contraction import ones
+from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import running
@@ -101,12 +103,15 @@ class GradientFunction(DerivedFunction):
             values[p], own, structure = mark_argument(values[p], fresh)
             nodes.append(own)
             structures.append(structure)
-        output = self.fn(*values, **kwargs)
+        trace = running()
+        weights = {id(w): trace.parameter(w) for w in self.weights or ()}
+        if not fresh:  # what was computed from a weight outside of fn is a constant to this derivative
+            weights = {key: mark(n) for key, n in weights.items()}
+        with trace.standing_in(weights):
+            output = self.fn(*values, **kwargs)
         main, aux = split_aux(output, self.has_aux, self.__name__)
         outputs, _ = output_nodes(main, self.__name__)
-        trace = running()
-        weights = [trace.parameter(w) for w in self.weights or ()]
-        flat = [n for own in nodes for n in own] + weights
+        flat = [n for own in nodes for n in own] + list(weights.values())
         cotangents: list[Node | None]
         if self.takes_sens:
             cotangents = list(checked_sens(sens, outputs, self.__name__))
@@ -116,6 +121,7 @@ class GradientFunction(DerivedFunction):
             flows = _forward_gradients(outputs, cotangents, flat)
         else:
             flows = pull_back(outputs, cotangents, flat)
+        self._warn_of_unused(flows[len(flat) - len(weights) :])
         done = iter(finished(g, n) for g, n in zip(flows, flat, strict=True))
         inputs = [unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(structures, nodes, strict=True)]
         gradient = self._shaped(positions, inputs, [Tracer(g) for g in done])
@@ -132,15 +138,25 @@ class GradientFunction(DerivedFunction):
         values = ["f"] if others == 1 else [f"f_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
 
+    def _warn_of_unused(self, flows: list[Node | None]) -> None:
+        for weight, flow in zip(self.weights or (), flows, strict=True):
+            if flow is None:
+                warnings.warn(
+                    f"the output does not depend on the weight {weight.name!r}, so its gradient is zero. Where the "
+                    "function does read it, it must not do so through np.asarray, which hides it from the trace.",
+                    UnusedWeightWarning,
+                    stacklevel=2,
+                )
+
     def _shaped(self, positions: tuple[int, ...], inputs: list, weights: list) -> Any:
         if self.return_ids:
             inputs = [(p, g) for p, g in zip(positions, inputs, strict=True)]
             weights = [(w.name, g) for w, g in zip(self.weights or (), weights, strict=True)]
-        by_input = inputs[0] if self.bare_inputs else tuple(inputs)
-        if self.weights is None:
-            return by_input
         by_weight = weights[0] if self.bare_weights else tuple(weights)
-        return by_weight if not positions and not self.all_inputs else (by_input, by_weight)
+        if not positions and not self.all_inputs:
+            return by_weight
+        by_input = inputs[0] if self.bare_inputs else tuple(inputs)
+        return by_input if self.weights is None else (by_input, by_weight)
 
 
 def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: list[Node]) -> list[Node | None]:

@@ -46,7 +46,9 @@ def _trace_named(fn: Callable, args: tuple[str, ...], kwargs: dict[str, str]) ->
         traced = [Tracer(n) for n in inputs]
         outputs = fn(*traced[: len(args)], **dict(zip(kwargs, traced[len(args) :], strict=True)))
         leaves, _ = flatten(outputs)
-        return Program(inputs, [as_node(v) for v in leaves], names, run.graph)
+        made = [as_node(v) for v in leaves]
+        weights = list(run.parameters.values())
+        return Program([*inputs, *(n for _, n in weights)], made, [*names, *(p.name for p, _ in weights)], run.graph)
 
 
 def _shape(text: str) -> tuple:

@@ -1,0 +1,200 @@
+"""What would lose the derivative is refused, with the user's own line and the fix; nothing is left behind."""
+
+import math
+import operator
+import re
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import DtypeError, TracingError, UnsupportedOperation
+from symgrad.tracing.trace import current
+
+X = np.array([0.5, 1.5, 2.5])
+PLAIN = np.zeros(3)
+
+
+def plain_item(x):
+    a = np.zeros(3)
+    a[0] = x[0]
+    return a.sum()
+
+
+def plain_slice(x):
+    a = np.zeros(3)
+    a[:] = x
+    return a.sum()
+
+
+def plain_increment(x):
+    a = np.zeros(3)
+    a += x
+    return a.sum()
+
+
+def plain_out(x):
+    a = np.zeros(3)
+    np.multiply(x, 2.0, out=a)
+    return a.sum()
+
+
+def refusal(fn):
+    """The message of the refusal, also where NumPy has wrapped it in an error of its own."""
+    with pytest.raises((TracingError, ValueError)) as caught:
+        symgrad.grad(fn)(X)
+    error = caught.value
+    while not isinstance(error, TracingError):
+        error = error.__cause__
+    return str(error)
+
+
+REFUSED = {
+    "np.array of elements": (lambda x: np.array([x[0], x[1]]).sum(), "np.stack or np.concatenate instead of np.array"),
+    "np.array of one": (lambda x: np.array(x).sum(), "cannot become a plain NumPy array"),
+    "np.asarray": (lambda x: np.asarray(x).sum(), "cannot become a plain NumPy array"),
+    "np.array of rows": (lambda x: np.array([x, x * 2]).sum(), "np.stack"),
+    "np.r_": (lambda x: np.r_[x, x].sum(), "np.r_"),
+    "np.c_": (lambda x: np.c_[x, x].sum(), "np.c_"),
+    "float": (lambda x: float(x[0]) * 2, "use NumPy's function"),
+    "float of a sum": (lambda x: float(x.sum()) ** 2, "use NumPy's function"),
+    "math.sin": (lambda x: math.sin(x[0]), "np.sin for math.sin"),
+    "math.exp of a sum": (lambda x: math.exp(np.sum(x)), "np.sin for math.sin"),
+    "complex": (lambda x: complex(x[0]), "lose its derivative"),
+    "int": (lambda x: int(x[0]) * x, "np.floor or np.rint"),
+    "item": (lambda x: x[0].item() * 2, "lose its derivative"),
+    "tolist": (lambda x: sum(x.tolist()), "lose its derivative"),
+    "astype int": (lambda x: x.astype(int) * 2, "np.floor or np.rint"),
+    "a plain element": (plain_item, "instead of a plain one|float\\(\\)"),
+    "a plain slice": (plain_slice, "instead of a plain one"),
+    "a plain +=": (plain_increment, "Write a = a \\+ x instead of a \\+= x"),
+    "out=": (plain_out, "leave out= away"),
+    "mask": (lambda x: x[x > 1].sum(), r"Use np.where\(mask, x, 0\)"),
+    "where of a condition alone": (lambda x: x[np.where(x > 1)].sum(), "depends on values"),
+    "nonzero": (lambda x: np.nonzero(x)[0] * x, "no derivative rule"),
+    "an unsupported function": (lambda x: np.unique(x).sum(), "numpy.unique has no derivative rule"),
+    "an unsupported linalg function": (lambda x: np.linalg.eigvals(np.outer(x, x)).sum(), "eigvals has no derivative"),
+    "an unsupported method": (lambda x: x.partition(1), "ndarray.partition has no derivative rule"),
+    "an unsupported ufunc": (lambda x: np.spacing(x), "np.spacing has no derivative rule"),
+    "an unsupported reduction": (lambda x: np.subtract.reduce(x), "np.subtract.reduce has no derivative rule"),
+    "a ufunc with where=": (lambda x: np.log(x, where=x > 0), "use np.where"),
+    "truth of an array": (lambda x: x if x > 0 else -x, "np.all, np.any or np.where"),
+    "chained comparison": (lambda x: np.where(0 < x < 1, x, 0), "np.all, np.any or np.where"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_the_line_and_the_fix(name):
+    fn, fix = REFUSED[name]
+    message = refusal(fn)
+    assert re.search(fix, message)
+    first = fn.__code__.co_firstlineno
+    assert any(f"{__file__}:{line}\n" in message for line in range(first, first + 5))
+    assert current() is None
+
+
+def test_everything_works_after_a_failed_trace():
+    g = symgrad.grad(lambda x: np.sum(x**2) if PLAIN.sum() == 0 else float(x[0]))
+    assert g(X).tolist() == [1.0, 3.0, 5.0]
+    for fn, _ in REFUSED.values():
+        with pytest.raises((TracingError, ValueError)):
+            symgrad.grad(fn)(X)
+    assert current() is None
+    assert g(X).tolist() == [1.0, 3.0, 5.0]
+    assert symgrad.grad(lambda x: np.sum(np.sin(x)))(X).tolist() == np.cos(X).tolist()
+    assert not PLAIN.any()
+
+
+def test_an_error_in_the_function_itself_passes_through_and_can_be_retried():
+    broken = [True]
+
+    def fn(x):
+        y = x * 2.0
+        if broken[0]:
+            raise KeyError("mine")
+        return y.sum()
+
+    g = symgrad.grad(fn)
+    with pytest.raises(KeyError, match="mine"):
+        g(X)
+    assert current() is None
+    broken[0] = False
+    assert g(X).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_failed_inner_derivative_leaves_the_outer_trace_usable():
+    def fn(x):
+        try:
+            symgrad.grad(lambda y: float(y[0]))(x)
+        except TracingError:
+            pass
+        return np.sum(x**3)
+
+    np.testing.assert_allclose(symgrad.grad(fn)(X), 3 * X**2)
+
+
+def test_a_traced_value_that_escapes_is_refused():
+    kept = []
+
+    def fn(x):
+        kept.append(x)
+        return x.sum()
+
+    symgrad.grad(fn)(X)
+    with pytest.raises(TracingError, match="after its trace had ended"):
+        kept[0] + 1.0
+    with pytest.raises(TracingError, match="after its trace had ended"):
+        symgrad.grad(np.sum)(kept[0])
+    with pytest.raises(TracingError, match="earlier trace had left"):
+        symgrad.grad(lambda x: np.sum(x * kept[0]))(X)
+
+
+@pytest.mark.parametrize(
+    "value", [np.array([1 + 2j]), np.array([1.0, None]), np.array(["a"]), np.array(["2020"], "M8[Y]")]
+)
+def test_arrays_that_are_not_real_numbers_are_refused(value):
+    with pytest.raises(DtypeError):
+        symgrad.grad(lambda x: x)(value)
+    with pytest.raises(DtypeError):
+        symgrad.grad(lambda x: np.sum(x * value))(np.ones(1))
+
+
+@pytest.mark.parametrize("other", ["text", None, {"a": 1}, {1}, b"x"])
+def test_operators_with_things_that_are_not_numbers_are_type_errors(other):
+    for operate in (operator.add, operator.mul, operator.pow, operator.matmul):
+        with pytest.raises(TypeError):
+            symgrad.grad(lambda x, operate=operate: operate(x, other))(X)
+
+
+@pytest.mark.parametrize(
+    ("fn", "error"),
+    [
+        (lambda x: x + np.ones(2), ValueError),
+        (lambda x: x @ np.ones(2), ValueError),
+        (lambda x: x.reshape(2, 2), ValueError),
+        (lambda x: np.concatenate([x, np.ones((1, 3))]), ValueError),
+        (lambda x: x.sum(axis=1), ValueError),
+        (lambda x: np.max(x[:0]), ValueError),
+        (lambda x: np.einsum("ij->i", x), ValueError),
+        (lambda x: np.broadcast_to(x, (2, 2)), ValueError),
+        (lambda x: np.stack([x, x[:2]]), ValueError),
+        (lambda x: x.no_such_method(), AttributeError),
+        (lambda x: len(x.sum()), TypeError),
+        (lambda x: [v for v in x[0]], TypeError),
+    ],
+)
+def test_mistakes_are_the_errors_that_numpy_raises(fn, error):
+    with pytest.raises(error):
+        fn(X)
+    with pytest.raises(error):
+        symgrad.grad(fn)(X)
+
+
+def test_named_dims_cannot_branch_on_values():
+    with pytest.raises(TracingError, match="trace with example arrays"):
+        symgrad.trace(lambda x: x if x.sum() > 0 else -x, "n")
+
+
+def test_unsupported_operation_is_a_tracing_error_and_a_type_error():
+    assert issubclass(UnsupportedOperation, TracingError)
+    assert issubclass(TracingError, TypeError)

@@ -1,0 +1,188 @@
+"""Indexing: whatever index NumPy takes, the traced result and its derivatives are the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import symgrad
+from symgrad.errors import TracingError
+from symgrad.testing import check_grads, check_rule
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
+
+
+def example(shape):
+    return np.linspace(-1.0, 2.0, int(np.prod(shape))).reshape(shape)
+
+
+@st.composite
+def basic(draw):
+    shape = draw(SHAPES)
+    return shape, draw(hnp.basic_indices(shape, allow_newaxis=True))
+
+
+@st.composite
+def mixed(draw):
+    """Integer arrays, ints, slices, new axes and masks, in any order."""
+    shape = draw(SHAPES)
+    wanted = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=1, max_side=3))
+    index = []
+    for d in shape[: draw(st.integers(1, len(shape)))]:
+        kind = draw(st.sampled_from(["array", "array", "list", "slice", "int", "newaxis"]))
+        if kind == "newaxis":
+            index.append(None)
+            kind = "slice"
+        if kind == "slice":
+            index.append(draw(st.slices(d)))
+        elif kind == "int":
+            index.append(draw(st.integers(-d, d - 1)))
+        else:
+            array = draw(hnp.arrays(np.int64, wanted, elements=st.integers(-d, d - 1)))
+            index.append(array.tolist() if kind == "list" and array.ndim else array)
+    return shape, tuple(index)
+
+
+@given(basic())
+@settings(max_examples=60, deadline=None)
+def test_basic_indices(case):
+    shape, index = case
+    check_rule(lambda x: x[index], [example(shape)], order=1)
+
+
+@given(mixed())
+@settings(max_examples=60, deadline=None)
+def test_integer_and_mixed_indices(case):
+    shape, index = case
+    check_rule(lambda x: x[index] ** 2, [example(shape)], order=1)
+
+
+@given(SHAPES.flatmap(lambda s: hnp.arrays(bool, s)))
+@settings(max_examples=30, deadline=None)
+def test_masks_from_outside(mask):
+    check_rule(lambda x: x[mask] * 2.0, [example(mask.shape)], order=1)
+    check_rule(lambda x: x[:, mask] * 2.0, [example((2, *mask.shape))], order=1)
+
+
+@given(basic(), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_assignment_to_basic_indices(case, scalar):
+    shape, index = case
+    window = np.zeros(shape)[index].shape
+
+    def assign(x, v):
+        y = x * 2.0
+        y[index] = v
+        return y * x
+
+    check_rule(assign, [example(shape), np.asarray(0.7) if scalar else example(window) + 3.0], order=1)
+
+
+@given(mixed())
+@settings(max_examples=50, deadline=None)
+def test_assignment_and_increment_at_integer_indices(case):
+    shape, index = case
+    window = np.zeros(shape)[index].shape
+
+    def assign(x, v):
+        y = x * 2.0
+        y[index] = v
+        y[index] += x[index] * 0.5
+        return y * x
+
+    check_rule(assign, [example(shape), example(window) + 3.0], order=1)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        (Ellipsis, 1),
+        (0, Ellipsis),
+        (slice(None, None, -1), Ellipsis, slice(None, None, -2)),
+        (slice(-1, -4, -1), None, slice(3, 0, -2)),
+        ([0, 1], slice(None), [1, 2]),
+        (0, slice(None), [1, 2]),
+        (slice(None), [[0], [1]], [1, 2]),
+        (None, [0, 1], None),
+        np.ix_([0, 1], [2, 0], [1]),
+        (slice(None), np.array([True, False, True])),
+        (0, np.array([True, False, True]), slice(None, 2)),
+        np.uint8(1),
+        slice(np.int64(0), np.int64(1)),
+        [],
+        (),
+        Ellipsis,
+        None,
+        True,
+        slice(5, 2),
+    ],
+    ids=str,
+)
+def test_unusual_indices(index):
+    check_rule(lambda x: np.sin(x[index]), [example((2, 3, 4))])
+
+
+def test_rows_and_iteration():
+    check_rule(lambda x: sum(k * row @ row for k, row in enumerate(x)), [example((3, 2))])
+    check_rule(lambda x: [a * b for a, b in zip(x, x[::-1])], [example((3,))])
+
+
+def test_indices_that_depend_on_values():
+    x = np.array([3.0, 1.0, 2.0])
+    check_grads(lambda v: v[np.argmax(v)] ** 2, [x])
+    check_grads(lambda v: v[np.argsort(v)] * np.array([1.0, 2.0, 3.0]), [x])
+    g = symgrad.grad(lambda v: v[np.argmax(v)] ** 2)
+    assert g(x).tolist() == [6.0, 0.0, 0.0]
+    assert g(x[::-1]).tolist() == [0.0, 0.0, 6.0]
+
+
+def test_integer_arguments_as_indices():
+    g = symgrad.grad(lambda v, i: v[i] ** 2)
+    x = np.array([3.0, 1.0, 2.0])
+    assert g(x, np.array([0, 0, -1])).tolist() == [12.0, 0.0, 4.0]
+    assert g(x, np.array([1, 1, 1])).tolist() == [0.0, 6.0, 0.0]
+    assert g(x, 2).tolist() == [0.0, 0.0, 4.0]
+    assert g(x, -3).tolist() == [6.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("index", [5, -4, (0, 0), [3], [[-4]], (slice(None), 0), 1.0, [0.5], "a", (..., ...)], ids=str)
+def test_bad_indices_are_index_errors_as_in_numpy(index):
+    x = np.arange(3.0)
+    with pytest.raises(IndexError):
+        x[index]
+    with pytest.raises(IndexError):
+        symgrad.grad(lambda v: v[index])(x)
+
+
+@pytest.mark.parametrize("index", [0, slice(0, 2), [0, 1]], ids=str)
+def test_a_value_that_does_not_fit_is_refused_as_in_numpy(index):
+    def assign(v):
+        y = v * 1.0
+        y[index] = np.arange(5.0) + v[0]
+        return y
+
+    with pytest.raises(ValueError, match="shape|setting an array element"):
+        assign(np.arange(3.0))
+    with pytest.raises(ValueError, match="shape"):
+        symgrad.grad(assign)(np.arange(3.0))
+
+
+def test_assignment_with_new_axes():
+    def assign(x):
+        y = x * 1.0
+        y[:, None] = x[:, None] ** 2
+        y[None, 1] = [3.0]
+        return y
+
+    check_rule(assign, [example((4,))])
+
+
+def test_x_at_false_is_refused_with_the_fix():
+    with pytest.raises(TracingError, match=r"x\[:0\]"):
+        symgrad.grad(lambda v: v[False])(np.arange(3.0))
+
+
+def test_a_traced_mask_is_refused_with_the_fix():
+    with pytest.raises(TracingError, match=r"Use np.where\(mask, x, 0\)"):
+        symgrad.grad(lambda v: v[v > 0])(np.arange(3.0))
