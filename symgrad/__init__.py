@@ -6,7 +6,6 @@
 array([0.        , 1.38177329])
 """
 
-from .tracing import products as _products, reductions as _reductions, shaping as _shaping  # noqa: F401, I001
 from . import amp, context, dtype, nn, ops
 from .context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from .dtype import (
@@ -24,6 +23,7 @@ from .dtype import (
     uint64,
 )
 from .tensor import Parameter, ParameterTuple, Tensor
+from .tracing import numpy_functions as _numpy_functions  # noqa: F401
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp

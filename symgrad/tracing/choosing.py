@@ -1,0 +1,93 @@
+"""NumPy functions that are composed of elementwise ones: where, clip, round, sinc, differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.primitive import literal
+from .declare import Case, Given, implements
+from .reductions import normalized_axis
+from .trace import as_node
+from .tracer import Tracer
+
+
+@implements(np.where, cases=[Case(Given(np.array([True, False, True])), (3,), (2, 3)), Case(Given(True), (3,), ())])
+def _where(condition, *branches):
+    if len(branches) != 2:
+        raise UnsupportedOperation(at_user_line("np.where(condition) alone has a shape that depends on values."))
+    return Tracer(f.where(f.condition(as_node(condition)), *map(as_node, branches)))
+
+
+@implements(
+    np.clip,
+    cases=[Case((3, 4), Given(-1.0), Given(1.0)), Case((3,), Given(0.0), Given(None)), Case((3,), (3,), Given(None))],
+)
+def _clip(a, a_min=None, a_max=None, min=None, max=None):
+    lower = a_min if a_min is not None else min
+    upper = a_max if a_max is not None else max
+    x = as_node(a)
+    if lower is not None:
+        x = f.maximum(x, as_node(lower))
+    return Tracer(x if upper is None else f.minimum(x, as_node(upper)))
+
+
+@implements(np.round, np.around, cases=[Case((3,))])
+def _round(a, decimals=0):
+    x = as_node(a)
+    if decimals:
+        factor = literal(10.0**decimals)
+        return Tracer(f.divide(f.rint(f.multiply(x, factor)), factor))
+    return Tracer(f.rint(x))
+
+
+@implements(np.sinc, cases=[Case((3,)), Case(())])
+def _sinc(x):
+    node = as_node(x)
+    y = f.multiply(math.pi, f.where(f.equal(node, 0), 1e-20, node))
+    return Tracer(f.divide(f.sin(y), y))
+
+
+@implements(np.nan_to_num, cases=[Case((3,))])
+def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    node = as_node(x)
+    limits = np.finfo(node.dtype)
+    upper = limits.max if posinf is None else posinf
+    lower = limits.min if neginf is None else neginf
+    node = f.where(f.isnan(node), float(nan), node)
+    node = f.where(f.equal(node, math.inf), float(upper), node)
+    return Tracer(f.where(f.equal(node, -math.inf), float(lower), node))
+
+
+@implements(np.modf, cases=[Case((3,))])
+def _modf(x):
+    whole = np.trunc(x)
+    return x - whole, whole
+
+
+@implements(np.divmod, cases=[Case((3,), (3,), domain=(0.3, 3.0))])
+def _divmod(x1, x2):
+    return np.floor_divide(x1, x2), np.remainder(x1, x2)
+
+
+@implements(np.gradient, cases=[Case((5,)), Case((5,), Given(0.5))])
+def _gradient(x, *spacing):
+    x = Tracer(as_node(x))
+    if x.ndim != 1 or len(spacing) > 1 or (spacing and not isinstance(spacing[0], (int, float))):
+        raise UnsupportedOperation(at_user_line("np.gradient is supported for one-dimensional, evenly spaced arrays."))
+    h = spacing[0] if spacing else 1.0
+    inner = (x[2:] - x[:-2]) / (2.0 * h)
+    return np.concatenate([(x[1:2] - x[:1]) / h, inner, (x[-1:] - x[-2:-1]) / h])
+
+
+@implements(np.diff, cases=[Case((5,)), Case((3, 4), axis=0), Case((5,), n=2)])
+def _diff(a, n=1, axis=-1):
+    x = Tracer(as_node(a))
+    k = normalized_axis(axis, x.ndim)
+    lead = (slice(None),) * k
+    for _ in range(n):
+        x = x[(*lead, slice(1, None))] - x[(*lead, slice(None, -1))]
+    return x

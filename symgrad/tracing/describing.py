@@ -1,0 +1,81 @@
+"""What NumPy says about arrays without computing with them, and arrays made like traced ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..primitives import functions as f
+from ..primitives.contraction import expand
+from ..primitives.primitive import dim_value
+from ..program.dims import is_concrete, size
+from ..program.node import Node
+from .declare import Case, Given, implements
+from .trace import as_node, running
+from .tracer import Tracer
+
+
+def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
+    wanted = x.shape if shape is None else tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    kind = np.dtype(x.dtype if dtype is None else dtype)
+    if is_concrete(wanted):
+        return Tracer(running().constant(np.full(wanted, value, kind)))
+    return Tracer(expand(f.cast(dim_value(1), kind), wanted)) * value
+
+
+_LIKE = [Case((2, 3)), Case((), shape=(2,)), Case((3,), dtype=np.float32)]
+
+
+@implements(np.zeros_like, cases=_LIKE)
+@implements(np.empty_like, cases=[Case((0, 3))])
+def _zeros_like(a, dtype=None, order="K", subok=True, shape=None, device=None):
+    return _filled(as_node(a), 0, dtype, shape)
+
+
+@implements(np.ones_like, cases=_LIKE)
+def _ones_like(a, dtype=None, order="K", subok=True, shape=None, device=None):
+    return _filled(as_node(a), 1, dtype, shape)
+
+
+@implements(np.full_like, cases=[Case((2, 3), Given(2.5)), Case((2,), ()), Case((), Given(2), shape=(3,))])
+def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, device=None):
+    if isinstance(fill_value, Tracer):
+        return np.broadcast_to(fill_value, as_node(a).shape if shape is None else shape)
+    return _filled(as_node(a), fill_value, dtype, shape)
+
+
+@implements(np.shape, cases=[Case((2, 3))])
+def _shape(a):
+    return as_node(a).shape
+
+
+@implements(np.ndim, cases=[Case((2, 3))])
+def _ndim(a):
+    return as_node(a).ndim
+
+
+@implements(np.size, cases=[Case((2, 3)), Case((2, 3), axis=1)])
+def _size(a, axis=None):
+    x = as_node(a)
+    return size(x.shape) if axis is None else x.shape[axis]
+
+
+@implements(np.copy, cases=[Case((2, 3))])
+def _copy(a, order="K", subok=False):
+    return Tracer(as_node(a))
+
+
+@implements(np.real, cases=[Case((2, 3))])
+def _real(val):
+    return val
+
+
+@implements(np.isscalar, cases=[Case((2, 3))])
+def _isscalar(element):
+    return False
+
+
+@implements(np.result_type, cases=[Case((2, 3))])
+def _result_type(*arrays):
+    return np.result_type(*[a.dtype if isinstance(a, Tracer) else a for a in arrays])

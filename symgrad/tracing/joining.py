@@ -1,0 +1,113 @@
+"""NumPy's joining and splitting of traced arrays."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, at_user_line
+from ..primitives import functions as f
+from ..primitives.selection import concatenate, full, take_slice
+from ..primitives.shaping import reshape
+from ..program.dims import size
+from ..program.node import Node
+from .declare import Case, Given, implements
+from .reductions import normalized_axis
+from .shaping import at_least
+from .trace import as_node, running
+from .tracer import Tracer
+
+
+def _nodes(arrays: Any) -> list[Node]:
+    if isinstance(arrays, Tracer):
+        arrays = list(arrays)
+    nodes = [as_node(a) for a in arrays]
+    if not nodes:
+        raise ShapeError(at_user_line("need at least one array to join"))
+    dtype = np.result_type(*[n.dtype for n in nodes])
+    return [_array(n, dtype) for n in nodes]
+
+
+def _array(n: Node, dtype: np.dtype) -> Node:
+    if n.is_literal:
+        return running().constant(np.asarray(n.params[0], dtype))
+    return f.cast(n, dtype)
+
+
+def _joined(nodes: list[Node], axis: int) -> Tracer:
+    shape = nodes[0].shape
+    for n in nodes[1:]:
+        if n.ndim != len(shape) or any(
+            d != e for k, (d, e) in enumerate(zip(n.shape, shape, strict=True)) if k != axis
+        ):
+            raise ShapeError(at_user_line(f"cannot concatenate shapes {[m.shape for m in nodes]} along axis {axis}"))
+    return Tracer(concatenate(nodes, axis))
+
+
+@implements(
+    np.concatenate,
+    cases=[Case([(2, 3), (1, 3)]), Case([(2, 3), (2, 1)], axis=1), Case([(2,), (0,)]), Case([(2, 2), (3,)], axis=None)],
+)
+def _concatenate(arrays, axis=0, dtype=None, casting=None):
+    nodes = _nodes(arrays)
+    if axis is None:
+        nodes, axis = [reshape(n, (size(n.shape),)) for n in nodes], 0
+    joined = _joined(nodes, normalized_axis(axis, nodes[0].ndim))
+    return joined if dtype is None else joined.astype(dtype)
+
+
+@implements(np.stack, cases=[Case([(3,), (3,)]), Case([(2, 3), (2, 3)], axis=-1), Case([(), (), ()])])
+def _stack(arrays, axis=0, dtype=None, casting=None):
+    nodes = _nodes(arrays)
+    if any(n.shape != nodes[0].shape for n in nodes):
+        raise ShapeError(at_user_line(f"all arrays must have one shape to be stacked, got {[n.shape for n in nodes]}"))
+    k = normalized_axis(axis, nodes[0].ndim + 1)
+    return _joined([reshape(n, (*n.shape[:k], 1, *n.shape[k:])) for n in nodes], k)
+
+
+@implements(np.vstack, cases=[Case([(3,), (2, 3)])])
+def _vstack(tup, dtype=None, casting=None):
+    return _joined([at_least(2, (Tracer(n),))._symgrad_node for n in _nodes(tup)], 0)
+
+
+@implements(np.hstack, cases=[Case([(3,), (2,)]), Case([(2, 3), (2, 1)]), Case([(3,), Given(1.5), ()])])
+def _hstack(tup, dtype=None, casting=None):
+    nodes = [at_least(1, (Tracer(n),))._symgrad_node for n in _nodes(tup)]
+    return _joined(nodes, 0 if nodes[0].ndim == 1 else 1)
+
+
+@implements(np.column_stack, cases=[Case([(3,), (3, 2)])])
+def _column_stack(tup):
+    return _joined([reshape(n, (n.shape[0], 1)) if n.ndim == 1 else n for n in _nodes(tup)], 1)
+
+
+def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
+    k = normalized_axis(axis, x.ndim)
+    n = x.shape[k]
+    if isinstance(sections, (int, np.integer)):
+        each, extra = divmod(n, int(sections))
+        bounds = np.cumsum([0] + [each + 1] * extra + [each] * (int(sections) - extra)).tolist()
+    else:
+        cuts = [slice(None, int(c)).indices(n)[1] for c in sections]
+        bounds = [0, *cuts, n]
+    spec = list(full(x.shape))
+    made = []
+    for start, stop in itertools.pairwise(bounds):
+        spec[k] = (start, max(stop - start, 0), 1)
+        made.append(Tracer(take_slice(x, tuple(spec))))
+    return made
+
+
+@implements(np.split, cases=[Case((6, 2), Given(3)), Case((5,), Given([1, 3])), Case((2, 4), Given(2), axis=1)])
+def _split(ary, indices_or_sections, axis=0):
+    x = as_node(ary)
+    if isinstance(indices_or_sections, int) and x.shape[axis] % indices_or_sections:
+        raise ShapeError(at_user_line("array split does not result in an equal division; use np.array_split"))
+    return _pieces(x, indices_or_sections, axis)
+
+
+@implements(np.array_split, cases=[Case((7, 2), Given(3))])
+def _array_split(ary, indices_or_sections, axis=0):
+    return _pieces(as_node(ary), indices_or_sections, axis)

@@ -1,0 +1,202 @@
+"""NumPy's rearranging of traced elements: flips, rolls, pads, tiles, sorts, diagonals and triangles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.contraction import contract, expand
+from ..primitives.selection import assemble, concatenate, full, gather, take_slice
+from ..primitives.shaping import reshape
+from ..program.dims import is_concrete, size
+from ..program.node import Node
+from .declare import Case, Given, implements
+from .reductions import normalized_axes, normalized_axis
+from .trace import as_node, running
+from .tracer import Tracer
+
+
+def _taken(x: Node, index: np.ndarray, axis: int) -> Node:
+    return gather(x, running().constant(np.asarray(index, dtype=np.intp)), axis)
+
+
+@implements(np.flip, cases=[Case((3, 4)), Case((3, 4), axis=1)])
+def _flip(m, axis=None):
+    x = as_node(m)
+    axes = normalized_axes(axis, x.ndim)
+    return Tracer(
+        take_slice(x, tuple((d - 1, d, -1) if k in axes and d != 0 else (0, d, 1) for k, d in enumerate(x.shape)))
+    )
+
+
+@implements(
+    np.roll,
+    cases=[
+        Case((5,), Given(2)),
+        Case((3, 4), Given(-1), axis=1),
+        Case((3, 4), Given((1, 2)), axis=(0, 1)),
+        Case((3, 4), Given(5)),
+    ],
+)
+def _roll(a, shift, axis=None):
+    x = as_node(a)
+    if axis is None:
+        return Tracer(reshape(_roll(Tracer(reshape(x, (size(x.shape),))), shift, 0)._symgrad_node, x.shape))
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for by, k in zip(shifts, axes, strict=True):
+        k = normalized_axis(k, x.ndim)
+        n = x.shape[k]
+        by = int(by) % n if n else 0
+        if by:
+            tail, head = list(full(x.shape)), list(full(x.shape))
+            tail[k], head[k] = (n - by, by, 1), (0, n - by, 1)
+            x = concatenate([take_slice(x, tuple(tail)), take_slice(x, tuple(head))], k)
+    return Tracer(x)
+
+
+@implements(np.rot90, cases=[Case((2, 3)), Case((2, 3), k=2), Case((2, 3), k=-1)])
+def _rot90(m, k=1, axes=(0, 1)):
+    turns = k % 4
+    if turns == 0:
+        return Tracer(as_node(m))
+    if turns == 2:
+        return _flip(_flip(m, axes[0]), axes[1])
+    return np.swapaxes(_flip(m, axes[1]), *axes) if turns == 1 else _flip(np.swapaxes(m, *axes), axes[1])
+
+
+@implements(
+    np.pad,
+    cases=[
+        Case((3,), Given(2)),
+        Case((2, 3), Given(((1, 0), (0, 2))), constant_values=4.0),
+        Case((2, 3), Given(1), mode="edge"),
+        Case((4,), Given((2, 1)), mode="reflect"),
+        Case((4,), Given((2, 1)), mode="wrap"),
+        Case((4,), Given((2, 1)), mode="symmetric"),
+    ],
+)
+def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
+    x = as_node(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    if mode == "constant":
+        shape = tuple(before + d + after for (before, after), d in zip(widths, x.shape, strict=True))
+        spec = tuple((before, d, 1) for (before, _), d in zip(widths, x.shape, strict=True))
+        placed = assemble([x], shape, [spec])
+        if isinstance(constant_values, (int, float)) and constant_values == 0:
+            return Tracer(placed)
+        frame = np.pad(np.zeros(x.shape, x.dtype), widths, constant_values=constant_values)
+        return Tracer(f.add(placed, running().constant(frame)))
+    if mode not in ("edge", "reflect", "wrap", "symmetric") or kwargs:
+        raise UnsupportedOperation(at_user_line(f"np.pad with mode={mode!r} is not supported on traced arrays."))
+    for k, width in enumerate(widths):
+        if any(width):
+            x = _taken(x, np.pad(np.arange(x.shape[k]), width, mode=mode), k)
+    return Tracer(x)
+
+
+@implements(
+    np.repeat, cases=[Case((3,), Given(2)), Case((2, 3), Given(2), axis=0), Case((2, 3), Given([1, 2]), axis=0)]
+)
+def _repeat(a, repeats, axis=None):
+    x = as_node(a)
+    if axis is None:
+        x, axis = reshape(x, (size(x.shape),)), 0
+    k = normalized_axis(axis, x.ndim)
+    return Tracer(_taken(x, np.repeat(np.arange(x.shape[k]), repeats), k))
+
+
+@implements(
+    np.tile, cases=[Case((3,), Given(2)), Case((2, 3), Given((2, 1))), Case((3,), Given((2, 2))), Case((), Given(3))]
+)
+def _tile(A, reps):
+    x = as_node(A)
+    times = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
+    rank = max(x.ndim, len(times))
+    shape = (1,) * (rank - x.ndim) + x.shape
+    times = (1,) * (rank - len(times)) + times
+    paired = tuple(d for pair in zip((1,) * rank, shape, strict=True) for d in pair)
+    wide = tuple(d for pair in zip(times, shape, strict=True) for d in pair)
+    tiled = tuple(t * d for t, d in zip(times, shape, strict=True))
+    return Tracer(reshape(expand(reshape(x, paired), wide), tiled))
+
+
+@implements(
+    np.take, cases=[Case((5,), Given([0, 2, 2])), Case((2, 3), Given([[0, -1]]), axis=1), Case((2, 3), Given(1))]
+)
+def _take(a, indices, axis=None, mode="raise"):
+    x = Tracer(as_node(a))
+    if mode != "raise":
+        raise UnsupportedOperation(at_user_line(f"np.take with mode={mode!r} is not supported on traced arrays."))
+    if axis is None:
+        return x.ravel()[indices if not isinstance(indices, (list, tuple)) else np.asarray(indices)]
+    index = (slice(None),) * normalized_axis(axis, x.ndim)
+    return x[(*index, np.asarray(indices) if isinstance(indices, (list, tuple)) else indices)]
+
+
+@implements(np.take_along_axis, cases=[Case((2, 3), Given(np.array([[0, 2], [1, 1]])), axis=1)])
+def _take_along_axis(arr, indices, axis=-1):
+    x = Tracer(as_node(arr))
+    if axis is None:
+        x, axis = x.ravel(), 0
+    k = normalized_axis(axis, x.ndim)
+    index = [np.arange(d).reshape((-1,) + (1,) * (x.ndim - j - 1)) for j, d in enumerate(x.shape)]
+    return x[(*index[:k], indices, *index[k + 1 :])]
+
+
+@implements(np.sort, cases=[Case((5,)), Case((2, 3), axis=0), Case((2, 3), axis=None)])
+def _sort(a, axis=-1, kind=None, order=None, stable=None):
+    x = Tracer(as_node(a))
+    if axis is None:
+        x, axis = x.ravel(), 0
+    return _take_along_axis(x, np.argsort(x, axis=axis), axis)
+
+
+@implements(np.diagonal, cases=[Case((3, 3)), Case((2, 4)), Case((3, 4), offset=-1), Case((2, 3, 3), axis1=1, axis2=2)])
+def _diagonal(a, offset=0, axis1=0, axis2=1):
+    x = as_node(a)
+    i, j = normalized_axis(axis1, x.ndim), normalized_axis(axis2, x.ndim)
+    rows, columns = x.shape[i], x.shape[j]
+    if is_concrete((rows, columns)):
+        skip_i, skip_j = max(-offset, 0), max(offset, 0)
+        length = max(min(rows - skip_i, columns - skip_j), 0)
+        spec = list(full(x.shape))
+        spec[i], spec[j] = (skip_i, length, 1), (skip_j, length, 1)
+        x = take_slice(x, tuple(spec))
+    elif rows != columns or offset:
+        raise ShapeError(at_user_line(f"a diagonal over the named dims {rows} and {columns} needs them equal"))
+    labels = [k if k != j else i for k in range(x.ndim)]
+    rest = tuple(k for k in range(x.ndim) if k not in (i, j))
+    return Tracer(contract([x], [tuple(labels)], (*rest, i), x.shape))
+
+
+@implements(np.diag, cases=[Case((3,)), Case((3, 3)), Case((3,), k=1), Case((3, 4), k=-1)])
+def _diag(v, k=0):
+    x = as_node(v)
+    if x.ndim == 2:
+        return _diagonal(v, k)
+    if x.ndim != 1:
+        raise ShapeError(at_user_line("np.diag takes an array of one or two dimensions"))
+    square = contract([x], [(0,)], (0, 0), x.shape)
+    if k == 0:
+        return Tracer(square)
+    n = x.shape[0]
+    start = (max(-k, 0), n, 1), (max(k, 0), n, 1)
+    return Tracer(assemble([square], (n + abs(k), n + abs(k)), [start]))
+
+
+@implements(np.tril, cases=[Case((3, 4)), Case((3, 3), k=-1)])
+def _tril(m, k=0):
+    x = as_node(m)
+    return Tracer(f.where(running().constant(np.tri(*x.shape[-2:], k=k, dtype=bool)), x, _zero(x)))
+
+
+@implements(np.triu, cases=[Case((3, 4)), Case((3, 3), k=1)])
+def _triu(m, k=0):
+    x = as_node(m)
+    return Tracer(f.where(running().constant(np.tri(*x.shape[-2:], k=k - 1, dtype=bool)), _zero(x), x))
+
+
+def _zero(x: Node) -> Node:
+    return running().constant(np.zeros((), x.dtype))
