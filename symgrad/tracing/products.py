@@ -140,7 +140,7 @@ def _einsum(*operands, optimize=False, **kwargs):
     spelled = isinstance(operands[0], str)
     arrays = operands[1:] if spelled else operands[: len(operands) - len(operands) % 2 : 2]
     nodes = [as_node(a) for a in arrays]
-    stand_ins = [np.broadcast_to(np.zeros(()), n.shape) for n in nodes]
+    stand_ins = [np.zeros((1,) * n.ndim) for n in nodes]
     form = [operands[0], *stand_ins] if spelled else [*operands]
     if not spelled:  # arrays and lists of axes in turn
         form[: 2 * len(nodes) : 2] = stand_ins

@@ -166,14 +166,19 @@ class Tracer:
     __complex__ = __float__
 
     def __int__(self) -> int:
-        if self.dtype.kind == "f":
-            refuse("int() of a traced float would lose its derivative; use np.floor or np.rint if that is meant.")
+        if not self._is_flat():
+            refuse("int() of a traced float would lose its derivative; write int(np.trunc(x)) if that is meant.")
         return int(self._concrete())
 
     def __index__(self) -> int:
         if self.dtype.kind == "f":
-            raise TypeError("a traced float cannot be used as an index")
+            refuse("a traced float cannot be used as an index or a count; write int(np.trunc(x)) if that is meant.")
         return int(self._concrete())
+
+    def _is_flat(self) -> bool:
+        """True where no derivative flows, as for integers and the result of np.floor."""
+        node = self._symgrad_node
+        return node.dtype.kind != "f" or (bool(node.operands) and not node.primitive.dependencies(node))
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -381,8 +386,11 @@ class Tracer:
 
     def astype(self, dtype: Any, **kwargs: Any) -> Tracer:
         wanted = np.dtype(dtype)
-        if self.dtype.kind == "f" and wanted.kind not in "f":
-            refuse(f"astype({wanted}) of a traced float would lose its derivative; use np.floor or np.rint if meant.")
+        if wanted.kind not in "fb" and not self._is_flat():
+            refuse(
+                f"astype({wanted}) of a traced float would lose its derivative; write np.trunc(x).astype({wanted}) if "
+                "that is meant."
+            )
         return Tracer(f.cast(self._symgrad_node, wanted))
 
     def copy(self, order: str = "C") -> Tracer:

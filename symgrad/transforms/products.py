@@ -51,16 +51,20 @@ def _vectors(v: Any, nodes: list[Node], caller: str) -> dict[Node, Node]:
     return found
 
 
-class _Pushforward(DerivedFunction):
+class _AlongInputs(DerivedFunction):
+    """A derivative that is called with the tuple of inputs and something along them."""
+
+    def _check(self, args, kwargs):
+        for k, value in enumerate(args[0]):
+            check_differentiable(value, f"input {k}", self.__name__)
+
+
+class _Pushforward(_AlongInputs):
     verb = "jvp"
 
     def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
         self.has_aux = has_aux
         super().__init__(fn, backend)
-
-    def _check(self, args, kwargs):
-        for k, value in enumerate(args[0]):
-            check_differentiable(value, f"input {k}", self.__name__)
 
     def _derive(self, args, kwargs, fresh):
         inputs, v = args
@@ -72,7 +76,7 @@ class _Pushforward(DerivedFunction):
         return (main, pushed, aux) if self.has_aux else (main, pushed)
 
 
-class _Pullback(DerivedFunction):
+class _Pullback(_AlongInputs):
     verb = "vjp"
 
     def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
@@ -107,12 +111,8 @@ class SymbolicFunction(DerivedFunction):
         return self.fn(*args, **kwargs)
 
 
-class _HessianProduct(DerivedFunction):
+class _HessianProduct(_AlongInputs):
     verb = "hvp"
-
-    def _check(self, args, kwargs):
-        for k, value in enumerate(args[0]):
-            check_differentiable(value, f"input {k}", self.__name__)
 
     def _derive(self, args, kwargs, fresh):
         inputs, v = args
