@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from .errors import SymgradError
+from .finite_differences import differences
 from .kernels.kernel import BACKENDS, lower, optimized
 from .program.verify import verify
 from .tracing.tree import flatten, unflatten
@@ -222,7 +223,7 @@ class _Check:
     def first_order(self, point: list[np.ndarray]) -> Tolerance:
         """Forward mode against differences, reverse mode against forward mode."""
         v = [d.astype(x.dtype) for d, x in zip(self.directions[0], point, strict=True)]
-        slopes, used = _differences(self.floats, point, [v])
+        slopes, used = self._differences(point, [v])
         tolerance = SINGLE if any(x.dtype.itemsize < 8 for x in point) else used
         value, pushed = jvp(self.floats, tuple(point), tuple(v), backend="numpy")
         w = [np.asarray(u).astype(_dtype(o)) for u, o in zip(self.weights, value, strict=True)]
@@ -235,13 +236,23 @@ class _Check:
         self._expect_inner("reverse mode, ⟨Jᵀw, v⟩", pulled, v, _inner(w, slopes), tolerance.first)
         return tolerance
 
+    def _differences(self, point: list[np.ndarray], along: list) -> tuple[list[np.ndarray], Tolerance]:
+        """Finite differences, NaN where they have not settled, and the tolerance that they allow."""
+        values, errors, exact = differences(self.floats, point, along)
+        tolerance = PRECISE if exact else COARSE
+        loose = 10 * (tolerance.first if len(along) == 1 else tolerance.second)
+        settled = [
+            np.where(e <= loose * np.maximum(1, np.abs(v)), v, np.nan) for v, e in zip(values, errors, strict=True)
+        ]
+        return settled, tolerance
+
     def _expect_inner(self, what: str, left: Sequence, right: Sequence, want: Any, tolerance: float) -> None:
         self.expect_close(what, _inner(left, right), want, tolerance * 10, "finite differences of ⟨w, f⟩")
 
     def second_order(self, tolerance: Tolerance) -> None:
         """Every mixture of the modes against mixed second differences of the plain function."""
         v, w = self.directions
-        mixed, used = _differences(self.floats, self.point, [v, w])
+        mixed, used = self._differences(self.point, [v, w])
         tolerance = max(tolerance, used, key=lambda t: t.second)
         point = tuple(self.point)
         twice = jvp(lambda *xs: jvp(self.floats, xs, tuple(v))[1], point, tuple(w), backend="numpy")[1]
@@ -302,61 +313,6 @@ class _Check:
         """float32 stays float32, and its derivatives are right to its precision."""
         if self.smooth:
             self.first_order([x.astype(np.float32) for x in self.point])
-
-
-# finite differences
-
-_STEPS = {True: (2.0**-9, 2.0**-14, 2.0**-20), False: (2.0**-5, 2.0**-9)}  # in longdouble, in float64
-
-
-def _differences(fn: Callable, point: list[np.ndarray], along: list) -> tuple[list[np.ndarray], Tolerance]:
-    """The derivative of each output along one direction, or along two, and the tolerance it allows.
-
-    Central differences at several steps, each extrapolated twice (Richardson); for every element the
-    one whose extrapolation has settled best is taken, NaN where none has.
-    """
-    for kind in (np.longdouble, np.float64):
-        base = [x.astype(kind) for x in point]
-        directions = [[np.asarray(d).astype(kind) for d in v] for v in along]
-        try:
-            with np.errstate(all="ignore"):
-                middle = fn(*_copies(base))
-        except TypeError:
-            continue
-        if all(_dtype(v) == kind for v in middle):
-            break
-    exact = bool(np.finfo(kind).eps < np.finfo(np.float64).eps)
-    tolerance = PRECISE if exact else COARSE
-    found: list[Any] = [None] * len(middle)
-    for step in _STEPS[exact]:
-        levels = [_central(fn, base, directions, kind(step / 2**k)) for k in range(3)]
-        for i, (d0, d1, d2) in enumerate(zip(*levels, strict=True)):
-            once, next_ = d1 + (d1 - d0) / 3, d2 + (d2 - d1) / 3
-            best = next_ + (next_ - once) / 15
-            noise = np.finfo(kind).eps * np.max(np.abs(middle[i]), initial=0) / (step / 4) ** len(directions)
-            error = np.abs(next_ - once) + noise
-            if found[i] is None:
-                found[i] = best, error
-            else:
-                better = (error < found[i][1]) | np.isnan(found[i][1])
-                found[i] = np.where(better, best, found[i][0]), np.where(better, error, found[i][1])
-    loose = tolerance.first if len(along) == 1 else tolerance.second
-    settled = [np.where(e <= 10 * loose * np.maximum(1, np.abs(d)), d, np.nan) for d, e in found]
-    return settled, tolerance
-
-
-def _central(fn: Callable, base: list, directions: list, step: Any) -> list:
-    """First central difference along one direction; mixed second one along two."""
-    signs = [(1,), (-1,)] if len(directions) == 1 else [(1, 1), (1, -1), (-1, 1), (-1, -1)]
-    totals: list[Any] = []
-    with np.errstate(all="ignore"):
-        for sign in signs:
-            moved = [
-                x + sum(s * step * v[k] for s, v in zip(sign, directions, strict=True)) for k, x in enumerate(base)
-            ]
-            parts = [np.asarray(v) * np.prod(sign) for v in fn(*moved)]
-            totals = [t + p for t, p in zip(totals, parts, strict=True)] if totals else parts
-        return [t / (2 * step) ** len(directions) for t in totals]
 
 
 def _inner(left: Sequence, right: Sequence) -> Any:

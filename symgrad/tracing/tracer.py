@@ -150,7 +150,9 @@ class Tracer:
             return _into((out,), rule(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
         return rule(*args, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self.dtype.kind in "biu":  # no derivative to lose: the values, guarded
+            return np.array(self._concrete(), dtype)
         refuse(
             "a traced array cannot become a plain NumPy array: the derivative would be lost. Build arrays of traced "
             "values with np.stack or np.concatenate instead of np.array, np.r_ or np.c_, and write x[i] = v into "

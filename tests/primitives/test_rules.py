@@ -41,7 +41,9 @@ TEMPLATE_CASES = [
     for shapes in SHAPES[template.arity]
 ]
 FUNCTION_CASES = [
-    pytest.param(function, case, id=f"{function.__name__}-{case}") for function, cases in CASES.items() for case in cases
+    pytest.param(function, case, id=f"{function.__name__}-{case}")
+    for function, cases in CASES.items()
+    for case in cases
 ]
 
 

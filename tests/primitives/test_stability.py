@@ -127,7 +127,7 @@ def test_product_with_zeros_is_exact():
         lambda x: (x + 0.1) - 0.1,
         lambda x: np.sin(np.arcsin(x)),
         lambda x: np.sin(x) ** 2 + np.cos(x) ** 2,
-        lambda x: -(-x) + 0 * x,
+        lambda x: 0 * x - (-x),
         lambda x: x * 3 / 3,
         lambda x: np.expm1(np.log1p(x)),
     ],

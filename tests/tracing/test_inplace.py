@@ -139,7 +139,9 @@ def test_every_kind_of_view_goes_stale(view):
         symgrad.grad(fn)(X)
 
 
-@pytest.mark.parametrize("made", [lambda y: y.copy(), lambda y: y + 0, lambda y: y[[0, 1, 2, 3]], lambda y: y.flatten()])
+@pytest.mark.parametrize(
+    "made", [lambda y: y.copy(), lambda y: y + 0, lambda y: y[[0, 1, 2, 3]], lambda y: y.flatten()]
+)
 def test_copies_do_not_go_stale(made):
     def fn(x):
         y = x * 1.0

@@ -1,0 +1,173 @@
+"""The handle behaves as the ndarray it stands for: attributes, operators, methods, NumPy's protocols."""
+
+import copy
+import operator
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.testing import check_rule
+
+rng = np.random.default_rng(11)
+P = rng.uniform(0.3, 2.5, (3, 4))  # positive
+N = rng.uniform(-2.5, 2.5, (3, 4))
+
+
+def traced(fn, *args):
+    """What ``fn`` sees of its arguments while it is traced."""
+    seen = []
+
+    def look(*xs):
+        seen.append(fn(*xs))
+        return np.sum(xs[0])
+
+    symgrad.grad(look)(*args)
+    return seen[0]
+
+
+@pytest.mark.parametrize("name", ["shape", "dtype", "ndim", "size", "itemsize", "nbytes"])
+@pytest.mark.parametrize("x", [N, N.astype(np.float32), np.array(1.5), np.ones((0, 2))], ids=lambda x: str(x.shape))
+def test_attributes(name, x):
+    assert traced(lambda v: getattr(v, name), x) == getattr(x, name)
+
+
+def test_length_and_display():
+    assert traced(len, N) == 3
+    assert traced(repr, N) == "Tracer(shape=[3, 4], dtype=float64)"
+    assert traced(str, np.array([1.0, 2.0])) == "[1. 2.]"
+    assert traced(lambda v: f"{v[0]:.3f}", np.array([1.0, 2.0])) == "1.000"
+
+
+@pytest.mark.parametrize("operate", [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow])
+@pytest.mark.parametrize(
+    "other",
+    [2, 2.5, True, np.float64(1.5), np.float32(1.5), np.int32(2), np.full(4, 1.5), [1.0, 2.0, 3.0, 4.0]],
+    ids=repr,
+)
+def test_operators_with_constants_on_both_sides(operate, other):
+    check_rule(lambda x: operate(x, other), [P], order=1)
+    check_rule(lambda x: operate(other, x), [P], order=1)
+
+
+@pytest.mark.parametrize("operate", [operator.mod, operator.floordiv, divmod])
+def test_remainders(operate):
+    check_rule(lambda x: operate(x, 0.7), [P], order=1)
+    check_rule(lambda x: operate(5.0, x), [P], order=1)
+    check_rule(operate, [N, P], order=1)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32])
+def test_constants_of_other_dtypes_cost_no_precision(dtype):
+    c = np.array([1, 2, 3, 5]).astype(dtype)
+    check_rule(lambda x: x * c + x / c - c / x, [P], order=1)
+    check_rule(lambda x: x**c + np.arctan2(x, c) + np.hypot(c, x), [P], order=1)
+
+
+def test_arguments_of_two_precisions():
+    single = P.astype(np.float32)
+    check_rule(lambda x, y: x * y, [N, single])
+    by_x, by_y = symgrad.grad(lambda x, y: np.sum(x / y), (0, 1))(N, single)
+    assert (by_x.dtype, by_y.dtype) == (np.float64, np.float32)
+    np.testing.assert_allclose(by_x, 1 / single.astype(float), rtol=1e-15)
+
+
+def test_unary_operators_and_builtins():
+    check_rule(lambda x: -x + +x * abs(x), [N])
+    check_rule(lambda x: sum(x) + sum(sum(x)), [N])
+    check_rule(lambda x: round(x[0, 0], 1) * x, [N], order=1)
+    check_rule(lambda x: copy.copy(x) * copy.deepcopy(x), [N])
+
+
+def test_comparisons_and_logic():
+    check_rule(lambda x: np.where((x > 0) & (x < 1) | ~(x > -1) ^ (x == 2), x**2, 3 * x), [N])
+    check_rule(lambda x: np.where(np.logical_or(x >= 0.5, np.logical_not(x <= -1)), x**2, 0), [N])
+    check_rule(lambda x: (x > 0) * x + (x != 0).astype(float) * x**2, [N])
+    check_rule(lambda x: (x > 0).sum() * x + (x > 0).mean() * x + np.any(x > 2) * x, [N])
+
+
+def test_steps_may_become_integers():
+    table = np.array([0.0, 1.0, 4.0, 9.0, 16.0])
+
+    def interpolated(x):
+        at = np.floor(x).astype(int)
+        return table[at] * (1 - x + at) + table[at + 1] * (x - at)
+
+    check_rule(interpolated, [P])
+    check_rule(lambda x: x ** int(np.rint(x[0, 0])) + table[int(np.trunc(x[1, 1]))], [P])
+    check_rule(lambda x: x * x.astype(bool) + x * (x > 1).astype(np.float32), [N])
+
+
+def test_where_with_scalars_and_numbers_as_conditions():
+    check_rule(lambda x: np.where(x > 0, 1, x), [N])
+    check_rule(lambda x: np.where(x > 0, x, 0.0), [N])
+    check_rule(lambda x: np.where(x, x * 2, 0), [N])
+    check_rule(lambda x: np.where([1, 0, 1, 0], x, -x), [N])
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x.sum() + x.sum(0).sum() + x.sum(axis=(0, 1)) + x.sum(-1, keepdims=True).sum(),
+        lambda x: x.mean() * x.mean(axis=0, keepdims=True) + x.var(0, ddof=1) * x.std(),
+        lambda x: x.prod(axis=1) + x.max(axis=1) * x.min(),
+        lambda x: x.cumsum() + x.cumsum(axis=0).ravel(),
+        lambda x: x.T @ x + x.transpose(1, 0).dot(x) + x.transpose((1, 0)) @ x + x.mT @ x,
+        lambda x: x.reshape(2, -1) @ x.reshape((6, 2)) + x.reshape(2, 6, order="F").sum(),
+        lambda x: x.swapaxes(0, 1).flatten() * x.ravel() + x.flat[0],
+        lambda x: x[None].squeeze(0).clip(-1, 1) + x.clip(min=0.0) + x.round(1),
+        lambda x: x.diagonal() * x.trace(),
+        lambda x: x.repeat(2, axis=0).take([0, 2], axis=1),
+        lambda x: x.astype(np.float32).astype(np.float64) if x.dtype == np.float32 else x * 1.0,
+        lambda x: x[x.argmax(0), np.arange(4)] + x[x.argmin(axis=0), np.arange(4)],
+        lambda x: x.real * x.copy(),
+    ],
+)
+def test_methods(fn):
+    check_rule(fn, [N])
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: np.add.reduce(x) + np.multiply.reduce(x, axis=None) + np.maximum.reduce(x, axis=1).sum(),
+        lambda x: np.add.reduce(x, axis=1, keepdims=True) * np.minimum.reduce(x),
+        lambda x: np.add.accumulate(x, axis=1),
+        lambda x: np.subtract.outer(x[0], x[1]) ** 2 + np.multiply.outer(x[0], [1.0, 2.0, 3.0, 4.0]),
+        lambda x: np.add(x, 1, dtype=np.float64) if x.dtype == np.float64 else x + 1,
+        lambda x: np.add(x, 1, where=True, casting="same_kind"),
+        lambda x: np.matmul(x, np.ones((4, 2))) @ np.arange(2),
+    ],
+)
+def test_ufunc_methods_and_arguments(fn):
+    check_rule(fn, [N])
+
+
+def test_arrays_on_the_left_defer_to_the_traced_value():
+    a = np.arange(4.0) + 1
+    check_rule(lambda x: a + x - (a * x) / (a / x) + a**x + a @ x.T @ np.ones(3), [P])
+    check_rule(lambda x: a.reshape(1, 4) > x, [P])
+    check_rule(lambda x: np.float64(2.0) * x + np.float32(0.5) / x, [P])
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "shapes"),
+    [
+        ("ij,jk", [(2, 3), (3, 4)]),
+        ("i...,i...->...", [(3, 2), (3, 2)]),
+        ("iij->j", [(3, 3, 2)]),
+        ("ijij->i", [(3, 2, 3, 2)]),
+        ("ij,kl->", [(3, 2), (3, 2)]),
+        ("ii,i->i", [(3, 3), (3,)]),
+        ("...j,j->...", [(2, 3, 3), (3,)]),
+        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]),
+        ("ba", [(2, 3)]),
+        (" ij , jk -> ik ", [(2, 3), (3, 4)]),
+        ("ij,ij,ij->j", [(2, 3), (1, 3), (2, 1)]),
+        ("i,i,i,i->", [(3,)] * 4),
+        (",i->i", [(), (3,)]),
+        ("ij,j->i", [(2, 0), (0,)]),
+    ],
+)
+def test_einsum_forms(subscripts, shapes):
+    check_rule(lambda *xs: np.einsum(subscripts, *xs), [rng.uniform(-2, 2, s) for s in shapes])
