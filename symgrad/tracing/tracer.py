@@ -372,6 +372,11 @@ class Tracer:
     def real(self) -> Tracer:
         return self
 
+    def conj(self) -> Tracer:
+        return self
+
+    conjugate = conj
+
     @property
     def flat(self) -> Tracer:
         return self.ravel()
