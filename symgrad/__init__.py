@@ -73,7 +73,12 @@ __all__ = [
 
 def load_ipython_extension(shell: object) -> None:
     """``%load_ext symgrad``: register the magics of ``symgrad_notebook``, imported here and nowhere else."""
-    import symgrad_notebook
+    try:
+        import symgrad_notebook
+    except ModuleNotFoundError as error:
+        if error.name not in ("symgrad_notebook", "IPython"):
+            raise
+        raise ImportError(f"%load_ext symgrad needs {error.name}: pip install 'symgrad[notebook]'") from None
 
     symgrad_notebook.load_ipython_extension(shell)
 

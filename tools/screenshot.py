@@ -24,6 +24,7 @@ X, y, w = np.ones((200, 3)), np.ones(200), np.zeros(3)"""
 CELL = """%%grad --wrt w
 def loss(w, X, y):
     return np.sum(np.log(1 + np.exp(-y * (X @ w))))"""
+AFTER = ("", "")  # the last cell takes the selection, whose frame and buttons are no part of the picture
 
 
 def main() -> None:
@@ -32,18 +33,22 @@ def main() -> None:
         folder = pathlib.Path(name)
         (folder / "work").mkdir()
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-        cells = [nbformat.v4.new_code_cell(text) for text in (SETUP, CELL)]
+        cells = [nbformat.v4.new_code_cell(text) for text in (SETUP, CELL, *AFTER)]
         nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "work" / "grad.ipynb")
         with (
             lab.server(folder / "work", folder / "state") as address,
-            lab.page(address.format("grad.ipynb"), width=1150, height=900, scale=1.5) as page,
+            lab.page(address.format("grad.ipynb"), width=860, height=900, scale=2) as page,
         ):
-            lab.run_all(page)
+            page.locator(".jp-Notebook").wait_for()
             page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
-            page.locator(".jp-OutputArea mjx-container").first.wait_for()
-            page.wait_for_timeout(1500)
+            lab.run_all(page)
+            cell = page.locator(".jp-Cell").nth(1)
+            cell.locator("mjx-container").first.wait_for()
+            # the typeset formula takes its final height once its fonts are there
+            page.evaluate("() => document.fonts.ready.then(() => true)")
+            page.wait_for_timeout(1000)
             (ROOT / "docs").mkdir(exist_ok=True)
-            page.locator(".jp-Cell").nth(1).screenshot(path=str(ROOT / "docs" / "grad_cell.png"))
+            cell.screenshot(path=str(ROOT / "docs" / "grad_cell.png"))
 
 
 if __name__ == "__main__":

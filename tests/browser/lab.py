@@ -57,7 +57,8 @@ def server(folder: pathlib.Path, state: pathlib.Path) -> Iterator[str]:
         process = subprocess.Popen([sys.executable, "-m", "jupyterlab", *options], env=env, stdout=log, stderr=log)
         try:
             _wait(f"http://127.0.0.1:{port}/api/status?token={token}", process, state / "lab.log")
-            yield f"http://127.0.0.1:{port}/lab/tree/{{}}?token={token}"
+            # reset: a page shows its own notebook alone, not the workspace that an earlier page left
+            yield f"http://127.0.0.1:{port}/lab/tree/{{}}?token={token}&reset"
         finally:
             process.terminate()
             try:
@@ -80,17 +81,21 @@ def _wait(address: str, process: subprocess.Popen, log: pathlib.Path) -> None:
 
 @contextlib.contextmanager
 def page(address: str, width: int = 1100, height: int = 1400, scale: float = 1.0) -> Iterator:
-    """A Chromium page on ``address`` that reaches nothing but this machine; it records what it refused."""
+    """A Chromium page on ``address`` that reaches nothing but this server; an error if it tried to."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=list(_SWITCHES))
         context = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=scale)
-        home = address.split("/lab/")[0]
+        home = address.split("/lab/")[0] + "/"
+        refused: list[str] = []
 
         def gate(route) -> None:
-            allowed = route.request.url.startswith((home, "data:", "blob:"))
-            route.continue_() if allowed else route.abort()
+            if route.request.url.startswith((home, "data:", "blob:")):
+                route.continue_()
+            else:
+                refused.append(route.request.url)
+                route.abort()
 
         context.route("**/*", gate)
         opened = context.new_page()
@@ -100,6 +105,8 @@ def page(address: str, width: int = 1100, height: int = 1400, scale: float = 1.0
             yield opened
         finally:
             browser.close()
+        if refused:
+            raise RuntimeError(f"the page asked for addresses off this server: {refused}")
 
 
 def run_all(opened) -> None:

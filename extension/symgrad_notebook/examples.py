@@ -1,0 +1,104 @@
+"""Example arguments for a trace: from ``--at``, from defaults, from the notebook; nothing is evaluated."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import ArgumentError
+from symgrad.tracing.tree import flatten, tree_map
+
+from .gradient import argument_names, parameters
+
+
+def example_arguments(
+    function: Callable, at: str | None, namespace: dict[str, Any], positions: Collection[int]
+) -> tuple[list[Any], list[str]]:
+    """A value for each argument, and the names of those for which the number 1.0 stands in.
+
+    A value comes from ``at``, else from the argument's default, else from the variable of that name in
+    the notebook. Whole numbers become floats at ``positions``, those that are differentiated by; other
+    variables and defaults stay as they are, so that sizes and axes are whole.
+    """
+    names = argument_names(function)
+    defaults = {p.name: p.default for p in parameters(function) if p.default is not inspect.Parameter.empty}
+    whole = {name for name, value in defaults.items() if isinstance(value, int)}
+    given = parsed_values(at, namespace, whole) if at else {}
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise ArgumentError(f"--at gives {', '.join(unknown)}; the function takes {', '.join(names)}.")
+    values, assumed = [], []
+    for k, name in enumerate(names):
+        if name in given:
+            value = given[name]
+        elif name in defaults and (k not in positions or _is_example(defaults[name])):
+            value = defaults[name]
+        elif _is_example(namespace.get(name)):
+            value = namespace[name]
+        else:
+            value = 1.0
+            assumed.append(name)
+        values.append(tree_map(_floating, value) if k in positions else value)
+    return values, assumed
+
+
+def _is_example(value: Any) -> bool:
+    leaves, _ = flatten(value)
+    return bool(leaves) and all(isinstance(v, (int, float, np.ndarray, np.number)) for v in leaves)
+
+
+def _floating(value: Any) -> Any:
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def parsed_values(text: str, namespace: dict[str, Any], whole: Collection[str] = ()) -> dict[str, Any]:
+    """``x=[1.0, 2.0], y=name`` as values: literals, or names of the notebook; nothing is evaluated.
+
+    Literal numbers are floats, but for the names in ``whole``: an int would be written into the formula.
+
+    >>> parsed_values("x=[1, 2.5], y=2, n=3, size=z", {"z": 4}, whole={"n"})
+    {'x': array([1. , 2.5]), 'y': 2.0, 'n': 3, 'size': 4}
+    """
+    try:
+        call = ast.parse(f"_({text})", mode="eval").body
+    except (SyntaxError, ValueError):  # ValueError: null bytes
+        call = None
+    if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+        raise ArgumentError(f"--at is {text!r}; write it as 'x=[1.0, 2.0], y=name'.")
+    return {str(k.arg): _value(k.value, namespace, k.arg in whole) for k in call.keywords}
+
+
+def named_value(text: str, namespace: dict[str, Any]) -> Any:
+    """One literal or name of the notebook, as ``--sens`` takes it."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        raise ArgumentError(f"--sens is {text!r}; give a literal or the name of a variable.") from None
+    return tree_map(_floating, _value(node, namespace))
+
+
+def _value(node: ast.expr, namespace: dict[str, Any], whole: bool = False) -> Any:
+    if isinstance(node, ast.Name):
+        if node.id not in namespace:
+            raise ArgumentError(f"there is no variable {node.id!r} in the notebook.")
+        return namespace[node.id]
+    try:
+        value = _as_arrays(ast.literal_eval(node))
+        return value if whole else tree_map(_floating, value)
+    except (ValueError, TypeError):  # TypeError: {[]: 1}
+        raise ArgumentError(
+            f"{ast.unparse(node)!r} is neither a literal nor a name; assign it to a variable first."
+        ) from None
+
+
+def _as_arrays(value: Any) -> Any:
+    """A literal with its lists of numbers as float arrays, inside dicts too."""
+    if isinstance(value, dict):
+        return {k: _as_arrays(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)) and value and _is_example(value):
+        return np.asarray(value, dtype=float)
+    return value

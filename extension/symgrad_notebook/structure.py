@@ -1,0 +1,103 @@
+"""Arguments and results as text: names, nesting and shapes, from the trace; nothing is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.compiled import argument_names
+from symgrad.tracing.tree import flatten, unflatten
+from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.gradient import GradientFunction
+
+_LONGEST_VALUE = 30
+
+
+def signature(function: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> str:
+    """The arguments with their shapes, and the values of those that are no arrays.
+
+    >>> import numpy as np, symgrad
+    >>> signature(symgrad.symbolic(lambda x, n: x**n), (np.ones(3), 2), {})
+    '(x: (3,), n=2)'
+    """
+    named = [*zip(argument_names(function.fn, len(args)), args, strict=True), *kwargs.items()]
+    return f"({', '.join(_argument(name, value) for name, value in named)})"
+
+
+def _argument(name: str, value: Any) -> str:
+    leaves, structure = flatten(value)
+    if leaves and all(isinstance(v, (float, np.ndarray, np.generic)) for v in leaves):
+        return f"{name}: {_spell(unflatten(structure, [_Leaf('', np.shape(v)) for v in leaves]))}"
+    text = repr(value)
+    return f"{name}={text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + '…'}"
+
+
+def visible(text: str) -> str:
+    """``text`` with control characters and direction marks spelled out: a name must not rearrange its line.
+
+    >>> visible("a\\u202eb")
+    'a\\\\u202eb'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def array_shapes(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> list[tuple]:
+    """The shapes of the arrays of the result, in order."""
+    _, shapes = derived.result_shapes(*args, **kwargs)
+    return [tuple(s) for s in shapes if s is not None]
+
+
+def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> list[str]:
+    """What each array of the result is called: ``∂f/∂x`` for gradients, ``f`` for values, else ``out``."""
+    partials = []
+    if isinstance(derived, GradientFunction):
+        names = argument_names(derived.fn, len(args))
+        positions = range(len(args)) if derived.all_inputs else derived.positions or ()
+        partials = [f"∂f/∂{label}" for p in positions for label in _paths(names[p], args[p])]
+        partials += [f"∂f/∂{w.name}" for w in derived.weights or ()]
+    others = len(shapes) - len(partials)
+    word = "f" if isinstance(derived, GradientFunction) or derived.verb == "symbolic" else "out"
+    values = [word] if others == 1 else [f"{word}_{k}" for k in range(others)]
+    with_value = isinstance(derived, GradientFunction) and derived.with_value
+    return values + partials if with_value else partials + values
+
+
+def _paths(name: str, value: Any) -> list[str]:
+    """The leaves of an argument as Python writes them: ``params['w']``."""
+    if isinstance(value, dict):
+        return [label for k, v in value.items() for label in _paths(f"{name}[{k!r}]", v)]
+    if isinstance(value, (tuple, list)):
+        return [label for k, v in enumerate(value) for label in _paths(f"{name}[{k}]", v)]
+    return [name]
+
+
+def shape_tree(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> str:
+    """The shapes of the results in their structure, each gradient with what it is taken by.
+
+    >>> import numpy as np, symgrad
+    >>> shape_tree(symgrad.grad(lambda x, y: np.sum(x) * y, (0, 1)), (np.ones((2, 3)), 1.0), {})
+    '(∂f/∂x: (2, 3), ∂f/∂y: ())'
+    """
+    structure, shapes = derived.result_shapes(*args, **kwargs)
+    names = iter(result_names(derived, args, [tuple(s) for s in shapes if s is not None]))
+    leaves = [_Leaf("", None) if s is None else _Leaf(next(names), tuple(s)) for s in shapes]
+    return _spell(unflatten(structure, leaves))
+
+
+class _Leaf:
+    def __init__(self, name: str, shape: tuple | None) -> None:
+        self.name = name if name.startswith("∂") else ""
+        self.shown = "not an array" if shape is None else str(shape)
+
+
+def _spell(value: Any, named: bool = True) -> str:
+    """The nesting as Python writes it; inside a dict the keys are names enough."""
+    if isinstance(value, _Leaf):
+        return f"{value.name}: {value.shown}" if named and value.name else value.shown
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {_spell(v, named=False)}" for k, v in value.items()) + "}"
+    inner = ", ".join(_spell(v, named) for v in value)
+    if isinstance(value, list):
+        return f"[{inner}]"
+    return f"({inner},)" if len(value) == 1 else f"({inner})"

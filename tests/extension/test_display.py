@@ -1,0 +1,113 @@
+"""What a gradient looks like: formulas, text, shapes; and that a user's strings stay text."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from symgrad_notebook.display import bundles
+
+import symgrad as sg
+from symgrad import Parameter, nn
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    r"\href{javascript:alert(1)}{x}",
+    "$x$ & 'quotes\" `ticks`",
+    "\u202eevil\u200f",
+]
+
+
+def shown(gradient, *args, **kwargs):
+    return bundles(gradient, args, kwargs, "g", "")
+
+
+def test_formulas_are_typeset_under_one_another():
+    formula, table = shown(sg.grad(lambda x, y: np.exp(-x * y), (0, 1)), 1.0, 2.0)
+    assert formula["text/latex"].startswith(r"$\displaystyle \begin{aligned} f &= ")
+    assert r"\frac{\partial f}{\partial x} &= " in formula["text/latex"]
+    assert formula["text/plain"] == "f = exp(-x*y)\n∂f/∂x = -y*exp(-x*y)\n∂f/∂y = -x*exp(-x*y)"
+    assert "f(x: (), y: ()) → ()" in table["text/plain"]
+    assert "g → (∂f/∂x: (), ∂f/∂y: ())" in table["text/plain"]
+    assert "Σ out" not in table["text/plain"]
+
+
+def test_large_arrays_are_written_by_element():
+    formula, table = shown(sg.grad(lambda x: np.sin(x)), np.ones(100))
+    assert formula["text/plain"] == "f[i] = sin(x[i])\n∂f/∂x[i] = cos(x[i])"
+    assert "gradient of Σ out, the sum of all outputs" in table["text/plain"]
+
+
+def test_long_formulas_are_let_bound_apart_and_cut():
+    def long(x):
+        for _ in range(100):
+            x = np.sin(x) * x
+        return x
+
+    value, gradient, table = shown(sg.grad(long), 1.0)
+    assert r"\begin{aligned} v_{0} &= " in value["text/latex"]
+    assert r"\begin{aligned} v_{0} &= " in gradient["text/latex"]
+    assert r"\frac{\partial f}{\partial x}" in gradient["text/latex"]
+    assert gradient["text/plain"].count("\n") < 70
+    assert "more lines" in gradient["text/plain"]
+    assert "operations: 200" in table["text/plain"]
+
+
+def test_a_branch_is_said():
+    gradient = sg.grad(lambda x: x if x > 0 else -x)
+    assert "branches on values" in shown(gradient, 1.0)[1]["text/plain"]
+    assert "branches on values" not in shown(sg.grad(np.abs), 1.0)[1]["text/plain"]
+
+
+@pytest.mark.parametrize("takes", ["position", "keyword"])
+def test_sens_is_an_argument_or_a_keyword(takes):
+    gradient = sg.GradOperation(sens_param=True)(lambda x: x**2)
+    x, sens = np.ones(2), np.ones(2)
+    *_, table = shown(gradient, x, sens) if takes == "position" else shown(gradient, x, sens=sens)
+    assert "f(x: (2,)) → (2,)" in table["text/plain"]
+    assert "⟨sens, out⟩" in table["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("derive", "tree"),
+    [
+        (sg.value_and_grad(lambda x, y: x * y, (0, 1)), "((), (∂f/∂x: (), ∂f/∂y: ()))"),
+        (sg.grad(lambda x, y: (x * y, y), has_aux=True), "(∂f/∂x: (), ((),))"),
+        (sg.GradOperation(get_all=True)(lambda x, y: x * y), "(∂f/∂x: (), ∂f/∂y: ())"),
+        (
+            sg.grad(lambda x, y: x * y, (0, 1), return_ids=True),
+            "((not an array, ∂f/∂x: ()), (not an array, ∂f/∂y: ()))",
+        ),
+        (sg.hessian(lambda x, y: x * y, (0, 1)), "(((), ()), ((), ()))"),
+    ],
+)
+def test_every_derivative_shows_its_structure(derive, tree):
+    assert f"g → {tree}, " in shown(derive, 1.0, 2.0)[-1]["text/plain"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_text(name):
+    def f(x, option):
+        return x * net(x)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.z = Parameter(np.ones(2), name=name)
+
+        def construct(self, x):
+            return x * self.z
+
+    net = Net()
+    f.__name__ = name
+    for bundle in bundles(sg.grad(f, 0, net.trainable_params()), (np.ones(2), name), {}, name, name):
+        tags = set(re.findall(r"<\s*/?\s*(\w+)", bundle.get("text/html", "")))
+        assert tags <= {"table", "thead", "tbody", "tr", "th", "td", "code", "small"}
+        assert not re.search(r"<[^>]*onerror", bundle.get("text/html", ""))
+        latex = bundle.get("text/latex", "$$")
+        assert latex.count("$") == 2
+        assert not re.search(r"\\href|javascript:|<", latex)
+        for text in bundle.values():
+            assert text.replace("\n", "").isprintable()
