@@ -148,7 +148,12 @@ class CompiledFunction:
 
             traced = [lift(v, label) for v, label in zip(args, argument_names(self.watched, len(args)), strict=True)]
             named = {k: lift(v, k) for k, v in kwargs.items()}
-            outputs = self.body(*traced, **named)
+            try:
+                outputs = self.body(*traced, **named)
+            except ValueError as error:  # NumPy wraps what a traced value says on its way into a plain array
+                if isinstance(error.__cause__, TracingError):
+                    raise error.__cause__ from None
+                raise
             entry = Entry(trace, inputs, names, outputs, self.backend)
         surroundings.watch_weights(entry.weights_read)
         entry.surroundings = surroundings
@@ -170,6 +175,10 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         leaves.append(value)
         key.append(float)
         return False
+    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise ArgumentTypeError(
+            f"a {kind.__name__} computes by rules of its own; pass np.asarray(x) or, for masked arrays, x.filled(…)."
+        )
     if isinstance(value, (np.ndarray, np.generic)):
         leaves.append(np.asarray(value))
         key.append((value.shape, value.dtype))

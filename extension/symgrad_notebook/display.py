@@ -12,7 +12,7 @@ from IPython.display import display
 import symgrad
 from symgrad.closed_form.latex import MOST_CHARACTERS, MOST_LINES, aligned
 from symgrad.closed_form.symbols import Indices
-from symgrad.compiled import CompiledFunction
+from symgrad.compiled import CompiledFunction, argument_names
 from symgrad.errors import ClosedFormTooLarge
 from symgrad.program.program import Program
 from symgrad.tracing.tree import flatten
@@ -47,13 +47,14 @@ def bundles(
         formulas = [_formula(r, t) for r, t in zip(rows, texts, strict=True)]
     else:
         formulas = [_formula([*rows[0], *rows[1]], "\n".join(texts))]
+    called_with = [*argument_names(gradient.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
     lines = [
         (
             _called(gradient.fn) + signature(function, values, own),
             shape_tree(function, values, own),
             _operations(function, values, own),
         ),
-        (name, shape_tree(gradient, args, kwargs), _operations(gradient, args, kwargs)),
+        (f"{name}({', '.join(called_with)})", shape_tree(gradient, args, kwargs), _operations(gradient, args, kwargs)),
     ]
     shapes = array_shapes(function, values, own)
     branches = CompiledFunction(gradient.fn, gradient.fn, cache=False).entry(*values, **own).taken

@@ -15,26 +15,34 @@ import sympy
 from ..primitives.elementwise import SLOTS, Template
 from ..program.node import Node
 from ..program.program import Program
-from .symbols import as_condition, as_number, instantiate, number, safe_names
+from .symbols import as_number, gated, instantiate, number, safe_names
 
 
 def entry_forms(program: Program) -> list[np.ndarray]:
     """An object array of sympy expressions for each output; the caller has checked the size."""
     value: dict[Node, Any] = {}
-    for node, name in zip(program.inputs, safe_names(program.names), strict=True):
-        value[node] = _input(name, node.shape)
+    for node, names in zip(program.inputs, entry_names(program), strict=True):
+        symbols = np.empty(len(names), dtype=object)
+        symbols[:] = [sympy.Symbol(n, real=True) for n in names]
+        value[node] = symbols.reshape(node.shape)
     for node in program.nodes:
         if node not in value:
             value[node] = _entry_values(node, [value[o] for o in node.operands])
     return [_tidied(np.broadcast_to(np.asarray(value[o], dtype=object), o.shape)) for o in program.outputs]
 
 
-def _input(name: str, shape: tuple) -> np.ndarray:
-    count = math.prod(shape)
-    names = [name] if count == 1 else [f"{name}{k + 1}" for k in range(count)]
-    symbols = np.empty(count, dtype=object)
-    symbols[:] = [sympy.Symbol(n, real=True) for n in names]
-    return symbols.reshape(shape)
+def entry_names(program: Program) -> list[list[str]]:
+    """What the elements of each input are called, no two alike: ``x1``, or ``x_1`` where ``x1`` is taken."""
+    bases = safe_names(program.names)
+    for mark in ("", "_", "__", "_entry_"):
+        names = [
+            [base] if math.prod(n.shape) == 1 else [f"{base}{mark}{k + 1}" for k in range(math.prod(n.shape))]
+            for base, n in zip(bases, program.inputs, strict=True)
+        ]
+        flat = [name for own in names for name in own]
+        if len(set(flat)) == len(flat):
+            break
+    return names
 
 
 def _entry_values(node: Node, operands: list[Any]) -> Any:
@@ -49,7 +57,7 @@ def _entry_values(node: Node, operands: list[Any]) -> Any:
     if name == "cast":
         return operands[0]
     if name == "gate":
-        return _each(_gated, *operands)
+        return _each(gated, *operands)
     if name in ("gather", "scatter"):
         index = np.asarray(operands[1], dtype=object)
         if all(e.is_number for e in index.ravel()):
@@ -71,12 +79,6 @@ def _each(function: Any, *arrays: Any) -> np.ndarray:
     for k in np.ndindex(made.shape):
         made[k] = function(*[a[k] for a in arrays])
     return made
-
-
-def _gated(m: Any, t: Any) -> Any:
-    if as_condition(m) is m:
-        return sympy.Piecewise((as_number(t), m), (0, True))
-    return m * as_number(t)
 
 
 def _reduced(function: Any, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

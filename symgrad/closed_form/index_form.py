@@ -12,16 +12,23 @@ from typing import Any
 
 import sympy
 
+from ..errors import ClosedFormTooLarge
 from ..primitives.elementwise import SLOTS, Template
 from ..program.node import Node
 from ..program.program import Program
-from .symbols import Indices, as_number, instantiate, is_condition, number, safe_names
+from .symbols import Indices, as_number, gated, instantiate, number, safe_names
 
 
 class ExtremumOver(sympy.Function):
     """``ExtremumOver(name, element, index, size)``: the largest or smallest element over an index."""
 
     nargs = (4,)
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """Those of the element and the size; the index is bound."""
+        _, element, index, size = self.args
+        return (element.free_symbols - {index}) | size.free_symbols
 
     def _latex(self, printer: Any) -> str:
         name, element, index, size = self.args
@@ -49,7 +56,14 @@ class IndexForm:
         self.indices.rewind(0)
         self._memo = {}
         free = tuple(self.indices.fresh() for _ in node.shape)
-        return free, sympy.sympify(as_number(self.at(node, free, opened=True)))
+        element = sympy.sympify(as_number(self.at(node, free, opened=True)))
+        # sympy moves cases out of nested sums, over the sums that bind their indices; such a form is not right
+        if any(s in self.indices.made and s not in free for s in element.free_symbols):
+            raise ClosedFormTooLarge(
+                "sympy cannot write the index form: it has cases within nested sums. The let-bound form has them: "
+                'print .program(), or ask for form="entries" with small arrays.'
+            )
+        return free, element
 
     def at(self, node: Node, index: tuple, opened: bool = False) -> Any:
         """The element of ``node`` at ``index``; depth is bounded by the size budget."""
@@ -121,9 +135,7 @@ def _einsum(form: IndexForm, node: Node, index: tuple) -> Any:
 
 def _gate(form: IndexForm, node: Node, index: tuple) -> Any:
     m, t = (form.at(o, _broadcast_index(index, node, o)) for o in node.operands)
-    if is_condition(m):
-        return sympy.Piecewise((as_number(t), m), (0, True))
-    return m * as_number(t)
+    return gated(m, t)
 
 
 def _slice(form: IndexForm, node: Node, index: tuple) -> Any:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
+from ..errors import ClosedFormTooLarge
 from ..program.program import Program
 from .budget import BUDGET, fits
 from .entries import entry_forms
-from .index_form import IndexForm
+from .index_form import IndexForm, index_forms
 from .symbols import safe_name
 
 #: inputs with at most this many elements in all are written entry by entry
@@ -64,13 +66,13 @@ def formula_rows(program: Program, labels: Sequence[str], budget: int = BUDGET) 
         if len(aligned(rows)) <= MOST_CHARACTERS:
             return rows
     if fits(program, False, budget):
-        form = IndexForm(program)
-        rows = []
-        for label, node in zip(labels, program.outputs, strict=True):
-            free, element = form.output(node)
-            rows.append(f"{_at(label, free)} &= {sympy.latex(element)}")
-        if len(aligned(rows)) <= MOST_CHARACTERS:
-            return rows
+        with contextlib.suppress(ClosedFormTooLarge):
+            rows = [
+                f"{_at(label, free)} &= {sympy.latex(element)}"
+                for label, (free, element) in zip(labels, index_forms(program), strict=True)
+            ]
+            if len(aligned(rows)) <= MOST_CHARACTERS:
+                return rows
     return let_bound_rows(program, labels)
 
 

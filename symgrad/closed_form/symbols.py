@@ -69,13 +69,16 @@ class Indices:
         taken = set(safe_names(program.names)) | {str(d) for n in program.inputs for d in n.shape}
         self._letters = [c for c in _INDEX_LETTERS if c not in taken]
         self._count = 0
+        self.made: set[sympy.Symbol] = set()
 
     def fresh(self) -> sympy.Symbol:
         """The next index."""
         letter = self._letters[self._count % len(self._letters)]
         turn = self._count // len(self._letters)
         self._count += 1
-        return sympy.Symbol(f"{letter}_{turn}" if turn else letter, integer=True, nonnegative=True)
+        index = sympy.Symbol(f"{letter}_{turn}" if turn else letter, integer=True, nonnegative=True)
+        self.made.add(index)
+        return index
 
     def rewind(self, count: int) -> None:
         """Start over after the first ``count`` indices."""
@@ -95,6 +98,16 @@ def as_condition(expr: Any) -> Any:
 def as_number(expr: Any) -> Any:
     """``expr`` as a number: a truth value counts 1 or 0."""
     return sympy.Piecewise((1, expr), (0, True)) if is_condition(expr) else expr
+
+
+def gated(m: Any, t: Any) -> Any:
+    """``m · t`` where a zero of ``m`` wins: cases stay cases, so that nothing infinite is multiplied by 0."""
+    if is_condition(m):
+        return sympy.Piecewise((as_number(t), m), (0, True))
+    if isinstance(m, sympy.Piecewise):
+        cases: Any = m.args
+        return sympy.Piecewise(*[(value * as_number(t), test) for value, test in cases])
+    return m * as_number(t)
 
 
 def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Basic:

@@ -8,6 +8,7 @@ matters is never missed.
 
 from __future__ import annotations
 
+import collections
 import functools
 import random
 import sys
@@ -16,6 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from .tracer import Tracer
 
 _MISSING = object()
 _IMMUTABLE = (
@@ -97,6 +100,8 @@ class Surroundings:
 
     def _look(self, value: Any, names: frozenset[str], pending: list) -> list[Any]:
         """Remember ``value`` and return what it leads to."""
+        if type(value) is Tracer:  # left over from another trace; refused where it is used
+            return []
         guarded = getattr(type(value), "_guarded", None)
         if guarded is not None:
             members = guarded(value)
@@ -119,7 +124,7 @@ class Surroundings:
             return [value.__self__]
         if isinstance(value, functools.partial):
             return [value.func, *value.args, *value.keywords.values()]
-        if isinstance(value, (list, tuple, dict, set)):
+        if isinstance(value, (list, tuple, dict, set, collections.deque)):
             if not isinstance(value, tuple):
                 self._containers.append((value, value.copy()))
             return list(value.values()) if isinstance(value, dict) else list(value)
@@ -188,7 +193,7 @@ def _same_items(container: Any, copy: Any) -> bool:
         return False
     if isinstance(copy, dict):
         return all(container.get(k, _MISSING) is v for k, v in copy.items())
-    if isinstance(container, list):
+    if isinstance(container, (list, collections.deque)):
         return all(a is b for a, b in zip(container, copy, strict=True))
     return container == copy
 

@@ -38,6 +38,9 @@ _METHODS = {
 }
 
 
+_PYTHON_SCALARS: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
+
+
 def refuse(message: str) -> NoReturn:
     """Raise a TracingError that shows the user's line."""
     raise TracingError(at_user_line(message))
@@ -75,6 +78,12 @@ class Tracer:
                 )
             )
         return node
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        """What ``isinstance`` sees: a Python scalar where it stands for one, else an ndarray."""
+        node = self._node
+        return _PYTHON_SCALARS[node.dtype.kind] if node is not None and node.weak else np.ndarray
 
     # what an array says of itself
 

@@ -154,3 +154,18 @@ def test_named_dims_give_a_form_for_every_size():
     free, element = IndexForm(program).output(program.outputs[0])
     assert free == ()
     assert {str(s) for s in element.free_symbols} >= {"n", "d"}
+
+
+def test_entries_of_different_inputs_are_never_called_alike():
+    form = symgrad.grad(lambda x, x1: x[0] ** 2 * x1).closed_form(np.array([2.0, 3.0]), 5.0)
+    assert len(form[0].free_symbols) == 2
+
+
+def test_a_form_that_sympy_would_get_wrong_is_refused_and_shown_let_bound():
+    def f(x):
+        table = np.stack([x, x * x])
+        return np.sum(np.exp(table @ table))
+
+    gradient = symgrad.grad(f)
+    with pytest.raises(ClosedFormTooLarge, match="nested sums"):
+        gradient.closed_form(np.array([0.3, 0.5]), form="index")

@@ -30,7 +30,7 @@ def test_formulas_are_typeset_under_one_another():
     assert r"\frac{\partial f}{\partial x} &= " in formula["text/latex"]
     assert formula["text/plain"] == "f = exp(-x*y)\n∂f/∂x = -y*exp(-x*y)\n∂f/∂y = -x*exp(-x*y)"
     assert "f(x: (), y: ()) → ()" in table["text/plain"]
-    assert "g → (∂f/∂x: (), ∂f/∂y: ())" in table["text/plain"]
+    assert "g(x, y) → (∂f/∂x: (), ∂f/∂y: ())" in table["text/plain"]
     assert "Σ out" not in table["text/plain"]
 
 
@@ -67,6 +67,7 @@ def test_sens_is_an_argument_or_a_keyword(takes):
     x, sens = np.ones(2), np.ones(2)
     *_, table = shown(gradient, x, sens) if takes == "position" else shown(gradient, x, sens=sens)
     assert "f(x: (2,)) → (2,)" in table["text/plain"]
+    assert "g(x, sens) → " in table["text/plain"]
     assert "⟨sens, out⟩" in table["text/plain"]
 
 
@@ -84,7 +85,7 @@ def test_sens_is_an_argument_or_a_keyword(takes):
     ],
 )
 def test_every_derivative_shows_its_structure(derive, tree):
-    assert f"g → {tree}, " in shown(derive, 1.0, 2.0)[-1]["text/plain"]
+    assert f"g(x, y) → {tree}, " in shown(derive, 1.0, 2.0)[-1]["text/plain"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

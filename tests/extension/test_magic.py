@@ -82,7 +82,7 @@ def test_variables_and_defaults_are_the_examples(run, shell):
 def test_a_dict_of_arrays_is_an_example(run, shell):
     shell.user_ns |= {"params": {"w": np.ones(2), "b": 1}, "x": np.ones((3, 2))}
     shown = run("%%grad --wrt params\ndef f(params, x):\n    return x @ params['w'] + params['b']\n")
-    assert "grad_f → {'w': (2,), 'b': ()}" in shown.outputs[1].data["text/plain"]
+    assert "grad_f(params, x) → {'w': (2,), 'b': ()}" in shown.outputs[1].data["text/plain"]
     assert "∂f/∂params['b'] = 3" in shown.outputs[0].data["text/plain"]
 
 

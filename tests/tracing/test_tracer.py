@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import symgrad
+from symgrad.errors import TracingError
 from symgrad.testing import check_rule
 
 rng = np.random.default_rng(11)
@@ -171,3 +172,19 @@ def test_arrays_on_the_left_defer_to_the_traced_value():
 )
 def test_einsum_forms(subscripts, shapes):
     check_rule(lambda *xs: np.einsum(subscripts, *xs), [rng.uniform(-2, 2, s) for s in shapes])
+
+
+def test_isinstance_sees_what_the_value_stands_for():
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(symgrad.grad(lambda v: np.sum(v**2 if isinstance(v, np.ndarray) else v))(x), 2 * x)
+    assert symgrad.symbolic(lambda v: v**2 if isinstance(v, float) and np.isscalar(v) else -v)(3.0) == 9.0
+
+
+def test_a_write_into_a_plain_array_is_refused_with_the_fix():
+    def fn(v):
+        plain = np.zeros(3)
+        plain[0] = v[0]
+        return plain.sum()
+
+    with pytest.raises(TracingError, match="plain"):
+        symgrad.grad(fn)(np.ones(3))
