@@ -1,4 +1,4 @@
-"""NumPy functions that are composed of elementwise ones: where, clip, round, sinc, differences."""
+"""NumPy functions that are composed of elementwise ones: where, clip, round, differences."""
 
 from __future__ import annotations
 
@@ -42,13 +42,6 @@ def _round(a, decimals=0):
         factor = literal(10.0**decimals)
         return Tracer(f.divide(f.rint(f.multiply(x, factor)), factor))
     return Tracer(f.rint(x))
-
-
-@implements(np.sinc, cases=[Case((3,)), Case(())])
-def _sinc(x):
-    node = as_node(x)
-    y = f.multiply(math.pi, f.where(f.equal(node, 0), 1e-20, node))
-    return Tracer(f.divide(f.sin(y), y))
 
 
 @implements(np.nan_to_num, cases=[Case((3,))])
