@@ -113,17 +113,22 @@ class Template(Primitive):
         return self._partials
 
     def push(self, node, source, key, tangent, batch):
-        factor = key(*_at_precision(node))
+        factor = partial_factor(node, key)
         return None if factor is None else _times(factor, tangent, batch, node.shape, node.shape, node.dtype)
 
     def pull(self, node, source, key, ct, batch):
-        factor = key(*_at_precision(node))
+        factor = partial_factor(node, key)
         if factor is None:
             return None
         return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
 
     def evaluate(self, params, *values):
         return self.ufunc(*values)
+
+
+def partial_factor(node: Node, key: Partial) -> Node | None:
+    """The partial derivative of an elementwise node that ``key`` stands for; None where it is zero."""
+    return key(*_at_precision(node))
 
 
 def _at_precision(node: Node) -> tuple[Node, ...]:

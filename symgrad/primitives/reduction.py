@@ -30,7 +30,7 @@ class Extremum(Primitive):
         (x,) = operands
         return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
 
-    def _mask(self, node: Node) -> tuple[Node, Node]:
+    def mask(self, node: Node) -> tuple[Node, Node]:
         """Where the extremum is taken, and one over how often."""
         (x,) = node.operands
         hit = equal(x, _spread(node, node, 0))
@@ -38,13 +38,13 @@ class Extremum(Primitive):
         return hit, divide(literal(1), count)
 
     def push(self, node, source, key, tangent, batch):
-        hit, share = self._mask(node)
+        hit, share = self.mask(node)
         collapsed = _collapse(node, gate(hit, tangent), batch)
         labels = tuple(range(collapsed.ndim))
         return contract([collapsed, share], [labels, labels[batch:]], labels, collapsed.shape)
 
     def pull(self, node, source, key, ct, batch):
-        hit, share = self._mask(node)
+        hit, share = self.mask(node)
         labels = tuple(range(ct.ndim))
         shared = contract([ct, share], [labels, labels[batch:]], labels, ct.shape)
         return gate(hit, _spread(node, shared, batch))
@@ -84,7 +84,7 @@ class Product(Primitive):
         (x,) = operands
         return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
 
-    def _others(self, node: Node) -> Node:
+    def others(self, node: Node) -> Node:
         """At each element the product of all others that it is reduced with."""
         (x,) = node.operands
         axes = node.params[0]
@@ -98,13 +98,13 @@ class Product(Primitive):
         return contract([others], [tuple(range(x.ndim))], back, moved.shape)
 
     def push(self, node, source, key, tangent, batch):
-        others = self._others(node)
+        others = self.others(node)
         labels = tuple(range(tangent.ndim))
         product = contract([others, tangent], [labels[batch:], labels], labels, tangent.shape)
         return _collapse(node, product, batch)
 
     def pull(self, node, source, key, ct, batch):
-        others = self._others(node)
+        others = self.others(node)
         wide = _spread(node, ct, batch)
         labels = tuple(range(wide.ndim))
         return contract([others, wide], [labels[batch:], labels], labels, wide.shape)

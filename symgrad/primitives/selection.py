@@ -171,12 +171,13 @@ class Concatenate(Primitive):
 
     def push(self, node, source, key, tangent, batch):
         lead = tangent.shape[:batch]
-        return assemble([tangent], lead + node.shape, [full(lead) + self._spec(node, key)])
+        return assemble([tangent], lead + node.shape, [full(lead) + self.piece(node, key)])
 
     def pull(self, node, source, key, ct, batch):
-        return take_slice(ct, full(ct.shape[:batch]) + self._spec(node, key))
+        return take_slice(ct, full(ct.shape[:batch]) + self.piece(node, key))
 
-    def _spec(self, node: Node, key: int) -> Spec:
+    def piece(self, node: Node, key: int) -> Spec:
+        """Where operand ``key`` stands in the result."""
         (axis,) = node.params
         start = sum((o.shape[axis] for o in node.operands[:key]), 0)
         spec = list(full(node.shape))

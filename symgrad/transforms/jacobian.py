@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..differentiation.forward import push_forward
+from ..differentiation.jacobian import jacobian_terms
 from ..differentiation.reverse import pull_back
+from ..differentiation.structure.terms import dense
 from ..errors import ArgumentError
-from ..primitives.contraction import identity as delta
-from ..primitives.contraction import ones, transpose
+from ..primitives.contraction import ones
 from ..program.node import Node
 from ..tracing.tracer import Tracer
 from ..tracing.tree import LEAF, unflatten
@@ -33,19 +33,10 @@ def jacobian_blocks(outputs: list[Node], wrt: list[Node], mode: str) -> list[lis
     if mode == "auto":
         size = lambda nodes: sum(math.prod(d if isinstance(d, int) else 1000 for d in n.shape) for n in nodes)  # noqa: E731
         mode = "forward" if size(wrt) <= size(outputs) else "reverse"
-    table: list[list[Node | None]] = [[None] * len(wrt) for _ in outputs]
-    if mode == "reverse":
-        for i, o in enumerate(outputs):
-            if o.dtype.kind == "f":
-                table[i] = pull_back([o], [delta(o.shape)], wrt, len(o.shape))
-    else:
-        for j, w in enumerate(wrt):
-            rank = len(w.shape)
-            for i, tangent in enumerate(push_forward(outputs, {w: delta(w.shape)}, rank)):
-                if tangent is not None:
-                    table[i][j] = transpose(tangent, (*range(rank, tangent.ndim), *range(rank)))
+    table = jacobian_terms(outputs, wrt, mode)
     return [
-        [finished_as(table[i][j], o.shape + w.shape, w.dtype) for j, w in enumerate(wrt)] for i, o in enumerate(outputs)
+        [finished_as(dense(table[i][j], o.shape + w.shape), o.shape + w.shape, w.dtype) for j, w in enumerate(wrt)]
+        for i, o in enumerate(outputs)
     ]
 
 

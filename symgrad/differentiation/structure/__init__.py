@@ -1,0 +1,1 @@
+"""Structured derivatives: sums of terms whose identities, slices and lookups are never built."""

@@ -1,0 +1,373 @@
+"""How terms go through each primitive, in both modes; a primitive that is not here sees the term as an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...primitives.contraction import EINSUM, GATE
+from ...primitives.elementwise import CAST, Template, cast, partial_factor
+from ...primitives.functions import remainder
+from ...primitives.identity import MARK
+from ...primitives.primitive import CONSTANT, dim_value
+from ...primitives.reduction import MAX, MIN, PROD, Extremum
+from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
+from ...primitives.shaping import RESHAPE
+from ...program.dims import Shape, is_concrete, size
+from ...program.node import Node
+from .index_maps import (
+    Affine,
+    Label,
+    Lookup,
+    Map,
+    Unsolved,
+    at_maps,
+    flat_map,
+    index_array,
+    is_static,
+    merged_labels,
+    plain,
+    plain_label,
+    shifted,
+)
+from .terms import Term, dense_term, equated, gated, node_flow, placed_in, relabelled, scaled, split_map
+
+Rule = Callable[[Node, Node, Any, Term], "list[Term]"]
+
+
+def pushed(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+    """What the tangent ``term`` of ``source`` gives to the tangent of ``node``."""
+    return _through(_PUSH, node, source, key, term, seed_shape)
+
+
+def pulled(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+    """What the cotangent ``term`` of ``node`` gives to the cotangent of ``source``."""
+    return _through(_PULL, node, source, key, term, seed_shape)
+
+
+def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+    forward = rules is _PUSH
+    start, end = (source, node) if forward else (node, source)
+    rule = rules.get(Template if isinstance(node.primitive, Template) else node.primitive)
+    made = None
+    if rule is not None:
+        try:
+            made = rule(node, source, key, term)
+        except Unsolved:
+            made = None
+    if made is None:
+        flow = node_flow(term, start.shape, seed_shape, start.dtype)
+        apply = node.primitive.push if forward else node.primitive.pull
+        found = apply(node, source, key, flow, len(seed_shape))
+        made = [] if found is None else [dense_term(found, len(seed_shape), term.forward)]
+    return [replace(t, value=cast(t.value, end.dtype)) for t in made]
+
+
+# elementwise functions: the partial derivative at the term's places
+
+
+def _broadcast_at(at: Sequence[Map], shape: Shape, wide: Shape) -> tuple[Map, ...]:
+    """Places in an array of ``shape`` as places in what it is broadcast to."""
+    lead = [plain(Label(d)) for d in wide[: len(wide) - len(shape)]]
+    own = wide[len(lead) :]
+    return (*lead, *[m if d == e else plain(Label(e)) for m, d, e in zip(at, shape, own, strict=True)])
+
+
+def _narrowed_at(at: Sequence[Map], wide: Shape, shape: Shape) -> tuple[Map, ...]:
+    """Places in a broadcast array as places in what was broadcast."""
+    own = wide[len(wide) - len(shape) :]
+    kept = at[len(wide) - len(shape) :]
+    return tuple([m if d == e else Affine(0) for m, d, e in zip(kept, shape, own, strict=True)])
+
+
+def _times(term: Term, factor: Node, shape: Shape, after: Sequence[Map]) -> list[Term]:
+    """``term`` in an array of ``shape``, times a factor that broadcasts over it, moved to ``after``."""
+    value, labels = at_maps(factor, _narrowed_at(term.at, shape, factor.shape))
+    if factor.dtype.kind == "b" or (factor.masked and not term.value.is_literal):
+        return [gated(term, value, labels, strong=True).moved(after)]
+    if term.value.masked and not factor.is_literal:
+        return [gated(term, value, labels, strong=False).moved(after)]
+    return [scaled(term, [(value, labels)], after)]
+
+
+def _push_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    factor = partial_factor(node, key)
+    if factor is None:
+        return []
+    at = _broadcast_at(term.at, source.shape, node.shape)
+    return _times(replace(term, at=at), factor, node.shape, at)
+
+
+def _pull_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    factor = partial_factor(node, key)
+    if factor is None:
+        return []
+    return _times(term, factor, node.shape, _narrowed_at(term.at, node.shape, source.shape))
+
+
+def _push_gate(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+    at = _broadcast_at(term.at, source.shape, node.shape)
+    return _gate(node, key, replace(term, at=at), at)
+
+
+def _pull_gate(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+    return _gate(node, key, term, _narrowed_at(term.at, node.shape, source.shape))
+
+
+def _gate(node: Node, key: int, term: Term, after: Sequence[Map]) -> list[Term]:
+    factor = node.operands[1 - key]
+    value, labels = at_maps(factor, _narrowed_at(term.at, node.shape, factor.shape))
+    if key == 0 and term.value.is_literal:
+        return [scaled(term, [(value, labels)], after)]
+    return [gated(term, value, labels, strong=key == 1).moved(after)]
+
+
+# contraction
+
+
+def _push_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+    labels, out, _, _ = node.params
+    found = _one_place_a_label(term, labels[key])
+    if found is None:
+        return []
+    term, place = found
+    return _contracted(node, key, term, place, out)
+
+
+def _pull_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+    labels, out, _, _ = node.params
+    found = _one_place_a_label(term, out)
+    if found is None:
+        return []
+    term, place = found
+    return _contracted(node, key, term, place, labels[key])
+
+
+def _one_place_a_label(term: Term, labels: Sequence[int]) -> tuple[Term, dict[int, Map]] | None:
+    """Axes of one label hold the same place; None where they never do."""
+    first: dict[int, int] = {}
+    for axis, i in enumerate(labels):
+        if i in first:
+            found = equated(term, term.at[first[i]], term.at[axis])
+            if found is None:
+                return None
+            term = found[0]
+        first.setdefault(i, axis)
+    return term, {i: term.at[axis] for i, axis in first.items()}
+
+
+def _contracted(node: Node, key: int, term: Term, place: dict[int, Map], after: Sequence[int]) -> list[Term]:
+    """``term`` times the other operands, at the axes that ``after`` labels."""
+    labels, _, sizes, _ = node.params
+    for k, own in enumerate(labels):
+        for i in own if k != key else ():
+            if i not in place:
+                place[i] = plain(Label(sizes[i]))
+    for i in after:
+        if i not in place:
+            place[i] = plain(Label(sizes[i]))
+    factors = [
+        at_maps(o, [place[i] for i in own])
+        for k, (o, own) in enumerate(zip(node.operands, labels, strict=True))
+        if k != key
+    ]
+    return [scaled(term, factors, [place[i] for i in after])]
+
+
+# selections: places move, values stay
+
+
+def _into(term: Term, spec: Spec) -> list[Term]:
+    """Places in a slice as places in the array it was taken from."""
+    rest = iter(term.at)
+    at = [shifted(next(rest), e[0], e[2]) if isinstance(e, tuple) else Affine(e) for e in spec]
+    return [replace(term, at=tuple(at))]
+
+
+def _out_of(term: Term, spec: Spec, shape: Shape) -> list[Term]:
+    """What of an array falls into a slice of it."""
+    kept = []
+    for axis, (e, d) in enumerate(zip(spec, shape, strict=True)):
+        if e == (0, d, 1):
+            kept.append(axis)
+            continue
+        whole = e if isinstance(e, tuple) else (e, 1, 1)
+        found = placed_in(term, term.at[axis], whole)
+        if found is None:
+            return []
+        term, place = found
+        term = replace(term, at=(*term.at[:axis], place, *term.at[axis + 1 :]))
+        if isinstance(e, tuple):
+            kept.append(axis)
+    return [term.moved([term.at[axis] for axis in kept])]
+
+
+def _lookup_places(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
+    """Places along the axes of ``index`` as places along the one axis it looks into."""
+    if not is_concrete((dim, *index.shape)):
+        raise Unsolved
+    chosen, labels = at_maps(_wrapped(index, dim), term.at[axis : axis + index.ndim])
+    place = (
+        Lookup(chosen, labels) if labels or chosen.primitive is not CONSTANT else Affine(int(chosen.params[0].value))
+    )
+    return [term.moved((*term.at[:axis], place, *term.at[axis + index.ndim :]))]
+
+
+def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
+    """The term where ``index`` looks along one axis, at the axes of ``index``."""
+    label = plain_label(term.at[axis])
+    if label is None or not is_concrete((dim, *index.shape)):
+        raise Unsolved
+    new = tuple([Label(d) for d in index.shape])
+    found = relabelled(term, {label: Lookup(_wrapped(index, dim), new)})
+    return [found.moved((*found.at[:axis], *map(plain, new), *found.at[axis + 1 :]))]
+
+
+def _wrapped(index: Node, dim: int) -> Node:
+    """The index with negative entries counted from the end."""
+    if index.primitive is CONSTANT:
+        values = index.params[0].value
+        return index_array(np.where(values < 0, values + dim, values))
+    return remainder(index, dim_value(dim))
+
+
+def _push_gather(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    return _looked_up(term, node.params[0], node.operands[1], source.shape[node.params[0]])
+
+
+def _pull_gather(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    return _lookup_places(term, node.params[0], node.operands[1], source.shape[node.params[0]])
+
+
+def _push_scatter(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    return _lookup_places(term, node.params[0], node.operands[1], node.params[1])
+
+
+def _pull_scatter(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    return _looked_up(term, node.params[0], node.operands[1], node.params[1])
+
+
+def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:
+    """Axes merged and split, block by block of equal products."""
+    at: list[Map] = []
+    for own, other in _blocks(old, new):
+        dims_old, dims_new = [old[a] for a in own], tuple([new[a] for a in other])
+        maps = [term.at[a] for a in own]
+        if tuple(dims_old) == dims_new:
+            at += maps
+            continue
+        flat = flat_map(maps, dims_old)
+        if not is_static(flat) and merged_labels(flat, size(tuple(dims_old))) is None:
+            raise Unsolved
+        if len(dims_new) == 1:
+            at.append(flat)
+            continue
+        before = len(at)
+        held = replace(term, at=(*at, flat, *term.at))  # relabelling reaches what is already placed
+        held, split = split_map(held, flat, dims_new)
+        at = [*held.at[:before], *split]
+        term = replace(held, at=held.at[before + 1 :])
+    return [replace(term, at=tuple(at))]
+
+
+def _blocks(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
+    """Runs of axes of the old and the new shape that hold the same number of elements."""
+    blocks = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        own, other = [], []
+        left = right = 1
+        if i < len(old):
+            own, left, i = [i], old[i], i + 1
+        if j < len(new):
+            other, right, j = [j], new[j], j + 1
+        while left != right:
+            smaller = left < right if isinstance(left, int) and isinstance(right, int) else None
+            if i < len(old) and (smaller or (smaller is None and j >= len(new)) or j >= len(new)):
+                own, left, i = [*own, i], left * old[i], i + 1
+            elif j < len(new):
+                other, right, j = [*other, j], right * new[j], j + 1
+            else:
+                raise Unsolved
+        blocks.append((own, other))
+    return blocks
+
+
+# reductions
+
+
+def _reduced_at(node: Node, at: Sequence[Map]) -> list[Map]:
+    return [m for a, m in enumerate(at) if a not in node.params[0]]
+
+
+def _spread_at(node: Node, at: Sequence[Map]) -> list[Map]:
+    rest = iter(at)
+    shape = node.operands[0].shape
+    return [plain(Label(d)) if a in node.params[0] else next(rest) for a, d in enumerate(shape)]
+
+
+def _extremum(node: Node) -> Extremum:
+    return MAX if node.primitive is MAX else MIN
+
+
+def _push_extremum(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    hit, share = _extremum(node).mask(node)
+    (made,) = _times(term, hit, source.shape, _reduced_at(node, term.at))
+    return _times(made, share, node.shape, made.at)
+
+
+def _pull_extremum(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    hit, share = _extremum(node).mask(node)
+    (made,) = _times(term, share, node.shape, term.at)
+    at = tuple(_spread_at(node, made.at))
+    return _times(replace(made, at=at), hit, source.shape, at)
+
+
+def _push_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    return _times(term, PROD.others(node), source.shape, _reduced_at(node, term.at))
+
+
+def _pull_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    at = tuple(_spread_at(node, term.at))
+    return _times(replace(term, at=at), PROD.others(node), source.shape, at)
+
+
+def _same(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    return [term]
+
+
+_PUSH: dict[Any, Rule] = {
+    Template: _push_template,
+    EINSUM: _push_einsum,
+    GATE: _push_gate,
+    SLICE: lambda node, source, key, term: _out_of(term, node.params[0], source.shape),
+    ASSEMBLE: lambda node, source, key, term: _into(term, node.params[1][key]),
+    CONCATENATE: lambda node, source, key, term: _into(term, CONCATENATE.piece(node, key)),
+    GATHER: _push_gather,
+    SCATTER: _push_scatter,
+    RESHAPE: lambda node, source, key, term: _reshaped(term, source.shape, node.shape),
+    MAX: _push_extremum,
+    MIN: _push_extremum,
+    PROD: _push_product,
+    CAST: _same,
+    MARK: _same,
+}
+_PULL: dict[Any, Rule] = {
+    Template: _pull_template,
+    EINSUM: _pull_einsum,
+    GATE: _pull_gate,
+    SLICE: lambda node, source, key, term: _into(term, node.params[0]),
+    ASSEMBLE: lambda node, source, key, term: _out_of(term, node.params[1][key], node.shape),
+    CONCATENATE: lambda node, source, key, term: _out_of(term, CONCATENATE.piece(node, key), node.shape),
+    GATHER: _pull_gather,
+    SCATTER: _pull_scatter,
+    RESHAPE: lambda node, source, key, term: _reshaped(term, node.shape, source.shape),
+    MAX: _pull_extremum,
+    MIN: _pull_extremum,
+    PROD: _pull_product,
+    CAST: _same,
+    MARK: _same,
+}
