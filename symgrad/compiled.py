@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,21 @@ from .tracing.tree import LEAF, flatten, unflatten
 _MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
 
 
+class Assembled(Protocol):
+    """A result that is put together from several arrays of a kernel, such as a sparse block."""
+
+    nodes: list[Node]
+    index_nodes: list[Node]
+
+    def assemble(self, values: Sequence[Any]) -> Any:
+        """The result from the values of ``nodes``."""
+        ...
+
+    def pattern(self, values: Sequence[Any]) -> Any:
+        """The places of its entries from the values of ``index_nodes``."""
+        ...
+
+
 class Entry:
     """One trace, lowered: what it needs, what guards it, what it gives."""
 
@@ -27,12 +42,16 @@ class Entry:
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
         nodes: list[Node] = []
-        for leaf in leaves:
+        self.assembled: dict[int, tuple[Assembled, slice]] = {}
+        for k, leaf in enumerate(leaves):
             if isinstance(leaf, (Tracer, np.ndarray, np.generic, Parameter)):
                 self.slots.append((True, len(nodes)))
                 nodes.append(as_node(leaf))
             else:
                 self.slots.append((False, leaf))
+                if hasattr(leaf, "assemble"):
+                    self.assembled[k] = (leaf, slice(len(nodes), len(nodes) + len(leaf.nodes)))
+                    nodes += leaf.nodes
         self.parameters = [p for p, _ in trace.parameters.values()]
         parameter_nodes = [n for _, n in trace.parameters.values()]
         self.argument_names = names
@@ -53,6 +72,7 @@ class Entry:
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
         self._branch_kernel: Kernel | None = None
+        self._pattern_kernel: Kernel | None = None
         self._bare = self.structure == LEAF and bool(nodes)
         self._expected = [(p.shape, p.dtype) for p in self.parameters]
 
@@ -83,11 +103,27 @@ class Entry:
     def run(self, leaves: list[Any], wraps: bool) -> Any:
         """The outputs for these inputs, in the function's own structure."""
         results = self.kernel(*self._arguments(leaves))
+        if self.assembled:
+            return self._together(lambda block, own: block.assemble(results[own]))
         if wraps or self.wraps:
             results = [np.asarray(r).view(Tensor) for r in results]
         if self._bare:
             return results[0]
         return unflatten(self.structure, [results[v] if is_array else v for is_array, v in self.slots])
+
+    def patterns(self, leaves: list[Any]) -> Any:
+        """The sparsity of each assembled block, in the function's own structure; no value is computed."""
+        blocks = [block for block, _ in self.assembled.values()]
+        if self._pattern_kernel is None:
+            self._pattern_kernel = lower(self.program.with_outputs([n for b in blocks for n in b.index_nodes]), "numpy")
+        results = iter(self._pattern_kernel(*self._arguments(leaves)))
+        return self._together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]))
+
+    def _together(self, finish: Callable) -> Any:
+        made = []
+        for k, (_, leaf) in enumerate(self.slots):
+            made.append(finish(*self.assembled[k]) if k in self.assembled else leaf)
+        return unflatten(self.structure, made)
 
 
 class CompiledFunction:
@@ -117,6 +153,10 @@ class CompiledFunction:
         leaves, key, _ = self._signature(args, kwargs)
         self.latest = entry = self._serving(leaves, key) or self._new_entry(args, kwargs, key)
         return entry
+
+    def patterns(self, *args: Any, **kwargs: Any) -> Any:
+        """The sparsity of the sparse blocks that these arguments give."""
+        return self.entry(*args, **kwargs).patterns(self._signature(args, kwargs)[0])
 
     def _serving(self, leaves: list[Any], key: Any) -> Entry | None:
         for entry in self._entries.get(key, ()):

@@ -12,9 +12,29 @@ from .structure.terms import Term
 Table = list[list[list[Term]]]
 
 
-def jacobian_terms(outputs: Sequence[Node], wrt: Sequence[Node], mode: str) -> Table:
-    """``∂output/∂input`` for each pair, as terms whose ``seed`` is the output's place and ``at`` the input's."""
+def jacobian_terms(outputs: Sequence[Node], wrt: Sequence[Node], mode: str, symmetric: bool = False) -> Table:
+    """``∂output/∂input`` for each pair, as terms whose ``seed`` is the output's place and ``at`` the input's.
+
+    ``mode`` is forward or reverse. Where the table is ``symmetric``, a Hessian's, only the blocks on and above
+    the diagonal are derived.
+    """
     if mode == "reverse":
-        return [reverse_terms(o, wrt) if o.dtype.kind == "f" else [[] for _ in wrt] for o in outputs]
-    columns = [forward_terms(outputs, w) for w in wrt]
-    return [[column[i] for column in columns] for i in range(len(outputs))]
+        rows = []
+        for i, o in enumerate(outputs):
+            own = wrt[i:] if symmetric else wrt
+            rows.append(reverse_terms(o, own) if o.dtype.kind == "f" else [[] for _ in own])
+        if not symmetric:
+            return rows
+        return [
+            [rows[i][j - i] if i <= j else _transposed(rows[j][i - j]) for j in range(len(wrt))]
+            for i in range(len(outputs))
+        ]
+    columns = [forward_terms(outputs[: j + 1] if symmetric else outputs, w) for j, w in enumerate(wrt)]
+    return [
+        [column[i] if i < len(column) else _transposed(columns[i][j]) for j, column in enumerate(columns)]
+        for i in range(len(outputs))
+    ]
+
+
+def _transposed(terms: list[Term]) -> list[Term]:
+    return [t.transposed for t in terms]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..primitives.contraction import Labels
+from ..primitives.order import pairwise_order
 
 
 def subscripts(labels: Sequence[int]) -> str:
@@ -79,22 +80,42 @@ class Contraction:
     def _in_order(self, terms: list[Term], out: Labels) -> list[Term]:
         if len(terms) < 2:
             return [self._reduce(t, set(out)) for t in terms]
-        for i, j in self._path(terms, out):
+        halves = gram_halves(terms, out)
+        if halves is not None:
+            return [self._gram(*halves, out[0])]
+        for i, j in pairwise_order(tuple([t.labels for t in terms]), out, self.sizes):
             second, first = terms.pop(max(i, j)), terms.pop(min(i, j))
             needed = set(out) | {label for t in terms for label in t.labels}
             terms.append(self._pair(first, second, needed, out if not terms else ()))
         return terms
 
-    def _path(self, terms: list[Term], out: Labels) -> list[tuple[int, int]]:
-        if len(terms) == 2:
-            return [(0, 1)]
-        from opt_einsum import contract_path
+    def _gram(self, half: list[Term], weights: list[Term], rows: Labels, mirror: Labels, first: int) -> Term:
+        """``aᵀ diag(w) a``, of which BLAS computes one triangle."""
+        summed = tuple(dict.fromkeys(i for t in (*half, *weights) for i in t.labels if i not in rows))
+        a = self._multiplied(half, (*summed, *rows))
+        if len(summed) != 1 or len(rows) != 1:
+            a = f"{a}.reshape(({self._extent(summed)}, {self._extent(rows)}))"
+        a = a if a.isidentifier() else self.assign(a)
+        if weights:
+            w = self._multiplied(weights, summed)
+            code = f"gram({a}, {w}.ravel())" if len(summed) > 1 else f"gram({a}, {w})"
+        else:
+            code = f"np.dot({a}.T, {a})"
+        code = self.assign(code)
+        if len(rows) > 1:
+            code = self.assign(f"{code}.reshape({self._shape((*rows, *mirror))})")
+        return Term(code, (*mirror, *rows) if mirror[0] == first else (*rows, *mirror), True)  # it is symmetric
 
-        present = {i for t in terms for i in t.labels}  # the others are broadcast afterwards
-        spelled = ",".join(subscripts(t.labels) for t in terms) + "->" + subscripts([i for i in out if i in present])
-        shapes = [tuple(s if isinstance(s, int) else 1000 for s in (self.sizes[i] for i in t.labels)) for t in terms]
-        path, _ = contract_path(spelled, *shapes, shapes=True, optimize="auto")
-        return [(min(step), max(step)) for step in path if len(step) == 2]
+    def _multiplied(self, terms: list[Term], order: Labels) -> str:
+        """The broadcast product of terms over ``order``."""
+        terms = sorted(terms, key=lambda t: self._size(t.labels))
+        made = terms[0]
+        for t in terms[1:]:
+            own = tuple(i for i in order if i in set(made.labels) | set(t.labels))
+            made = Term(self.assign(f"np.multiply({self._align(made, own)}, {self._align(t, own)})"), own, True)
+        if set(made.labels) == set(order):
+            return self._arranged(made, order)
+        return f"np.broadcast_to({self._align(made, order)}, {self._shape(order)})"
 
     def _reduce(self, t: Term, needed: set[int]) -> Term:
         axes = tuple(k for k, i in enumerate(t.labels) if i not in needed)
@@ -198,3 +219,36 @@ class Contraction:
             spelled = f"{subscripts(out)!r}, {subscripts(unique)!r}"
             code, fresh = f"embed_diagonal({code}, {self._shape(out)}, {spelled})", True
         return Term(code, out, fresh)
+
+
+def gram_halves(terms: Sequence[Term], out: Labels) -> tuple[list[Term], list[Term], Labels, Labels] | None:
+    """Where a contraction is a matrix times its own transpose: one half, the weights, and the labels of both halves.
+
+    ``# ij,i,ik->jk (x, w, x) -> xᵀ diag(w) x``: each factor with output labels stands there twice, once for each
+    half, the others hold summed labels only.
+    """
+    kept = set(out)
+    sides = [t for t in terms if kept.intersection(t.labels)]
+    weights = [t for t in terms if not kept.intersection(t.labels)]
+    mirror: dict[int, int] = {}
+    half: list[Term] = []
+    while sides:
+        t = sides.pop(0)
+        for other in sides:
+            own = {i: j for i, j in zip(t.labels, other.labels, strict=False) if i in kept or j in kept}
+            fits = other.code == t.code and len(other.labels) == len(t.labels)
+            same = all(i == j for i, j in zip(t.labels, other.labels, strict=False) if i not in own)
+            if fits and same and all(i in kept and j in kept and mirror.get(i, j) == j for i, j in own.items()):
+                break
+        else:
+            return None
+        sides.remove(other)
+        half.append(t)
+        mirror.update(own)
+    rows = tuple(i for i in out if i in mirror)
+    columns = tuple(mirror[i] for i in rows)
+    if not rows or kept != {*rows, *columns} or set(rows) & set(columns) or len(out) != 2 * len(rows):
+        return None
+    if not any(i not in kept for t in half for i in t.labels):
+        return None
+    return half, weights, rows, columns

@@ -39,6 +39,7 @@ class Writer:
             "inf": float("inf"),
             "nan": float("nan"),
             "gate": runtime.gate,
+            "gram": runtime.gram,
             "self_dot": self_dot,
             "scatter": runtime.scatter,
             "cumulative_sum": runtime.cumulative_sum,

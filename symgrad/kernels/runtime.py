@@ -46,3 +46,27 @@ def embed_diagonal(wide, shape, full: str, reduced: str):
 def search(name: str, x, axis: int):
     """The integer-valued searches."""
     return np.argsort(x, axis, kind="stable") if name == "argsort" else getattr(np, name)(x, axis=axis)
+
+
+#: from this many columns a symmetric product is worth its preparations
+_GRAM_FROM = 48
+
+
+def gram(a, w):
+    """``aᵀ diag(w) a``: BLAS computes one triangle of ``bᵀ b``, with the rows of negative weight apart."""
+    if a.shape[1] < _GRAM_FROM:
+        return np.dot((a * w[:, None]).T, a)
+    low, high = (w.min(), w.max()) if w.size else (0.0, 0.0)
+    if low >= 0:
+        return _square(a, w)
+    if high <= 0:
+        return -_square(a, -w)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return np.dot((a * w[:, None]).T, a)
+    negative = w < 0
+    return _square(a[~negative], w[~negative]) - _square(a[negative], -w[negative])
+
+
+def _square(a, w):
+    b = a * np.sqrt(w)[:, None]
+    return np.dot(b.T, b)

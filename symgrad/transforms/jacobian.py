@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..differentiation.jacobian import jacobian_terms
+from ..compiled import CompiledFunction
+from ..differentiation.jacobian import Table
 from ..differentiation.reverse import pull_back
 from ..differentiation.structure.terms import dense
-from ..errors import ArgumentError
+from ..errors import ArgumentError, TracingError, at_user_line
+from ..kernels.sparse import SparseBlock
 from ..primitives.contraction import ones
-from ..program.node import Node
+from ..primitives.identity import CUSTOM, STOP
+from ..program.node import Node, ancestors
 from ..tracing.tracer import Tracer
-from ..tracing.tree import LEAF, unflatten
+from ..tracing.tree import unflatten
 from .derived import DerivedFunction, finished_as
+from .modes import MODES, Choice, chosen
 from .positions import (
     check_arguments,
     checked_flag,
@@ -25,19 +29,21 @@ from .positions import (
     split_aux,
 )
 
-_MODES = ("auto", "forward", "reverse")
 
-
-def jacobian_blocks(outputs: list[Node], wrt: list[Node], mode: str) -> list[list[Node]]:
-    """``∂output/∂input`` of shape out + in for each pair, by one δ-seeded sweep an output or an input."""
-    if mode == "auto":
-        size = lambda nodes: sum(math.prod(d if isinstance(d, int) else 1000 for d in n.shape) for n in nodes)  # noqa: E731
-        mode = "forward" if size(wrt) <= size(outputs) else "reverse"
-    table = jacobian_terms(outputs, wrt, mode)
-    return [
-        [finished_as(dense(table[i][j], o.shape + w.shape), o.shape + w.shape, w.dtype) for j, w in enumerate(wrt)]
-        for i, o in enumerate(outputs)
-    ]
+def _cells(table: Table, outputs: list[Node], wrt: list[Node], sparse: bool) -> list[list[Any]]:
+    """Each block as a traced array of shape out + in, or as what assembles it sparse."""
+    rows = []
+    for terms, o in zip(table, outputs, strict=True):
+        if sparse:
+            row = [SparseBlock(own, o.shape, w.shape, w.dtype) for own, w in zip(terms, wrt, strict=True)]
+        else:
+            shapes = [o.shape + w.shape for w in wrt]
+            row = [
+                Tracer(finished_as(dense(own, shape), shape, w.dtype))
+                for own, shape, w in zip(terms, shapes, wrt, strict=True)
+            ]
+        rows.append(row)
+    return rows
 
 
 class JacobianFunction(DerivedFunction):
@@ -45,9 +51,11 @@ class JacobianFunction(DerivedFunction):
 
     verb = "jacobian"
 
-    def __init__(self, fn: Callable, grad_position: Any, has_aux: bool, mode: str, backend: str) -> None:
-        if mode not in _MODES:
-            raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
+    def __init__(
+        self, fn: Callable, grad_position: Any, has_aux: bool, mode: str, backend: str, sparse: bool = False
+    ) -> None:
+        if mode not in MODES:
+            raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, MODES))}.")
         positions = checked_positions(grad_position)
         if positions is None:
             raise ArgumentError("grad_position must name at least one argument.")
@@ -55,6 +63,8 @@ class JacobianFunction(DerivedFunction):
         self.bare = not isinstance(grad_position, (tuple, list)) or len(positions) == 1
         self.has_aux = checked_flag("has_aux", has_aux)
         self.mode = mode
+        self.sparse = checked_flag("sparse", sparse)
+        self._twin: JacobianFunction | None = None
         super().__init__(checked_function(fn), backend)
 
     def _check(self, args, kwargs):
@@ -69,46 +79,123 @@ class JacobianFunction(DerivedFunction):
             structures.append(structure)
         return values, nodes, structures
 
-    def _rows(self, blocks: list[list[Node]], nodes: list[list[Node]], structures: list[Any]) -> list[Any]:
-        """Each row of blocks in the structure of the inputs."""
-        rows = []
-        for row in blocks:
-            entries = iter(row)
-            by_input = [
-                unflatten(s, [Tracer(next(entries)) for _ in own]) for s, own in zip(structures, nodes, strict=True)
-            ]
-            rows.append(by_input[0] if self.bare else tuple(by_input))
-        return rows
+    def _with(self, sparse: bool) -> JacobianFunction:
+        """The same derivative, sparse or dense."""
+        if sparse == self.sparse:
+            return self
+        if self._twin is None:
+            position = self.positions[0] if self.bare else self.positions
+            self._twin = type(self)(self.fn, position, self.has_aux, self.mode, self.backend, sparse)
+        return self._twin
 
-    def _derive(self, args, kwargs, fresh):
+    def sparsity(self, *args: Any, **kwargs: Any) -> Any:
+        """The pattern of each block for these arguments: a ``Sparsity``, nested as the result is.
+
+        It follows from the formula alone, so it is exact for all values of the float inputs: an entry outside is
+        always zero. It does depend on the integer arguments that the function indexes with. Rows count
+        the elements of the output, columns those of the input, row by row. Nothing but indices is computed.
+
+        >>> import numpy as np
+        >>> print(hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2)).sparsity(np.ones(4)))
+        ■■··
+        ■■■·
+        ·■■■
+        ··■·
+        """
+        twin = self._with(sparse=True)
+        twin._check(args, kwargs)
+        return twin._compiled.patterns(*args, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Choice:
+        """What each mode would cost for these arguments, which was chosen and why; nothing is computed.
+
+        ``forward`` sweeps from the inputs, ``reverse`` from the outputs, ``cross`` multiplies chains of local
+        Jacobians in the cheapest order. Operations are scalar multiplications (or what stands for them), memory
+        is the bytes written on the way.
+
+        >>> import numpy as np
+        >>> A, B = np.ones((30, 4)), np.ones((4, 50))
+        >>> jacobian(lambda x: A @ np.tanh(B @ x)).explain(np.ones(50)).mode
+        'reverse'
+        """
+        self._check(args, kwargs)
+        found: list[Choice] = []
+
+        def choose(*args: Any, **kwargs: Any) -> Any:
+            found.append(self._linearised(args, kwargs, fresh=True, every=True).choice)
+
+        CompiledFunction(choose, self.fn, cache=False).entry(*args, **kwargs)
+        return found[0]
+
+    def _linearised(self, args: tuple, kwargs: dict[str, Any], fresh: bool, every: bool = False) -> _Linearised:
         values, nodes, structures = self._marked(args, fresh)
         main, aux = split_aux(self.fn(*values, **kwargs), self.has_aux, self.__name__)
         outputs, out_structure = output_nodes(main, self.__name__)
-        blocks = jacobian_blocks(outputs, [n for own in nodes for n in own], self.mode)
-        rows = self._rows(blocks, nodes, structures)
-        result = rows[0] if out_structure == LEAF else unflatten(out_structure, rows)
-        return (result, aux) if self.has_aux else result
+        return self._chosen(outputs, _Inputs(nodes, structures), out_structure, every, aux)
+
+    def _chosen(self, outputs: list[Node], inputs: _Inputs, out_structure: Any, every: bool, aux: tuple) -> _Linearised:
+        choice = chosen(outputs, inputs.flat, self.mode, every=every)
+        return _Linearised(choice, outputs, inputs, lambda rows: unflatten(out_structure, rows), aux)
+
+    def _derive(self, args, kwargs, fresh):
+        if self.sparse and not fresh:
+            raise TracingError(
+                at_user_line(
+                    f"{self.__name__}: a sparse result is not traced; leave sparse=True to the outermost call."
+                )
+            )
+        found = self._linearised(args, kwargs, fresh)
+        cells = _cells(found.choice.table, found.outputs, found.inputs.flat, self.sparse)
+        result = found.nest([found.inputs.nested(row, self.bare) for row in cells])
+        return (result, found.aux) if self.has_aux else result
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """The nodes of each argument that is differentiated by, and its structure."""
+
+    nodes: list[list[Node]]
+    structures: list[Any]
+
+    @property
+    def flat(self) -> list[Node]:
+        return [n for own in self.nodes for n in own]
+
+    def nested(self, leaves: Sequence[Any], bare: bool) -> Any:
+        """One leaf a node in the structure of the arguments."""
+        rest = iter(leaves)
+        made = [unflatten(s, [next(rest) for _ in own]) for s, own in zip(self.structures, self.nodes, strict=True)]
+        return made[0] if bare else tuple(made)
+
+
+@dataclass(frozen=True)
+class _Linearised:
+    """A Jacobian as terms: of ``outputs`` by ``inputs``; ``nest`` gives the rows the structure of the result."""
+
+    choice: Choice
+    outputs: list[Node]
+    inputs: _Inputs
+    nest: Callable[[list[Any]], Any]
+    aux: tuple
 
 
 class HessianFunction(JacobianFunction):
-    """The Hessian of the summed output, forward over reverse; made by ``hessian``."""
+    """The Hessian of the summed output, the Jacobian of its gradient; made by ``hessian``."""
 
     verb = "hessian"
 
-    def _derive(self, args, kwargs, fresh):
-        values, nodes, structures = self._marked(args, fresh)
-        main, aux = split_aux(self.fn(*values, **kwargs), self.has_aux, self.__name__)
-        outputs, _ = output_nodes(main, self.__name__)
-        flat = [n for own in nodes for n in own]
+    def _chosen(self, outputs, inputs, out_structure, every, aux):
+        wrt = inputs.flat
         seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
-        gradients = [
-            finished_as(g, n.shape, n.dtype) for g, n in zip(pull_back(outputs, seeds, flat), flat, strict=True)
-        ]
-        rows = self._rows(jacobian_blocks(gradients, flat, "forward"), nodes, structures)
-        each = iter(rows)
-        by_input = [unflatten(s, [next(each) for _ in own]) for s, own in zip(structures, nodes, strict=True)]
-        result = by_input[0] if self.bare else tuple(by_input)
-        return (result, aux) if self.has_aux else result
+        pulled = pull_back(outputs, seeds, wrt)
+        gradients = [finished_as(g, n.shape, n.dtype) for g, n in zip(pulled, wrt, strict=True)]
+        choice = chosen(gradients, wrt, self.mode, symmetric=_is_symmetric(outputs), every=every)
+        return _Linearised(choice, gradients, inputs, lambda rows: inputs.nested(rows, self.bare), aux)
+
+
+def _is_symmetric(outputs: Sequence[Node]) -> bool:
+    """True where second derivatives commute: a declared rule or a stop may say otherwise."""
+    return not any(n.primitive in (CUSTOM, STOP) for n in ancestors(outputs))
 
 
 def jacobian(
@@ -117,19 +204,23 @@ def jacobian(
     has_aux: bool = False,
     *,
     mode: str = "auto",
+    sparse: bool = False,
     backend: str = "auto",
 ) -> JacobianFunction:
     """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, bare where there is one.
 
-    ``mode`` is ``forward``, ``reverse``, or ``auto`` (forward where the inputs have no more elements than
-    the outputs). With ``has_aux`` the result is ``(J, aux)``.
+    ``mode`` is ``forward``, ``reverse``, ``cross`` (chains of local Jacobians in the cheapest order), or
+    ``auto``: the cheapest by predicted cost, which ``.explain`` shows. With ``has_aux`` the result is
+    ``(J, aux)``. With ``sparse`` each block is a ``scipy.sparse.csr_array`` of shape (elements of out,
+    elements of in), both counted row by row, of which nothing but the entries that the formula has is
+    computed; ``.sparsity`` shows the pattern.
 
     >>> import numpy as np
     >>> jacobian(lambda x: x**2)(np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
-    return JacobianFunction(fn, grad_position, has_aux, mode, backend)
+    return JacobianFunction(fn, grad_position, has_aux, mode, backend, sparse)
 
 
 def jacfwd(
@@ -157,13 +248,22 @@ def jacrev(
 
 
 def hessian(
-    fn: Callable, grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
+    fn: Callable,
+    grad_position: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    mode: str = "auto",
+    sparse: bool = False,
+    backend: str = "auto",
 ) -> HessianFunction:
     """The second derivatives of the summed output, of shape in + in; nested ``[in][in]`` for several.
+
+    ``mode`` says how the gradient, always by reverse mode, is differentiated again; with ``sparse`` each block
+    is a ``scipy.sparse.csr_array``; both as in ``jacobian``.
 
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
     array([[4., 2.],
            [2., 0.]])
     """
-    return HessianFunction(fn, grad_position, has_aux, "forward", backend)
+    return HessianFunction(fn, grad_position, has_aux, mode, backend, sparse)

@@ -1,0 +1,175 @@
+"""Sparse results: the pattern of a Jacobian block from its terms, and the block as ``scipy.sparse``.
+
+The pattern follows from the places of the terms alone; it is worked out once and kept while the integer
+arrays that it depends on stay the same. A call then computes the terms' values and puts each where it goes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..differentiation.structure.index_maps import Map, as_index, flat_map, is_static, positions
+from ..differentiation.structure.terms import Term, product
+from ..errors import ArgumentError, BackendError
+from ..primitives.elementwise import cast
+from ..program.dims import is_concrete, size
+from ..program.node import Node
+from .sparsity import Sparsity
+from .zeros import may_be_nonzero
+
+
+class SparseBlock:
+    """One block of a Jacobian, assembled from what a kernel computes.
+
+    ``nodes`` are what the kernel has to give: the values of each term, then ``index_nodes``, the integer
+    arrays that places depend on. ``assemble`` makes a ``scipy.sparse.csr_array`` of them, of shape (elements
+    of the output, elements of the input), both counted row by row.
+    """
+
+    def __init__(self, terms: Sequence[Term], out_shape: tuple, in_shape: tuple, dtype: np.dtype) -> None:
+        if not is_concrete((*out_shape, *in_shape)):
+            raise ArgumentError("sparse=True needs sizes; call it with arrays, not with named dims.")
+        self.shape = (int(size(out_shape)), int(size(in_shape)))
+        self.dtype = dtype
+        self.index_nodes: list[Node] = []
+        self._pieces = [_Piece(t, out_shape, in_shape, self.index_nodes) for t in terms]
+        self.nodes: list[Node] = [*[cast(p.value, dtype) for p in self._pieces], *self.index_nodes]
+        self._places: _Places | None = None
+
+    def assemble(self, values: Sequence[Any]) -> Any:
+        """The block as a ``csr_array`` with sorted indices; the caller may change it."""
+        sparse = scipy_sparse()
+        places = self._found(values[len(self._pieces) :])
+        data = np.zeros(places.nnz, self.dtype)
+        for piece, place, value in zip(self._pieces, places.pieces, values, strict=False):
+            place.add(data, piece.on_grid(value))
+        made = sparse.csr_array((data, places.indices.copy(), places.indptr.copy()), shape=self.shape)
+        made.has_sorted_indices = made.has_canonical_format = True
+        return made
+
+    def pattern(self, values: Sequence[Any]) -> Sparsity:
+        """The places that may hold something other than zero, whatever the values of the float inputs."""
+        places = self._found(values)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(places.indptr))
+        return Sparsity(self.shape, rows, places.indices.astype(np.intp))
+
+    def _found(self, indices: Sequence[Any]) -> _Places:
+        known = self._places
+        if known is None or not all(map(np.array_equal, known.read, indices)):
+            self._places = known = _Places(self._pieces, indices, self.shape)
+        return known
+
+
+class _Piece:
+    """One term of a block; what its places depend on is added to ``index_nodes``."""
+
+    def __init__(self, term: Term, out_shape: tuple, in_shape: tuple, index_nodes: list[Node]) -> None:
+        self.labels = term.counters
+        order = tuple([k for k in self.labels if k in term.labels])
+        self.value = product([(term.value, term.labels)], order)
+        self.slots = tuple([slice(None) if k in order else None for k in self.labels])
+        self.grid = tuple([k.size for k in self.labels])
+        self.nonzero = may_be_nonzero(self.value)
+        self._places: list[Map | int] = []
+        for maps, shape in ((term.seed, out_shape), (term.at, in_shape)):
+            flat = flat_map(maps, shape)
+            if not is_static(flat):
+                index_nodes.append(as_index(flat, self.labels))
+            self._places.append(flat if is_static(flat) else len(index_nodes) - 1)
+
+    def places(self, indices: Sequence[Any]) -> list[np.ndarray]:
+        """Rows and columns over the grid, as far as the value may be other than zero there."""
+        made = []
+        for place in self._places:
+            known = indices[place] if isinstance(place, int) else positions(place, self.labels)
+            made.append(np.broadcast_to(known, self.grid))
+        if self.nonzero is not None:
+            kept = np.broadcast_to(self.nonzero[self.slots], self.grid)
+            made = [m[kept] for m in made]
+        return made
+
+    def on_grid(self, value: Any) -> np.ndarray:
+        """The values where ``places`` are."""
+        wide = np.asarray(value)[self.slots]
+        if self.nonzero is None:
+            return wide
+        return np.broadcast_to(wide, self.grid)[np.broadcast_to(self.nonzero[self.slots], self.grid)]
+
+
+class _Places:
+    """Where every value of a block goes in the data of the sparse array."""
+
+    def __init__(self, pieces: Sequence[_Piece], indices: Sequence[Any], shape: tuple[int, int]) -> None:
+        self.read = [np.array(i) for i in indices]
+        rows, columns = shape
+        found = [p.places(indices) for p in pieces]
+        keys = [(r.astype(np.int64) * columns + c).ravel() for r, c in found]
+        every = np.concatenate(keys) if keys else np.zeros(0, np.int64)
+        distinct, inverse = np.unique(every, return_inverse=True)
+        kind = np.int32 if max(len(distinct), columns) < 2**31 - 1 else np.int64
+        self.nnz = len(distinct)
+        self.indices = (distinct % max(columns, 1)).astype(kind)
+        counts = np.bincount(distinct // max(columns, 1), minlength=rows)
+        self.indptr = np.concatenate([[0], np.cumsum(counts)]).astype(kind)
+        ends = np.cumsum([0, *map(len, keys)])
+        self.pieces = [
+            _Place(inverse[a:b].reshape(r.shape)) for a, b, (r, _) in zip(ends[:-1], ends[1:], found, strict=True)
+        ]
+
+
+class _Place:
+    """Where the values of one piece go: a strided run of the data, an index each, or an index with repeats."""
+
+    def __init__(self, at: np.ndarray) -> None:
+        self.shape = at.shape
+        self.at: np.ndarray = at
+        self.start, self.strides = _run(at)
+        self.is_unique = self.strides is not None or len(np.unique(at)) == at.size
+
+    def add(self, data: np.ndarray, values: np.ndarray) -> None:
+        """Add the values into ``data``."""
+        if not math.prod(self.shape):
+            return
+        if self.strides is not None:
+            steps = tuple(s * data.itemsize for s in self.strides)
+            view = np.lib.stride_tricks.as_strided(data[self.start :], self.shape, steps)
+            np.add(view, values, out=view)
+        elif self.is_unique:
+            data[self.at] += values
+        else:
+            np.add.at(data, self.at, np.broadcast_to(values, self.shape))
+
+
+def _run(at: np.ndarray) -> tuple[int, tuple[int, ...] | None]:
+    """Start and strides where positions run evenly along each axis and no two are the same; else None."""
+    if not at.size:
+        return 0, None
+    start = int(at.flat[0])
+    strides = []
+    for axis, d in enumerate(at.shape):
+        second = int(at[tuple(1 if a == axis else 0 for a in range(at.ndim))]) if d > 1 else start
+        strides.append(second - start)
+    run = np.full((1,) * at.ndim, start)
+    reach = 0
+    for axis in sorted(range(at.ndim), key=lambda a: strides[a]):
+        if at.shape[axis] > 1 and strides[axis] <= reach:
+            return start, None
+        reach += strides[axis] * (at.shape[axis] - 1)
+        counted = np.arange(at.shape[axis]) * strides[axis]
+        run = run + counted.reshape([-1 if a == axis else 1 for a in range(at.ndim)])
+    return start, tuple(strides) if np.array_equal(run, at) else None
+
+
+def scipy_sparse() -> Any:
+    """``scipy.sparse``, which only sparse results need."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise BackendError(
+            "sparse=True needs scipy: pip install scipy. The pattern alone (.sparsity) does not."
+        ) from None
+    return scipy.sparse

@@ -1,0 +1,77 @@
+"""Zeros that are known before anything runs: those that captured constants bring into a value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..primitives.contraction import EINSUM, GATE
+from ..primitives.elementwise import CAST, TEMPLATES
+from ..primitives.primitive import CONSTANT
+from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SLICE
+from ..primitives.shaping import RESHAPE
+from ..program.dims import is_concrete, size
+from ..program.node import Node, ancestors
+
+#: larger arrays, and contractions over more, are taken to have no zeros
+_LARGEST = 1 << 24
+_MULTIPLY, _ADD, _SUBTRACT = TEMPLATES["multiply"], TEMPLATES["add"], TEMPLATES["subtract"]
+_NEGATIVE, _DIVIDE = TEMPLATES["negative"], TEMPLATES["divide"]
+
+
+def may_be_nonzero(value: Node) -> np.ndarray | None:
+    """Where ``value`` may be other than zero, from constants and placed zeros alone; None for everywhere."""
+    known: dict[Node, np.ndarray | None] = {}
+    nodes = ancestors([value])
+    if not any(n.primitive in (CONSTANT, ASSEMBLE) for n in nodes):
+        return None
+    for node in nodes:
+        known[node] = _nonzero(node, [known[o] for o in node.operands])
+    mask = known[value]
+    return None if mask is None or mask.all() else mask
+
+
+def _nonzero(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:
+    if node.dtype.kind not in "fb" or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
+        return None
+    primitive = node.primitive
+    if primitive is CONSTANT:
+        found = np.asarray(node.params[0].value) != 0
+        return None if found.all() else found
+    if primitive is ASSEMBLE:
+        ones = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands, masks, strict=True)]
+        return ASSEMBLE.evaluate(node.params, *[o.astype(np.int8) for o in ones]) != 0
+    if all(m is None for m in masks):
+        return None
+    if primitive in (_MULTIPLY, GATE):
+        wide = [np.broadcast_to(m, node.shape) for m in masks if m is not None]
+        return np.logical_and.reduce(wide)
+    if primitive is EINSUM:
+        return _contracted(node, masks)
+    if primitive in (_NEGATIVE, CAST, _DIVIDE):
+        return None if masks[0] is None else np.array(np.broadcast_to(masks[0], node.shape))
+    if primitive in (_ADD, _SUBTRACT, CONCATENATE):
+        if primitive is not CONCATENATE and any(m is None for m in masks):
+            return None
+        ones = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands, masks, strict=True)]
+        if primitive is CONCATENATE:
+            return CONCATENATE.evaluate(node.params, *ones)
+        return np.logical_or(*np.broadcast_arrays(*ones))
+    if primitive in (SLICE, RESHAPE):
+        return primitive.evaluate(node.params, masks[0])
+    if primitive is GATHER and node.operands[1].primitive is CONSTANT and masks[0] is not None:
+        return GATHER.evaluate(node.params, masks[0], node.operands[1].params[0].value)
+    return None
+
+
+def _contracted(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:
+    labels, out, sizes, _ = node.params
+    total = 1
+    for d in sizes:
+        total *= d
+    if total > _LARGEST:
+        return None
+    ones = [
+        np.ones(o.shape, np.float32) if m is None else np.asarray(m, np.float32)
+        for o, m in zip(node.operands, masks, strict=True)
+    ]
+    return EINSUM.evaluate((labels, out, sizes, ""), *ones) != 0

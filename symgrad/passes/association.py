@@ -1,0 +1,93 @@
+"""Chains of contractions are associated anew, in the order that costs least over the whole chain.
+
+``# a(b(c·d)) -> (a·b)(c·d)``, where the inner results are used once: cross-country elimination, for which forward
+and reverse mode are the two orders from the ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..primitives.contraction import EINSUM, contract
+from ..program.dims import Dim
+from ..program.node import Node, emit
+from ..program.program import Program
+from .cost import cost, node_cost
+
+#: operands and labels of a chain that is looked at as one
+_MOST_OPERANDS, _MOST_LABELS = 24, 50
+_WORTH = 0.95
+
+
+def associated(program: Program) -> Program:
+    """``program`` with chains of contractions in their cheapest order."""
+    uses = Counter(o for n in program.nodes for o in n.operands)
+    uses.update(program.outputs)
+    inner: dict[Node, list[Node]] = {}
+    absorbed: set[Node] = set()
+    for node in reversed(program.nodes):
+        if node in absorbed or not _is_free(node):
+            continue
+        members, operands = [node], len(node.operands)
+        stack = list(node.operands)
+        while stack:
+            o = stack.pop()
+            fits = operands + len(o.operands) <= _MOST_OPERANDS
+            if uses[o] == 1 and _is_free(o) and len(set(o.params[1])) == len(o.params[1]) and fits:
+                members.append(o)
+                operands += len(o.operands)
+                stack += o.operands
+        if len(members) > 1:
+            absorbed.update(members[1:])
+            inner[node] = members
+    chains: dict[Node, tuple] = {}
+    with program.graph:
+        for node, members in inner.items():
+            chain = _chain(node, set(members[1:]))
+            if len(chain[3]) <= _MOST_LABELS:
+                made = contract(*chain)
+                if node_cost(made).seconds < _WORTH * cost(members).seconds:
+                    chains[node] = chain
+        image: dict[Node, Node] = {}
+        for node in program.nodes:
+            if node in chains:
+                operands, labels, out, sizes = chains[node]
+                image[node] = contract([image[o] for o in operands], labels, out, sizes)
+            else:
+                operands = tuple([image[o] for o in node.operands])
+                unchanged = operands == node.operands
+                image[node] = node if unchanged else emit(node.primitive, operands, node.params)
+    return program.with_outputs([image[o] for o in program.outputs])
+
+
+def _is_free(node: Node) -> bool:
+    return node.primitive is EINSUM and not node.params[3]
+
+
+def _chain(node: Node, members: set[Node]) -> tuple[list[Node], list[tuple[int, ...]], tuple[int, ...], list[Dim]]:
+    """Operands, labels, output labels and sizes of one contraction of all that the members contract."""
+    sizes: list[Dim] = []
+    operands: list[Node] = []
+    labels: list[tuple[int, ...]] = []
+
+    def image(n: Node, known: dict[int, int]) -> dict[int, int]:
+        for i, extent in enumerate(n.params[2]):
+            if i not in known:
+                known[i] = len(sizes)
+                sizes.append(extent)
+        return known
+
+    def inner(n: Node, known: dict[int, int]) -> list[tuple[Node, tuple[int, ...]]]:
+        own = [tuple([known[i] for i in ls]) for ls in n.params[0]]
+        return list(zip(n.operands, own, strict=True))[::-1]
+
+    whole = image(node, {})
+    stack = inner(node, whole)
+    while stack:
+        o, ls = stack.pop()
+        if o in members:
+            stack += inner(o, image(o, dict(zip(o.params[1], ls, strict=True))))
+        else:
+            operands.append(o)
+            labels.append(ls)
+    return operands, labels, tuple([whole[i] for i in node.params[1]]), sizes
