@@ -121,24 +121,29 @@ class _Rule:
         if not batch:
             return self._call.pulled(self._output, ct)
         seed, pulled = self._linear(node)
-        return [None if p is None else self._applied(push_forward([p], {seed: ct}, batch)[0]) for p in pulled]
+        flows = [None if p is None else push_forward([p], {seed: ct}, batch)[0] for p in pulled]
+        return [None if f is None else self.free(f) for f in flows]
 
     def push(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
         """The tangent of the output: the transpose of the pullback to source ``key - 1``."""
+        seed, gradient = self.linear(node, key)
+        flow = None if gradient is None else pull_back([gradient], [tangent], [seed], batch)[0]
+        return None if flow is None else self.free(flow)
+
+    def linear(self, node: Node, key: int) -> tuple[Node, Node | None]:
+        """A stand-in for the cotangent of ``node``, and that of source ``key - 1`` as an expression in it."""
         seed, pulled = self._linear(node)
-        gradient = pulled[key - 1]
-        return None if gradient is None else self._applied(pull_back([gradient], [tangent], [seed], batch)[0])
+        return seed, pulled[key - 1]
 
     def _linear(self, node: Node) -> tuple[Node, list[Node | None]]:
-        """A stand-in for the cotangent, and the pullback as expressions in it."""
         if self._seed is None:
             self._seed = mark(expand(cast(literal(0.0), node.dtype), node.shape))
         return self._seed, self._call.pulled(self._output, self._seed)
 
-    def _applied(self, flow: Node | None) -> Node | None:
+    def free(self, flow: Node) -> Node:
         """``flow``, which must not hold the stand-in: the derivative of a linear map does not."""
         assert self._seed is not None
-        pending, seen = [flow] if flow is not None else [], set()
+        pending, seen = [flow], set()
         while pending:
             node = pending.pop()
             if node is self._seed:

@@ -12,6 +12,7 @@ from ..errors import BackendError
 from ..passes.constants import fold_constants
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
+from ..passes.transposes import share_transposes
 from ..program.dims import is_concrete, size
 from ..program.program import Program
 from .numexpr_backend import PAYS_FROM, NumexprWriter
@@ -39,7 +40,7 @@ class Kernel:
 
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants."""
-    return absorb_products(strip_marks(program))
+    return share_transposes(absorb_products(strip_marks(program)))
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:

@@ -12,12 +12,12 @@ from ...primitives.contraction import EINSUM, GATE
 from ...primitives.elementwise import CAST, Template, cast, partial_factor
 from ...primitives.functions import remainder
 from ...primitives.identity import MARK
-from ...primitives.primitive import CONSTANT, dim_value
-from ...primitives.reduction import MAX, MIN, PROD, Extremum
+from ...primitives.primitive import CONSTANT, Captured, constant, dim_value
+from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
 from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
 from ...primitives.shaping import RESHAPE
 from ...program.dims import Shape, is_concrete, size
-from ...program.node import Node
+from ...program.node import Node, active_graph
 from .index_maps import (
     Affine,
     Label,
@@ -34,6 +34,9 @@ from .index_maps import (
     shifted,
 )
 from .terms import Term, dense_term, equated, gated, node_flow, placed_in, relabelled, scaled, split_map
+
+#: running sums along longer axes stay sums
+_MOST_TRIANGLE = 256
 
 Rule = Callable[[Node, Node, Any, Term], "list[Term]"]
 
@@ -335,6 +338,29 @@ def _pull_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
     return _times(replace(term, at=at), PROD.others(node), source.shape, at)
 
 
+def _running(node: Node, term: Term, backwards: bool) -> list[Term]:
+    """Running sums of an identity: a triangle of ones; a sum that runs over values stays one."""
+    axis, _ = node.params
+    d = node.shape[axis]
+    m = term.at[axis]
+    held = {k for own in term.seed for k in own.labels}
+    if not isinstance(d, int) or d > _MOST_TRIANGLE or not held.issuperset(m.labels):
+        raise Unsolved
+    new = plain(Label(d))
+    value, labels = at_maps(triangle(d, backwards), [new, m])
+    return [scaled(term, [(value, labels)], (*term.at[:axis], new, *term.at[axis + 1 :]))]
+
+
+def triangle(size: int, upper: bool) -> Node:
+    """Ones on and below the diagonal, or on and above it; one node each."""
+    table = active_graph().table
+    key = ("triangle", size, upper)
+    if key not in table:
+        ones = np.tri(size).T if upper else np.tri(size)
+        table[key] = constant(Captured(np.ascontiguousarray(ones)))
+    return table[key]
+
+
 def _same(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
     return [term]
 
@@ -352,6 +378,7 @@ _PUSH: dict[Any, Rule] = {
     MAX: _push_extremum,
     MIN: _push_extremum,
     PROD: _push_product,
+    CUMSUM: lambda node, source, key, term: _running(node, term, node.params[1]),
     CAST: _same,
     MARK: _same,
 }
@@ -368,6 +395,7 @@ _PULL: dict[Any, Rule] = {
     MAX: _pull_extremum,
     MIN: _pull_extremum,
     PROD: _pull_product,
+    CUMSUM: lambda node, source, key, term: _running(node, term, not node.params[1]),
     CAST: _same,
     MARK: _same,
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ...primitives.identity import CUSTOM
 from ...primitives.selection import SCATTER, concatenate
 from ...primitives.shaping import reshape
 from ...program.dims import Shape, is_concrete
@@ -24,35 +26,76 @@ WORTH = 4
 
 def forward_terms(outputs: Sequence[Node], source: Node) -> list[list[Term]]:
     """The Jacobian of each output by ``source``: terms whose ``seed`` is the output and whose ``at`` the source."""
-    flow: dict[Node, list[Term]] = {source: [seed_term(source.shape, forward=True)]}
+    pushed = push_terms(outputs, source, [seed_term(source.shape, forward=True)], source.shape)
+    return [[t.transposed for t in terms] for terms in pushed]
+
+
+def reverse_terms(output: Node, wrt: Sequence[Node]) -> list[list[Term]]:
+    """The Jacobian of ``output`` by each of ``wrt``: terms whose ``seed`` is the output and whose ``at`` the source."""
+    return pull_terms(output, [seed_term(output.shape, forward=False)], wrt, output.shape)
+
+
+def push_terms(outputs: Sequence[Node], source: Node, terms: list[Term], seed_shape: Shape) -> list[list[Term]]:
+    """The tangent of each output, where that of ``source`` is ``terms``."""
+    flow: dict[Node, list[Term]] = {source: terms}
     for node in active_nodes(outputs, [source]):
         if node is source:
             continue
         parts: list[Term] = []
         for operand, key in node.primitive.dependencies(node):
             for term in flow.get(operand, ()):
-                parts += pushed(node, operand, key, term, source.shape)
-        flow[node] = _bounded(collected(parts), node.shape, source.shape)
-    return [[t.transposed for t in flow.get(o, ())] for o in outputs]
+                parts += (
+                    _through_rule(node, key, term, seed_shape)
+                    if node.primitive is CUSTOM
+                    else pushed(node, operand, key, term, seed_shape)
+                )
+        flow[node] = _bounded(collected(parts), node.shape, seed_shape)
+    return [flow.get(o, []) for o in outputs]
 
 
-def reverse_terms(output: Node, wrt: Sequence[Node]) -> list[list[Term]]:
-    """The Jacobian of ``output`` by each of ``wrt``: terms whose ``seed`` is the output and whose ``at`` the source."""
+def pull_terms(output: Node, terms: list[Term], wrt: Sequence[Node], seed_shape: Shape) -> list[list[Term]]:
+    """The cotangent of each of ``wrt``, where that of ``output`` is ``terms``."""
     order = active_nodes([output], wrt)
     active, sources = set(order), set(wrt)
-    arrived: dict[Node, list[Term]] = {output: [seed_term(output.shape, forward=False)]}
+    arrived: dict[Node, list[Term]] = {output: terms}
     for node in reversed(order):
-        terms = arrived.get(node)
-        if not terms:
+        own = arrived.get(node)
+        if not own:
             continue
-        arrived[node] = terms = _bounded(collected(terms), node.shape, output.shape)
+        arrived[node] = own = _bounded(collected(own), node.shape, seed_shape)
         if node in sources:
             continue
         for operand, key in node.primitive.dependencies(node):
-            if operand in active:
-                for term in terms:
-                    arrived.setdefault(operand, []).extend(pulled(node, operand, key, term, output.shape))
+            if operand not in active:
+                continue
+            for term in own:
+                made = (
+                    _back_through_rule(node, key, term, seed_shape)
+                    if node.primitive is CUSTOM
+                    else pulled(node, operand, key, term, seed_shape)
+                )
+                arrived.setdefault(operand, []).extend(made)
     return [arrived.get(w, []) for w in wrt]
+
+
+def _through_rule(node: Node, key: int, term: Term, seed_shape: Shape) -> list[Term]:
+    """A tangent through a declared rule: against the rule's own way, since the rule is the pullback."""
+    rule = node.params[0]
+    stand_in, gradient = rule.linear(node, key)
+    if gradient is None:
+        return []
+    (made,) = pull_terms(gradient, [term], [stand_in], seed_shape)
+    return [replace(t, value=rule.free(t.value)) for t in made]
+
+
+def _back_through_rule(node: Node, key: int, term: Term, seed_shape: Shape) -> list[Term]:
+    """A cotangent through a declared rule, which is linear in it."""
+    rule = node.params[0]
+    stand_in, gradient = rule.linear(node, key)
+    if gradient is None:
+        return []
+    (made,) = push_terms([gradient], stand_in, [term], seed_shape)
+    return [replace(t, value=rule.free(t.value)) for t in made]
 
 
 def _bounded(terms: list[Term], shape: Shape, seed_shape: Shape) -> list[Term]:

@@ -1,0 +1,73 @@
+"""A contraction that is the transpose of another is computed once.
+
+``# einsum(a, b -> kj) -> transpose(einsum(a, b -> jk))``: the two halves of a Hessian such as ``AᵀB + BᵀA``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from ..primitives.contraction import EINSUM, contract
+from ..program.node import Node
+from ..program.program import Program
+from .rewrite import rewrite
+
+#: orders of equal operands that are tried to bring a contraction into one form
+_MOST_ORDERS = 24
+
+
+def share_transposes(program: Program) -> Program:
+    """``program`` with transposes of one contraction taken from it."""
+    known: dict[tuple, tuple[Node, tuple[int, ...]]] = {}
+
+    def rule(node: Node, original: Node) -> Node | None:
+        if node.primitive is not EINSUM or node.params[3] or len(node.operands) < 2 or not _sums(node):
+            return None
+        key, out, sizes = _form(node)
+        first, own = known.setdefault(key, (node, out))
+        return None if first is node or own == out else contract([first], [own], out, sizes)
+
+    return rewrite(program, rule)
+
+
+def _sums(node: Node) -> bool:
+    labels, out, _, _ = node.params
+    kept = set(out)
+    return len(kept) == len(out) and any(i not in kept for ls in labels for i in ls)
+
+
+def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
+    """What the contraction is whatever the order of its output labels, these labels, and their sizes."""
+    labels, out, sizes, _ = node.params
+    order = sorted(range(len(labels)), key=lambda k: node.operands[k].serial)
+    best = None
+    for candidate in _orders(order, node.operands):
+        number: dict[int, int] = {}
+        for k in candidate:
+            for i in labels[k]:
+                number.setdefault(i, len(number))
+        for i in out:
+            number.setdefault(i, len(number))
+        own = tuple([tuple([number[i] for i in labels[k]]) for k in candidate])
+        form = (own, tuple(sorted(number[i] for i in out)))
+        if best is None or form < best[0]:
+            best = (form, tuple([number[i] for i in out]), number)
+    assert best is not None
+    form, renamed, number = best
+    extents: list = [0] * len(number)
+    for i, n in number.items():
+        extents[n] = sizes[i]
+    return (tuple([node.operands[k] for k in order]), *form), renamed, tuple(extents)
+
+
+def _orders(order: Sequence[int], operands: Sequence[Node]) -> list[tuple[int, ...]]:
+    """The orders that sorting leaves open: those of one operand that stands there several times."""
+    groups = [list(own) for _, own in itertools.groupby(order, key=lambda k: operands[k])]
+    count = 1
+    for own in groups:
+        for k in range(2, len(own) + 1):
+            count *= k
+    if count > _MOST_ORDERS:
+        return [tuple(order)]
+    return [tuple(itertools.chain(*parts)) for parts in itertools.product(*map(itertools.permutations, groups))]
