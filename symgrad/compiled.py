@@ -9,6 +9,7 @@ import numpy as np
 
 from .errors import ArgumentTypeError, TracingError, at_user_line
 from .kernels.kernel import Kernel, check_backend, lower
+from .kernels.memory import require_memory
 from .program.node import Node
 from .program.program import Program
 from .tensor import Parameter, Tensor
@@ -80,6 +81,7 @@ class Entry:
     def kernel(self) -> Kernel:
         """The compiled program, made at the first run."""
         if self._kernel is None:
+            require_memory(self.program)
             self._kernel = lower(self.program, self.backend)
         return self._kernel
 

@@ -76,6 +76,10 @@ class ClosedFormTooLarge(SymgradError, ValueError):
     """A closed form whose predicted size is above the budget."""
 
 
+class ResultTooLarge(SymgradError, MemoryError):
+    """A dense result that would not fit into memory."""
+
+
 def user_location() -> tuple[str, int] | None:
     """File and line of the innermost frame outside symgrad and NumPy, the user's own line."""
     frame = sys._getframe(1)

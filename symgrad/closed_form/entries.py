@@ -7,14 +7,17 @@ its bare name.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
 from ..primitives.elementwise import SLOTS, Template
+from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
+from .index_form import IndexForm
 from .symbols import as_number, gated, instantiate, number, safe_names
 
 
@@ -29,6 +32,38 @@ def entry_forms(program: Program) -> list[np.ndarray]:
         if node not in value:
             value[node] = _entry_values(node, [value[o] for o in node.operands])
     return [_tidied(np.broadcast_to(np.asarray(value[o], dtype=object), o.shape)) for o in program.outputs]
+
+
+def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
+    """One element of ``node``: its sums written out, in the names of the entries, where they are short.
+
+    Long sums stay ``sympy.Sum`` over ``x[i, j]``, which count from 0. Only what the element needs is built.
+    """
+    element: Any = IndexForm(program).element(node, index)
+    terms = math.prod(_terms(s) for s in element.atoms(sympy.Sum))
+    if terms > MOST_TERMS or not all(is_concrete(n.shape) for n in program.inputs):
+        return sympy.factor_terms(element)
+    written: Any = element.doit() if element.has(sympy.Sum) else element
+    named: dict[sympy.Basic, sympy.Symbol] = {}
+    for node_in, base, names in zip(program.inputs, safe_names(program.names), entry_names(program), strict=True):
+        for e in written.atoms(sympy.Indexed):
+            if str(e.base) == base and all(i.is_Integer for i in e.indices):
+                place = np.ravel_multi_index([int(i) for i in e.indices], node_in.shape)
+                named[e] = sympy.Symbol(names[place], real=True)
+    return sympy.factor_terms(written.xreplace(named))
+
+
+#: summands that an entry is written out with
+MOST_TERMS = 64
+
+
+def _terms(s: sympy.Sum) -> int:
+    count = 1
+    limits: Any = s.limits
+    for _, low, high in limits:
+        steps = high - low + 1
+        count *= int(steps) if steps.is_Integer else MOST_TERMS + 1
+    return count
 
 
 def entry_names(program: Program) -> list[list[str]]:

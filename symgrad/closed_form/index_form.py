@@ -51,19 +51,29 @@ class IndexForm:
         self.indices = Indices(program)
         self._memo: dict[Any, Any] = {}
 
+    def element(self, node: Node, index: Sequence[int]) -> sympy.Basic:
+        """The element of ``node`` at whole numbers."""
+        self.indices.rewind(0)
+        self._memo = {}
+        return self._right(self.at(node, tuple(map(sympy.Integer, index)), opened=True), ())
+
     def output(self, node: Node) -> tuple[tuple[sympy.Symbol, ...], sympy.Basic]:
         """Fresh free indices and the element of ``node`` there."""
         self.indices.rewind(0)
         self._memo = {}
         free = tuple(self.indices.fresh() for _ in node.shape)
-        element = sympy.sympify(as_number(self.at(node, free, opened=True)))
+        return free, self._right(self.at(node, free, opened=True), free)
+
+    def _right(self, value: Any, free: tuple[sympy.Symbol, ...]) -> sympy.Basic:
+        """The formula as a number, of which every index but the free ones is bound."""
+        element = sympy.sympify(as_number(value))
         # sympy moves cases out of nested sums, over the sums that bind their indices; such a form is not right
         if any(s in self.indices.made and s not in free for s in element.free_symbols):
             raise ClosedFormTooLarge(
                 "sympy cannot write the index form: it has cases within nested sums. The let-bound form has them: "
                 'print .program(), or ask for form="entries" with small arrays.'
             )
-        return free, element
+        return element
 
     def at(self, node: Node, index: tuple, opened: bool = False) -> Any:
         """The element of ``node`` at ``index``; depth is bounded by the size budget."""

@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 
 from ..closed_form.budget import BUDGET, require
-from ..closed_form.entries import entry_forms
+from ..closed_form.entries import entry_at, entry_forms
 from ..closed_form.index_form import index_forms
 from ..closed_form.latex import aligned, formula_rows, prefers_entries
 from ..compiled import CompiledFunction, Entry, is_tracing
@@ -89,7 +89,7 @@ class DerivedFunction:
         >>> grad(lambda x, y: x**2 * y).closed_form(1.0, 2.0)
         2*x*y
         """
-        entry = self._entry(args, kwargs)
+        entry = self._readable()._entry(args, kwargs)
         program = optimized(entry.program)
         if form not in _FORMS:
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
@@ -101,18 +101,46 @@ class DerivedFunction:
             made = [element for _, element in index_forms(program)]
         return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
 
+    def entry(
+        self, index: int | tuple[int, ...], *args: Any, output: int = 0, budget: int = BUDGET, **kwargs: Any
+    ) -> sympy.Basic:
+        """One entry of the derivative as sympy, at ``index`` of the array number ``output``, counted from 0.
+
+        Where the sums in it are short they are written out in the entries ``x1, x2, …`` of the inputs, numbered
+        from 1 row by row, as in ``closed_form(form="entries")``; long ones stay sums over ``x[i, j]``. No other
+        entry is built, so it may be one of a large array.
+
+        >>> import numpy as np, symgrad
+        >>> h = symgrad.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2))
+        >>> h.entry((0, 1), np.ones(3)), h.entry((0, 2))
+        (2*x1, 0)
+        """
+        entry = self._readable()._entry(args, kwargs)
+        program = optimized(entry.program)
+        arrays = [v for is_array, v in entry.slots if is_array]
+        if not 0 <= output < len(arrays):
+            raise ArgumentError(f"entry: output={output}, and the result has {len(arrays)} arrays.")
+        node = program.outputs[arrays[output]]
+        place = checked_index(index, node.shape)
+        require(program.with_outputs([node]), False, budget)
+        return entry_at(program, node, place)
+
+    def _readable(self) -> DerivedFunction:
+        """The function whose forms show this one."""
+        return self
+
     def latex(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> str:
         """The derivative as LaTeX: a formula an output, let-bound lines where that would be too large."""
         return aligned(self.latex_rows(*args, budget=budget, **kwargs))
 
     def latex_rows(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
         """The rows ``name &= formula`` that ``latex`` aligns."""
-        entry = self._entry(args, kwargs)
+        entry = self._readable()._entry(args, kwargs)
         return formula_rows(optimized(entry.program), self.labels(entry), budget)
 
     def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
         """The structure of the result, and the shape of each leaf (None for one that is not an array)."""
-        entry = self._entry(args, kwargs)
+        entry = self._readable()._entry(args, kwargs)
         outputs = entry.program.outputs
         return entry.structure, [outputs[v].shape if is_array else None for is_array, v in entry.slots]
 
@@ -123,7 +151,7 @@ class DerivedFunction:
 
     def _repr_latex_(self) -> str | None:
         """The closed form of the latest call; nothing before the first."""
-        if self._compiled.latest is None:
+        if self._readable()._compiled.latest is None:
             return None
         return rf"$\displaystyle {self.latex()}$"
 
@@ -135,6 +163,16 @@ class DerivedFunction:
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def checked_index(index: Any, shape: tuple) -> tuple[int, ...]:
+    """``index`` as whole numbers from 0, within ``shape``."""
+    place = index if isinstance(index, tuple) else (index,)
+    if len(place) != len(shape) or not all(isinstance(k, (int, np.integer)) for k in place):
+        raise ArgumentError(f"entry: the array has shape {shape}; name one entry by {len(shape)} whole numbers.")
+    if any(isinstance(d, int) and not -d <= k < d for k, d in zip(place, shape, strict=True)):
+        raise ArgumentError(f"entry: {tuple(place)} is outside the array of shape {shape}.")
+    return tuple([int(k) if k >= 0 else int(k) + d for k, d in zip(place, shape, strict=True)])
 
 
 _FORMS = ("auto", "entries", "index")

@@ -88,6 +88,14 @@ class JacobianFunction(DerivedFunction):
             self._twin = type(self)(self.fn, position, self.has_aux, self.mode, self.backend, sparse)
         return self._twin
 
+    def _readable(self):
+        return self._with(sparse=False)
+
+    def _entry(self, args, kwargs):
+        if not args and not kwargs and self._compiled.latest is None:
+            raise ArgumentError(f"{self.__name__}: pass example arguments, whose shapes the formula is for.")
+        return super()._entry(args, kwargs)
+
     def sparsity(self, *args: Any, **kwargs: Any) -> Any:
         """The pattern of each block for these arguments: a ``Sparsity``, nested as the result is.
 

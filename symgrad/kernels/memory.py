@@ -1,0 +1,68 @@
+"""Results that would not fit this machine's memory are refused before anything is computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ..errors import ResultTooLarge
+from ..program.dims import is_concrete, size
+from ..program.node import Node
+from ..program.program import Program
+
+#: where Linux says what a container may use
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+@lru_cache(maxsize=1)
+def memory_limit() -> float:
+    """Bytes of memory that this process may use, as far as the system says; infinite where it does not."""
+    limits = [float("inf")]
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
+    for path in _LIMITS:
+        try:
+            text = Path(path).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            limits.append(float(text))
+    return min(limits)
+
+
+def require_memory(program: Program) -> None:
+    """A ResultTooLarge where an array of ``program`` alone is larger than the memory there is."""
+    limit = memory_limit()
+    for node in program.bindings:
+        if is_concrete(node.shape) and node.dtype.itemsize * size(node.shape) > limit:
+            largest = max(program.bindings, key=_bytes)
+            raise ResultTooLarge(_message(program.outputs, largest, limit))
+
+
+def _bytes(node: Node) -> int:
+    return node.dtype.itemsize * size(node.shape) if is_concrete(node.shape) else 0
+
+
+def _message(outputs: Sequence[Node], largest: Node, limit: float) -> str:
+    what = "the result" if largest in outputs else "an array on the way to the result"
+    shape = " × ".join(map(str, largest.shape))
+    return (
+        f"{what} of shape {shape} would take {human_bytes(_bytes(largest))}, and this process has "
+        f"{human_bytes(limit)}. Ask for it with sparse=True, which holds only the entries that are not zero by "
+        "structure, or for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) for a Hessian."
+    )
+
+
+def human_bytes(count: float) -> str:
+    """A number of bytes as a person reads it.
+
+    >>> human_bytes(8e12), human_bytes(512)
+    ('7.28 TiB', '512 B')
+    """
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if count < 1024 or unit == "PiB":
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    raise AssertionError
