@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import BackendError
 from ..passes.constants import fold_constants
+from ..passes.gates import float_gates
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
 from ..passes.transposes import share_transposes
@@ -40,7 +41,7 @@ class Kernel:
 
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants."""
-    return share_transposes(absorb_products(strip_marks(program)))
+    return share_transposes(absorb_products(float_gates(strip_marks(program))))
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:

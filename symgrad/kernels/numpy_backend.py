@@ -5,6 +5,7 @@ Emitted names are only ``v0, v1, …``; nothing of the user's reaches the source
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from .contraction import Contraction, subscripts
 
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
 _SMALL = 2048
+#: reads from which a column of a large array is worth a copy
+_USES_WORTH_COPY = 3
 
 
 class Writer:
@@ -49,6 +52,7 @@ class Writer:
         self._kept = frozenset(program.outputs)
         self._count = 0
         self._last_use: dict[Node, int] = {}
+        self.uses = Counter(o for n in program.nodes for o in n.operands)
         self._dims: dict[sympy.Symbol, str] = {}
 
     def new_name(self) -> str:
@@ -247,7 +251,10 @@ def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> s
 
 
 def _slice(w: Writer, node: Node, x: str) -> tuple[str, bool]:
-    return f"{x}[{_index(w, node.params[0])}]", False
+    code = f"{x}[{_index(w, node.params[0])}]"
+    if _is_large(node) and not isinstance(node.params[0][-1], tuple) and w.uses[node] >= _USES_WORTH_COPY:
+        return f"{code}.copy()", True  # a column that is read often, its elements side by side
+    return code, False
 
 
 def _index(w: Writer, spec: tuple) -> str:

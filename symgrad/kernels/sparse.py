@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..differentiation.structure.index_maps import Map, as_index, flat_map, is_static, positions
+from ..differentiation.structure.index_maps import Lookup, is_static, positions
 from ..differentiation.structure.terms import Term, product
 from ..errors import ArgumentError, BackendError
 from ..primitives.elementwise import cast
@@ -35,8 +35,9 @@ class SparseBlock:
             raise ArgumentError("sparse=True needs sizes; call it with arrays, not with named dims.")
         self.shape = (int(size(out_shape)), int(size(in_shape)))
         self.dtype = dtype
-        self.index_nodes: list[Node] = []
-        self._pieces = [_Piece(t, out_shape, in_shape, self.index_nodes) for t in terms]
+        self._pieces = [_Piece(t, out_shape, in_shape) for t in terms]
+        #: integer arrays that places depend on and that are known at a call only
+        self.index_nodes = list(dict.fromkeys(n for p in self._pieces for n in p.index_nodes))
         self.nodes: list[Node] = [*[cast(p.value, dtype) for p in self._pieces], *self.index_nodes]
         self._places: _Places | None = None
 
@@ -60,33 +61,35 @@ class SparseBlock:
     def _found(self, indices: Sequence[Any]) -> _Places:
         known = self._places
         if known is None or not all(map(np.array_equal, known.read, indices)):
-            self._places = known = _Places(self._pieces, indices, self.shape)
+            read = [np.array(i) for i in indices]
+            self._places = known = _Places(self._pieces, dict(zip(self.index_nodes, read, strict=True)), self.shape)
         return known
 
 
 class _Piece:
-    """One term of a block; what its places depend on is added to ``index_nodes``."""
+    """One term of a block."""
 
-    def __init__(self, term: Term, out_shape: tuple, in_shape: tuple, index_nodes: list[Node]) -> None:
+    def __init__(self, term: Term, out_shape: tuple, in_shape: tuple) -> None:
         self.labels = term.counters
         order = tuple([k for k in self.labels if k in term.labels])
         self.value = product([(term.value, term.labels)], order)
         self.slots = tuple([slice(None) if k in order else None for k in self.labels])
         self.grid = tuple([k.size for k in self.labels])
         self.nonzero = may_be_nonzero(self.value)
-        self._places: list[Map | int] = []
-        for maps, shape in ((term.seed, out_shape), (term.at, in_shape)):
-            flat = flat_map(maps, shape)
-            if not is_static(flat):
-                index_nodes.append(as_index(flat, self.labels))
-            self._places.append(flat if is_static(flat) else len(index_nodes) - 1)
+        self._maps = ((term.seed, out_shape), (term.at, in_shape))
+        lookups = [m for maps, _ in self._maps for m in maps if isinstance(m, Lookup)]
+        self.index_nodes = [m.index for m in lookups if not is_static(m)]
 
-    def places(self, indices: Sequence[Any]) -> list[np.ndarray]:
+    def places(self, read: dict[Node, np.ndarray]) -> list[np.ndarray]:
         """Rows and columns over the grid, as far as the value may be other than zero there."""
         made = []
-        for place in self._places:
-            known = indices[place] if isinstance(place, int) else positions(place, self.labels)
-            made.append(np.broadcast_to(known, self.grid))
+        for maps, shape in self._maps:
+            flat = np.zeros(self.grid, np.int64)
+            stride = math.prod(shape)
+            for m, d in zip(maps, shape, strict=True):
+                stride //= max(d, 1)
+                flat += stride * positions(m, self.labels, read)
+            made.append(flat)
         if self.nonzero is not None:
             kept = np.broadcast_to(self.nonzero[self.slots], self.grid)
             made = [m[kept] for m in made]
@@ -103,13 +106,13 @@ class _Piece:
 class _Places:
     """Where every value of a block goes in the data of the sparse array."""
 
-    def __init__(self, pieces: Sequence[_Piece], indices: Sequence[Any], shape: tuple[int, int]) -> None:
-        self.read = [np.array(i) for i in indices]
+    def __init__(self, pieces: Sequence[_Piece], read: dict[Node, np.ndarray], shape: tuple[int, int]) -> None:
+        self.read = list(read.values())
         rows, columns = shape
-        found = [p.places(indices) for p in pieces]
-        keys = [(r.astype(np.int64) * columns + c).ravel() for r, c in found]
+        found = [p.places(read) for p in pieces]
+        keys = [(r * columns + c).ravel() for r, c in found]
         every = np.concatenate(keys) if keys else np.zeros(0, np.int64)
-        distinct, inverse = np.unique(every, return_inverse=True)
+        distinct, inverse = _distinct(every)
         kind = np.int32 if max(len(distinct), columns) < 2**31 - 1 else np.int64
         self.nnz = len(distinct)
         self.indices = (distinct % max(columns, 1)).astype(kind)
@@ -119,6 +122,17 @@ class _Places:
         self.pieces = [
             _Place(inverse[a:b].reshape(r.shape)) for a, b, (r, _) in zip(ends[:-1], ends[1:], found, strict=True)
         ]
+
+
+def _distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct keys in order, and for each key its place among them; fast where keys come in sorted runs."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    is_new = np.ones(len(keys), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    inverse = np.empty(len(keys), np.intp)
+    inverse[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], inverse
 
 
 class _Place:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -105,11 +106,11 @@ def index_array(values: np.ndarray) -> Node:
     return table[key]
 
 
-def positions(m: Map, labels: Sequence[Label]) -> np.ndarray:
-    """The positions of a static map over the grid of ``labels``."""
+def positions(m: Map, labels: Sequence[Label], read: Mapping[Node, np.ndarray] = MappingProxyType({})) -> np.ndarray:
+    """The positions of a static map, or of one whose index is in ``read``, over the grid of ``labels``."""
     shape = tuple([k.size for k in labels])
     if isinstance(m, Lookup):
-        values = m.index.params[0].value
+        values = read[m.index] if m.index in read else m.index.params[0].value
         order = [m.labels.index(k) for k in labels if k in m.labels]
         slots = tuple([slice(None) if k in m.labels else None for k in labels])
         return np.broadcast_to(values.transpose(order)[slots], shape)

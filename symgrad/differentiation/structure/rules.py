@@ -10,7 +10,7 @@ import numpy as np
 
 from ...primitives.contraction import EINSUM, GATE
 from ...primitives.elementwise import CAST, Template, cast, partial_factor
-from ...primitives.functions import remainder
+from ...primitives.functions import add, less, remainder, where
 from ...primitives.identity import MARK
 from ...primitives.primitive import CONSTANT, Captured, constant, dim_value
 from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
@@ -234,6 +234,10 @@ def _wrapped(index: Node, dim: int) -> Node:
     if index.primitive is CONSTANT:
         values = index.params[0].value
         return index_array(np.where(values < 0, values + dim, values))
+    if index.primitive is where:  # as indexing writes it: index + dim where index < 0
+        test, moved, kept = index.operands
+        if test.primitive is less and moved.primitive is add and test.operands[0] is kept is moved.operands[0]:
+            return index
     return remainder(index, dim_value(dim))
 
 
