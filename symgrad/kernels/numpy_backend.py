@@ -312,6 +312,16 @@ def _cumsum(w: Writer, node: Node, x: str) -> tuple[str, bool]:
     return (f"cumulative_sum({x}, {axis}, True)", False) if reverse else (f"np.cumsum({x}, {axis})", True)
 
 
+def _solve(w: Writer, node: Node, a: str, b: str) -> tuple[str, bool]:
+    if 1 < node.ndim < node.operands[0].ndim:  # NumPy takes a stack of vectors for a matrix
+        return f"np.linalg.solve({a}, {b}[..., None])[..., 0]", True
+    return f"np.linalg.solve({a}, {b})", True
+
+
+def _cholesky(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+    return f"np.linalg.cholesky({x}" + (", upper=True)" if node.params[0] else ")"), True
+
+
 _STATEMENTS = {
     "slice": _slice,
     "assemble": _assemble,
@@ -322,6 +332,12 @@ _STATEMENTS = {
     "min": _extremum,
     "prod": _prod,
     "cumsum": _cumsum,
+    "inverse": lambda w, n, x: (f"np.linalg.inv({x})", True),
+    "solve": _solve,
+    "determinant": lambda w, n, x: (f"np.linalg.det({x})", True),
+    "log_determinant": lambda w, n, x: (f"np.linalg.slogdet({x})[1]", True),
+    "determinant_sign": lambda w, n, x: (f"np.linalg.slogdet({x})[0]", True),
+    "cholesky": _cholesky,
     "reshape": lambda w, n, x: (f"np.reshape({x}, {w.shape(n.params[0])})", False),
     "cast": lambda w, n, x: (f"np.asarray({x}, np.{n.dtype.name})", False),
     "gate": lambda w, n, m, t: (f"gate({m}, {t})", True),

@@ -6,11 +6,12 @@ two dims are equal when their expressions are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
 
-from ..errors import ShapeError
+from ..errors import ArgumentError, ShapeError
 
 Dim = Any  # int | sympy.Expr
 Shape = tuple
@@ -23,6 +24,38 @@ def named_dim(name: str) -> sympy.Symbol:
     True
     """
     return sympy.Symbol(name, integer=True, positive=True)
+
+
+def declared_shape(text: str) -> Shape:
+    """The shape that words declare: names and sizes.
+
+    >>> declared_shape("n 3")
+    (n, 3)
+    """
+    dims: list[Dim] = []
+    for word in text.split():
+        if word.isdecimal():
+            dims.append(int(word))
+        elif word.isidentifier():
+            dims.append(named_dim(word))
+        else:
+            raise ArgumentError(f"the shape {text!r} holds {word!r}; write names and sizes, such as 'n d' or 'n 3'.")
+    return tuple(dims)
+
+
+def spelled(dim: Dim, names: Mapping[sympy.Symbol, str]) -> str:
+    """Python source of a dim, whose names are spelled as ``names`` says; whole where the dim is.
+
+    >>> n = named_dim("n")
+    >>> spelled((n - 1) * n / 2, {n: "v0"})
+    '(v0*(v0 - 1))//(2)'
+    """
+    if not isinstance(dim, sympy.Basic):
+        return str(int(dim))
+    top, bottom = sympy.fraction(sympy.together(dim))
+    renamed = {s: sympy.Symbol(name) for s, name in names.items()}
+    code = str(sympy.printing.pycode(top.xreplace(renamed)))
+    return code if bottom == 1 else f"({code})//({sympy.printing.pycode(bottom.xreplace(renamed))})"
 
 
 def is_concrete(shape: Shape) -> bool:

@@ -4,7 +4,8 @@
     def _sum(a, axis=None, ...): ...
 
 In a Case a tuple of ints is a float array of that shape, a list of tuples a list of arrays, and
-anything in ``Given`` is passed as it is.
+anything in ``Given`` is passed as it is. ``of`` makes the arguments from what was drawn, where the function is
+not defined everywhere: ``Case((3, 3), of=positive_definite)`` tests ``np.linalg.cholesky(positive_definite(x))``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .tracer import FUNCTIONS
+from .tracer import ADVICE, FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,17 @@ class Given:
 class Case:
     """One call that the rule test makes: shapes of the arrays, and the other arguments."""
 
-    def __init__(self, *args: Any, domain: tuple[float, float] = (-3.0, 3.0), **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        domain: tuple[float, float] = (-3.0, 3.0),
+        of: Callable[..., tuple] | None = None,
+        **kwargs: Any,
+    ) -> None:
         self.args = args
         self.kwargs = kwargs
         self.domain = domain
+        self.of = of
 
     def draw(self, rng: np.random.Generator, dtype: Any = np.float64) -> list[Any]:
         """The positional arguments, arrays filled from the domain."""
@@ -45,9 +53,22 @@ class Case:
 
         return [make(a) for a in self.args]
 
+    def of_drawn(self, function: Callable) -> Callable:
+        """``function`` of the arguments that ``of`` makes from what was drawn."""
+        if self.of is None:
+            return function
+        of = self.of
+
+        def composed(*drawn: Any, **kwargs: Any) -> Any:
+            return function(*of(*drawn), **kwargs)
+
+        composed.__name__ = function.__name__
+        return composed
+
     def __repr__(self) -> str:
         shown = [repr(a.value) if isinstance(a, Given) else str(a) for a in self.args]
-        return ", ".join([*shown, *(f"{k}={v}" for k, v in self.kwargs.items())])
+        shown += [f"{k}={v}" for k, v in self.kwargs.items()]
+        return ", ".join(shown) + (f" of {self.of.__name__}" if self.of else "")
 
 
 #: NumPy function -> the cases its rule test runs
@@ -64,3 +85,8 @@ def implements(*functions: Callable, cases: Sequence[Case]) -> Callable[[Callabl
         return rule
 
     return declared
+
+
+def advise(function: Callable, instead: str) -> None:
+    """Say what to write instead of a NumPy ``function`` that stays refused."""
+    ADVICE[function] = instead

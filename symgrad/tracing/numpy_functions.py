@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from . import choosing, describing, joining, products, rearranging, reductions, shaping
+from . import (
+    choosing,
+    describing,
+    joining,
+    linear_algebra,
+    products,
+    rearranging,
+    reductions,
+    shaping,
+    vector_products,
+)
 
-ROOMS = (choosing, describing, joining, products, rearranging, reductions, shaping)
+ROOMS = (choosing, describing, joining, linear_algebra, products, rearranging, reductions, shaping, vector_products)

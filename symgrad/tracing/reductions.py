@@ -222,6 +222,7 @@ _NORM = [
     Case((4,), ord=3),
     Case((4,), ord=np.inf),
     Case((4,), ord=-np.inf),
+    Case((4,), ord=0),
     Case((2, 3), ord=1),
     Case((2, 3), ord=np.inf),
     Case((4,), ord=0.5),
@@ -256,7 +257,12 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         sums = np.sum(abs(x), axis=summed, keepdims=True)
         extreme = (np.max if ord > 0 else np.min)(sums, axis=over, keepdims=True)
         return extreme if keepdims else extreme.squeeze(axes)
-    raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a matrix is not supported."))
+    raise UnsupportedOperation(
+        at_user_line(
+            f"np.linalg.norm with ord={ord!r} of a matrix needs singular values, which have no derivative rule in "
+            "symgrad. The orders 'fro', 1, -1, inf and -inf have one."
+        )
+    )
 
 
 def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Tracer:
@@ -264,11 +270,13 @@ def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
         return np.max(abs(x), axis=axes, keepdims=keepdims)
     if ord == -np.inf:
         return np.min(abs(x), axis=axes, keepdims=keepdims)
+    if ord == 0:
+        return np.sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdims)
     if ord == 1:
         return np.sum(abs(x), axis=axes, keepdims=keepdims)
     if ord == 2:
         return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
-    if isinstance(ord, (int, float)) and ord != 0 and math.isfinite(ord):
+    if isinstance(ord, (int, float)) and math.isfinite(ord):
         total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
         return total ** np.reciprocal(total.dtype.type(ord))
     raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))

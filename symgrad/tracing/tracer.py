@@ -23,6 +23,8 @@ from .trace import as_node, current, running
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
 FUNCTIONS: dict[Callable, Callable] = {}
+#: NumPy function without a rule -> what to write instead
+ADVICE: dict[Callable, str] = {}
 #: ufunc -> elementwise template
 UFUNCS: dict[np.ufunc, Template] = {t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)}
 UFUNCS[np.sqrt] = f.sqrt
@@ -148,10 +150,11 @@ class Tracer:
         rule = FUNCTIONS.get(func)
         if rule is None:
             name = f"{getattr(func, '__module__', 'numpy')}.{getattr(func, '__name__', func)}"
+            instead = ADVICE.get(func, "Write it with supported NumPy functions")
             raise UnsupportedOperation(
                 at_user_line(
-                    f"{name} has no derivative rule in symgrad. Write it with supported NumPy functions, "
-                    "or compute it outside the differentiated function and pass it in."
+                    f"{name} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated "
+                    "function and pass it in."
                 )
             )
         out = kwargs.get("out")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..compiled import CompiledFunction
-from ..differentiation.jacobian import Table
+from ..differentiation.colored import colored_term
 from ..differentiation.reverse import pull_back
-from ..differentiation.structure.terms import dense
+from ..differentiation.structure.index_maps import Unsolved
+from ..differentiation.structure.terms import Term, dense
 from ..errors import ArgumentError, TracingError, at_user_line
-from ..kernels.sparse import SparseBlock
+from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..primitives.contraction import ones
 from ..primitives.identity import CUSTOM, STOP
+from ..program.dims import is_concrete
 from ..program.node import Node, ancestors
+from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import unflatten
 from .derived import DerivedFunction, finished_as
@@ -29,21 +34,45 @@ from .positions import (
     split_aux,
 )
 
+#: entries for each element of the output and input beyond which a pattern is looked for
+_MANY = 16
 
-def _cells(table: Table, outputs: list[Node], wrt: list[Node], sparse: bool) -> list[list[Any]]:
-    """Each block as a traced array of shape out + in, or as what assembles it sparse."""
+
+def _dense_cells(found: _Linearised) -> list[list[Any]]:
+    """Each block as a traced array of shape out + in."""
+    wrt = found.inputs.flat
     rows = []
-    for terms, o in zip(table, outputs, strict=True):
-        if sparse:
-            row = [SparseBlock(own, o.shape, w.shape, w.dtype) for own, w in zip(terms, wrt, strict=True)]
-        else:
-            shapes = [o.shape + w.shape for w in wrt]
-            row = [
-                Tracer(finished_as(dense(own, shape), shape, w.dtype))
-                for own, shape, w in zip(terms, shapes, wrt, strict=True)
-            ]
-        rows.append(row)
+    for terms, o in zip(found.choice.table, found.outputs, strict=True):
+        shapes = [o.shape + w.shape for w in wrt]
+        blocks = [dense(own, shape) for own, shape in zip(terms, shapes, strict=True)]
+        rows.append([Tracer(finished_as(b, s, w.dtype)) for b, s, w in zip(blocks, shapes, wrt, strict=True)])
     return rows
+
+
+def _sparse_cells(found: _Linearised) -> list[list[Any]]:
+    """Each block as what assembles it sparse."""
+    return [
+        [
+            SparseBlock(_listed(terms, o, w, found.symmetric), o.shape, w.shape, w.dtype)
+            for terms, w in zip(row, found.inputs.flat, strict=True)
+        ]
+        for row, o in zip(found.choice.table, found.outputs, strict=True)
+    ]
+
+
+def _listed(terms: list[Term], output: Node, source: Node, symmetric: bool) -> list[Term]:
+    """``terms``, or the colored list of entries where they hold far more than the pattern has."""
+    if not is_concrete((*output.shape, *source.shape)):
+        return terms
+    entries = sum(math.prod(k.size for k in t.counters) for t in terms)
+    if entries < _MANY * (math.prod(output.shape) + math.prod(source.shape)):
+        return terms
+    scipy_sparse()
+    trace = running()
+    with contextlib.suppress(Unsolved):
+        made = colored_term(output, source, trace.guard, symmetric and output.shape == source.shape, entries)
+        return terms if made is None else [made]
+    return terms
 
 
 class JacobianFunction(DerivedFunction):
@@ -153,7 +182,7 @@ class JacobianFunction(DerivedFunction):
                 )
             )
         found = self._linearised(args, kwargs, fresh)
-        cells = _cells(found.choice.table, found.outputs, found.inputs.flat, self.sparse)
+        cells = _sparse_cells(found) if self.sparse else _dense_cells(found)
         result = found.nest([found.inputs.nested(row, self.bare) for row in cells])
         return (result, found.aux) if self.has_aux else result
 
@@ -185,6 +214,7 @@ class _Linearised:
     inputs: _Inputs
     nest: Callable[[list[Any]], Any]
     aux: tuple
+    symmetric: bool = False
 
 
 class HessianFunction(JacobianFunction):
@@ -197,8 +227,10 @@ class HessianFunction(JacobianFunction):
         seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
         pulled = pull_back(outputs, seeds, wrt)
         gradients = [finished_as(g, n.shape, n.dtype) for g, n in zip(pulled, wrt, strict=True)]
-        choice = chosen(gradients, wrt, self.mode, symmetric=_is_symmetric(outputs), every=every)
-        return _Linearised(choice, gradients, inputs, lambda rows: inputs.nested(rows, self.bare), aux)
+        symmetric = _is_symmetric(outputs)
+        choice = chosen(gradients, wrt, self.mode, symmetric, every)
+        nest = lambda rows: inputs.nested(rows, self.bare)  # noqa: E731
+        return _Linearised(choice, gradients, inputs, nest, aux, symmetric and len(wrt) == 1)
 
 
 def _is_symmetric(outputs: Sequence[Node]) -> bool:

@@ -17,6 +17,8 @@ MODES = ("auto", "forward", "reverse", "cross")
 _MOST_NODES = 4000
 #: how much cheaper cross-country has to be predicted before the plain sweep is left
 _WORTH = 0.9
+#: predicted seconds of a call that computes nothing
+_CALL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,16 @@ class Choice:
         lines = [f"{'mode':<10}{'operations':>14}{'memory':>12}{'predicted':>11}"]
         for c in self.candidates:
             mark = "  ← chosen" if c.mode == self.mode else ""
-            ratio = f"{c.cost.seconds / best:.2f} ×"
+            ratio = f"{_relative(c.cost.seconds, best):.2f} ×"
             lines.append(f"{c.mode:<10}{_counted(c.cost.operations):>14}{_sized(c.cost.memory):>12}{ratio:>11}{mark}")
         return "\n".join([*lines, self.reason])
 
     __repr__ = __str__
+
+
+def _relative(seconds: float, best: float) -> float:
+    """How many times as long, the call itself included; what moves elements alone is free."""
+    return (seconds + _CALL) / (best + _CALL)
 
 
 def _counted(count: float) -> str:
@@ -110,7 +117,7 @@ def _why(best: Candidate, ways: Sequence[Candidate], counts: Sequence[float]) ->
 
 
 def _ratio(dear: Candidate, cheap: Candidate) -> str:
-    return f"{dear.cost.seconds / cheap.cost.seconds:.3g} times"
+    return f"{_relative(dear.cost.seconds, cheap.cost.seconds):.3g} times"
 
 
 def _candidate(outputs: Sequence[Node], wrt: Sequence[Node], mode: str, symmetric: bool) -> Candidate:

@@ -98,7 +98,7 @@ def shifted(m: Map, start: Dim, step: Dim) -> Map:
 
 def index_array(values: np.ndarray) -> Node:
     """The node of a constant integer array; equal arrays give the same node."""
-    array = np.ascontiguousarray(values, dtype=np.intp)
+    array = np.asarray(values, dtype=np.intp, order="C")
     table = active_graph().table
     key: Any = (CONSTANT, "index", array.shape, array.tobytes())
     if key not in table:
@@ -167,8 +167,16 @@ def substituted(m: Map, label: Label, by: Map) -> Map:
     if isinstance(m, Affine):
         rest = Affine(m.start, tuple([(k, s) for k, s in m.steps if k is not label]))
         return added(rest, shifted(by, 0, dict(m.steps)[label]))
-    index, labels = at_maps(m.index, [by if k is label else plain(k) for k in m.labels])
-    return Lookup(index, labels)
+    return looked_up_at(m.index, [by if k is label else plain(k) for k in m.labels])
+
+
+def looked_up_at(index: Node, maps: Sequence[Map]) -> Map:
+    """``index`` at one map an axis, as a map; what is known now is looked up now."""
+    if index.primitive is CONSTANT and all(map(is_static, maps)):
+        labels = tuple(dict.fromkeys([k for m in maps for k in m.labels]))
+        values = index.params[0].value[tuple([positions(m, labels) for m in maps])]
+        return Lookup(index_array(values), labels) if labels else Affine(int(values))
+    return Lookup(*at_maps(index, maps))
 
 
 def at_maps(x: Node, maps: Sequence[Map]) -> tuple[Node, tuple[Label, ...]]:

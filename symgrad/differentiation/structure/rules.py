@@ -28,12 +28,13 @@ from .index_maps import (
     flat_map,
     index_array,
     is_static,
+    looked_up_at,
     merged_labels,
     plain,
     plain_label,
     shifted,
 )
-from .terms import Term, dense_term, equated, gated, node_flow, placed_in, relabelled, scaled, split_map
+from .terms import Term, chosen_labels, dense_term, equated, gated, node_flow, placed_in, relabelled, scaled, split_map
 
 #: running sums along longer axes stay sums
 _MOST_TRIANGLE = 256
@@ -133,7 +134,7 @@ def _gate(node: Node, key: int, term: Term, after: Sequence[Map]) -> list[Term]:
 
 def _push_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
     labels, out, _, _ = node.params
-    found = _one_place_a_label(term, labels[key])
+    found = _one_place_a_label(term, labels[key], source.shape)
     if found is None:
         return []
     term, place = found
@@ -142,19 +143,19 @@ def _push_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
 
 def _pull_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
     labels, out, _, _ = node.params
-    found = _one_place_a_label(term, out)
+    found = _one_place_a_label(term, out, node.shape)
     if found is None:
         return []
     term, place = found
     return _contracted(node, key, term, place, labels[key])
 
 
-def _one_place_a_label(term: Term, labels: Sequence[int]) -> tuple[Term, dict[int, Map]] | None:
+def _one_place_a_label(term: Term, labels: Sequence[int], shape: Shape) -> tuple[Term, dict[int, Map]] | None:
     """Axes of one label hold the same place; None where they never do."""
     first: dict[int, int] = {}
     for axis, i in enumerate(labels):
         if i in first:
-            found = equated(term, term.at[first[i]], term.at[axis])
+            found = equated(term, term.at[first[i]], term.at[axis], shape[axis])
             if found is None:
                 return None
             term = found[0]
@@ -212,21 +213,36 @@ def _lookup_places(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
     """Places along the axes of ``index`` as places along the one axis it looks into."""
     if not is_concrete((dim, *index.shape)):
         raise Unsolved
-    chosen, labels = at_maps(_wrapped(index, dim), term.at[axis : axis + index.ndim])
-    place = (
-        Lookup(chosen, labels) if labels or chosen.primitive is not CONSTANT else Affine(int(chosen.params[0].value))
-    )
+    place = looked_up_at(_wrapped(index, dim), term.at[axis : axis + index.ndim])
     return [term.moved((*term.at[:axis], place, *term.at[axis + index.ndim :]))]
 
 
 def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
     """The term where ``index`` looks along one axis, at the axes of ``index``."""
-    label = plain_label(term.at[axis])
-    if label is None or not is_concrete((dim, *index.shape)):
+    m = term.at[axis]
+    if isinstance(m, Lookup) or len(m.steps) != 1 or not is_concrete((dim, *index.shape)):
         raise Unsolved
+    wrapped = _wrapped(index, dim)
     new = tuple([Label(d) for d in index.shape])
-    found = relabelled(term, {label: Lookup(_wrapped(index, dim), new)})
-    return [found.moved((*found.at[:axis], *map(plain, new), *found.at[axis + 1 :]))]
+    ((label, stride),) = m.steps
+    chosen: dict[Label, Map] = {k: plain(k) for k in new}
+    by = Lookup(wrapped, new)
+    if plain_label(m) is None or label.size != dim:  # not every place that is looked at holds something
+        if wrapped.primitive is not CONSTANT or not is_static(m):
+            raise Unsolved
+        ahead = wrapped.params[0].value - m.start
+        counted = ahead // stride
+        inside = (ahead % stride == 0) & (counted >= 0) & (counted < label.size)
+        if not inside.any():
+            return []
+        if new:
+            picked, one = chosen_labels(inside, new)
+            chosen.update(picked)
+            by = Lookup(index_array(counted[inside]), (one,))
+        else:
+            by = Affine(int(counted))
+    found = relabelled(term, {label: by})
+    return [found.moved((*found.at[:axis], *[chosen[k] for k in new], *found.at[axis + 1 :]))]
 
 
 def _wrapped(index: Node, dim: int) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ...program.dims import Shape, is_concrete
 from ...program.node import Node, emit
 from ..reverse import active_nodes
 from .index_maps import Label, Lookup, index_array, positions
+from .linear_maps import CONTRACTED, has_structure, pullback_of, pushforward_of
 from .rules import pulled, pushed
 from .terms import Term, collected, dense, dense_term, product, seed_term
 
@@ -44,11 +46,7 @@ def push_terms(outputs: Sequence[Node], source: Node, terms: list[Term], seed_sh
         parts: list[Term] = []
         for operand, key in node.primitive.dependencies(node):
             for term in flow.get(operand, ()):
-                parts += (
-                    _through_rule(node, key, term, seed_shape)
-                    if node.primitive is CUSTOM
-                    else pushed(node, operand, key, term, seed_shape)
-                )
+                parts += _forward(node, operand, key, term, seed_shape)
         flow[node] = _bounded(collected(parts), node.shape, seed_shape)
     return [flow.get(o, []) for o in outputs]
 
@@ -69,33 +67,34 @@ def pull_terms(output: Node, terms: list[Term], wrt: Sequence[Node], seed_shape:
             if operand not in active:
                 continue
             for term in own:
-                made = (
-                    _back_through_rule(node, key, term, seed_shape)
-                    if node.primitive is CUSTOM
-                    else pulled(node, operand, key, term, seed_shape)
-                )
-                arrived.setdefault(operand, []).extend(made)
+                arrived.setdefault(operand, []).extend(_backward(node, operand, key, term, seed_shape))
     return [arrived.get(w, []) for w in wrt]
 
 
-def _through_rule(node: Node, key: int, term: Term, seed_shape: Shape) -> list[Term]:
-    """A tangent through a declared rule: against the rule's own way, since the rule is the pullback."""
-    rule = node.params[0]
-    stand_in, gradient = rule.linear(node, key)
-    if gradient is None:
-        return []
-    (made,) = pull_terms(gradient, [term], [stand_in], seed_shape)
-    return [replace(t, value=rule.free(t.value)) for t in made]
+def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+    """What a tangent of one operand gives to that of ``node``."""
+    if node.primitive is CUSTOM:  # the rule is the pullback, so a tangent goes against its way
+        rule = node.params[0]
+        stand_in, gradient = rule.linear(node, key)
+        (made,) = [[]] if gradient is None else pull_terms(gradient, [term], [stand_in], seed_shape)
+        return [replace(t, value=rule.free(t.value)) for t in made]
+    if node.primitive in CONTRACTED and has_structure(term):
+        stand_in, result = pushforward_of(node, operand, key)
+        return push_terms([result], stand_in, [term], seed_shape)[0]
+    return pushed(node, operand, key, term, seed_shape)
 
 
-def _back_through_rule(node: Node, key: int, term: Term, seed_shape: Shape) -> list[Term]:
-    """A cotangent through a declared rule, which is linear in it."""
-    rule = node.params[0]
-    stand_in, gradient = rule.linear(node, key)
-    if gradient is None:
-        return []
-    (made,) = push_terms([gradient], stand_in, [term], seed_shape)
-    return [replace(t, value=rule.free(t.value)) for t in made]
+def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+    """What a cotangent of ``node`` gives to that of one operand."""
+    if node.primitive is CUSTOM:
+        rule = node.params[0]
+        stand_in, gradient = rule.linear(node, key)
+        (made,) = [[]] if gradient is None else push_terms([gradient], stand_in, [term], seed_shape)
+        return [replace(t, value=rule.free(t.value)) for t in made]
+    if node.primitive in CONTRACTED and has_structure(term):
+        stand_in, result = pullback_of(node, operand, key)
+        return push_terms([result], stand_in, [term], seed_shape)[0]
+    return pulled(node, operand, key, term, seed_shape)
 
 
 def _bounded(terms: list[Term], shape: Shape, seed_shape: Shape) -> list[Term]:
@@ -133,10 +132,11 @@ def _listed(terms: Sequence[Term]) -> Term:
     rows = [
         np.stack([positions(m, own).ravel() for m in (*t.at, *t.seed)]) for t, own in zip(terms, counters, strict=True)
     ]
-    places, inverse = np.unique(np.concatenate(rows, axis=1), axis=1, return_inverse=True)
-    new = Label(places.shape[1])
-    if new.size < len(inverse):
-        values = emit(SCATTER, (values, index_array(inverse)), (0, new.size))
+    places = np.concatenate(rows, axis=1)
+    distinct, inverse = np.unique(places, axis=1, return_inverse=True)
+    new = Label(distinct.shape[1])
+    if new.size < len(inverse):  # else the values stay in the order of ``places``
+        values, places = emit(SCATTER, (values, index_array(inverse)), (0, new.size)), distinct
     maps = [Lookup(index_array(row), (new,)) for row in places]
     rank = len(terms[0].at)
     return Term(values, (new,), tuple(maps[:rank]), tuple(maps[rank:]), terms[0].forward)

@@ -243,14 +243,20 @@ def relabelled(term: Term, by: dict[Label, Map]) -> Term:
     return replace(term, value=value, labels=labels, at=at, seed=seed)
 
 
-def equated(term: Term, a: Map, b: Map) -> tuple[Term, Map] | None:
-    """``term`` where two maps of one axis agree, and the map that both are; None where they never do."""
+def equated(term: Term, a: Map, b: Map, dim: Dim) -> tuple[Term, Map] | None:
+    """``term`` where two maps of one axis of size ``dim`` agree, and the map that both are; None where they never do."""
     if a == b:
         return term, a
     for m, other in ((a, b), (b, a)):
         label = plain_label(m)
-        if label is not None and label not in other.labels:
-            return relabelled(term, {label: other}), other
+        if label is None or label in other.labels:
+            continue
+        if label.size != dim:  # the other map may run past the label's end
+            found = placed_in(term, other, (0, label.size, 1))
+            if found is None:
+                return None
+            term, other = found
+        return relabelled(term, {label: other}), other
     if not (is_static(a) and is_static(b)):
         raise Unsolved
     labels = tuple(dict.fromkeys((*a.labels, *b.labels)))
@@ -268,7 +274,7 @@ def split_map(term: Term, flat: Map, dims: Shape) -> tuple[Term, list[Map]]:
     """The place in each axis of ``dims`` from the place in all of them, row by row."""
     strides = [math.prod(dims[k + 1 :]) for k in range(len(dims))]
     label = plain_label(flat)
-    if label is not None:
+    if label is not None and label.size == math.prod(dims):
         parts = tuple([Label(d) for d in dims])
         by = flat_map(list(map(plain, parts)), dims)
         return relabelled(term, {label: by}), list(map(plain, parts))

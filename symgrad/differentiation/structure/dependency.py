@@ -1,0 +1,130 @@
+"""Which entries of the output depend on which of the input: index sets carried through a program.
+
+It knows less than terms do (a value is not kept, only that there may be one) and can say it of every
+primitive, so it serves where a term was lost into an array. Rows are elements in row order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...primitives.contraction import EINSUM, GATE
+from ...primitives.elementwise import CAST, Template
+from ...primitives.identity import CUSTOM, MARK
+from ...primitives.reduction import CUMSUM, MAX, MIN, PROD
+from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, as_index
+from ...primitives.shaping import RESHAPE
+from ...program.node import Node
+from ..reverse import active_nodes
+from .index_maps import Unsolved
+
+#: pairs of one step beyond which the pattern is not worth its own cost
+_MOST_PAIRS = 1 << 25
+
+Pairs = tuple[np.ndarray, np.ndarray]
+Read = Callable[[Node], np.ndarray]
+
+
+def dependency(output: Node, source: Node, read: Read) -> Any:
+    """A boolean ``scipy.sparse.csr_array``: elements of ``output`` by those of ``source``.
+
+    ``read`` gives the value of an integer node that the program indexes with. Unsolved where it would be too large.
+    """
+    import scipy.sparse as sparse
+
+    def selection(pairs: Pairs, shape: tuple[int, int]) -> Any:
+        rows, columns = (np.asarray(p).ravel() for p in pairs)
+        if len(rows) > _MOST_PAIRS:
+            raise Unsolved
+        return sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), shape=shape)
+
+    count = math.prod(source.shape)
+    known: dict[Node, Any] = {source: sparse.eye_array(count, dtype=bool, format="csr")}
+    for node in active_nodes([output], [source]):
+        if node is source:
+            continue
+        total = sparse.csr_array((math.prod(node.shape), count), dtype=bool)
+        for operand, key in node.primitive.dependencies(node):
+            if operand not in known:
+                continue
+            if node.primitive is CUSTOM:
+                stand_in, gradient = node.params[0].linear(node, key)
+                flow = None if gradient is None else dependency(gradient, stand_in, read).T.tocsr() @ known[operand]
+            else:
+                flow = known[operand]
+                sizes = [math.prod(operand.shape), math.prod(node.shape)]
+                for pairs, size in _steps(node, operand, key, read):
+                    flow = selection(pairs, (size or sizes[1], flow.shape[0])) @ flow
+            if flow is not None:
+                total = (total + flow).astype(bool)
+        known[node] = total
+    return known.get(output, sparse.csr_array((math.prod(output.shape), count), dtype=bool))
+
+
+def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs, int]]:
+    """Pairs (element of the result, element of what it is made of), step by step; 0 stands for the node's size."""
+    primitive = node.primitive
+    own, out = _numbered(operand.shape), _numbered(node.shape)
+    if isinstance(primitive, Template) or primitive in (CAST, GATE, MARK):
+        return [((out, np.broadcast_to(own, node.shape)), 0)]
+    if primitive is EINSUM:
+        slot = next(k for k, o in enumerate(node.operands) if o is operand) if not isinstance(key, int) else key
+        return _contraction(node, slot, own, out)
+    if primitive is SLICE:
+        return [((out, own[as_index(node.params[0])]), 0)]
+    if primitive is RESHAPE:
+        return [((out, own), 0)]
+    if primitive in (ASSEMBLE, CONCATENATE):
+        spec = node.params[1][key] if primitive is ASSEMBLE else CONCATENATE.piece(node, key)
+        return [((out[as_index(spec)], own), 0)]
+    if primitive in (GATHER, SCATTER):
+        index, axis = read(node.operands[1]), node.params[0]
+        whole, part = (own, out) if primitive is GATHER else (out, own)
+        taken = np.take(whole, index, axis=axis)
+        return [((part, taken) if primitive is GATHER else (taken, part), 0)]
+    if primitive in (MAX, MIN, PROD):
+        kept = np.expand_dims(out, node.params[0])
+        return [((np.broadcast_to(kept, operand.shape), own), 0)]
+    if primitive is CUMSUM:
+        axis, backwards = node.params
+        d = node.shape[axis]
+        earlier, later = np.tril_indices(d)[::-1]
+        into, origin = (earlier, later) if backwards else (later, earlier)
+        return [((np.take(out, into, axis=axis), np.take(own, origin, axis=axis)), 0)]
+    return [((np.repeat(out.ravel(), own.size), np.tile(own.ravel(), out.size)), 0)] if _small(own, out) else _refuse()
+
+
+def _small(own: np.ndarray, out: np.ndarray) -> bool:
+    return own.size * out.size <= _MOST_PAIRS
+
+
+def _refuse() -> Any:
+    raise Unsolved
+
+
+def _numbered(shape: tuple) -> np.ndarray:
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+def _contraction(node: Node, slot: int, own: np.ndarray, out: np.ndarray) -> list[tuple[Pairs, int]]:
+    """First the labels that the result lacks are merged, then what is left is spread over the result."""
+    labels, result, sizes, _ = node.params
+    mine = tuple(dict.fromkeys(labels[slot]))
+    kept = tuple([i for i in dict.fromkeys(result) if i in mine])
+    elements = np.einsum(own, list(labels[slot]), list(mine))
+    merged = _numbered(tuple([sizes[i] for i in kept]))
+    spread = np.broadcast_to(_over(merged, kept, mine), elements.shape)
+    unique = tuple(dict.fromkeys(result))
+    places = np.einsum(out, list(result), list(unique))
+    origin = np.broadcast_to(_over(merged, kept, unique), places.shape)
+    return [((spread, elements), merged.size), ((places, origin), 0)]
+
+
+def _over(x: np.ndarray, labels: tuple, order: tuple) -> np.ndarray:
+    """``x``, whose axes are ``labels``, with its axes in ``order`` and unit axes for the others."""
+    moved = x.transpose([labels.index(i) for i in order if i in labels])
+    return moved[tuple([slice(None) if i in labels else None for i in order])]

@@ -1,0 +1,74 @@
+"""Local linear maps as programs of their own, for primitives that have no rule for terms.
+
+The map is built once on a stand-in for the flow, out of contractions, and terms go through these: a stack of
+inverses keeps its blocks apart, a declared rule its diagonal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...primitives.contraction import expand
+from ...primitives.elementwise import cast
+from ...primitives.identity import mark
+from ...primitives.linalg import CHOLESKY, DETERMINANT, INVERSE, LOG_DETERMINANT, SOLVE, inverse, product
+from ...primitives.primitive import literal
+from ...program.node import Node
+from .index_maps import plain_label
+from .terms import Term
+
+CONTRACTED = (INVERSE, SOLVE, DETERMINANT, LOG_DETERMINANT, CHOLESKY)
+
+
+def has_structure(term: Term) -> bool:
+    """False for an array: every axis a label of its own that the value has."""
+    labels = [plain_label(m) for m in (*term.at, *term.seed)]
+    return None in labels or len(set(labels)) < len(labels) or not set(labels).issubset(term.labels)
+
+
+def pushforward_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
+    """A stand-in for the tangent of ``source``, and the tangent of ``node`` as an expression in it."""
+    stand_in = _stand_in(source)
+    if node.primitive is not SOLVE:
+        return stand_in, _some(node.primitive.push(node, source, key, stand_in, 0))
+    tangent = stand_in
+    if key == 0:
+        columns = _columns(node)
+        tangent = product(_lead(source, 2), [(stand_in, "ik"), (node, "k" + columns)], "i" + columns, -1)
+    return stand_in, _by_inverse(node, tangent, "ik")
+
+
+def pullback_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
+    """A stand-in for the cotangent of ``node``, and that of ``source`` as an expression in it."""
+    stand_in = _stand_in(node)
+    if node.primitive is not SOLVE:
+        return stand_in, _some(node.primitive.pull(node, source, key, stand_in, 0))
+    by_b = _by_inverse(node, stand_in, "ki")
+    if key == 1:
+        return stand_in, by_b
+    columns = _columns(node)
+    return stand_in, product(_lead(source, 2), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
+
+
+def _stand_in(like: Node) -> Node:
+    return mark(expand(cast(literal(0.0), like.dtype), like.shape))
+
+
+def _by_inverse(node: Node, flow: Node, turned: str) -> Node:
+    """``A⁻¹ flow``, or ``A⁻ᵀ flow``, as a contraction: an identity in the flow stays one."""
+    columns = _columns(node)
+    factors = [(inverse(node.operands[0]), turned), (flow, "k" + columns)]
+    return product(_lead(flow, 1 + len(columns)), factors, "i" + columns)
+
+
+def _columns(node: Node) -> str:
+    return "c" if node.ndim == node.operands[0].ndim else ""
+
+
+def _lead(x: Node, matrix: int) -> tuple:
+    return x.shape[: x.ndim - matrix]
+
+
+def _some(flow: Node | None) -> Node:
+    assert flow is not None
+    return flow

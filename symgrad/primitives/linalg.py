@@ -1,0 +1,262 @@
+"""Linear algebra of square matrices: inverse, solve, determinant, log|det| and Cholesky factor.
+
+Axes before the last two are stacked, as NumPy has them. The rules are contractions with the inverse, so an
+identity that seeds a Jacobian goes through as labels; a solve whose seed is an array solves for its columns. A
+matrix that is singular raises NumPy's ``LinAlgError`` where the value or the derivative needs its inverse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..program.dims import Dim, Shape
+from ..program.node import Node, active_graph, emit
+from .contraction import EINSUM, contract, identity, scale, transpose
+from .elementwise import cast
+from .functions import add, subtract
+from .primitive import CONSTANT, Captured, Primitive, constant, literal
+from .reduction import cumulative_sum
+from .shaping import reshape
+
+#: a node and letters for its last axes
+Factor = tuple[Node, str]
+
+
+class Inverse(Primitive):
+    """``np.linalg.inv``: ``dB = -B dA B``."""
+
+    name = "inverse"
+
+    def infer(self, operands, params):
+        return operands[0].shape, _dtype(operands), False
+
+    def push(self, node, source, key, tangent, batch):
+        return product(_lead(tangent, 2), [(node, "ik"), (tangent, "kl"), (node, "lj")], "ij", -1)
+
+    def pull(self, node, source, key, ct, batch):
+        return product(_lead(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
+
+    def evaluate(self, params, *values):
+        return np.linalg.inv(values[0])
+
+
+class Solve(Primitive):
+    """``np.linalg.solve(A, b)``, the stacked axes of both alike; ``b`` of one axis less is a stack of vectors.
+
+    ``dx = A⁻¹(db - dA x)`` forward; ``ct_b = A⁻ᵀ ct`` and ``ct_A = -ct_b xᵀ`` in reverse.
+    """
+
+    name = "solve"
+
+    def infer(self, operands, params):
+        return operands[1].shape, _dtype(operands), False
+
+    def push(self, node, source, key, tangent, batch):
+        a, _ = node.operands
+        if key == 0:
+            columns = _columns(node)
+            tangent = product(_lead(tangent, 2), [(tangent, "ik"), (node, "k" + columns)], "i" + columns, -1)
+        return _solved(a, tangent, batch)
+
+    def pull(self, node, source, key, ct, batch):
+        columns = _columns(node)
+        by_b = _solved(_transposed(node.operands[0]), ct, batch)
+        if key == 1:
+            return by_b
+        return product(_lead(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
+
+    def evaluate(self, params, *values):
+        a, b = values
+        if b.ndim == a.ndim - 1 > 1:  # NumPy takes a stack of vectors for a matrix
+            return np.linalg.solve(a, b[..., None])[..., 0]
+        return np.linalg.solve(a, b)
+
+
+class Determinant(Primitive):
+    """``np.linalg.det``: ``d det A = det A · tr(A⁻¹ dA)``."""
+
+    name = "determinant"
+
+    def infer(self, operands, params):
+        return operands[0].shape[:-2], _dtype(operands), False
+
+    def push(self, node, source, key, tangent, batch):
+        return product(_lead(tangent, 2), [(node, ""), (inverse(source), "ji"), (tangent, "ij")], "")
+
+    def pull(self, node, source, key, ct, batch):
+        return product(_lead(ct, 0), [(node, ""), (ct, ""), (inverse(source), "ji")], "ij")
+
+    def evaluate(self, params, *values):
+        return np.linalg.det(values[0])
+
+
+class LogDeterminant(Determinant):
+    """The ``logabsdet`` of ``np.linalg.slogdet``: ``d log|det A| = tr(A⁻¹ dA)``."""
+
+    name = "log_determinant"
+
+    def push(self, node, source, key, tangent, batch):
+        return product(_lead(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], "")
+
+    def pull(self, node, source, key, ct, batch):
+        return product(_lead(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
+
+    def evaluate(self, params, *values):
+        return np.linalg.slogdet(values[0])[1]
+
+
+class DeterminantSign(Determinant):
+    """The ``sign`` of ``np.linalg.slogdet``, without a derivative."""
+
+    name = "determinant_sign"
+
+    def dependencies(self, node):
+        return ()
+
+    def evaluate(self, params, *values):
+        return np.linalg.slogdet(values[0])[0]
+
+
+class Cholesky(Primitive):
+    """``np.linalg.cholesky``; ``params = (upper,)``.
+
+    NumPy reads one triangle of ``A`` alone. The derivative is that of a symmetric ``A``: a tangent counts by its
+    symmetric part, and the cotangent is symmetric. With ``Φ`` the lower triangle, its diagonal halved,
+    ``dL = L Φ(L⁻¹ dA L⁻ᵀ)``; the upper factor is ``Lᵀ``.
+    """
+
+    name = "cholesky"
+
+    def infer(self, operands, params):
+        return operands[0].shape, _dtype(operands), False
+
+    def push(self, node, source, key, tangent, batch):
+        factor, out = self._lower(node), "ji" if node.params[0] else "ij"
+        lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
+        halves = [
+            product(
+                _lead(tangent, 2),
+                [(factor, "ik"), (half, "kj"), (lower, "kp"), (tangent, own), (lower, "jq")],
+                out,
+                0.5,
+            )
+            for own in ("pq", "qp")
+        ]
+        return add(*halves)
+
+    def pull(self, node, source, key, ct, batch):
+        factor, own = self._lower(node), "jl" if node.params[0] else "lj"
+        lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
+        factors = [(lower, "kp"), (half, "kj"), (factor, "lk"), (ct, own), (lower, "jq")]
+        return add(*[product(_lead(ct, 2), factors, out, 0.5) for out in ("pq", "qp")])
+
+    def _lower(self, node: Node) -> Node:
+        return _transposed(node) if node.params[0] else node
+
+    def evaluate(self, params, *values):
+        return np.linalg.cholesky(values[0], upper=params[0])
+
+    def spell(self, node):
+        return "cholesky[upper]" if node.params[0] else "cholesky"
+
+
+INVERSE, SOLVE, CHOLESKY = Inverse(), Solve(), Cholesky()
+DETERMINANT, LOG_DETERMINANT, DETERMINANT_SIGN = Determinant(), LogDeterminant(), DeterminantSign()
+
+
+def inverse(x: Node) -> Node:
+    """``x⁻¹`` as derivatives need it: ``# (xᵀ)⁻¹ -> (x⁻¹)ᵀ, (x⁻¹)⁻¹ -> x``."""
+    if x.primitive is INVERSE:
+        return x.operands[0]
+    turned = _transposed(x)
+    return _transposed(emit(INVERSE, (turned,))) if x.operands == (turned,) else emit(INVERSE, (x,))
+
+
+def product(lead: Shape, factors: Sequence[Factor], out: str, factor: float = 1) -> Node:
+    """The contraction of stacks of matrices.
+
+    Letters name the last axes of each; the axes before them align from the right with ``lead``, as NumPy
+    broadcasts, and lead the result.
+    """
+    sizes: list[Dim] = list(lead)
+    number: dict[str, int] = {}
+
+    def labelled(spelled: str, own: Shape, stacked: int) -> tuple[int, ...]:
+        for letter, d in zip(spelled, own, strict=True):
+            if letter not in number:
+                number[letter] = len(sizes)
+                sizes.append(d)
+        return tuple(range(len(lead) - stacked, len(lead))) + tuple([number[letter] for letter in spelled])
+
+    labels = []
+    for x, spelled in factors:
+        stacked = x.ndim - len(spelled)
+        labels.append(labelled(spelled, x.shape[stacked:], stacked))
+    result = tuple(range(len(lead))) + tuple([number[letter] for letter in out])
+    return contract([literal(factor), *[_plain(x) for x, _ in factors]], [(), *labels], result, sizes)
+
+
+def _plain(flow: Node) -> Node:
+    """A seed of ones or an identity without the dtype that it was given: the matrices beside it have one.
+
+    ``# δ·1.0 -> δ``
+    """
+    if flow.primitive is CONSTANT and not flow.shape:
+        return literal(flow.params[0].value.item())
+    if flow.primitive is EINSUM and len(flow.operands) == 1 and flow.operands[0].primitive is CONSTANT:
+        labels, out, sizes, spelling = flow.params
+        return flow if labels[0] or spelling else contract([_plain(flow.operands[0])], labels, out, sizes)
+    return flow
+
+
+def halved_triangle(size: Dim, dtype: np.dtype) -> Node:
+    """Ones below the diagonal and halves on it."""
+    if not isinstance(size, int):
+        diagonal = cast(identity((size,)), dtype)
+        return subtract(cumulative_sum(diagonal, 0), scale(diagonal, literal(0.5)))
+    table, key = active_graph().table, ("halved triangle", size, dtype)
+    if key not in table:
+        table[key] = constant(Captured(np.tri(size, dtype=dtype) - np.eye(size, dtype=dtype) / 2))
+    return table[key]
+
+
+def _solved(a: Node, flow: Node, batch: int) -> Node:
+    """``a⁻¹`` applied to a right side behind its ``batch`` leading axes: by columns, an identity by the inverse."""
+    stacked = a.ndim - 2
+    columns = "j" * (flow.ndim - batch - stacked - 1)
+    if not batch:
+        return emit(SOLVE, (a, flow))
+    if _has_identity(flow):
+        return product(_lead(flow, 1 + len(columns)), [(inverse(a), "ik"), (flow, "k" + columns)], "i" + columns)
+    order = (*range(batch, flow.ndim), *range(batch))
+    moved = transpose(flow, order)
+    wide = reshape(moved, (*moved.shape[: stacked + 1], math.prod(moved.shape[stacked + 1 :])))
+    solved = reshape(emit(SOLVE, (a, wide)), moved.shape)
+    return transpose(solved, [order.index(k) for k in range(flow.ndim)])
+
+
+def _has_identity(x: Node) -> bool:
+    """True for a contraction with δ: an output label that stands there twice."""
+    return x.primitive is EINSUM and len(set(x.params[1])) < len(x.params[1])
+
+
+def _transposed(x: Node) -> Node:
+    return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def _columns(x: Node) -> str:
+    """A letter for the columns of a solution that is a stack of matrices."""
+    return "c" if x.ndim == x.operands[0].ndim else ""
+
+
+def _lead(x: Node, matrix: int) -> Shape:
+    """The axes before the last ``matrix``."""
+    return x.shape[: x.ndim - matrix]
+
+
+def _dtype(operands: Sequence[Node]) -> np.dtype:
+    """NumPy's linear algebra is in float32 where all operands are, else in float64."""
+    return np.dtype(np.float32 if all(o.dtype == np.float32 for o in operands) else np.float64)
