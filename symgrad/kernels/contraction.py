@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..passes.grams import halves
 from ..primitives.contraction import Labels
 from ..primitives.order import pairwise_order
 
@@ -80,9 +81,10 @@ class Contraction:
     def _in_order(self, terms: list[Term], out: Labels) -> list[Term]:
         if len(terms) < 2:
             return [self._reduce(t, set(out)) for t in terms]
-        halves = gram_halves(terms, out)
-        if halves is not None:
-            return [self._gram(*halves, out[0])]
+        found = halves([(t.code, t.labels) for t in terms], out)
+        if found is not None:
+            half, weights = [terms[k] for k in found.half], [terms[k] for k in found.weights]
+            return [self._gram(half, weights, found.rows, found.columns, out[0])]
         for i, j in pairwise_order(tuple([t.labels for t in terms]), out, self.sizes):
             second, first = terms.pop(max(i, j)), terms.pop(min(i, j))
             needed = set(out) | {label for t in terms for label in t.labels}
@@ -219,36 +221,3 @@ class Contraction:
             spelled = f"{subscripts(out)!r}, {subscripts(unique)!r}"
             code, fresh = f"embed_diagonal({code}, {self._shape(out)}, {spelled})", True
         return Term(code, out, fresh)
-
-
-def gram_halves(terms: Sequence[Term], out: Labels) -> tuple[list[Term], list[Term], Labels, Labels] | None:
-    """Where a contraction is a matrix times its own transpose: one half, the weights, and the labels of both halves.
-
-    ``# ij,i,ik->jk (x, w, x) -> xᵀ diag(w) x``: each factor with output labels stands there twice, once for each
-    half, the others hold summed labels only.
-    """
-    kept = set(out)
-    sides = [t for t in terms if kept.intersection(t.labels)]
-    weights = [t for t in terms if not kept.intersection(t.labels)]
-    mirror: dict[int, int] = {}
-    half: list[Term] = []
-    while sides:
-        t = sides.pop(0)
-        for other in sides:
-            own = {i: j for i, j in zip(t.labels, other.labels, strict=False) if i in kept or j in kept}
-            fits = other.code == t.code and len(other.labels) == len(t.labels)
-            same = all(i == j for i, j in zip(t.labels, other.labels, strict=False) if i not in own)
-            if fits and same and all(i in kept and j in kept and mirror.get(i, j) == j for i, j in own.items()):
-                break
-        else:
-            return None
-        sides.remove(other)
-        half.append(t)
-        mirror.update(own)
-    rows = tuple(i for i in out if i in mirror)
-    columns = tuple(mirror[i] for i in rows)
-    if not rows or kept != {*rows, *columns} or set(rows) & set(columns) or len(out) != 2 * len(rows):
-        return None
-    if not any(i not in kept for t in half for i in t.labels):
-        return None
-    return half, weights, rows, columns

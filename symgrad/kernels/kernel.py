@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import BackendError
 from ..passes.constants import fold_constants
 from ..passes.gates import float_gates
+from ..passes.grams import expose_grams
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
 from ..passes.transposes import share_transposes
@@ -41,7 +42,7 @@ class Kernel:
 
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants."""
-    return share_transposes(absorb_products(float_gates(strip_marks(program))))
+    return share_transposes(expose_grams(absorb_products(float_gates(strip_marks(program)))))
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:

@@ -74,7 +74,7 @@ class NumexprWriter(Writer):
         place: dict[Node, int] = {}
         for k in range(len(nodes) - 1, -1, -1):
             node = nodes[k]
-            place[node] = place[users[node][0]] if node in self._inlined else k
+            place[node] = place[users[node][0]] if node in self._inlined or node in self.delayed else k
             for o in node.operands:
                 self._last_use[o] = max(self._last_use.get(o, 0), place[node])
 
@@ -94,7 +94,7 @@ class NumexprWriter(Writer):
         self._inlined -= self._plain
 
     def _fuses(self, node: Node) -> bool:
-        if node in self._plain:
+        if node in self._plain or any(o in self.delayed for o in node.operands):
             return False
         if not is_concrete(node.shape) or not node.shape or size(node.shape) < max(self._pays_from, 1):
             return False

@@ -13,8 +13,10 @@ import numpy as np
 import sympy
 
 from ..errors import BackendError
-from ..primitives.contraction import self_dot, shared_axes
+from ..primitives.contraction import EINSUM, self_dot, shared_axes
 from ..primitives.elementwise import Template
+from ..primitives.functions import add
+from ..primitives.selection import ASSEMBLE
 from ..program.node import Node
 from ..program.program import Program
 from . import runtime
@@ -46,6 +48,7 @@ class Writer:
             "self_dot": self_dot,
             "scatter": runtime.scatter,
             "cumulative_sum": runtime.cumulative_sum,
+            "diagonal": runtime.diagonal,
             "embed_diagonal": runtime.embed_diagonal,
             "search": runtime.search,
         }
@@ -53,6 +56,9 @@ class Writer:
         self._count = 0
         self._last_use: dict[Node, int] = {}
         self.uses = Counter(o for n in program.nodes for o in n.operands)
+        self.uses.update(program.outputs)
+        #: identities times an array, each written into the result of the one node that reads it
+        self.delayed = {o: n for n in program.nodes for o in self._written_into(n)}
         self._dims: dict[sympy.Symbol, str] = {}
 
     def new_name(self) -> str:
@@ -93,9 +99,30 @@ class Writer:
 
     def _plan(self) -> None:
         """Where each value is read for the last time."""
-        for k, node in enumerate(self.program.nodes):
+        place: dict[Node, int] = {n: k for k, n in enumerate(self.program.nodes)}
+        place.update({o: place[n] for o, n in self.delayed.items()})
+        for node in self.program.nodes:
             for o in node.operands:
-                self._last_use[o] = k
+                self._last_use[o] = max(self._last_use.get(o, 0), place[node])
+
+    def _written_into(self, node: Node) -> list[Node]:
+        """The operands of ``node`` that need no array of their own: it holds them on its diagonals."""
+        own = Counter(node.operands)
+        diagonals = [o for o in own if is_diagonal(o) and self.uses[o] == own[o] and o.dtype == node.dtype]
+        if node.primitive is ASSEMBLE:
+            return diagonals
+        if node.primitive is not add or any(o.shape != node.shape or o.dtype != node.dtype for o in node.operands):
+            return []
+        return diagonals[:1] if len(own) > 1 else []
+
+    def put(self, diagonal: Node, target: str, operator: str) -> None:
+        """Write a diagonal into an array."""
+        labels, out, sizes, _ = diagonal.params
+        unique = tuple(dict.fromkeys(out))
+        names = [self.names[o] for o in diagonal.operands]
+        term = Contraction(sizes, self.assign, self.dim).write(names, labels, unique)
+        where = f"diagonal({target}, {subscripts(out)!r}, {subscripts(unique)!r})"
+        self.lines.append(f"{where}[...] {operator} {term.code}")
 
     def _read_dims(self) -> None:
         for node in self.program.inputs:
@@ -105,7 +132,7 @@ class Writer:
 
     def _statement(self, node: Node, k: int) -> None:
         name = node.primitive.name
-        if name == "input":
+        if name == "input" or node in self.delayed:
             return
         if name == "literal":
             value = node.params[1]
@@ -119,11 +146,13 @@ class Writer:
             self._compute(node, k)
             if node not in self.fresh:
                 self._viewed.update(node.operands)
-            self._free(node.operands, k)
+            self._free([*node.operands, *(x for o in node.operands if o in self.delayed for x in o.operands)], k)
 
     def _compute(self, node: Node, k: int) -> None:
-        operands = [self.names[o] for o in node.operands]
-        if isinstance(node.primitive, Template):
+        operands = [self.names.get(o, "") for o in node.operands]
+        if node.primitive is add and any(o in self.delayed for o in node.operands):
+            self._add_diagonal(node, k)
+        elif isinstance(node.primitive, Template):
             self._elementwise(node, node.primitive, operands, k)
         elif node.primitive.name == "einsum":
             if is_product(node):
@@ -138,6 +167,15 @@ class Writer:
             self.names[node] = self.assign(code)
             if fresh:
                 self.fresh.add(node)
+
+    def _add_diagonal(self, node: Node, k: int) -> None:
+        """A sum of which one side stands on diagonals alone: added into the other."""
+        (diagonal,) = [o for o in node.operands if o in self.delayed]
+        (other,) = [o for o in node.operands if o is not diagonal]
+        name = self._dying_buffer(node, k, [other]) or self.assign(f"np.array({self.names[other]})")
+        self.put(diagonal, name, "+=")
+        self.names[node] = name
+        self.fresh.add(node)
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
         buffer = self._dying_buffer(node, k, node.operands) if isinstance(template.ufunc, np.ufunc) else None
@@ -225,6 +263,11 @@ def is_product(node: Node) -> bool:
     return len(labels) > 1 and bool(wide) and aligned and not spelling and len(set(out)) == len(out) and bool(out)
 
 
+def is_diagonal(node: Node) -> bool:
+    """True for an einsum that stands on diagonals of its result alone."""
+    return node.primitive is EINSUM and not node.params[3] and len(set(node.params[1])) < len(node.params[1])
+
+
 def _is_large(node: Node) -> bool:
     total = 1
     for d in node.shape:
@@ -279,8 +322,12 @@ def _index(w: Writer, spec: tuple) -> str:
 def _assemble(w: Writer, node: Node, *pieces: str) -> tuple[str, bool]:
     shape, specs = node.params
     name = w.assign(f"np.zeros({w.shape(shape)}, np.{node.dtype.name})")
-    for k, (piece, spec) in enumerate(zip(pieces, specs, strict=True)):
-        w.lines.append(f"{name}[{_index(w, spec)}] {'=' if k == 0 else '+='} {piece}")
+    for k, (o, piece, spec) in enumerate(zip(node.operands, pieces, specs, strict=True)):
+        target, operator = f"{name}[{_index(w, spec)}]", "=" if k == 0 else "+="
+        if o in w.delayed:
+            w.put(o, target, operator)
+        else:
+            w.lines.append(f"{target} {operator} {piece}")
     return name, True
 
 
@@ -332,6 +379,7 @@ _STATEMENTS = {
     "min": _extremum,
     "prod": _prod,
     "cumsum": _cumsum,
+    "searchsorted": lambda w, n, x, v: (f"np.searchsorted({x}, {v}, side={n.params[0]!r})", True),
     "inverse": lambda w, n, x: (f"np.linalg.inv({x})", True),
     "solve": _solve,
     "determinant": lambda w, n, x: (f"np.linalg.det({x})", True),

@@ -35,11 +35,16 @@ def cumulative_sum(x, axis: int, reverse: bool):
     return np.cumsum(x[backwards], axis)[backwards]
 
 
+def diagonal(x, full: str, reduced: str):
+    """The view of ``x`` on the diagonals that repeated letters name, to write into."""
+    return np.einsum(f"{full}->{reduced}", x)
+
+
 def embed_diagonal(wide, shape, full: str, reduced: str):
     """Zeros of ``shape`` with ``wide`` on the diagonals that repeated letters name."""
     wide = np.asarray(wide)
     result = np.zeros(shape, wide.dtype)
-    np.einsum(f"{full}->{reduced}", result)[...] = wide
+    diagonal(result, full, reduced)[...] = wide
     return result
 
 

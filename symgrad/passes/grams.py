@@ -1,0 +1,121 @@
+"""Contractions that are an array times its own transpose are written so that both halves are seen.
+
+``# p = x·s, einsum(p, x, s -> jk) -> einsum(x, s, x, s -> jk)``: a product that is shared hides that the other half
+is the same; BLAS computes one triangle of ``aᵀ a``, half the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from ..primitives.contraction import EINSUM, Labels, contract
+from ..program.node import Node
+from ..program.program import Program
+from .rewrite import rewrite
+
+_MOST_OPERANDS = 16
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Positions of the factors of one half and of the weights; the output labels of one half and of the other."""
+
+    half: list[int]
+    weights: list[int]
+    rows: Labels
+    columns: Labels
+
+
+def halves(factors: Sequence[tuple[Hashable, Labels]], out: Labels) -> Halves | None:
+    """How a contraction of (what, labels) factors is ``aᵀ diag(w) a``, where it is.
+
+    ``# ij,i,ik->jk (x, w, x) -> xᵀ diag(w) x``: each factor with output labels stands there twice, once for each
+    half, the others hold summed labels only.
+    """
+    kept = set(out)
+    sides = [k for k, (_, labels) in enumerate(factors) if kept.intersection(labels)]
+    weights = [k for k in range(len(factors)) if k not in sides]
+    mirror: dict[int, int] = {}
+    half: list[int] = []
+    while sides:
+        k = sides.pop(0)
+        for other in sides:
+            own = _mirrored(factors[k], factors[other], kept)
+            if own is not None and all(mirror.get(i, j) == j for i, j in own.items()):
+                break
+        else:
+            return None
+        sides.remove(other)
+        half.append(k)
+        mirror.update(own)
+    rows = tuple([i for i in out if i in mirror])
+    columns = tuple([mirror[i] for i in rows])
+    if not rows or kept != {*rows, *columns} or set(rows) & set(columns) or len(out) != 2 * len(rows):
+        return None
+    if not any(i not in kept for k in half for i in factors[k][1]):
+        return None
+    return Halves(half, weights, rows, columns)
+
+
+def _mirrored(a: tuple[Hashable, Labels], b: tuple[Hashable, Labels], kept: set[int]) -> dict[int, int] | None:
+    """How the output labels of ``a`` become those of ``b``, which else is the same."""
+    if a[0] != b[0] or len(a[1]) != len(b[1]):
+        return None
+    own: dict[int, int] = {}
+    for i, j in zip(a[1], b[1], strict=True):
+        if (i in kept) != (j in kept) or (i not in kept and i != j) or own.get(i, j) != j:
+            return None
+        if i in kept:
+            own[i] = j
+    return own
+
+
+def expose_grams(program: Program) -> Program:
+    """``program`` with shared products opened where that shows two equal halves."""
+
+    def rule(node: Node, original: Node) -> Node | None:
+        if not _is_free(node) or len(node.operands) < 2 or not _sums(node):
+            return None
+        operands, labels, sizes = _opened(node)
+        out = node.params[1]
+        if len(operands) == len(node.operands) or len(operands) > _MOST_OPERANDS:
+            return None
+        arrays = [(o, ls) for o, ls in zip(operands, labels, strict=True) if ls]
+        return None if halves(arrays, out) is None else contract(operands, labels, out, sizes)
+
+    return rewrite(program, rule)
+
+
+def _opened(node: Node) -> tuple[list[Node], list[Labels], list]:
+    """The factors of a contraction, products among them opened."""
+    labels, _, extents, _ = node.params
+    sizes = list(extents)
+    operands: list[Node] = []
+    made: list[Labels] = []
+    stack = list(zip(node.operands, labels, strict=True))[::-1]
+    while stack:
+        o, ls = stack.pop()
+        if not _is_free(o) or _sums(o) or len(set(o.params[1])) < len(o.params[1]) or len(operands) > _MOST_OPERANDS:
+            operands.append(o)
+            made.append(ls)
+            continue
+        inner, inner_out, inner_sizes, _ = o.params
+        image = dict(zip(inner_out, ls, strict=True))
+        for i, d in enumerate(inner_sizes):
+            if i not in image:
+                image[i] = len(sizes)
+                sizes.append(d)
+        own = [tuple([image[i] for i in x]) for x in inner]
+        stack += list(zip(o.operands, own, strict=True))[::-1]
+    return operands, made, sizes
+
+
+def _is_free(node: Node) -> bool:
+    return node.primitive is EINSUM and not node.params[3]
+
+
+def _sums(node: Node) -> bool:
+    labels, out, sizes, _ = node.params
+    kept = set(out)
+    return any(i not in kept and sizes[i] != 1 for ls in labels for i in ls)
