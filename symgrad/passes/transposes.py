@@ -1,6 +1,7 @@
-"""A contraction that is the transpose of another is computed once.
+"""A contraction that is another, or its transpose, is computed once.
 
 ``# einsum(a, b -> kj) -> transpose(einsum(a, b -> jk))``: the two halves of a Hessian such as ``AᵀB + BᵀA``.
+``# einsum(b, a -> i) -> einsum(a, b -> i)``: nor does the order of the operands make another one.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ def share_transposes(program: Program) -> Program:
     known: dict[tuple, tuple[Node, tuple[int, ...]]] = {}
 
     def rule(node: Node, original: Node) -> Node | None:
-        if node.primitive is not EINSUM or node.params[3] or len(node.operands) < 2 or not _sums(node):
+        if node.primitive is not EINSUM or node.params[3] or len(node.operands) < 2 or _repeats(node):
             return None
         key, out, sizes = _form(node)
         first, own = known.setdefault(key, (node, out))
-        return None if first is node or own == out else contract([first], [own], out, sizes)
+        if first is node:
+            return None
+        if own == out:
+            return first
+        return contract([first], [own], out, sizes) if _sums(node) else None
 
     return rewrite(program, rule)
 
@@ -34,7 +39,11 @@ def share_transposes(program: Program) -> Program:
 def _sums(node: Node) -> bool:
     labels, out, _, _ = node.params
     kept = set(out)
-    return len(kept) == len(out) and any(i not in kept for ls in labels for i in ls)
+    return any(i not in kept for ls in labels for i in ls)
+
+
+def _repeats(node: Node) -> bool:
+    return len(set(node.params[1])) < node.ndim
 
 
 def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
