@@ -6,7 +6,6 @@ import functools
 import importlib.util
 import pathlib
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -115,11 +114,20 @@ def test_comparison():
     assert not run_structure.same(a, a.reshape(3, 1, 2))
 
 
-def test_times():
-    slow = lambda: time.sleep(0.02)  # noqa: E731
-    times = run_structure.interleaved({"fast": lambda: None, "slow": slow}, 5, 0.03, burst=0.001)
+def test_times(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(run_structure.time, "perf_counter", lambda: clock[0])
+
+    def takes(seconds):
+        def call():
+            clock[0] += seconds
+
+        return call
+
+    times = run_structure.interleaved({"fast": takes(0.001), "slow": takes(0.02)}, 5, 0.03, burst=0.004)
     assert [len(t) for t in times.values()] == [5, 2]
-    assert max(times["fast"]) < 0.01 < min(times["slow"])
+    assert times["fast"] == pytest.approx([0.001] * 5)
+    assert times["slow"] == pytest.approx([0.02] * 2)
     steady = {"hand": 1.0, "symgrad": 2.0, "symgrad_cross": 0.5, "jax_fwd": 8.0, "jax_rev": 4.0}
     expected = {"jax_rev": 0.5, "symgrad_cross": 4.0, "hand": 2.0}
     assert run_structure.ratios(steady) == {f"symgrad / {k}": r for k, r in expected.items()}
