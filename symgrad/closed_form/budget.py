@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from ..errors import ClosedFormTooLarge
 from ..program.node import Node
 from ..program.program import Program
+from .linalg import ENTRIES as LINEAR_ALGEBRA
 
 #: operations that a closed form may have; beyond it the let-bound form is given
 BUDGET = 2000
+#: the minors of larger matrices are not counted to the end
+_MOST_ROWS = 20
 #: nesting that sympy's printers bear without recursion trouble
 MOST_DEPTH = 80
 
@@ -34,6 +37,11 @@ def _terms(node: Node) -> int:
         return (
             node.operands[0].shape[node.params[0]] if node.primitive.name == "cumsum" else max(whole // max(part, 1), 1)
         )
+    if node.primitive.name == "convolve":
+        return min(_extent(o.shape) for o in node.operands)
+    if node.primitive.name in LINEAR_ALGEBRA:  # written out by minors
+        n = node.operands[0].shape[-1]
+        return math.factorial(min(n, _MOST_ROWS)) if isinstance(n, int) else 1
     return 1
 
 

@@ -18,6 +18,7 @@ from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
 from .index_form import IndexForm
+from .linalg import ENTRIES as LINEAR_ALGEBRA
 from .symbols import as_number, gated, instantiate, number, safe_names
 
 
@@ -45,11 +46,13 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
         return sympy.factor_terms(element)
     written: Any = element.doit() if element.has(sympy.Sum) else element
     named: dict[sympy.Basic, sympy.Symbol] = {}
-    for node_in, base, names in zip(program.inputs, safe_names(program.names), entry_names(program), strict=True):
+    bases = safe_names(program.names)
+    counts = [math.prod(n.shape) for n in program.inputs]
+    for source, base, stem, count in zip(program.inputs, bases, _stems(bases, counts), counts, strict=True):
         for e in written.atoms(sympy.Indexed):
             if str(e.base) == base and all(i.is_Integer for i in e.indices):
-                place = np.ravel_multi_index([int(i) for i in e.indices], node_in.shape)
-                named[e] = sympy.Symbol(names[place], real=True)
+                place = int(np.ravel_multi_index([int(i) for i in e.indices], source.shape))
+                named[e] = sympy.Symbol(stem if count == 1 else f"{stem}{place + 1}", real=True)
     return sympy.factor_terms(written.xreplace(named))
 
 
@@ -68,16 +71,30 @@ def _terms(s: sympy.Sum) -> int:
 
 def entry_names(program: Program) -> list[list[str]]:
     """What the elements of each input are called, no two alike: ``x1``, or ``x_1`` where ``x1`` is taken."""
-    bases = safe_names(program.names)
+    counts = [math.prod(n.shape) for n in program.inputs]
+    stems = _stems(safe_names(program.names), counts)
+    return [
+        [stem] if count == 1 else [f"{stem}{k + 1}" for k in range(count)]
+        for stem, count in zip(stems, counts, strict=True)
+    ]
+
+
+def _stems(bases: list[str], counts: list[int]) -> list[str]:
+    """The names of inputs of one element, and what the numbers of the others' elements follow."""
     for mark in ("", "_", "__", "_entry_"):
-        names = [
-            [base] if math.prod(n.shape) == 1 else [f"{base}{mark}{k + 1}" for k in range(math.prod(n.shape))]
-            for base, n in zip(bases, program.inputs, strict=True)
-        ]
-        flat = [name for own in names for name in own]
-        if len(set(flat)) == len(flat):
+        stems = [base if count == 1 else base + mark for base, count in zip(bases, counts, strict=True)]
+        named = list(zip(stems, counts, strict=True))
+        if not any(_clash(stem, count, *other) for stem, count in named if count != 1 for other in named):
             break
-    return names
+    return stems
+
+
+def _clash(stem: str, count: int, other: str, others: int) -> bool:
+    """True where an element named by ``stem`` and a number is called as ``other``, or as an element of it."""
+    rest = other[len(stem) :]
+    if not other.startswith(stem) or not rest.isdigit() or rest.startswith("0"):
+        return False
+    return int(rest if others == 1 else rest + "1") <= count
 
 
 def _entry_values(node: Node, operands: list[Any]) -> Any:
@@ -100,12 +117,16 @@ def _entry_values(node: Node, operands: list[Any]) -> Any:
     if name in ("max", "min"):
         function = sympy.Max if name == "max" else sympy.Min
         return _reduced(function, operands[0], node.params[0])
-    if name in _SEARCHES or name in ("gather", "scatter"):
+    if name in SEARCHES or name in ("gather", "scatter"):
         raise TypeError(f"an index computed from values ({name}) has no entry form")
-    return node.primitive.evaluate(node.params, *[_each(as_number, o) for o in operands])
+    numbers = [_each(as_number, o) for o in operands]
+    if name in LINEAR_ALGEBRA:
+        return LINEAR_ALGEBRA[name](node.params, *numbers)
+    return node.primitive.evaluate(node.params, *numbers)
 
 
-_SEARCHES = ("argmax", "argmin", "argsort")
+#: primitives whose results are indices
+SEARCHES = ("argmax", "argmin", "argsort", "searchsorted")
 
 
 def _each(function: Any, *arrays: Any) -> np.ndarray:

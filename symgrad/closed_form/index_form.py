@@ -16,6 +16,7 @@ from ..errors import ClosedFormTooLarge
 from ..primitives.elementwise import SLOTS, Template
 from ..program.node import Node
 from ..program.program import Program
+from .linalg import FORMS as LINEAR_ALGEBRA
 from .symbols import Indices, as_number, gated, instantiate, number, safe_names
 
 
@@ -253,6 +254,13 @@ def _cumsum(form: IndexForm, node: Node, index: tuple) -> Any:
     return sympy.Sum(element, (k, first, last))
 
 
+def _convolve(form: IndexForm, node: Node, index: tuple) -> Any:
+    a, v = node.operands
+    (i,), k = index, form.indices.fresh()
+    element = as_number(form.at(a, (k,))) * as_number(form.at(v, (i - k,)))
+    return sympy.Sum(element, (k, sympy.Max(0, i - v.shape[0] + 1), sympy.Min(i, a.shape[0] - 1)))
+
+
 def _search(form: IndexForm, node: Node, index: tuple) -> Any:
     name = form._names.setdefault(node, f"{node.primitive.name}_{len(form._names)}")
     return form._named(name, node, index)
@@ -279,9 +287,12 @@ _FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
     "min": _extremum,
     "prod": _product,
     "cumsum": _cumsum,
+    "convolve": _convolve,
     "argmax": _search,
     "argmin": _search,
     "argsort": _search,
+    "searchsorted": _search,
+    **LINEAR_ALGEBRA,
 }
 
 

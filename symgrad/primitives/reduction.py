@@ -196,9 +196,28 @@ class Search(Primitive):
         return f"{self.name}[axis={node.params[0]}]"
 
 
+class SearchSorted(Primitive):
+    """``np.searchsorted(knots, values)``, without a derivative; ``params = (side,)``."""
+
+    name = "searchsorted"
+
+    def infer(self, operands, params):
+        return operands[1].shape, np.dtype(np.intp), False
+
+    def dependencies(self, node):
+        return ()
+
+    def evaluate(self, params, *values):
+        return np.searchsorted(*values, side=params[0])
+
+    def spell(self, node):
+        return f"searchsorted[{node.params[0]}]"
+
+
 MAX, MIN = Extremum("max", np.maximum), Extremum("min", np.minimum)
 PROD = Product()
 CUMSUM = CumulativeSum()
+SEARCHSORTED = SearchSorted()
 ARGMAX, ARGMIN = Search("argmax", np.argmax, False), Search("argmin", np.argmin, False)
 ARGSORT = Search("argsort", lambda x, axis: np.argsort(x, axis, kind="stable"), True)
 

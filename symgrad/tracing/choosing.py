@@ -84,3 +84,15 @@ def _diff(a, n=1, axis=-1):
     for _ in range(n):
         x = x[(*lead, slice(1, None))] - x[(*lead, slice(None, -1))]
     return x
+
+
+@implements(np.isclose, cases=[Case((3,), (3,)), Case((2, 3), Given(1.0), rtol=0.5), Case((2,), (2,), equal_nan=True)])
+def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    x, y = Tracer(as_node(a)), Tracer(as_node(b))
+    near = (abs(x - y) <= atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
+    return near | (np.isnan(x) & np.isnan(y)) if equal_nan else near
+
+
+@implements(np.allclose, cases=[Case((3,), (3,)), Case((3,), (3,), atol=10.0)])
+def _allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(np.all(_isclose(a, b, rtol, atol, equal_nan)))

@@ -16,6 +16,7 @@ from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
 from .shaping import at_least
+from .sizes import concrete
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -85,7 +86,7 @@ def _column_stack(tup):
 
 def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
     k = normalized_axis(axis, x.ndim)
-    n = x.shape[k]
+    (n,) = concrete((x.shape[k],), "splitting an array")
     if isinstance(sections, (int, np.integer)):
         each, extra = divmod(n, int(sections))
         bounds = np.cumsum([0] + [each + 1] * extra + [each] * (int(sections) - extra)).tolist()
@@ -103,7 +104,8 @@ def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
 @implements(np.split, cases=[Case((6, 2), Given(3)), Case((5,), Given([1, 3])), Case((2, 4), Given(2), axis=1)])
 def _split(ary, indices_or_sections, axis=0):
     x = as_node(ary)
-    if isinstance(indices_or_sections, int) and x.shape[axis] % indices_or_sections:
+    (n,) = concrete((x.shape[axis],), "splitting an array")
+    if isinstance(indices_or_sections, int) and n % indices_or_sections:
         raise ShapeError(at_user_line("array split does not result in an equal division; use np.array_split"))
     return _pieces(x, indices_or_sections, axis)
 

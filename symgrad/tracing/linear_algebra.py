@@ -12,7 +12,7 @@ from ..errors import DtypeError, ShapeError, at_user_line
 from ..primitives.contraction import expand
 from ..primitives.linalg import CHOLESKY, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
 from ..primitives.order import NAMED
-from ..program.dims import broadcast, size
+from ..program.dims import broadcast
 from ..program.node import Node, emit
 from .declare import Case, Given, advise, implements
 from .reductions import normalized_axis
@@ -144,11 +144,11 @@ def _matrix_power(a, n):
     ],
 )
 def _multi_dot(arrays):
-    factors = [Tracer(as_node(a)) for a in arrays]
+    factors: list[Any] = [Tracer(as_node(a)) for a in arrays]
     if len(factors) < 2:
         raise ShapeError(at_user_line("np.linalg.multi_dot takes at least two arrays"))
     if len(factors) == 2:
-        return np.dot(*factors)
+        return np.dot(factors[0], factors[1])
     row, column = factors[0].ndim == 1, factors[-1].ndim == 1
     if row:
         factors[0] = factors[0][None]
@@ -261,7 +261,7 @@ def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     if isinstance(axis, int):
         result = FUNCTIONS[np.linalg.norm](x, ord, axis)
     else:
-        flat = x.transpose((*axes, *rest)).reshape((size(tuple(x.shape[k] for k in axes)), *[x.shape[k] for k in rest]))
+        flat = x.transpose((*axes, *rest)).reshape((math.prod(x.shape[k] for k in axes), *[x.shape[k] for k in rest]))
         result = FUNCTIONS[np.linalg.norm](flat, ord, 0)
     return result.reshape([1 if k in axes else d for k, d in enumerate(x.shape)]) if keepdims else result
 

@@ -5,13 +5,29 @@ from __future__ import annotations
 from . import (
     choosing,
     describing,
+    grids,
+    interpolation,
     joining,
     linear_algebra,
     products,
     rearranging,
     reductions,
     shaping,
+    statistics,
     vector_products,
 )
 
-ROOMS = (choosing, describing, joining, linear_algebra, products, rearranging, reductions, shaping, vector_products)
+ROOMS = (
+    choosing,
+    describing,
+    grids,
+    interpolation,
+    joining,
+    linear_algebra,
+    products,
+    rearranging,
+    reductions,
+    shaping,
+    statistics,
+    vector_products,
+)

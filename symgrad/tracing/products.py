@@ -93,8 +93,8 @@ def _vdot(a, b):
 
 @implements(np.outer, cases=[Case((3,), (4,)), Case((2, 2), (3,))])
 def _outer(a, b):
-    x, y = Tracer(as_node(a)).ravel(), Tracer(as_node(b)).ravel()
-    return Tracer(f.multiply(reshape(x._symgrad_node, (*x.shape, 1)), reshape(y._symgrad_node, (1, *y.shape))))
+    x, y = as_node(Tracer(as_node(a)).ravel()), as_node(Tracer(as_node(b)).ravel())
+    return Tracer(f.multiply(reshape(x, (*x.shape, 1)), reshape(y, (1, *y.shape))))
 
 
 @implements(

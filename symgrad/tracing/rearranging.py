@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
-from ..primitives.contraction import contract, expand
+from ..primitives.contraction import contract, expand, ones
+from ..primitives.primitive import literal
+from ..primitives.reduction import cumulative_sum
 from ..primitives.selection import assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import is_concrete, size
+from ..program.dims import is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axes, normalized_axis
+from .sizes import concrete
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -48,12 +53,20 @@ def _roll(a, shift, axis=None):
     for by, k in zip(shifts, axes, strict=True):
         k = normalized_axis(k, x.ndim)
         n = x.shape[k]
-        by = int(by) % n if n else 0
-        if by:
+        by = int(by) % n if is_concrete((n,)) and n else _within(int(by), n)
+        if by != 0:
             tail, head = list(full(x.shape)), list(full(x.shape))
             tail[k], head[k] = (n - by, by, 1), (0, n - by, 1)
             x = concatenate([take_slice(x, tuple(tail)), take_slice(x, tuple(head))], k)
     return Tracer(x)
+
+
+def _within(by: int, n: Any) -> Any:
+    """A shift along a named dim as one that is not negative and smaller than it."""
+    trace = running()
+    if n != 0 and trace.assumes(normal(n - abs(by)), "nonnegative"):
+        return by if by >= 0 else normal(n + by)
+    return by % trace.fixed(n) if n != 0 else 0
 
 
 @implements(np.rot90, cases=[Case((2, 3)), Case((2, 3), k=2), Case((2, 3), k=-1)])
@@ -86,13 +99,15 @@ def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
         placed = assemble([x], shape, [spec])
         if isinstance(constant_values, (int, float)) and constant_values == 0:
             return Tracer(placed)
-        frame = np.pad(np.zeros(x.shape, x.dtype), widths, constant_values=constant_values)
+        inner = concrete(x.shape, "np.pad with other values than 0")
+        frame = np.pad(np.zeros(inner, x.dtype), widths, constant_values=constant_values)
         return Tracer(f.add(placed, running().constant(frame)))
     if mode not in ("edge", "reflect", "wrap", "symmetric") or kwargs:
         raise UnsupportedOperation(at_user_line(f"np.pad with mode={mode!r} is not supported on traced arrays."))
     for k, width in enumerate(widths):
         if any(width):
-            x = _taken(x, np.pad(np.arange(x.shape[k]), width, mode=mode), k)
+            (length,) = concrete((x.shape[k],), f"np.pad with mode={mode!r}")
+            x = _taken(x, np.pad(np.arange(length), width, mode=mode), k)
     return Tracer(x)
 
 
@@ -104,7 +119,8 @@ def _repeat(a, repeats, axis=None):
     if axis is None:
         x, axis = reshape(x, (size(x.shape),)), 0
     k = normalized_axis(axis, x.ndim)
-    return Tracer(_taken(x, np.repeat(np.arange(x.shape[k]), repeats), k))
+    (length,) = concrete((x.shape[k],), "np.repeat")
+    return Tracer(_taken(x, np.repeat(np.arange(length), repeats), k))
 
 
 @implements(
@@ -141,8 +157,18 @@ def _take_along_axis(arr, indices, axis=-1):
     if axis is None:
         x, axis = x.ravel(), 0
     k = normalized_axis(axis, x.ndim)
-    index = [np.arange(d).reshape((-1,) + (1,) * (x.ndim - j - 1)) for j, d in enumerate(x.shape)]
-    return x[(*index[:k], indices, *index[k + 1 :])]
+    index = [
+        indices if j == k else _counted(d).reshape((-1,) + (1,) * (x.ndim - j - 1))
+        for j, d in enumerate(x._symgrad_node.shape)
+    ]
+    return x[tuple(index)]
+
+
+def _counted(dim: Any) -> Any:
+    """``np.arange(dim)``, for a named dim too."""
+    if isinstance(dim, int):
+        return np.arange(dim)
+    return Tracer(f.cast(f.subtract(cumulative_sum(ones((dim,)), 0), literal(1)), np.dtype(np.intp)))
 
 
 @implements(np.sort, cases=[Case((5,)), Case((2, 3), axis=0), Case((2, 3), axis=None)])
@@ -158,14 +184,15 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
     x = as_node(a)
     i, j = normalized_axis(axis1, x.ndim), normalized_axis(axis2, x.ndim)
     rows, columns = x.shape[i], x.shape[j]
-    if is_concrete((rows, columns)):
-        skip_i, skip_j = max(-offset, 0), max(offset, 0)
-        length = max(min(rows - skip_i, columns - skip_j), 0)
-        spec = list(full(x.shape))
-        spec[i], spec[j] = (skip_i, length, 1), (skip_j, length, 1)
-        x = take_slice(x, tuple(spec))
-    elif rows != columns or offset:
-        raise ShapeError(at_user_line(f"a diagonal over the named dims {rows} and {columns} needs them equal"))
+    if rows == columns and not is_concrete((rows,)):
+        length = normal(rows - abs(offset))
+        length = length if running().assumes(length, "nonnegative") else 0
+    else:
+        concrete((rows, columns), f"a diagonal of a matrix of {rows} by {columns}")
+        length = max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
+    spec = list(full(x.shape))
+    spec[i], spec[j] = (max(-offset, 0), length, 1), (max(offset, 0), length, 1)
+    x = take_slice(x, tuple(spec))
     labels = [k if k != j else i for k in range(x.ndim)]
     rest = tuple(k for k in range(x.ndim) if k not in (i, j))
     return Tracer(contract([x], [tuple(labels)], (*rest, i), x.shape))
@@ -189,13 +216,15 @@ def _diag(v, k=0):
 @implements(np.tril, cases=[Case((3, 4)), Case((3, 3), k=-1)])
 def _tril(m, k=0):
     x = as_node(m)
-    return Tracer(f.where(running().constant(np.tri(*x.shape[-2:], k=k, dtype=bool)), x, _zero(x)))
+    kept = np.tri(*concrete(x.shape[-2:], "np.tril"), k=k, dtype=bool)
+    return Tracer(f.where(running().constant(kept), x, _zero(x)))
 
 
 @implements(np.triu, cases=[Case((3, 4)), Case((3, 3), k=1)])
 def _triu(m, k=0):
     x = as_node(m)
-    return Tracer(f.where(running().constant(np.tri(*x.shape[-2:], k=k - 1, dtype=bool)), _zero(x), x))
+    below = np.tri(*concrete(x.shape[-2:], "np.triu"), k=k - 1, dtype=bool)
+    return Tracer(f.where(running().constant(below), _zero(x), x))
 
 
 def _zero(x: Node) -> Node:

@@ -17,6 +17,7 @@ from ..program.dims import size
 from ..program.node import Node, emit
 from .declare import Case, Given, implements
 from .indexing import unsqueeze
+from .sizes import concrete
 from .trace import as_node
 from .tracer import Tracer
 
@@ -170,6 +171,7 @@ def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     _reject(initial=initial, where=where)
     x = _typed(a, dtype)
     axes = normalized_axes(axis, x.ndim)
+    concrete(tuple(x.shape[k] for k in axes), "np.prod")
     return Tracer(_keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims))
 
 
@@ -179,6 +181,19 @@ def _cumsum(a, axis=None, dtype=None):
     if axis is None:
         x, axis = reshape(x, (size(x.shape),)), 0
     return Tracer(cumulative_sum(x, normalized_axis(axis, x.ndim)))
+
+
+@implements(np.cumprod, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((3, 2), axis=0), Case((0,))])
+def _cumprod(a, axis=None, dtype=None):
+    x = Tracer(_typed(a, dtype))
+    if axis is None:
+        x, axis = x.ravel(), 0
+    k = normalized_axis(axis, x.ndim)
+    lead = (slice(None),) * k
+    products = [x[(*lead, slice(0, 1))]]
+    for i in range(1, x.shape[k]):
+        products.append(products[-1] * x[(*lead, slice(i, i + 1))])
+    return np.concatenate(products, axis=k)
 
 
 def _search(primitive, a, axis, keepdims=False) -> Tracer:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..errors import ShapeError, at_user_line
+from ..errors import ShapeError, UnsupportedOperation, at_user_line
 from ..primitives.contraction import contract
-from ..program.dims import broadcast
-from .declare import Case, implements
+from ..primitives.convolution import CONVOLVE
+from ..program.dims import broadcast, is_concrete
+from ..program.node import emit
+from .declare import Case, Given, implements
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import FUNCTIONS, Tracer
+
+
+def _with_last(x: Any, axis: int) -> Any:
+    """``x`` with ``axis`` moved to the end."""
+    return FUNCTIONS[np.moveaxis](Tracer(as_node(x)), axis, -1)
 
 
 @implements(
     np.vecdot, cases=[Case((3,), (3,)), Case((2, 3), (3,)), Case((2, 1, 3), (4, 3)), Case((3, 2), (3, 2), axis=0)]
 )
 def _vecdot(x1, x2, /, *, axis=-1):
-    nodes = [as_node(np.moveaxis(Tracer(as_node(x)), axis, -1)) for x in (x1, x2)]
+    nodes = [as_node(_with_last(x, axis)) for x in (x1, x2)]
     if nodes[0].shape[-1] != nodes[1].shape[-1]:
         raise ShapeError(at_user_line(f"vecdot: shapes {nodes[0].shape} and {nodes[1].shape} do not fit"))
     shape = broadcast(*[n.shape for n in nodes])
@@ -40,7 +49,7 @@ def _vecdot(x1, x2, /, *, axis=-1):
 def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = (np.moveaxis(Tracer(as_node(v)), k, -1) for v, k in ((a, axisa), (b, axisb)))
+    x, y = _with_last(a, axisa), _with_last(b, axisb)
     if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise ShapeError(
             at_user_line(f"np.cross: vectors of shapes {x.shape} and {y.shape} must have three components")
@@ -56,3 +65,32 @@ def _kron(a, b):
     own, other = (1,) * (rank - x.ndim) + x.shape, (1,) * (rank - y.ndim) + y.shape
     apart = x.reshape([d for n in own for d in (n, 1)]) * y.reshape([d for n in other for d in (1, n)])
     return apart.reshape([m * n for m, n in zip(own, other, strict=True)])
+
+
+@implements(
+    np.convolve,
+    cases=[
+        Case((4,), (3,)),
+        Case((2,), (5,)),
+        Case((5,), (4,), mode="same"),
+        Case((3,), (3,), mode="same"),
+        Case((2,), (5,), mode="valid"),
+        Case((13,), (12,), Given("same")),
+        Case((), (3,)),
+    ],
+)
+def _convolve(a, v, mode="full"):
+    x, y = (np.atleast_1d(Tracer(as_node(n))) for n in (a, v))
+    if x.ndim != 1 or y.ndim != 1 or not is_concrete((*x.shape, *y.shape)) or not x.size or not y.size:
+        raise ShapeError(at_user_line(f"np.convolve takes vectors of known sizes, got shapes {x.shape} and {y.shape}"))
+    if mode not in ("full", "same", "valid"):
+        raise UnsupportedOperation(at_user_line(f"np.convolve with mode={mode!r}: it is 'full', 'same' or 'valid'."))
+    if y.size > x.size:  # as NumPy sums it
+        x, y = y, x
+    full = Tracer(emit(CONVOLVE, (as_node(x), as_node(y))))
+    if mode == "full":
+        return full
+    if mode == "same":
+        start = (y.size - 1) // 2
+        return full[start : start + x.size]
+    return full[y.size - 1 : x.size]

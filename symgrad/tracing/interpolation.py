@@ -1,0 +1,110 @@
+"""NumPy's interpolation and quadrature on traced values: interp, polyval, trapezoid, searchsorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..primitives.reduction import SEARCHSORTED
+from ..primitives.selection import gather
+from ..program.node import emit
+from .declare import Case, Given, implements
+from .reductions import normalized_axis
+from .trace import as_node
+from .tracer import FUNCTIONS, Tracer
+
+_KNOTS = np.array([-2.5, -1.0, 0.25, 2.0])
+_ANGLES = np.array([10.0, 350.0, 100.0, 200.0])
+
+
+@implements(
+    np.searchsorted,
+    cases=[Case(Given(_KNOTS), (2, 3)), Case(Given(_KNOTS), (4,), side="right"), Case(Given(_KNOTS), ())],
+)
+def _searchsorted(a, v, side="left", sorter=None):
+    if sorter is not None:
+        raise UnsupportedOperation(at_user_line("np.searchsorted with sorter= is not supported; pass a[sorter]."))
+    knots, values = as_node(a), as_node(v)
+    if knots.ndim != 1:
+        raise ShapeError(at_user_line(f"np.searchsorted looks into vectors, not into an array of shape {knots.shape}"))
+    return Tracer(emit(SEARCHSORTED, (knots, values), (side,)))
+
+
+@implements(
+    np.interp,
+    cases=[
+        Case((5,), Given(_KNOTS), (4,)),
+        Case((2, 3), Given(_KNOTS), (4,), left=-1.0, right=5.0),
+        Case((), Given(_KNOTS), Given([0.0, 2.0, 1.0, 3.0])),
+        Case((4,), Given(_ANGLES), (4,), period=360, domain=(-300.0, 700.0)),
+        Case((3,), Given([0.5]), (1,)),
+    ],
+)
+def _interp(x, xp, fp, left=None, right=None, period=None):
+    if isinstance(xp, Tracer):
+        raise UnsupportedOperation(
+            at_user_line(
+                "np.interp by the places xp of the knots has no derivative rule in symgrad; pass xp as an array."
+            )
+        )
+    knots = np.asarray(xp, dtype=np.float64)
+    at, values = Tracer(as_node(x)).astype(np.float64), Tracer(as_node(fp)).astype(np.float64)
+    if knots.ndim != 1 or values.shape != knots.shape or not len(knots):
+        raise ShapeError(at_user_line(f"np.interp: xp and fp of shapes {knots.shape} and {values.shape} do not fit"))
+    if period is not None:
+        if not period:
+            raise ShapeError(at_user_line("np.interp: the period must not be zero"))
+        period, left, right = abs(period), None, None
+        order = np.argsort(knots % period)
+        knots, at = (knots % period)[order], at % period
+        knots = np.concatenate([knots[-1:] - period, knots, knots[:1] + period])
+        values = values[np.concatenate([order[-1:], order, order[:1]])]
+    low, high = float(knots[0]), float(knots[-1])
+    outside = np.where(at < low, values[0] if left is None else left, at)  # and NaN
+    outside = np.where(at > high, values[-1] if right is None else right, outside)
+    if len(knots) == 1:
+        return np.where(at == low, values[0], outside)
+    found = np.clip(_searchsorted(knots, at, side="right") - 1, 0, len(knots) - 2)
+    slope = _looked_up(np.diff(values) / np.diff(knots), found)
+    inside = slope * (at - _looked_up(knots, found)) + _looked_up(values, found)
+    inside = np.where(at == high, values[-1], inside)
+    return np.where((at >= low) & (at <= high), inside, outside)
+
+
+def _looked_up(x: Any, index: Tracer) -> Tracer:
+    return Tracer(gather(as_node(x), as_node(index), 0))
+
+
+@implements(np.polyval, cases=[Case((4,), (3,)), Case((1,), (2, 2)), Case(Given([2.0, 0.0, -1.0]), ())])
+def _polyval(p, x):
+    coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
+    value: Any = np.zeros_like(at)
+    for c in coefficients:
+        value = value * at + c
+    return value
+
+
+@implements(
+    np.trapezoid,
+    cases=[
+        Case((5,)),
+        Case((3, 4), dx=0.5),
+        Case((3, 4), (4,)),
+        Case((3, 4), (3,), axis=0),
+        Case((3, 4), (3, 4), axis=1),
+    ],
+)
+def _trapezoid(y, x=None, dx=1.0, axis=-1):
+    heights = Tracer(as_node(y))
+    k = normalized_axis(axis, heights.ndim)
+    width: Any = dx
+    if x is not None:
+        places = Tracer(as_node(x))
+        width = np.diff(places, axis=0 if places.ndim == 1 else k)
+        if places.ndim == 1:
+            width = width.reshape([-1 if j == k else 1 for j in range(heights.ndim)])
+    lead = (slice(None),) * k
+    pairs = heights[(*lead, slice(1, None))] + heights[(*lead, slice(None, -1))]
+    return FUNCTIONS[np.sum](width * pairs / 2.0, axis=k)
