@@ -12,14 +12,17 @@ import sympy
 from ..errors import ClosedFormTooLarge
 from ..program.program import Program
 from .budget import BUDGET, fits
-from .entries import entry_forms
+from .entries import SEARCHES, entry_forms
 from .index_form import IndexForm, index_forms
+from .matrix import matrix_forms
 from .symbols import safe_name
 
 #: inputs with at most this many elements in all are written entry by entry
 MOST_ENTRIES = 16
 #: longer LaTeX freezes front ends for seconds; the let-bound form is given instead
 MOST_CHARACTERS = 5000
+#: letters of a matrix form that is still read at a glance; the index form is given instead of a longer one
+MOST_LETTERS = 160
 #: lines of a let-bound form that are shown
 MOST_LINES = 60
 
@@ -34,7 +37,7 @@ def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
 
 
 def _computes_indices(program: Program) -> bool:
-    return any(n.primitive.name.startswith("arg") for n in program.nodes)
+    return any(n.primitive.name in SEARCHES for n in program.nodes)
 
 
 def symbol_latex(label: str) -> str:
@@ -65,6 +68,9 @@ def formula_rows(program: Program, labels: Sequence[str], budget: int = BUDGET) 
         rows = [f"{label} &= {expression_latex(e)}" for label, e in zip(labels, entry_forms(program), strict=True)]
         if len(aligned(rows)) <= MOST_CHARACTERS:
             return rows
+    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS]
+    if len(forms) == len(program.outputs):
+        return [f"{label} &= {form.latex_line}" for label, form in zip(labels, forms, strict=True)]
     if fits(program, False, budget):
         with contextlib.suppress(ClosedFormTooLarge):
             rows = [

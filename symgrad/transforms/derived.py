@@ -6,7 +6,7 @@ differentiated, a Cell) it builds its derivative into that trace, so any order i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,21 @@ from ..closed_form.budget import BUDGET, require
 from ..closed_form.entries import entry_at, entry_forms
 from ..closed_form.index_form import index_forms
 from ..closed_form.latex import aligned, formula_rows, prefers_entries
-from ..compiled import CompiledFunction, Entry, is_tracing
+from ..closed_form.matrix import required_forms
+from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
 from ..errors import ArgumentError
 from ..kernels.kernel import Kernel, optimized
+from ..named_dims import declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
 from ..primitives.primitive import Captured, constant, literal
+from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from ..program.program import Program
-from ..tracing.tree import unflatten
+from ..signature import check_names
+from ..tracing.tree import flatten, tree_map, unflatten
+from .positions import split_aux
 
 
 class DerivedFunction:
@@ -36,9 +41,13 @@ class DerivedFunction:
         self.backend = backend
         self.__name__ = f"{self.verb}({getattr(fn, '__name__', type(fn).__name__)})"
         self.__doc__ = getattr(fn, "__doc__", None)
-        self._compiled = CompiledFunction(self._derive_fresh, fn, backend)
+        self.declaration = declaration_of(fn)
+        self._compiled = self._new_compiled()
+        self._primal: CompiledFunction | None = None
 
     verb = "derived"
+    #: a sparse result has places, which need sizes: then named dims are checked, and traced as they are in the call
+    sparse = False
 
     def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
         """The derivative on traced values; ``fresh`` where the arguments are inputs of the trace."""
@@ -46,6 +55,34 @@ class DerivedFunction:
 
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
         """Refuse bad arguments before anything is traced."""
+
+    def _new_compiled(self, cache: bool = True) -> CompiledFunction:
+        shapes = None if self.declaration is None else self._shapes
+        return CompiledFunction(self._derive_fresh, self.fn, self.backend, cache, shapes, self.sparse)
+
+    def _shapes(self, args: tuple, kwargs: dict[str, Any]) -> Shapes:
+        """The shapes that these arguments declare, which is asked where the function declares some."""
+        assert self.declaration is not None
+        return self.declaration.shapes(args, kwargs)
+
+    def _named_arguments(self, args: tuple) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The arguments of the function itself, and what they declare."""
+        assert self.declaration is not None
+        return args, self.declaration.shapes(args, {})[0]
+
+    def _output_shapes(self, label: str, like: Any, args: tuple, kwargs: dict[str, Any], has_aux: bool) -> Any:
+        """What ``like`` declares if its arrays have the shapes of the function's outputs for these arguments."""
+        assert self.declaration is not None
+        if self._primal is None:
+            self._primal = CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
+        entry = self._primal.entry(*args, **kwargs)
+        outputs = entry.program.outputs
+        output = unflatten(entry.structure, [outputs[v] if is_array else v for is_array, v in entry.slots])
+        nodes, _ = flatten(split_aux(output, has_aux, self.__name__)[0])
+        leaves, structure = flatten(like)
+        if len(leaves) != len(nodes) or not all(isinstance(n, Node) for n in nodes):
+            return tree_map(lambda _: None, like)
+        return unflatten(structure, [declared_like(label, n.shape) for n in nodes])
 
     def _derive_fresh(self, *args: Any, **kwargs: Any) -> Any:
         return self._derive(args, kwargs, fresh=True)
@@ -56,20 +93,42 @@ class DerivedFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._check(args, kwargs)
         if is_tracing(args):
+            if self.declaration is not None:
+                check_names(*self._named_arguments(args))
             return self._derive(args, kwargs, fresh=False)
         if not is_graph_mode():
-            return CompiledFunction(self._derive_fresh, self.fn, self.backend, cache=False)(*args, **kwargs)
+            return self._new_compiled(cache=False)(*args, **kwargs)
         return self._compiled(*args, **kwargs)
 
     def _entry(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
         latest = self._compiled.latest
-        if args or kwargs or latest is None:
-            self._check(args, kwargs)
-            return self._compiled.entry(*args, **kwargs)
-        return latest
+        if not args and not kwargs and latest is not None:
+            return latest
+        if is_shapes(args, kwargs):
+            return self._entry_of_shapes(*declared_arguments(self.fn, args, kwargs))
+        if not args and not kwargs and self.declaration is not None:
+            return self._entry_of_shapes(*self.declaration.complete(self.__name__))
+        self._check(args, kwargs)
+        return self._compiled.entry(*args, **kwargs)
+
+    def _entry_of_shapes(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
+        checked = tree_map(lambda _: np.zeros(()), (args, kwargs))
+        self._check(*checked)
+        return self._compiled.entry_of_shapes(args, kwargs)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
-        """The derived Program for these arguments, let-bound."""
+        """The derived Program for these arguments, let-bound.
+
+        In place of example arrays it takes shapes as text, as ``kernel``, ``closed_form``, ``latex`` and ``entry`` do:
+        names stand for every size. A function that declares its shapes needs no arguments.
+
+        >>> import numpy as np, symgrad
+        >>> print(symgrad.grad(lambda x, A: np.sum((A @ x) ** 2)).program("n", "m n"))
+        program(x: float64[n], A: float64[m,n]) {
+          v0 = einsum[ij,j->i](A, x)  # float64[m]
+          v1 = einsum[,ij,i->j](2.0, A, v0)  # float64[n]
+        } -> v1
+        """
         return optimized(self._entry(args, kwargs).program)
 
     def kernel(self, *args: Any, **kwargs: Any) -> Kernel:
@@ -82,17 +141,26 @@ class DerivedFunction:
         ``form="entries"`` gives for each array a ``sympy.Array`` (a scalar expression for one of shape
         ``()``) in the entries ``x1, x2, …`` of the inputs, numbered row by row from 1. ``form="index"``
         gives the element at free indices ``i, j, …`` (counting from 0), with sums as ``sympy.Sum``.
-        ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge, before anything is expanded,
-        where the form would have more than ``budget`` operations.
+        ``auto`` takes entries for small arrays. ``form="matrix"`` gives a MatrixForm, a formula in matrix
+        notation with ``text``, ``latex`` and ``evaluate``. Raises ClosedFormTooLarge, before anything is
+        expanded, where the form would have more than ``budget`` operations, or where there is no matrix notation.
 
+        >>> import numpy as np
         >>> from symgrad import grad
         >>> grad(lambda x, y: x**2 * y).closed_form(1.0, 2.0)
         2*x*y
+        >>> grad(lambda x, A: x @ A @ x).closed_form(np.ones(9), np.ones((9, 9)), form="matrix")
+        (A + Aᵀ)x
         """
         entry = self._readable()._entry(args, kwargs)
         program = optimized(entry.program)
         if form not in _FORMS:
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
+        if form == "matrix":
+            made = required_forms(program)
+            return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
+        if form == "entries" and not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
+            raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
         entries = form == "entries" or (form == "auto" and prefers_entries(program, budget))
         require(program, entries, budget)
         if entries:
@@ -175,7 +243,7 @@ def checked_index(index: Any, shape: tuple) -> tuple[int, ...]:
     return tuple([int(k) if k >= 0 else int(k) + d for k, d in zip(place, shape, strict=True)])
 
 
-_FORMS = ("auto", "entries", "index")
+_FORMS = ("auto", "entries", "index", "matrix")
 
 
 def finished(node: Node | None, like: Node) -> Node:

@@ -1,0 +1,10 @@
+"""Closed forms in matrix notation: ``Xᵀ(Xw − y)``, ``diag(p) − ppᵀ``, ``A ⊗ B``.
+
+Program ─ translation ─► sums of products with labelled axes (algebra, functions: cancelled, canonical)
+        ─ factoring, reading ─► expression tree ─ naming, printing ─► text, LaTeX
+                                                ─ evaluation ─► the value on arrays
+"""
+
+from .forms import MatrixForm, matrix_forms, required_forms
+
+__all__ = ["MatrixForm", "matrix_forms", "required_forms"]

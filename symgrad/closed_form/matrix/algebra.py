@@ -1,0 +1,242 @@
+"""Algebra: sums are added and multiplied out, brought into canonical form, and equal things kept the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import sympy
+
+from ...program.dims import Dim
+from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, canonical, components, content, not_negative
+
+#: terms of a sum, factors of a term: beyond it a form is not worth reading
+MOST_TERMS, MOST_FACTORS = 48, 24
+#: products brought into canonical form before an attempt is given up; some take a tenth of a millisecond
+MOST_WORK = 6000
+_ONE = Fraction(1)
+
+
+class Algebra:
+    """Makes bases, terms and sums, and keeps equal ones the same."""
+
+    def __init__(self) -> None:
+        self._bases: dict[tuple, Base] = {}
+        #: bases whose negative powers count as 0 where the base is 0
+        self.guarded: set[Base] = set()
+        self._work = 0
+
+    # making
+
+    def base(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim]) -> Base:
+        """The base of this kind, interned."""
+        key = (kind, data, tuple(p.key for p in args), tuple(dims))
+        if key not in self._bases:
+            self._bases[key] = Base(kind, data, tuple(args), tuple(dims), len(self._bases))
+        return self._bases[key]
+
+    def array(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim]) -> Poly:
+        """A base as a sum of one term; a matrix made of matrices is the same base as its transpose, labels swapped."""
+        whole = tuple(range(len(dims)))
+        base = self.base(kind, data, args, dims)
+        labels = whole
+        if len(dims) == 2 and kind in ("function", "group", "inverse") and all(len(p.dims) == 2 for p in args):
+            turned = [self.relabelled(p, (1, 0), (0, 1)) for p in args]
+            base.symmetric = all(p.key == q.key for p, q in zip(args, turned, strict=True))
+            if [p.ordering for p in turned] < [p.ordering for p in args]:
+                base, labels = self.base(kind, data, turned, dims[::-1]), (1, 0)
+        return self.collected(dims, [(sympy.Integer(1), whole, [Factor(base, _ONE, labels)])])
+
+    def constant(self, value: Any, dims: Sequence[Dim] = ()) -> Poly:
+        """The same number everywhere."""
+        return Poly(tuple(dims), {Term(tuple(range(len(dims))), ()): sympy.sympify(value)})
+
+    def collected(self, dims: Sequence[Dim], raw: Iterable[tuple[Any, Labels, list[Factor]]]) -> Poly:
+        """The sum of products that are not in canonical form yet."""
+        terms: dict[Term, Any] = {}
+        for coefficient, out, factors in raw:
+            if coefficient == 0:
+                continue
+            count, term = self._normal(out, factors)
+            terms[term] = terms.get(term, 0) + coefficient * count
+            if len(terms) > MOST_TERMS or len(term.factors) > MOST_FACTORS:
+                raise NotExpressible
+        return Poly(tuple(dims), {t: _tidy(c) for t, c in terms.items()})
+
+    # combining
+
+    def add(self, polys: Sequence[Poly]) -> Poly:
+        """The sum."""
+        raw = [(c, t.out, list(t.factors)) for p in polys for t, c in p.terms.items()]
+        return self.collected(polys[0].dims, raw)
+
+    def times(self, poly: Poly, value: Any) -> Poly:
+        """A number times ``poly``."""
+        return Poly(poly.dims, {t: _tidy(c * value) for t, c in poly.terms.items()})
+
+    def relabelled(self, poly: Poly, labels: Labels, out: Labels) -> Poly:
+        """``poly``, whose axes are called ``labels``, as an array with axes ``out``."""
+        sizes = dict(zip(labels, poly.dims, strict=True))
+        return self.contract([(poly, labels)], out, sizes)
+
+    def contract(self, operands: Sequence[tuple[Poly, Labels]], out: Labels, sizes: dict[int, Dim]) -> Poly:
+        """The einsum of sums, multiplied out; δ's unify labels, a label that nothing holds counts its size."""
+        if _count(operands) > 4 * MOST_TERMS:
+            raise NotExpressible
+        raw = [
+            self._multiplied(chosen, [ls for _, ls in operands], out, sizes)
+            for chosen in product(*[p.terms.items() for p, _ in operands])
+        ]
+        return self.collected([sizes[i] for i in out], raw)
+
+    def _multiplied(
+        self, chosen: Sequence[tuple[Term, Any]], labels: Sequence[Labels], out: Labels, sizes: dict[int, Dim]
+    ) -> tuple[Any, Labels, list[Factor]]:
+        parent: dict[int, int] = {i: i for i in sizes}
+
+        def find(i: int) -> int:
+            while parent[i] != i:
+                i = parent[i]
+            return i
+
+        fresh = max(sizes, default=0) + 1
+        coefficient: Any = sympy.Integer(1)
+        factors: list[Factor] = []
+        for (term, c), ls in zip(chosen, labels, strict=True):
+            coefficient = coefficient * c
+            image: dict[int, int] = {}
+            for own, outer in zip(term.out, ls, strict=True):
+                if own in image:
+                    parent[find(outer)] = find(image[own])
+                else:
+                    image[own] = outer
+            for f in term.factors:
+                for i in f.labels:
+                    if i not in image:
+                        image[i] = parent[fresh] = fresh
+                        fresh += 1
+                factors.append(Factor(f.base, f.power, tuple(image[i] for i in f.labels)))
+        factors = [Factor(f.base, f.power, tuple(map(find, f.labels))) for f in factors]
+        out = tuple(map(find, out))
+        held = {i for f in factors for i in f.labels} | set(out)
+        for i in {find(i) for ls in labels for i in ls} - held:
+            coefficient = coefficient * sizes[i]
+        return coefficient, out, factors
+
+    # canonical form
+
+    def _normal(self, out: Labels, factors: list[Factor]) -> tuple[Any, Term]:
+        """Powers merged, sums over one factor alone and scalars that are contractions made bases of their own.
+
+        The number counts the labels summed over whose factors cancel.
+        """
+        self._work += 1
+        if self._work > MOST_WORK:
+            raise NotExpressible
+        extent = {i: d for f in factors for i, d in zip(f.labels, f.base.dims, strict=True)}
+        count: Any = sympy.Integer(1)
+        while True:
+            merged = self._stepped(self._unguarded(_merged(factors)))
+            held = {i for f in merged for i in f.labels}
+            for i in {i for f in factors for i in f.labels} - held - set(out):
+                count = count * extent[i]
+            uses = Counter(i for f in merged for i in set(f.labels))
+            factors = []
+            for f in merged:
+                kept = tuple(i for i in dict.fromkeys(f.labels) if i in out or uses[i] > 1)
+                factors.append(f if set(kept) == set(f.labels) else self.summed([f], kept))
+            if factors == merged:
+                break
+        rest = [f for f in factors if not f.labels]
+        for part in components([f for f in factors if f.labels]):
+            touches = any(i in out for f in part for i in f.labels)
+            rest += part if touches else [self.summed(part, ())]
+        return count, canonical(out, _merged(rest))
+
+    def _unguarded(self, factors: list[Factor]) -> list[Factor]:
+        """``[s > 0]·s⁻¹`` as ``s⁻¹``, remembered to count as 0 where s is 0."""
+        kept = []
+        for f in factors:
+            guard = _guarded_base(f.base)
+            near = [g for g in factors if guard and g.base is guard[0] and g.labels == _picked(f.labels, guard[1])]
+            if near:
+                self.guarded.add(near[0].base)
+            else:
+                kept.append(f)
+        return kept
+
+    def _stepped(self, factors: list[Factor]) -> list[Factor]:
+        """``[a ≥ b]`` times the share of a tie as the step of ``a − b``: 1, 1/2 or 0."""
+        for tie in factors:
+            if tie.base.kind != "function" or tie.base.data != "tie" or tie.power != 1:
+                continue
+            for wins in factors:
+                sign = _order(wins.base, tie.base) if wins.labels == tie.labels else 0
+                if not sign:
+                    continue
+                a, b = tie.base.args
+                difference = self.add([self.times(a, sign), self.times(b, -sign)])
+                difference = self.times(difference, 1 / abs(content(difference)))
+                step = self.array("function", "step", [difference], a.dims)
+                ((term, _),) = step.terms.items()
+                labels = tuple(tie.labels[i] for i in term.factors[0].labels)
+                rest = [f for f in factors if f is not tie and f is not wins]
+                return self._stepped([*rest, Factor(term.factors[0].base, _ONE, labels)])
+        return factors
+
+    def summed(self, factors: Sequence[Factor], out: Labels) -> Factor:
+        """The product of ``factors``, summed to ``out``, as one factor."""
+        extent = {i: d for f in factors for i, d in zip(f.labels, f.base.dims, strict=True)}
+        dims = tuple(extent[i] for i in out)
+        poly = Poly(dims, {canonical(out, factors): sympy.Integer(1)})
+        return Factor(self.base("group", None, (poly,), dims), _ONE, out)
+
+
+def _count(operands: Sequence[tuple[Poly, Labels]]) -> int:
+    count = 1
+    for p, _ in operands:
+        count *= max(len(p.terms), 1)
+    return count
+
+
+def _merged(factors: Iterable[Factor]) -> list[Factor]:
+    powers: dict[tuple[Base, Labels], Fraction] = {}
+    for f in factors:
+        labels = tuple(sorted(f.labels)) if f.base.symmetric else f.labels
+        total = powers.get((f.base, labels), Fraction(0)) + f.power
+        powers[f.base, labels] = _ONE if f.base.is_indicator and total > 0 else total
+    return [Factor(base, power, labels) for (base, labels), power in powers.items() if power]
+
+
+def _order(base: Base, tie: Base) -> int:
+    """1 where ``base`` is ``[a ≥ b]`` of the tie of a and b, -1 where it is ``[a ≤ b]``."""
+    if base.kind != "function" or base.data not in ("greater_equal", "less_equal"):
+        return 0
+    sign = 1 if base.data == "greater_equal" else -1
+    keys, own = [p.key for p in base.args], [p.key for p in tie.args]
+    return sign if keys == own else -sign if keys == own[::-1] else 0
+
+
+def _guarded_base(base: Base) -> tuple[Base, Labels] | None:
+    """``s``, and which axes are its own, where ``base`` is ``[s > 0]`` or ``[s ≠ 0]``."""
+    if base.kind != "function" or base.data not in ("greater", "not_equal"):
+        return None
+    single, zero = base.args[0].single, base.args[1].number
+    if single is None or zero is None or zero != 0 or len(single[0].factors) != 1 or not single[1].is_positive:
+        return None
+    (f,) = single[0].factors
+    positive = base.data == "not_equal" or not_negative(f)
+    if f.power <= 0 or not positive or not set(f.labels) <= set(single[0].out):
+        return None
+    return f.base, tuple(single[0].out.index(i) for i in f.labels)
+
+
+def _picked(labels: Labels, places: Labels) -> Labels:
+    return tuple(labels[k] for k in places)
+
+
+def _tidy(coefficient: Any) -> Any:
+    return coefficient if coefficient.is_Number else sympy.cancel(coefficient)

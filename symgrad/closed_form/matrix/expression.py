@@ -1,0 +1,280 @@
+"""The expression tree of a form: what is printed and evaluated.
+
+Every expression is a matrix of ``rows`` by ``columns``; a vector is a column, a scalar one by one. The functions
+here build expressions and keep them as a person would write them: no double transposes, products flat.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from ...program.dims import Dim
+
+
+@dataclass(frozen=True)
+class Expression:
+    """``op`` applied to ``args``; ``data`` is what else the operation needs to know."""
+
+    op: str
+    args: tuple[Expression, ...] = ()
+    data: Any = None
+    rows: Dim = 1
+    columns: Dim = 1
+    #: how many transposes, and how many names of arrays, it is written with
+    turns: int = field(default=0, compare=False, repr=False)
+    leaves: int = field(default=0, compare=False, repr=False)
+    _hash: int = field(default=0, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.op, self.args, self.data, self.rows, self.columns)))
+        object.__setattr__(self, "turns", sum(a.turns for a in self.args) + (self.op == "transpose"))
+        object.__setattr__(self, "leaves", sum(a.leaves for a in self.args) + (self.op == "leaf"))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.rows == 1 and self.columns == 1
+
+    def walk(self) -> Iterator[Expression]:
+        """This expression and all inside it, each use of a shared one."""
+        stack: list[Expression] = [self]
+        while stack:
+            e = stack.pop()
+            yield e
+            stack += e.args
+
+
+#: operations that are done alike on rows and columns
+_ALIKE = ("sum", "power", "hadamard", "function", "inverse")
+
+
+def leaf(name: str, rows: Dim = 1, columns: Dim = 1) -> Expression:
+    """A named array."""
+    return Expression("leaf", (), name, rows, columns)
+
+
+def number(value: Any) -> Expression:
+    """A number, or a formula in named dims."""
+    return Expression("number", (), sympy.sympify(value))
+
+
+def ones(rows: Dim) -> Expression:
+    """The vector of ones."""
+    return number(1) if rows == 1 else Expression("ones", (), None, rows)
+
+
+def identity(rows: Dim) -> Expression:
+    """The identity matrix."""
+    return Expression("identity", (), None, rows, rows)
+
+
+def call(op: str, args: Sequence[Expression], data: Any = None, rows: Dim = 1, columns: Dim = 1) -> Expression:
+    """Any other operation."""
+    return Expression(op, tuple(args), data, rows, columns)
+
+
+def transpose(x: Expression) -> Expression:
+    """``xᵀ``, moved inside where that is no longer."""
+    if x.is_scalar or x.op in ("diag", "identity"):
+        return x
+    if x.op == "transpose":
+        return x.args[0]
+    if x.op in ("all_ones", "zero"):
+        return Expression(x.op, (), None, x.columns, x.rows)
+    if x.op == "product":
+        return product([transpose(a) for a in reversed(x.args)])
+    if x.op == "scaled":
+        return Expression("scaled", (*x.args[:-1], transpose(x.args[-1])), x.data, x.columns, x.rows)
+    turned = [transpose(a) for a in x.args]
+    if x.op == "softmax" and turned[0].turns <= x.turns:
+        return Expression("softmax", tuple(turned), turned_axes(x.data), x.columns, x.rows)
+    if x.op in _ALIKE and Counter(turned) == Counter(x.args) and (x.op == "sum" or turned == list(x.args)):
+        return x  # symmetric
+    if x.op in _ALIKE and x.op != "inverse" and sum(a.turns for a in turned) <= x.turns:
+        return Expression(x.op, tuple(turned), x.data, x.columns, x.rows)
+    return Expression("transpose", (x,), None, x.columns, x.rows)
+
+
+def turned_axes(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes of a matrix, as those of its transpose."""
+    return tuple(sorted(1 - k for k in axes))
+
+
+def product(factors: Iterable[Expression]) -> Expression:
+    """The matrix product; numbers and scalars move to the front, identities vanish."""
+    coefficient: Any = sympy.Integer(1)
+    top: list[Expression] = []
+    bottom: list[Expression] = []
+    chain: list[Expression] = []
+    pending = list(factors)
+    rows, columns = pending[0].rows, pending[-1].columns
+    while pending:
+        f = pending.pop(0)
+        if f.op == "product":
+            pending[:0] = f.args
+        elif f.op == "scaled":
+            c, over = f.data
+            coefficient = coefficient * c
+            inner = f.args[:-1]
+            top += inner[: len(inner) - over]
+            bottom += inner[len(inner) - over :]
+            pending.insert(0, f.args[-1])
+        elif f.op == "number":
+            coefficient = coefficient * f.data
+        elif f.op == "identity" and (chain or pending):
+            continue
+        else:
+            chain.append(f)
+    while len(chain) > 1 and any(f.is_scalar for f in chain):  # a scalar factor commutes
+        k = next(k for k, f in enumerate(chain) if f.is_scalar)
+        top.append(chain.pop(k))
+    ends = chain[0].op == "transpose" and chain[0].args[0].op == "ones" if chain else False
+    if ends and len(chain) > 2 and chain[-1].op == "ones":
+        chain = [call("total", [product(chain[1:-1])])]
+    if not chain:
+        body = identity(rows) if rows != 1 else number(1)
+    elif len(chain) == 1:
+        body = chain[0]
+    else:
+        body = Expression("product", tuple(chain), None, rows, columns)
+    return scaled(coefficient, top, bottom, body)
+
+
+def scaled(coefficient: Any, top: Sequence[Expression], bottom: Sequence[Expression], body: Expression) -> Expression:
+    """``coefficient · top / bottom · body`` with scalar expressions in front; its last argument is the body."""
+    if body.op == "scaled":
+        c, over = body.data
+        inner = body.args[:-1]
+        return scaled(
+            coefficient * c,
+            [*top, *inner[: len(inner) - over]],
+            [*bottom, *inner[len(inner) - over :]],
+            body.args[-1],
+        )
+    if body.op == "number":
+        coefficient = coefficient * body.data
+        if not top and not bottom:
+            return number(coefficient)
+        *top, body = (*top,) if top else (number(1),)
+    if coefficient.could_extract_minus_sign():
+        coefficient, body = _flipped(coefficient, body)
+    if coefficient == 1 and not top and not bottom:
+        return body
+    bottom = sorted(bottom, key=lambda e: sorted(str(v.data) for v in e.walk() if v.op == "leaf"))
+    return Expression("scaled", (*top, *bottom, body), (coefficient, len(bottom)), body.rows, body.columns)
+
+
+def _flipped(coefficient: Any, body: Expression) -> tuple[Any, Expression]:
+    """``−(b − a)`` as ``a − b``, also where the sum is a factor of a product."""
+    places = body.args if body.op == "product" else (body,)
+    for k, f in enumerate(places):
+        alone = sum(f in (g, transpose(g)) for g in places) == 1
+        if f.op == "sum" and alone and any(_sign(a) < 0 for a in f.args):
+            turned = total([scaled(sympy.Integer(-1), [], [], a) for a in f.args])
+            if body.op != "product":
+                return -coefficient, turned
+            args = (*places[:k], turned, *places[k + 1 :])
+            return -coefficient, Expression("product", args, None, body.rows, body.columns)
+    return coefficient, body
+
+
+def _sign(x: Expression) -> int:
+    value = x.data[0] if x.op == "scaled" else x.data if x.op == "number" else None
+    return -1 if value is not None and value.could_extract_minus_sign() else 1
+
+
+def total(terms: Sequence[Expression]) -> Expression:
+    """The sum of terms, in the order that people write: positive ones first, identities and plain numbers last."""
+    if len(terms) == 1:
+        return terms[0]
+
+    def late(x: Expression) -> tuple:
+        body = x.args[-1] if x.op == "scaled" else x
+        return _sign(x) < 0, body.op == "identity", body.op == "transpose", x.op == "scaled" and len(x.args) > 1
+
+    ordered = sorted(terms, key=late)
+    return Expression("sum", tuple(ordered), None, terms[0].rows, terms[0].columns)
+
+
+def hadamard(top: Sequence[Expression], bottom: Sequence[Expression] = ()) -> Expression:
+    """The elementwise product of ``top`` over that of ``bottom``; numbers and scalars in front."""
+    coefficient: Any = sympy.Integer(1)
+    scalars: list[Expression] = []
+    below: list[Expression] = []
+    arrays: list[Expression] = []
+    rows, columns = next((x.rows, x.columns) for x in (*top, *bottom))
+    for x in top:
+        if x.op == "scaled":
+            c, over = x.data
+            coefficient = coefficient * c
+            inner = x.args[:-1]
+            scalars += inner[: len(inner) - over]
+            below += inner[len(inner) - over :]
+            x = x.args[-1]
+        arrays += x.args if x.op == "hadamard" and not x.data else (x,)
+    if len(arrays) > 1:
+        arrays = [x for x in arrays if x.op != "ones"] or arrays[:1]
+    arrays = [power(x, Fraction(k)) for x, k in Counter(arrays).items()]
+    bottom = [power(x, Fraction(k)) for x, k in Counter(bottom).items()]
+    if len(arrays) == 1 and not bottom:
+        return scaled(coefficient, scalars, below, arrays[0])
+    if not arrays:
+        arrays = [_all_ones(rows, columns)]
+    arrays.sort(key=lambda x: x.op == "sum")
+    body = Expression("hadamard", (*arrays, *bottom), len(bottom), rows, columns)
+    return scaled(coefficient, scalars, below, body)
+
+
+def _all_ones(rows: Dim, columns: Dim) -> Expression:
+    return ones(rows) if columns == 1 else product([ones(rows), transpose(ones(columns))])
+
+
+def power(x: Expression, exponent: Fraction) -> Expression:
+    """``x`` to a power, elementwise."""
+    if exponent == 1:
+        return x
+    if x.op in ("norm", "power") and (x.op == "norm" or x.is_scalar):
+        return power(x.args[0], x.data * exponent) if x.op == "power" else call("norm", x.args, x.data * exponent)
+    if x.op == "function" and x.data == "exp":
+        inner = scaled(sympy.Rational(*exponent.as_integer_ratio()), [], [], x.args[0])
+        return call("function", [inner], "exp", x.rows, x.columns)
+    if x.op == "transpose":
+        return transpose(power(x.args[0], exponent))
+    return Expression("power", (x,), exponent, x.rows, x.columns)
+
+
+def diag(v: Expression) -> Expression:
+    """The diagonal matrix of a vector."""
+    if v.op == "ones":
+        return identity(v.rows)
+    if v.op == "scaled":
+        return scaled(v.data[0], *_parts(v), diag(v.args[-1]))
+    return Expression("diag", (v,), None, v.rows, v.rows)
+
+
+def _parts(x: Expression) -> tuple[Sequence[Expression], Sequence[Expression]]:
+    inner = x.args[:-1]
+    cut = len(inner) - x.data[1]
+    return inner[:cut], inner[cut:]
+
+
+def vec(x: Expression) -> Expression:
+    """The entries of a matrix row by row, as a column."""
+    return call("vec", [x], None, x.rows * x.columns)
+
+
+def kron(a: Expression, b: Expression) -> Expression:
+    """The Kronecker product; numbers and scalars in front."""
+    for k, x in enumerate((a, b)):
+        if x.op == "scaled":
+            rest = (x.args[-1], b) if k == 0 else (a, x.args[-1])
+            return scaled(x.data[0], *_parts(x), kron(*rest))
+    return Expression("kron", (a, b), None, a.rows * b.rows, a.columns * b.columns)

@@ -1,0 +1,199 @@
+"""Sums made shorter: softmax recognised in products, common factors taken out of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from .algebra import Algebra
+from .functions import bracketed, split_by_axes, summed_exponential
+from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, content
+
+_MOST_STEPS = 24
+
+
+def with_softmax(algebra: Algebra, poly: Poly) -> Poly:
+    """``poly`` with ``exp(z)/Σ exp(z)`` as softmax(z), from which shifts along the axis are left out."""
+    raw = []
+    found = False
+    for term, c in poly.terms.items():
+        if any(f.power > 0 and _vanishes(algebra, f.base) for f in term.factors):
+            found = True
+            continue
+        factors = list(_opened(term))
+        while pair := _exponential_over_sum(factors):
+            found = True
+            factors = _paired(algebra, factors, *pair)
+        raw.append((c, term.out, factors))
+    return algebra.collected(poly.dims, raw) if found else poly
+
+
+def _vanishes(algebra: Algebra, base: Base) -> bool:
+    """True for the sum over an axis of a bracket that is 0 when the bracket is opened: ``Σ (x − mean x)``."""
+    inner = base.args[0].single if base.kind == "group" else None
+    if inner is None or len(inner[0].factors) != 1:
+        return False
+    (f,) = inner[0].factors
+    if f.power != 1 or f.base.kind != "group" or not set(inner[0].out) < set(f.labels):
+        return False
+    return not algebra.relabelled(f.base.args[0], f.labels, inner[0].out).terms
+
+
+def _opened(term: Term) -> Iterator[Factor]:
+    """The factors, with sums over products in their place."""
+    fresh = 1000
+    for f in term.factors:
+        inner = f.base.args[0].single if f.base.kind == "group" else None
+        if inner is None or inner[1] != 1 or f.power.denominator != 1 or not 0 < f.power < 4 or _lone(inner[0]):
+            yield f
+            continue
+        for _ in range(int(f.power)):
+            image = dict(zip(inner[0].out, f.labels, strict=True))
+            for g in inner[0].factors:
+                for i in g.labels:
+                    if i not in image:
+                        image[i] = fresh
+                        fresh += 1
+                yield Factor(g.base, g.power, tuple(image[i] for i in g.labels))
+
+
+def _lone(term: Term) -> bool:
+    return len(term.factors) == 1
+
+
+def _exponential_over_sum(factors: list[Factor]) -> tuple[int, int, int] | None:
+    """Places of an exponential and of the power of its sum that divides it, and how often (negative: inverted)."""
+    for j, g in enumerate(factors):
+        found = summed_exponential(g.base) if g.power.denominator == 1 else None
+        if found is None:
+            continue
+        single = g.base.args[0].single
+        assert single is not None
+        own, axes = found
+        for i, f in enumerate(factors):
+            times = f.power / own.power
+            if f.base is not own.base or times * g.power >= 0 or abs(times) < 1:
+                continue
+            kept = [k for k in range(len(own.labels)) if k not in axes]
+            if all(g.labels[single[0].out.index(own.labels[k])] == f.labels[k] for k in kept):
+                count = min(int(abs(times)), int(abs(g.power)))
+                return i, j, count if times > 0 else -count
+    return None
+
+
+def _paired(algebra: Algebra, factors: list[Factor], i: int, j: int, count: int) -> list[Factor]:
+    f, g = factors[i], factors[j]
+    found = summed_exponential(g.base)
+    assert found is not None
+    own, axes = found
+    argument = algebra.times(f.base.args[0], sympy.Rational(*own.power.as_integer_ratio()))
+    moving, _ = split_by_axes(algebra, argument, axes)
+    base = algebra.base("softmax", axes, [moving if moving.terms else argument], f.base.dims)
+    made = [
+        Factor(f.base, f.power - count * own.power, f.labels),
+        Factor(g.base, g.power + count, g.labels),
+        Factor(base, Fraction(count), f.labels),
+    ]
+    return [x for k, x in enumerate(factors) if k not in (i, j)] + [x for x in made if x.power]
+
+
+def factored(algebra: Algebra, poly: Poly) -> Poly:
+    """``poly`` with common factors in front of brackets, as long as that makes it shorter."""
+    for _ in range(_MOST_STEPS):
+        if len(poly.terms) < 2:
+            return poly
+        best = poly
+        for signature in _shared(poly):
+            try:
+                made = _taken_out(algebra, poly, signature)
+            except NotExpressible:
+                continue
+            # a denominator that all terms have goes below a line of its own, even where that is no shorter
+            bonus = 1.1 if len(made.terms) == 1 and not signature[1] and not signature[2] else -0.05
+            if made.cost < best.cost + bonus:
+                best = made
+        if best is poly:
+            return poly
+        poly = best
+    return poly
+
+
+Signature = tuple[Any, Labels, bool]
+
+
+def _signature(term: Term, factor: Factor) -> Signature | None:
+    """What makes a factor the same in two terms: base, the output places of its axes (−1: summed), sign of power."""
+    if len(set(factor.labels)) < len(factor.labels):
+        return None
+    if any(term.out.count(i) > 1 for i in factor.labels):
+        return None
+    places = tuple(term.out.index(i) if i in term.out else -1 for i in factor.labels)
+    if factor.base.symmetric:
+        places = tuple(sorted(places))
+    return factor.base, places, factor.power > 0
+
+
+def _shared(poly: Poly) -> list[Signature]:
+    count: dict[Signature, int] = {}
+    for term in poly.terms:
+        for s in {_signature(term, f) for f in term.factors} - {None}:
+            count[s] = count.get(s, 0) + 1  # type: ignore[index]
+    return sorted((s for s, k in count.items() if k > 1), key=lambda s: (s[0].serial, s[1], s[2]))
+
+
+def _taken_out(algebra: Algebra, poly: Poly, signature: Signature) -> Poly:
+    """``F·a + F·b + c`` as ``F·(a + b) + c``."""
+    base, places, positive = signature
+    having = []
+    for term, c in poly.terms.items():
+        own = [f for f in term.factors if _signature(term, f) == signature]
+        if own:
+            having.append((term, c, own[0]))
+    least = min((abs(f.power) for _, _, f in having), default=Fraction(1))
+    taken = least if positive else -least
+    rests = []
+    for term, c, f in having:
+        rest = list(term.factors)
+        rest.remove(f)
+        if f.power != taken:
+            rest.append(Factor(base, f.power - taken, f.labels))
+        axes = f.labels
+        if base.symmetric and len(axes) == 2:
+            axes = tuple(sorted(axes, key=lambda i: term.out.index(i) if i in term.out else -1))
+        rests.append((term, c, axes, rest))
+    kept = [
+        p
+        for p in range(len(poly.dims))
+        if p not in places or any(t.out[p] in f.labels for t, _, _, rest in rests for f in rest)
+    ]
+    inner = [k for k, p in enumerate(places) if p < 0]
+    if len(kept) + len(inner) > 2 and places:
+        raise NotExpressible
+    dims = [poly.dims[p] for p in kept] + [base.dims[k] for k in inner]
+    whole = algebra.collected(
+        dims, [(c, (*(t.out[p] for p in kept), *(axes[k] for k in inner)), rest) for t, c, axes, rest in rests]
+    )
+    whole = bracketed(algebra, whole)
+    count = len(poly.dims)
+    labels = tuple(p if p >= 0 else count + k for k, p in enumerate(places))
+    sizes = dict(enumerate(poly.dims)) | {count + k: base.dims[k] for k in inner}
+    lead = Poly(
+        base.dims,
+        {Term(tuple(range(len(base.dims))), (Factor(base, taken, tuple(range(len(base.dims)))),)): sympy.Integer(1)},
+    )
+    product = algebra.contract(
+        [(lead, labels), (whole, (*kept, *(count + k for k in inner)))], tuple(range(count)), sizes
+    )
+    others = {t: c for t, c in poly.terms.items() if not any(t is h for h, _, _ in having)}
+    return algebra.add([product, Poly(poly.dims, others)])
+
+
+def common_number(poly: Poly) -> tuple[Any, Poly]:
+    """The number in front of a sum, and the sum without it."""
+    if len(poly.terms) < 2:
+        return sympy.Integer(1), poly
+    scale = content(poly)
+    return scale, Poly(poly.dims, {t: sympy.cancel(c / scale) for t, c in poly.terms.items()})

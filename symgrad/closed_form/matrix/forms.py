@@ -1,0 +1,203 @@
+"""MatrixForm: an output of a Program in matrix notation, printed and evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import ClosedFormTooLarge
+from ...program.node import Node
+from ...program.program import Program
+from .algebra import Algebra
+from .evaluation import Evaluation
+from .expression import Expression, leaf, product, transpose, vec
+from .latex import Latex
+from .naming import named_parts
+from .numpy_code import NumPyCode
+from .printing import Text
+from .reading import Reader
+from .terms import NotExpressible, Poly
+from .translation import WAYS, Translation, constants, wide
+
+#: bindings of a program, and letters of a form, beyond which nobody reads it
+MOST_BINDINGS, MOST_LETTERS = 400, 600
+
+
+class MatrixForm:
+    """One output as a matrix expression in the inputs, ``where`` naming what occurs more than once.
+
+    A gradient has the shape of its input. An array of rank three or four is shown as a matrix, its first
+    ``rows`` axes the rows and the others the columns, both counted row by row; so ``A ⊗ B`` has the
+    elements ``J[i, j, k, l] = A[i, k] · B[j, l]``, and ``vec`` reads a matrix row by row.
+    """
+
+    def __init__(
+        self, program: Program, node: Node, expression: Expression, rows: int, guarded: Sequence[Expression]
+    ) -> None:
+        self.expression = expression
+        self.shape = node.shape
+        self.rows = rows
+        self._guarded = guarded
+        leaves = {e.data for e in expression.walk() if e.op == "leaf"}
+        dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
+        self._names = named_parts(expression, leaves | dims | {"I", "K"})
+        self._inputs = list(zip(program.names, program.inputs, strict=True))
+        self._constants = [n.params[0].value for n in constants(program)]
+        self._labels = Translation.names_of(program)
+
+    @cached_property
+    def text(self) -> str:
+        """The formula as Unicode text."""
+        return Text(self._names)(self.expression, opened=True)
+
+    @cached_property
+    def where(self) -> list[str]:
+        """What the formula leaves unsaid: lines ``name = formula``, each in terms of the ones above it.
+
+        Further lines say what K is, and which quotients count as 0 where the formula divides by 0.
+        """
+        return self._where(Text(self._names), "1 / {0} = 0 for {1} = 0")
+
+    @cached_property
+    def latex(self) -> str:
+        """The formula as LaTeX."""
+        return Latex(self._names)(self.expression, opened=True)
+
+    @cached_property
+    def latex_where(self) -> list[str]:
+        """The lines of ``where`` as LaTeX."""
+        return self._where(Latex(self._names), r"\frac{{1}}{{{0}}} = 0 \text{{ for }} {1} = 0")
+
+    @property
+    def latex_line(self) -> str:
+        """The formula and what it leaves unsaid, in one line of LaTeX."""
+        return r",\quad ".join([self.latex, *self.latex_where])
+
+    @cached_property
+    def numpy(self) -> str | None:
+        """The formula as NumPy code in the names of the inputs, parts first.
+
+        None with captured arrays, axes of length one, or functions that NumPy has not.
+        """
+        used = {e.data for x in (self.expression, *self._names) for e in x.walk() if e.op == "leaf"}
+        shapes = [n.shape for name, (_, n) in zip(self._labels, self._inputs, strict=False) if name in used]
+        unwritten = {"np", *self._labels[len(self._inputs) :]}
+        if any(1 in shape for shape in (self.shape, *shapes)) or used & unwritten:
+            return None
+        dims = {
+            d: f"{name}.shape[{axis}]"
+            for name, (_, node) in reversed(list(zip(self._labels, self._inputs, strict=False)))
+            for axis, d in reversed(list(enumerate(node.shape)))
+            if not isinstance(d, int)
+        }
+        write = NumPyCode(self._names, dims)
+        lines = [f"# {line}" for line in self._where(Text(self._names), "1 / {0} = 0 for {1} = 0")[len(self._names) :]]
+        try:
+            lines += [f"{name} = {write(part, opened=True)}" for part, name in self._names.items()]
+            code = write(self.expression, opened=True)
+        except NotExpressible:
+            return None
+        return "\n".join([*lines, code if len(self.shape) < 3 else write.reshaped(code, self.shape)])
+
+    @property
+    def length(self) -> int:
+        """How long it reads: letters, and arrays once more."""
+        leaves = sum(x.leaves for x in (self.expression, *self._names))
+        return len(self.text) + sum(map(len, self.where)) + leaves
+
+    def _where(self, printer: Text, quotient: str) -> list[str]:
+        lines = [f"{printer.name(name)} = {printer(part, opened=True)}" for part, name in self._names.items()]
+        turns = [e for e in self.expression.walk() if e.op == "commutation"]
+        if turns:
+            v = leaf("V", *turns[0].data)
+            lines.append(f"{printer(product([turns[0], vec(v)]))} = {printer(vec(transpose(v)))}")
+        return lines + [quotient.format(printer.denominator(x), printer(x)) for x in self._guarded]
+
+    def evaluate(self, arrays: Mapping[str, Any]) -> np.ndarray:
+        """The value for these inputs, by their names, computed from the formula itself."""
+        values, dims = {}, {}
+        for name, (label, node) in zip(self._labels, self._inputs, strict=False):
+            if label not in arrays:
+                continue
+            value = np.asarray(arrays[label], dtype=np.float64)
+            values[name] = value
+            dims |= {d: n for d, n in zip(node.shape, value.shape, strict=True) if not isinstance(d, int)}
+        values |= dict(zip(self._labels[len(self._inputs) :], self._constants, strict=True))
+        evaluation = Evaluation(values, dims, self._guarded)
+        with np.errstate(all="ignore"):
+            made = evaluation(self.expression)
+        return np.reshape(made, [evaluation.size(d) for d in self.shape])
+
+    def __str__(self) -> str:
+        lines = [("where " if k == 0 else "      ") + line for k, line in enumerate(self.where)]
+        return "\n".join([self.text, *lines])
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex_line}$"
+
+
+def matrix_forms(program: Program) -> list[MatrixForm | None]:
+    """The matrix form of each output; None for one that has none, or one too large to read.
+
+    >>> import symgrad
+    >>> program = symgrad.trace(lambda X, w, y: X.T @ (X @ w - y), "n d", "d", "n")
+    >>> matrix_forms(program)
+    [Xᵀ(Xw − y)]
+    """
+    if len(program.bindings) > MOST_BINDINGS:
+        return [None] * len(program.outputs)
+    found: list[MatrixForm | None] = [None] * len(program.outputs)
+    for way in WAYS:
+        algebra = Algebra()
+        polys = Translation(program, way, algebra).polys
+        for k, node in enumerate(program.outputs):
+            poly = polys[node]
+            if poly is None:
+                continue
+            for rows in _splits(program, node):
+                form = _form(program, node, poly, algebra, rows)
+                best = found[k]
+                if form is not None and (best is None or form.length < best.length):
+                    found[k] = form
+    return [f if f is not None and f.length <= MOST_LETTERS else None for f in found]
+
+
+def required_forms(program: Program) -> list[MatrixForm]:
+    """The matrix form of every output; a ClosedFormTooLarge with the way out where one has none."""
+    forms = matrix_forms(program)
+    for node, form in zip(program.outputs, forms, strict=True):
+        if form is None:
+            raise ClosedFormTooLarge(
+                f"the array of shape {node.shape} has no matrix notation, or one too long to read. "
+                'form="index" gives its element at any indices; .program() has the let-bound form.'
+            )
+    return [f for f in forms if f is not None]
+
+
+def _form(program: Program, node: Node, poly: Poly, algebra: Algebra, rows: int) -> MatrixForm | None:
+    try:
+        reader = Reader(algebra)
+        expression = reader.output(poly, rows)
+        guarded = reader.guarded(poly)
+    except NotExpressible:
+        return None
+    if len(wide(node.shape)) == 1 and len(node.shape) > 1 and node.shape[-1] != 1:
+        expression = transpose(expression)
+    return MatrixForm(program, node, expression, rows, guarded)
+
+
+def _splits(program: Program, node: Node) -> list[int]:
+    """How many axes may be those of the function's output: the others have the shape of an input."""
+    shape = wide(node.shape)
+    if len(shape) <= 2:
+        return [0]
+    if len(shape) == 4:
+        return [2]
+    shapes = {wide(n.shape) for n in program.inputs}
+    fitting = [k for k in (2, 1) if shape[k:] in shapes]
+    return fitting if len(shape) == 3 else []

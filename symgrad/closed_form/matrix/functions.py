@@ -1,0 +1,240 @@
+"""Elementwise functions and powers of sums, and the compositions that have names: σ, softmax, logsumexp.
+
+Powers are part of the algebra, so that ``x · 1/x`` cancels; what is not a power is a base whose argument is a sum
+in canonical form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from ...primitives.elementwise import SLOTS, TEMPLATES
+from .algebra import Algebra
+from .terms import Factor, Labels, NotExpressible, Poly, Term, content, not_negative
+
+_HALF = Fraction(1, 2)
+
+
+def power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
+    """``poly`` to a power, elementwise."""
+    if exponent == 1:
+        return poly
+    if exponent == 0:
+        return algebra.constant(1, poly.dims)
+    number = poly.number
+    if number is not None:
+        return algebra.constant(_number_power(number, exponent), poly.dims)
+    if exponent < 0 and any(len(set(t.out)) < len(t.out) for t in poly.terms):
+        raise NotExpressible  # infinite off the diagonal
+    scale = content(poly)
+    if exponent.denominator != 1 and not scale.is_positive:  # no root of a sign
+        scale = -scale if (-scale).is_positive else sympy.Integer(1)
+    inner = algebra.times(poly, 1 / scale)
+    ((term, coefficient), *others) = inner.terms.items()
+    if others or coefficient != 1:
+        made = _group_power(algebra, inner, exponent)
+    else:
+        made = _term_power(algebra, poly.dims, term, exponent)
+    return algebra.times(made, _number_power(scale, exponent))
+
+
+def _term_power(algebra: Algebra, dims: tuple, term: Term, exponent: Fraction) -> Poly:
+    """A product to a power: factors on the output axes each, where their sign allows it, the rest as a whole."""
+    free = set(term.out)
+    sharp = exponent.denominator == 1
+    outside, inside = [], []
+    for f in term.factors:
+        if set(f.labels) <= free and (sharp or not_negative(Factor(f.base, Fraction(1), f.labels))):
+            outside.append(Factor(f.base, f.power * exponent, f.labels))
+        elif set(f.labels) <= free and not_negative(f):  # (x²)^½ is |x|
+            absolute = _absolute(algebra, f)
+            outside.append(Factor(absolute.base, f.power * exponent, absolute.labels))
+        else:
+            inside.append(f)
+    if len(inside) == 1 and set(inside[0].labels) <= free and inside[0].power.numerator == 1:
+        outside.append(Factor(inside[0].base, inside[0].power * exponent, inside[0].labels))
+    elif inside:
+        held = tuple(i for i in dict.fromkeys(term.out) if any(i in f.labels for f in inside))
+        whole = algebra.summed(inside, held)
+        outside.append(Factor(whole.base, exponent, held))
+    return algebra.collected(dims, [(sympy.Integer(1), term.out, outside)])
+
+
+def _absolute(algebra: Algebra, factor: Factor) -> Factor:
+    """``|x|`` where the factor is a power of ``x``."""
+    whole = tuple(range(len(factor.labels)))
+    plain = algebra.collected(factor.base.dims, [(sympy.Integer(1), whole, [Factor(factor.base, Fraction(1), whole)])])
+    made = algebra.array("function", "absolute", [plain], factor.base.dims).single
+    assert made is not None
+    image = made[0].factors[0]
+    return Factor(image.base, Fraction(1), tuple(factor.labels[k] for k in image.labels))
+
+
+def _group_power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
+    """A sum with content one to a power; ``(1 + exp(u))⁻¹`` is ``σ(−u)``."""
+    if exponent < 0 and exponent.denominator == 1:
+        inner = _logit(algebra, poly)
+        if inner is not None:
+            return power(algebra, function(algebra, "sigmoid", [inner]), -exponent)
+    ((term, _),) = algebra.array("group", None, [poly], poly.dims).terms.items()
+    (f,) = term.factors
+    return Poly(poly.dims, {Term(term.out, (Factor(f.base, exponent, f.labels),)): sympy.Integer(1)})
+
+
+def bracketed(algebra: Algebra, poly: Poly) -> Poly:
+    """A sum as one base, its content in front."""
+    if poly.single is not None or not poly.terms:
+        return poly
+    scale = content(poly)
+    group = algebra.array("group", None, [algebra.times(poly, 1 / scale)], poly.dims)
+    return algebra.times(group, scale)
+
+
+def _logit(algebra: Algebra, poly: Poly) -> Poly | None:
+    """``−u`` where ``poly`` is ``1 + exp(u)``."""
+    if len(poly.terms) != 2 or any(c != 1 for c in poly.terms.values()):
+        return None
+    one, other = sorted(poly.terms, key=lambda t: len(t.factors))
+    if one.factors or len(set(one.out)) < len(one.out) or len(other.factors) != 1:
+        return None
+    (f,) = other.factors
+    if f.base.kind != "function" or f.base.data != "exp" or not set(f.labels) <= set(other.out):
+        return None
+    labels = tuple(range(len(poly.dims)))
+    (argument,) = f.base.args
+    sizes = dict(zip(labels, poly.dims, strict=True))
+    wide = algebra.contract([(argument, tuple(other.out.index(i) for i in f.labels))], labels, sizes)
+    return algebra.times(wide, -sympy.Rational(f.power.numerator, f.power.denominator))
+
+
+def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
+    """The function called ``name`` of sums over the same axes, under the name people use."""
+    dims = args[0].dims
+    first = args[0]
+    if (value := _known(name, args)) is not None:
+        return algebra.constant(value, dims)
+    if name == "exp":
+        return _exponential(algebra, first)
+    if name == "log":
+        return _logarithm(algebra, first)
+    if name in ("log1p", "expm1"):
+        one = algebra.constant(1, dims)
+        if name == "log1p":
+            return function(algebra, "log", [algebra.add([one, first])])
+        return algebra.add([function(algebra, "exp", [first]), algebra.constant(-1, dims)])
+    if name == "where" and (pair := _compared_for_ties(args)):
+        return algebra.array("function", "tie", pair, dims)
+    if name in ("maximum", "fmax") and len(args) == 2:
+        zero = [p.number is not None and p.number == 0 for p in args]
+        if all(zero):
+            return first
+        if any(zero):
+            return algebra.array("function", "relu", [args[zero.index(False)]], dims)
+    if name in ("absolute", "fabs"):
+        if all(c.is_nonnegative and all(map(not_negative, t.factors)) for t, c in first.terms.items()):
+            return first
+        return algebra.array("function", "absolute", [first], dims)
+    return algebra.array("function", name, args, dims)
+
+
+def _known(name: str, args: Sequence[Poly]) -> Any | None:
+    """The value of a function of numbers, where it is rational: ``tanh(0)``."""
+    numbers = [p.number for p in args]
+    if name not in TEMPLATES or any(x is None or not x.is_Rational for x in numbers):
+        return None
+    value = TEMPLATES[name].expr.subs(dict(zip(SLOTS, numbers, strict=False)))
+    return value if value.is_Rational else None
+
+
+def _compared_for_ties(args: Sequence[Poly]) -> Sequence[Poly] | None:
+    """``(a, b)`` where the arguments are those of ``where(a = b, 1/2, 1)``, the share of a tie."""
+    test, half, one = args
+    single = test.single
+    if half.number != sympy.Rational(1, 2) or one.number != 1 or single is None or single[1] != 1:
+        return None
+    factors = single[0].factors
+    plain = len(factors) == 1 and factors[0].labels == single[0].out == tuple(range(len(test.dims)))
+    if not plain or factors[0].base.kind != "function" or factors[0].base.data != "equal":
+        return None
+    return factors[0].base.args
+
+
+def _exponential(algebra: Algebra, poly: Poly) -> Poly:
+    """``exp(c·u)`` as a power of ``exp(u)``, so that exponentials merge."""
+    if not poly.terms:
+        return algebra.constant(1, poly.dims)
+    scale = content(poly)
+    if not scale.is_Rational:
+        scale = sympy.Integer(-1) if scale.could_extract_minus_sign() else sympy.Integer(1)
+    base = algebra.array("function", "exp", [algebra.times(poly, 1 / scale)], poly.dims)
+    ((term, _),) = base.terms.items()
+    (f,) = term.factors
+    raised = Factor(f.base, Fraction(int(scale.p), int(scale.q)), f.labels)
+    return Poly(poly.dims, {Term(term.out, (raised,)): sympy.Integer(1)})
+
+
+def _logarithm(algebra: Algebra, poly: Poly) -> Poly:
+    """``log Σ exp(u)`` as logsumexp(u) with what does not vary along the sum taken out; ``log exp(u)`` as u."""
+    single = poly.single
+    if single and single[1] == 1 and len(single[0].factors) == 1:
+        (f,) = single[0].factors
+        labels = tuple(range(len(poly.dims)))
+        places = tuple(single[0].out.index(i) for i in f.labels) if set(f.labels) <= set(single[0].out) else None
+        sizes = dict(zip(labels, poly.dims, strict=True))
+        if places is not None and f.base.kind == "function" and f.base.data == "exp":
+            wide = algebra.contract([(f.base.args[0], places)], labels, sizes)
+            return algebra.times(wide, sympy.Rational(f.power.numerator, f.power.denominator))
+        found = summed_exponential(f.base) if f.power == 1 and places is not None else None
+        if found is not None and places is not None:
+            exponent, axes = found
+            argument = algebra.times(exponent.base.args[0], sympy.Rational(*exponent.power.as_integer_ratio()))
+            order = exponent.labels  # of the group's own term: its outputs, then the summed axes
+            moving, still = split_by_axes(algebra, argument, axes)
+            if moving.terms:
+                kept = tuple(i for k, i in enumerate(order) if k not in axes)
+                own = algebra.array("logsumexp", axes, [moving], f.base.dims)
+                back = tuple(places[i] for i in kept)
+                total = algebra.contract([(own, back)], labels, sizes)
+                if still is None:
+                    return total
+                return algebra.add([total, algebra.contract([(still, back)], labels, sizes)])
+    return algebra.array("function", "log", [poly], poly.dims)
+
+
+def summed_exponential(base) -> tuple[Factor, tuple[int, ...]] | None:
+    """The exponential that ``base`` is the sum of, and the axes of it that are summed."""
+    if base.kind != "group" or base.args[0].single is None:
+        return None
+    term, coefficient = base.args[0].single
+    if coefficient != 1 or len(term.factors) != 1 or len(set(term.out)) < len(term.out):
+        return None
+    (f,) = term.factors
+    if f.base.kind != "function" or f.base.data != "exp" or len(set(f.labels)) < len(f.labels):
+        return None
+    axes = tuple(k for k, i in enumerate(f.labels) if i not in term.out)
+    return (f, axes) if axes and set(term.out) <= set(f.labels) else None
+
+
+def split_by_axes(algebra: Algebra, poly: Poly, axes: tuple[int, ...]) -> tuple[Poly, Poly | None]:
+    """``poly`` in terms that vary along ``axes``, and the rest without those axes (None where there is none)."""
+    moving, still = {}, {}
+    for term, c in poly.terms.items():
+        held = {i for f in term.factors for i in f.labels}
+        fixed = all(term.out[k] not in held and term.out.count(term.out[k]) == 1 for k in axes)
+        (still if fixed else moving)[term] = c
+    if not still:
+        return poly, None
+    rest: Labels = tuple(k for k in range(len(poly.dims)) if k not in axes)
+    raw = [(c, tuple(t.out[k] for k in rest), list(t.factors)) for t, c in still.items()]
+    return Poly(poly.dims, moving), algebra.collected([poly.dims[k] for k in rest], raw)
+
+
+def _number_power(value: Any, exponent: Fraction) -> Any:
+    made = value ** sympy.Rational(exponent.numerator, exponent.denominator)
+    if not (made.is_real and made.is_finite):
+        raise NotExpressible
+    return made

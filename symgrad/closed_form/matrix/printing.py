@@ -1,0 +1,312 @@
+"""Matrix expressions as Unicode text: ``2/n · Xᵀ(Xw − y)``; brackets where precedence asks for them.
+
+Names are leaves of the tree and have been made safe before; nothing else in an expression is the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby, pairwise
+from typing import Any
+
+import sympy
+
+from .expression import Expression
+
+SUM, KRON, HADAMARD, PRODUCT, POSTFIX, ATOM = range(1, 7)
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_ELEMENTWISE = ("function", "power", "hadamard", "softmax")
+_CONSTANT = ("ones", "all_ones")
+#: functions whose powers are written sin²(x)
+_RAISED = ("sigmoid", "tanh", "sin", "cos", "tan", "sinh", "cosh", "log")
+_ONE = sympy.Integer(1)
+
+
+class Text:
+    """Prints expressions; ``names`` are given to parts of them. Subclasses override how things are spelled."""
+
+    minus, plus = "−", "+"
+    kron_sign, hadamard_sign, quotient_sign = "⊗", "⊙", "⊘"
+    symbols: Mapping[str, str] = {"identity": "I", "ones": "𝟏", "all_ones": "𝟏𝟏ᵀ", "zero": "0", "commutation": "K"}
+    comparisons: Mapping[str, str] = {
+        "greater": ">",
+        "greater_equal": "≥",
+        "less": "<",
+        "less_equal": "≤",
+        "equal": "=",
+        "not_equal": "≠",
+    }
+    #: what a numerator and a denominator need no brackets above
+    above, below = HADAMARD, POSTFIX
+
+    def __init__(self, names: Mapping[Expression, str] | None = None) -> None:
+        self._given = names or {}
+
+    def __call__(self, x: Expression, opened: bool = False) -> str:
+        """``x`` printed; ``opened`` prints what a given name stands for."""
+        return self._printed(x, opened)[0]
+
+    def _printed(self, x: Expression, opened: bool = False) -> tuple[str, int]:
+        """The string and its precedence; recursion is over the tree, whose depth is bounded."""
+        if x in self._given and not opened:
+            return self.name(self._given[x]), ATOM
+        return getattr(self, f"_{x.op}")(x)
+
+    def _within(self, x: Expression, least: int) -> str:
+        text, precedence = self._printed(x)
+        return text if precedence >= least else self.bracket(text)
+
+    def denominator(self, x: Expression) -> str:
+        """``x`` as it stands below a line."""
+        return self._within(x, self.below)
+
+    # spelling
+
+    def name(self, name: str) -> str:
+        """A name of the user's, or one given to a part."""
+        return name
+
+    def bracket(self, text: str) -> str:
+        return f"({text})"
+
+    def call(self, name: str, inside: str) -> str:
+        return f"{self.spelled(name)}({inside})"
+
+    def spelled(self, function: str) -> str:
+        return {"sigmoid": "σ", "trace": "tr", "total": "sum"}.get(function, function)
+
+    def raised(self, text: str, exponent: str) -> str:
+        return text + exponent.translate(_SUPERSCRIPTS)
+
+    def number(self, value: Any) -> str:
+        text = re.sub(r"sqrt\((\w+)\)", r"√\1", str(value))
+        text = re.sub(r"\*\*(\d+)", lambda m: m[1].translate(_SUPERSCRIPTS), text)
+        return text.replace("**", "^").replace("*", "·").replace("-", "−")
+
+    def ratio(self, top: Any, bottom: Any) -> str:
+        """A number over a number."""
+        above = self.number(top) if not top.is_Add else self.bracket(self.number(top))
+        below = self.number(bottom)
+        return f"{above}/{self.bracket(below) if bottom.is_Mul or bottom.is_Add else below}"
+
+    def fraction(self, top: str, bottom: str) -> str:
+        return f"{top} / {bottom}"
+
+    def transposed(self, text: str) -> str:
+        return text + "ᵀ"
+
+    def inverted(self, text: str, transposed: bool) -> str:
+        return text + ("⁻ᵀ" if transposed else "⁻¹")
+
+    def bars(self, text: str, double: bool) -> str:
+        return f"‖{text}‖" if double else f"|{text}|"
+
+    def elementwise_power(self, text: str, exponent: Fraction) -> str:
+        return f"{text}^⊙{exponent if exponent.denominator == 1 else f'({exponent})'}".replace("-", "−")
+
+    def root(self, text: str) -> str:
+        return f"√({text})"
+
+    def beside(self, before: str, after: str, dotted: bool) -> str:
+        """What stands between two factors: nothing between short names, a dot after a scalar."""
+        return "" if _is_short(before) and _is_short(after) else "·" if dotted else " "
+
+    def after_number(self, value: Any, following: Expression) -> str:
+        """What stands between a number and what it multiplies."""
+        if value.is_Integer:
+            while following.op in ("product", "scaled") and following not in self._given:
+                following = following.args[0]
+            return "" if _is_short(self._within(following, POSTFIX)) else " "
+        return "·" if value.as_numer_denom()[1] == 1 else " · "
+
+    def axis(self, axes: Sequence[int]) -> str:
+        return f", axis={axes[0]}"
+
+    def indexed(self, text: str, index: str) -> str:
+        return f"{text}[{index}]"
+
+    # sums and products
+
+    def _sum(self, x: Expression) -> tuple[str, int]:
+        elementwise = any(_body(a).op in _ELEMENTWISE for a in x.args)
+        text = ""
+        for k, a in enumerate(x.args):
+            negative, piece = self._summand(a, elementwise)
+            sign = self.minus if negative else self.plus
+            text += f" {sign} {piece}" if k else self.minus + piece if negative else piece
+        return text, SUM
+
+    def _summand(self, x: Expression, elementwise: bool) -> tuple[bool, str]:
+        """The sign and the rest; ones in an elementwise sum are plain numbers."""
+        if x in self._given:
+            return False, self._within(x, KRON)
+        if elementwise and _body(x).op in _CONSTANT and len(x.args) <= 1:
+            value = x.data[0] if x.op == "scaled" else _ONE
+            return bool(value.could_extract_minus_sign()), self.number(abs(value))
+        if x.op == "number" and x.data.could_extract_minus_sign():
+            return True, self.number(-x.data)
+        if x.op == "scaled" and x.data[0].could_extract_minus_sign():
+            text, _ = self._scaled_by(-x.data[0], x)
+            return True, text
+        return False, self._within(x, KRON)
+
+    def _scaled(self, x: Expression) -> tuple[str, int]:
+        negative = x.data[0].could_extract_minus_sign()
+        text, precedence = self._scaled_by(-x.data[0] if negative else x.data[0], x)
+        return (self.minus + text, min(precedence, PRODUCT)) if negative else (text, precedence)
+
+    def _scaled_by(self, value: Any, x: Expression) -> tuple[str, int]:
+        cut = len(x.args) - 1 - x.data[1]
+        top, bottom, body = list(x.args[:cut]), list(x.args[cut:-1]), x.args[-1]
+        if not (body.op == "number" and body.data == 1):
+            top.append(body)
+        above, below = value.as_numer_denom()
+        if bottom:
+            return self.fraction(self._times(above, top, self.above), self._times(below, bottom, self.below)), PRODUCT
+        if value == 1 and len(top) == 1:
+            text, precedence = self._printed(top[0])
+            return (text, precedence) if precedence >= KRON else (self.bracket(text), ATOM)
+        if below == 1 or not top:
+            return self._times(value, top, HADAMARD), PRODUCT
+        rest = self._times(_ONE, top, PRODUCT)
+        return self.ratio(above, below) + self.after_number(value, top[0]) + rest, PRODUCT
+
+    def _times(self, value: Any, factors: Sequence[Expression], least: int) -> str:
+        """A number and factors, scalars before arrays."""
+        if not factors:
+            return self.number(value)
+        if value == 1 and len(factors) == 1:
+            return self._within(factors[0], least)
+        parts = [self._within(f, PRODUCT if f is factors[-1] and f.op != "scaled" else POSTFIX) for f in factors]
+        text = "" if value == 1 else self.bracket(self.number(value)) if value.is_Add else self.number(value)
+        text += "" if value == 1 else self.after_number(value, factors[0])
+        for before, part in pairwise(["", *parts]):
+            text += (self.beside(before, part, dotted=True) if before else "") + part
+        return self.bracket(text) if least == POSTFIX else text
+
+    def _product(self, x: Expression) -> tuple[str, int]:
+        parts = []
+        for a, run in groupby(x.args):
+            count = sum(1 for _ in run)
+            parts.append(self._within(a, POSTFIX) if count == 1 else self.raised(self._within(a, ATOM), str(count)))
+        text = parts[0]
+        for before, part in pairwise(parts):
+            text += self.beside(before, part, dotted=False) + part
+        return text, PRODUCT
+
+    def _hadamard(self, x: Expression) -> tuple[str, int]:
+        cut = len(x.args) - x.data
+        parts = [self._within(a, PRODUCT) for a in x.args]
+        top = f" {self.hadamard_sign} ".join(parts[:cut])
+        if not x.data:
+            return top, HADAMARD
+        bottom = f" {self.hadamard_sign} ".join(parts[cut:])
+        top = self.bracket(top) if cut > 1 else "1" if x.args[0].op in _CONSTANT else top
+        return f"{top} {self.quotient_sign} {self.bracket(bottom) if x.data > 1 else bottom}", HADAMARD
+
+    def _kron(self, x: Expression) -> tuple[str, int]:
+        return f" {self.kron_sign} ".join(self._within(a, PRODUCT) for a in x.args), KRON
+
+    # the others
+
+    def _leaf(self, x: Expression) -> tuple[str, int]:
+        return self.name(x.data), ATOM
+
+    def _number(self, x: Expression) -> tuple[str, int]:
+        value = x.data
+        if value.is_Add:
+            return self.number(value), SUM
+        above, below = value.as_numer_denom()
+        if below != 1 and not value.is_Float:
+            sign = self.minus if value.could_extract_minus_sign() else ""
+            return sign + self.ratio(abs(above) if above.is_number else above, below), PRODUCT
+        return self.number(value), ATOM if value.is_Atom and not value.could_extract_minus_sign() else PRODUCT
+
+    def _symbol(self, x: Expression) -> tuple[str, int]:
+        return self.symbols[x.op], PRODUCT if x.op == "all_ones" else ATOM
+
+    _identity = _ones = _all_ones = _zero = _commutation = _symbol
+
+    def _transpose(self, x: Expression) -> tuple[str, int]:
+        (a,) = x.args
+        if a.op == "inverse" and a not in self._given:
+            return self.inverted(self._within(a.args[0], ATOM), True), POSTFIX
+        return self.transposed(self._within(a, ATOM)), POSTFIX
+
+    def _inverse(self, x: Expression) -> tuple[str, int]:
+        return self.inverted(self._within(x.args[0], ATOM), False), POSTFIX
+
+    def _power(self, x: Expression) -> tuple[str, int]:
+        (a,), exponent = x.args, x.data
+        if exponent == Fraction(1, 2):
+            return self.root(self(a)), ATOM
+        whole = exponent.denominator == 1 and exponent > 0
+        if whole and a.op == "function" and a.data in _RAISED and a not in self._given:
+            return self.raised(self.spelled(a.data), str(exponent)) + self.bracket(self(a.args[0])), ATOM
+        base = self._within(a, ATOM)
+        if x.is_scalar and exponent.denominator == 1:
+            return self.raised(base, str(exponent)), POSTFIX
+        return self.elementwise_power(base, exponent), POSTFIX
+
+    def _function(self, x: Expression) -> tuple[str, int]:
+        if x.data == "absolute":
+            return self.bars(self(x.args[0]), False), ATOM
+        if x.data in self.comparisons:
+            a, b = (self._within(v, KRON) for v in x.args)
+            return f"[{a} {self.comparisons[x.data]} {b}]", ATOM
+        if x.data == "tie":
+            a, b = (self._within(v, KRON) for v in x.args)
+            return self.call("where", f"[{a} = {b}], {self.ratio(_ONE, _ONE + _ONE)}, 1"), ATOM
+        if x.data == "step":
+            return f"[{self(x.args[0])} > 0]", ATOM
+        return self.call(x.data, ", ".join(map(self, x.args))), ATOM
+
+    def _norm(self, x: Expression) -> tuple[str, int]:
+        (a,) = x.args
+        text = self.bars(self(a), True)
+        if a.rows != 1 and a.columns != 1:
+            text += "_F"
+        return text if x.data == 1 else self.raised(text, str(x.data)), ATOM
+
+    def _logdet(self, x: Expression) -> tuple[str, int]:
+        return f"{self.spelled('log')}{self.bars(self.call('det', self(x.args[0])), False)}", ATOM
+
+    def _called(self, x: Expression) -> tuple[str, int]:
+        return self.call(x.op, ", ".join(map(self, x.args))), ATOM
+
+    _det = _trace = _diag = _diagonal = _total = _vec = _called
+
+    def _along(self, x: Expression) -> tuple[str, int]:
+        name, axes = x.data if x.op == "reduction" else (x.op, x.data)
+        whole = x.args[0].columns == 1 or x.args[0].rows == 1 or len(axes) == 2
+        return self.call(name, self(x.args[0]) + ("" if whole else self.axis(axes))), ATOM
+
+    _softmax = _logsumexp = _reduction = _along
+
+    def _slice(self, x: Expression) -> tuple[str, int]:
+        entries = []
+        for e in x.data:
+            start, length, step = e if isinstance(e, tuple) else (e, None, 1)
+            entries.append(
+                str(start) if length is None else f"{start}:{start + length * step}" + (f":{step}" if step != 1 else "")
+            )
+        return self.indexed(self._within(x.args[0], ATOM), ",".join(entries)), ATOM
+
+
+def _body(x: Expression) -> Expression:
+    return x.args[-1] if x.op == "scaled" else x
+
+
+def _is_short(text: str) -> bool:
+    """True for one letter or one pair of brackets, with what is raised behind it."""
+    bare = text.rstrip("ᵀ⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    if re.fullmatch(r"\w|𝟏|𝟏𝟏|‖[^‖]*‖|\|[^|]*\|", bare):
+        return True
+    depth = 0
+    for k, c in enumerate(bare):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and k < len(bare) - 1:
+            return False
+    return bare.startswith("(")
