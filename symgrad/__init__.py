@@ -22,6 +22,7 @@ from .dtype import (
     uint32,
     uint64,
 )
+from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor
 from .tracing import numpy_functions as _numpy_functions  # noqa: F401
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
@@ -32,6 +33,7 @@ from .transforms.tracing import trace
 __all__ = [
     "GRAPH_MODE",
     "PYNATIVE_MODE",
+    "Array",
     "GradOperation",
     "Parameter",
     "ParameterTuple",
@@ -56,6 +58,7 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "named",
     "nn",
     "ops",
     "set_context",

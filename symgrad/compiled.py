@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from .errors import ArgumentTypeError, TracingError, at_user_line
+from .errors import TracingError, at_user_line
 from .kernels.kernel import Kernel, check_backend, lower
 from .kernels.memory import require_memory
+from .named_dims import Declared, Placeholder, argument_names
 from .program.node import Node
 from .program.program import Program
+from .signature import Call
 from .tensor import Parameter, Tensor
 from .tracing.guards import Surroundings
+from .tracing.sizes import Size
 from .tracing.trace import Trace, as_node, current
 from .tracing.tracer import Tracer
-from .tracing.tree import LEAF, flatten, unflatten
+from .tracing.tree import LEAF, flatten, tree_map, unflatten
 
 _MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
 
@@ -45,7 +48,7 @@ class Entry:
         nodes: list[Node] = []
         self.assembled: dict[int, tuple[Assembled, slice]] = {}
         for k, leaf in enumerate(leaves):
-            if isinstance(leaf, (Tracer, np.ndarray, np.generic, Parameter)):
+            if isinstance(leaf, (Tracer, np.ndarray, np.generic, Parameter, Size)):
                 self.slots.append((True, len(nodes)))
                 nodes.append(as_node(leaf))
             else:
@@ -69,6 +72,7 @@ class Entry:
         self.backend = backend
         self.branches = self.program.with_outputs([n for n, _ in trace.branches])
         self.taken = [v for _, v in trace.branches]
+        self.size_facts = trace.sizes
         self.surroundings: Surroundings | None = None
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
@@ -85,19 +89,30 @@ class Entry:
             self._kernel = lower(self.program, self.backend)
         return self._kernel
 
-    def serves(self, leaves: list[Any]) -> bool:
-        """True where the surroundings and the branches are those of the trace."""
+    def serves(self, call: Call) -> bool:
+        """True where the surroundings, the sizes that were asked about and the branches are those of the trace."""
+        if self.size_facts.facts and self.size_facts.broken(call.sizes or {}):
+            return False
+        if not self._is_current():
+            return False
+        if not self.taken:
+            return True
+        if self._branch_kernel is None:
+            self._branch_kernel = lower(self.branches, "numpy")
+        values = self._branch_kernel(*self._arguments(call.leaves))
+        return all(np.array_equal(v, t) for v, t in zip(values, self.taken, strict=True))
+
+    def serves_shapes(self) -> bool:
+        """True where the surroundings are those of the trace, and no values are needed to say more."""
+        return not self.taken and self._is_current()
+
+    def _is_current(self) -> bool:
         if self.surroundings is not None and not self.surroundings.unchanged():
             return False
         for p, (shape, dtype) in zip(self.parameters, self._expected, strict=True):
             if p.shape != shape or p.dtype != dtype:
                 return False
-        if not self.taken:
-            return True
-        if self._branch_kernel is None:
-            self._branch_kernel = lower(self.branches, "numpy")
-        values = self._branch_kernel(*self._arguments(leaves))
-        return all(np.array_equal(v, t) for v, t in zip(values, self.taken, strict=True))
+        return True
 
     def _arguments(self, leaves: list[Any]) -> list[Any]:
         return leaves + [np.asarray(p) for p in self.parameters] if self.parameters else leaves
@@ -128,58 +143,82 @@ class Entry:
         return unflatten(self.structure, made)
 
 
+#: the trees of ``Declared`` of positional and of keyword arguments, None for an argument that declares nothing
+Shapes = tuple[Sequence[Any], Mapping[str, Any]]
+
+
 class CompiledFunction:
     """``body`` run on traced arguments, once a signature; calls run the kernel.
 
     The signature is the structure of the arguments, the shape and dtype of every array, and the value of
     everything that is not an array or a float. ``watched`` is the user's function, whose globals and
-    closures are guarded.
+    closures are guarded. ``shapes`` says which shapes the arguments declare: the signature holds the names in
+    place of sizes, which are checked at every call. Where the result is ``concrete`` they are checked and no more.
     """
 
-    def __init__(self, body: Callable, watched: Callable, backend: str = "auto", cache: bool = True) -> None:
+    def __init__(
+        self,
+        body: Callable,
+        watched: Callable,
+        backend: str = "auto",
+        cache: bool = True,
+        shapes: Callable[[tuple, dict[str, Any]], Shapes] | None = None,
+        concrete: bool = False,
+    ) -> None:
         check_backend(backend)
+        self.shapes = shapes
+        self.concrete = concrete
         self.body = body
         self.watched = watched
         self.backend = backend
         self.cache = cache
         self.latest: Entry | None = None
         self._entries: dict[Any, list[Entry]] = {}
+        self._bound: dict[Any, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves, key, wraps = self._signature(args, kwargs)
-        self.latest = entry = self._serving(leaves, key) or self._new_entry(args, kwargs, key)
-        return entry.run(leaves, wraps)
+        call = self._call(args, kwargs)
+        return self._serving(call).run(call.leaves, call.wraps)
 
     def entry(self, *args: Any, **kwargs: Any) -> Entry:
         """The trace that serves these arguments."""
-        leaves, key, _ = self._signature(args, kwargs)
-        self.latest = entry = self._serving(leaves, key) or self._new_entry(args, kwargs, key)
+        return self._serving(self._call(args, kwargs))
+
+    def entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Entry:
+        """The trace for float64 arrays of which no more than trees of ``Declared`` are known."""
+        key = (tuple(map(_texts, args)), tuple((name, _texts(tree)) for name, tree in kwargs.items()))
+        for entry in self._entries.get(key, ()):
+            if entry.serves_shapes():
+                break
+        else:
+            made = [tree_map(_stand_in, t) for t in args], {name: tree_map(_stand_in, t) for name, t in kwargs.items()}
+            entry = self._new_entry(*made, key, Trace())
+        self.latest = entry
         return entry
 
     def patterns(self, *args: Any, **kwargs: Any) -> Any:
         """The sparsity of the sparse blocks that these arguments give."""
-        return self.entry(*args, **kwargs).patterns(self._signature(args, kwargs)[0])
+        call = self._call(args, kwargs)
+        return self._serving(call).patterns(call.leaves)
 
-    def _serving(self, leaves: list[Any], key: Any) -> Entry | None:
-        for entry in self._entries.get(key, ()):
-            if entry.serves(leaves):
-                return entry
-        return None
+    def _call(self, args: tuple, kwargs: dict[str, Any]) -> Call:
+        call = Call(args, kwargs)
+        if self.shapes is None:
+            return call.read()
+        named = call.read_named(*self.shapes(args, kwargs), self._bound)
+        return Call(args, kwargs).read() if self.concrete else named
 
-    def _signature(self, args: tuple, kwargs: dict[str, Any]) -> tuple[list[Any], Any, bool]:
-        leaves: list[Any] = []
-        key: list[Any] = []
-        wraps = False
-        for value in args:
-            wraps |= _read(value, leaves, key)
-        for name, value in kwargs.items():
-            key.append(name)
-            wraps |= _read(value, leaves, key)
-        return leaves, tuple(key), wraps
+    def _serving(self, call: Call) -> Entry:
+        for entry in self._entries.get(call.key, ()):
+            if entry.serves(call):
+                break
+        else:
+            entry = self._new_entry(*call.stand_ins(), call.key, Trace(call.sizes))
+        self.latest = entry
+        return entry
 
-    def _new_entry(self, args: tuple, kwargs: dict[str, Any], key: Any) -> Entry:
+    def _new_entry(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Any, trace: Trace) -> Entry:
         surroundings = Surroundings(self.watched)
-        trace = Trace()
         with trace:
             inputs: list[Node] = []
             names: list[list[str]] = []
@@ -206,47 +245,17 @@ class CompiledFunction:
         return entry
 
 
-def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
-    """Append the leaves of one argument and its part of the signature; True where it holds a Tensor."""
-    kind = type(value)
-    if kind is np.ndarray:
-        leaves.append(value)
-        key.append((value.shape, value.dtype))
-        return False
-    if kind is float:
-        leaves.append(value)
-        key.append(float)
-        return False
-    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
-        raise ArgumentTypeError(
-            f"a {kind.__name__} computes by rules of its own; pass np.asarray(x) or, for masked arrays, x.filled(…)."
-        )
-    if isinstance(value, (np.ndarray, np.generic)):
-        leaves.append(np.asarray(value))
-        key.append((value.shape, value.dtype))
-        return isinstance(value, Tensor)
-    if isinstance(value, (tuple, list, dict)):
-        parts, structure = flatten(value)
-        key.append(structure)
-        tensors = [_read(v, leaves, key) for v in parts]
-        return any(tensors)
-    try:
-        hash(value)
-    except TypeError:
-        raise ArgumentTypeError(
-            f"an argument of type {kind.__name__} can be neither traced nor remembered. Pass arrays, numbers, "
-            "hashable values, or tuples, lists and dicts of them."
-        ) from None
-    key.append((kind, value))
-    return False
-
-
 def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label: str) -> Any:
     """The argument as the function sees it while it is traced."""
     if isinstance(value, (tuple, list, dict)):
         parts, structure = flatten(value)
         labels = [f"{label}_{k}" for k in range(len(parts))]
         return unflatten(structure, [_lift(v, trace, inputs, names, n) for v, n in zip(parts, labels, strict=True)])
+    if type(value) is Placeholder:
+        node = trace.new_named_input(label, value.shape, value.dtype, value.weak)
+        inputs.append(node)
+        names.append(label)
+        return Tracer(node)
     if type(value) is float or isinstance(value, (np.ndarray, np.generic)):
         node = trace.new_input(label, value, weak=type(value) is float)
         inputs.append(node)
@@ -255,18 +264,14 @@ def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label:
     return value
 
 
-def argument_names(function: Callable, count: int) -> list[str]:
-    """What the function calls its positional arguments; ``x0, x1, …`` where it does not say."""
-    import inspect
+def _texts(tree: Any) -> Any:
+    """A tree of ``Declared`` as part of a signature."""
+    leaves, structure = flatten(tree)
+    return structure, tuple([d.text for d in leaves])
 
-    target = getattr(function, "construct", function)
-    try:
-        parameters = list(inspect.signature(target).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    names += [f"x{k}" for k in range(len(names), count)]
-    return names[:count]
+
+def _stand_in(declared: Declared) -> Placeholder:
+    return Placeholder(declared.shape, np.dtype(np.float64))
 
 
 def is_tracing(args: Any) -> bool:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import sympy
 
-from ..errors import BackendError
+from ..errors import BackendError, ShapeError
 from ..passes.constants import fold_constants
 from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
 from ..passes.transposes import share_transposes
-from ..program.dims import is_concrete, size
+from ..primitives.order import NAMED
+from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
+from .memory import memory_limit, require_memory
 from .numexpr_backend import PAYS_FROM, NumexprWriter
 from .numpy_backend import Writer
 
@@ -28,9 +31,17 @@ class Kernel:
 
     def __init__(self, program: Program, backend: str, source: str, function: Callable) -> None:
         self.program = program
-        self.backend = backend
-        self.source = source
+        self._backend = backend
+        self._source = source
         self._function = function
+
+    @property
+    def backend(self) -> str:
+        return self._backend
+
+    @property
+    def source(self) -> str:
+        return self._source
 
     def __call__(self, *arrays: Any) -> tuple:
         with np.errstate(all="ignore"):
@@ -38,6 +49,81 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel on {self.backend}: {len(self.program.bindings)} bindings>"
+
+
+class SizedKernel(Kernel):
+    """A kernel for named dims: right for every size, and written anew where the sizes make another one faster.
+
+    Sizes of one class, from one power of two to the next, share what is written for the first of them. ``source``
+    and ``backend`` are those of the latest call.
+    """
+
+    def __init__(self, program: Program, backend: str) -> None:
+        self.program = program
+        self._wanted = backend
+        places = _places_of_dims(program)
+        self._names = tuple(places)
+        self._places = tuple(places.values())
+        self._memory = size_function(_sizes_in_bytes(program), self._names)
+        self._written: dict[tuple[int, ...], Kernel] = {}
+        self._known: dict[tuple[int, ...], Kernel] = {}
+        self._latest: Kernel | None = None
+
+    @property
+    def backend(self) -> str:
+        return self._shown().backend
+
+    @property
+    def source(self) -> str:
+        return self._shown().source
+
+    def _shown(self) -> Kernel:
+        return self._latest or self._of_class((NAMED,) * len(self._names))
+
+    def __call__(self, *arrays: Any) -> tuple:
+        sizes = tuple([arrays[k].shape[axis] for k, axis in self._places])
+        kernel = self._known.get(sizes) or self._of(sizes)
+        self._latest = kernel
+        return kernel(*arrays)
+
+    def _of(self, sizes: tuple[int, ...]) -> Kernel:
+        by_name = dict(zip(self._names, sizes, strict=True))
+        broken = self.program.graph.sizes.broken(by_name)
+        if broken:
+            listed = ", ".join(f"{name} = {n}" for name, n in by_name.items())
+            raise ShapeError(f"the program is for sizes with {broken}, and {listed}; derive it for these sizes.")
+        if max(self._memory(*sizes)) > memory_limit():
+            require_memory(self.program, by_name)
+        if len(self._known) >= _MOST_SIZES:
+            self._known.clear()
+        kernel = self._known[sizes] = self._of_class(sizes)
+        return kernel
+
+    def _of_class(self, sizes: tuple[int, ...]) -> Kernel:
+        key = tuple([size.bit_length() for size in sizes])
+        if key not in self._written:
+            expected = dict(zip(self._names, sizes, strict=True))
+            self._written[key] = _lowered(self.program, self._wanted, expected)
+        return self._written[key]
+
+
+#: sizes whose kernels are remembered
+_MOST_SIZES = 1024
+
+
+def _places_of_dims(program: Program) -> dict[Any, tuple[int, int]]:
+    """For each named dim an input and its axis that have this size."""
+    found: dict[Any, tuple[int, int]] = {}
+    for k, node in enumerate(program.inputs):
+        for axis, d in enumerate(node.shape):
+            if isinstance(d, sympy.Symbol):
+                found.setdefault(d, (k, axis))
+    return found
+
+
+def _sizes_in_bytes(program: Program) -> list[Any]:
+    """The bytes of each array of ``program``, equal ones once."""
+    return list({size((n.dtype.itemsize, *n.shape)) for n in (*program.inputs, *program.bindings)})
 
 
 def optimized(program: Program) -> Program:
@@ -49,19 +135,27 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     """Compile ``program`` for a backend: ``numpy``, ``numexpr``, or ``auto``: numexpr for large regions."""
     check_backend(backend)
     ready = fold_constants(optimized(program))
-    writer = _writer(ready, backend)
+    if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
+        return _lowered(ready, backend, {})
+    return SizedKernel(ready, backend)
+
+
+def _lowered(program: Program, backend: str, sizes: Mapping[Any, int]) -> Kernel:
+    """The kernel for named dims of about ``sizes``."""
+    writer = _writer(program, backend, sizes)
     source = writer.write()
     used = "numexpr" if isinstance(writer, NumexprWriter) and writer.regions else "numpy"
-    return Kernel(ready, used, source, compiled(source, writer.namespace))
+    return Kernel(program, used, source, compiled(source, writer.namespace))
 
 
-def _writer(program: Program, backend: str) -> Writer:
+def _writer(program: Program, backend: str, sizes: Mapping[Any, int]) -> Writer:
     if backend == "numexpr":
-        return NumexprWriter(program)
-    large = any(is_concrete(n.shape) and size(n.shape) >= PAYS_FROM for n in program.bindings)
+        return NumexprWriter(program, sizes=sizes)
+    writer = Writer(program, sizes)
+    large = any(writer.is_large(n, PAYS_FROM) for n in program.bindings)
     if backend == "auto" and large and importlib.util.find_spec("numexpr"):
-        return NumexprWriter(program, PAYS_FROM)
-    return Writer(program)
+        return NumexprWriter(program, PAYS_FROM, sizes)
+    return writer
 
 
 def compiled(source: str, namespace: dict[str, Any]) -> Callable:

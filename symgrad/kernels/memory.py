@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import sympy
+
 from ..errors import ResultTooLarge
-from ..program.dims import is_concrete, size
+from ..program.dims import Shape, is_concrete, size, value_of
 from ..program.node import Node
 from ..program.program import Program
 
@@ -32,24 +34,31 @@ def memory_limit() -> float:
     return min(limits)
 
 
-def require_memory(program: Program) -> None:
-    """A ResultTooLarge where an array of ``program`` alone is larger than the memory there is."""
+def require_memory(program: Program, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+    """A ResultTooLarge where an array of ``program`` alone is larger than the memory there is.
+
+    Arrays of named dims are looked at where ``sizes`` says what these are.
+    """
     limit = memory_limit()
-    for node in program.bindings:
-        if is_concrete(node.shape) and node.dtype.itemsize * size(node.shape) > limit:
-            largest = max(program.bindings, key=_bytes)
-            raise ResultTooLarge(_message(program.outputs, largest, limit))
+    shapes = {n: _known_shape(n.shape, sizes) for n in program.bindings}
+    largest = max(shapes, key=lambda n: _bytes(n, shapes[n]), default=None)
+    if largest is not None and _bytes(largest, shapes[largest]) > limit:
+        raise ResultTooLarge(_message(program.outputs, largest, shapes[largest], limit))
 
 
-def _bytes(node: Node) -> int:
-    return node.dtype.itemsize * size(node.shape) if is_concrete(node.shape) else 0
+def _known_shape(shape: Shape, sizes: Mapping[sympy.Symbol, int] | None) -> Shape:
+    return shape if sizes is None or is_concrete(shape) else tuple([value_of(d, sizes) for d in shape])
 
 
-def _message(outputs: Sequence[Node], largest: Node, limit: float) -> str:
+def _bytes(node: Node, shape: Shape) -> int:
+    return node.dtype.itemsize * size(shape) if is_concrete(shape) else 0
+
+
+def _message(outputs: Sequence[Node], largest: Node, shape: Shape, limit: float) -> str:
     what = "the result" if largest in outputs else "an array on the way to the result"
-    shape = " × ".join(map(str, largest.shape))
+    shown = " × ".join(map(str, shape))
     return (
-        f"{what} of shape {shape} would take {human_bytes(_bytes(largest))}, and this process has "
+        f"{what} of shape {shown} would take {human_bytes(_bytes(largest, shape))}, and this process has "
         f"{human_bytes(limit)}. Ask for it with sparse=True, which holds only the entries that are not zero by "
         "structure, or for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) for a Hessian."
     )

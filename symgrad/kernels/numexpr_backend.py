@@ -9,14 +9,14 @@ Reductions stay with NumPy: numexpr's float32 sum loses digits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy
 
 from ..primitives.elementwise import Template
-from ..program.dims import is_concrete, size
 from ..program.node import Node
 from ..program.program import Program
 from .numpy_backend import Writer, is_product
@@ -48,8 +48,8 @@ class NumexprWriter(Writer):
 
     exact = False
 
-    def __init__(self, program: Program, pays_from: int = 0) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, pays_from: int = 0, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+        super().__init__(program, sizes)
         self._pays_from = pays_from
         self._texts: dict[Node, Text] = {}
         self._inlined: set[Node] = set()
@@ -89,14 +89,14 @@ class NumexprWriter(Writer):
             cost[root[node]] = cost.get(root[node], 0.0) + _cost(node)
         for node in self.program.nodes:
             total = cost[root[node]]
-            if total < _COSTS["exp"] and (total < _WORTH or not is_large_region(node)):
+            if total < _COSTS["exp"] and (total < _WORTH or not self.is_large(node, _LARGE)):
                 self._plain.add(node)
         self._inlined -= self._plain
 
     def _fuses(self, node: Node) -> bool:
         if node in self._plain or any(o in self.delayed for o in node.operands):
             return False
-        if not is_concrete(node.shape) or not node.shape or size(node.shape) < max(self._pays_from, 1):
+        if not node.shape or not self.is_large(node, max(self._pays_from, 1)):
             return False
         if isinstance(node.primitive, Template):
             spelled = node.primitive.numexpr is not None
@@ -200,11 +200,6 @@ def _combined(node: Node, parts: list[Text]) -> Text:
 def _cost(node: Node) -> float:
     """What a node costs an element, in additions."""
     return _COSTS.get(node.primitive.name, float(max(len(node.operands) - 1, 1)))
-
-
-def is_large_region(node: Node) -> bool:
-    """True where even additions are worth numexpr's threads."""
-    return is_concrete(node.shape) and size(node.shape) >= _LARGE
 
 
 def _too_large(text: Text) -> bool:

@@ -5,8 +5,9 @@ Emitted names are only ``v0, v1, …``; nothing of the user's reaches the source
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from ..errors import BackendError
 from ..primitives.contraction import EINSUM, self_dot, shared_axes
 from ..primitives.elementwise import Template
 from ..primitives.functions import add
+from ..primitives.order import NAMED
 from ..primitives.selection import ASSEMBLE
+from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
 from . import runtime
@@ -28,13 +31,26 @@ _SMALL = 2048
 _USES_WORTH_COPY = 3
 
 
+class Expected(int):
+    """The size that a named dim may be expected to have; what holds for 0 and 1 alone is never expected."""
+
+    dim: Any
+
+    def __new__(cls, size: int, dim: Any) -> Expected:
+        made = super().__new__(cls, max(size, 2))
+        made.dim = dim
+        return made
+
+
 class Writer:
     """Writes a Program as the body of one Python function; ``exact`` where values are NumPy's to the bit."""
 
     exact = True
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+        """``sizes`` is what named dims may be expected to be; the source is right for every size."""
         self.program = program
+        self.sizes = sizes or {}
         self.lines: list[str] = []
         self.names: dict[Node, str] = {}
         self.fresh: set[Node] = set()
@@ -60,6 +76,7 @@ class Writer:
         #: identities times an array, each written into the result of the one node that reads it
         self.delayed = {o: n for n in program.nodes for o in self._written_into(n)}
         self._dims: dict[sympy.Symbol, str] = {}
+        self._expected: dict[sympy.Expr, Expected] = {}
 
     def new_name(self) -> str:
         """The next ``v…``."""
@@ -74,10 +91,21 @@ class Writer:
 
     def dim(self, d: Any) -> str:
         """The source of a dim; named ones are read off the inputs' shapes."""
-        if isinstance(d, (int, np.integer)):
-            return str(int(d))
-        renamed = d.subs({s: sympy.Symbol(n) for s, n in self._dims.items()})
-        return str(sympy.printing.pycode(renamed)).replace("/", "//")
+        return dim_source(d.dim if isinstance(d, Expected) else d, self._dims)
+
+    def expected(self, dim: Any) -> int:
+        """The size of a dim, as far as is known before the kernel runs."""
+        if isinstance(dim, int):
+            return dim
+        found = self._expected.get(dim)
+        if found is None:
+            sizes = {s: self.sizes.get(s, NAMED) for s in dim.free_symbols}
+            found = self._expected[dim] = Expected(value_of(dim, sizes), dim)
+        return found
+
+    def is_large(self, node: Node, elements: int | None = None) -> bool:
+        """True where an array has that many elements, as far as is known before the kernel runs."""
+        return math.prod([self.expected(d) for d in node.shape]) >= (_SMALL if elements is None else elements)
 
     def shape(self, shape: Sequence[Any]) -> str:
         """The source of a shape tuple."""
@@ -120,7 +148,7 @@ class Writer:
         labels, out, sizes, _ = diagonal.params
         unique = tuple(dict.fromkeys(out))
         names = [self.names[o] for o in diagonal.operands]
-        term = Contraction(sizes, self.assign, self.dim).write(names, labels, unique)
+        term = Contraction(tuple(map(self.expected, sizes)), self.assign, self.dim).write(names, labels, unique)
         where = f"diagonal({target}, {subscripts(out)!r}, {subscripts(unique)!r})"
         self.lines.append(f"{where}[...] {operator} {term.code}")
 
@@ -179,15 +207,23 @@ class Writer:
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
         buffer = self._dying_buffer(node, k, node.operands) if isinstance(template.ufunc, np.ufunc) else None
-        self.names[node] = self._call(template.ufunc.__name__, operands, buffer)
+        self.names[node] = self._call(self._function(template), operands, buffer)
         self.fresh.add(node)
 
-    def _call(self, ufunc: str, operands: Iterable[str], buffer: str | None) -> str:
-        return self.assign(f"np.{ufunc}({', '.join(operands)}" + (f", out={buffer})" if buffer else ")"))
+    def _function(self, template: Template) -> str:
+        """The source of a template's function: NumPy's, or one of another library under the template's name."""
+        name = template.ufunc.__name__
+        if getattr(np, name, None) is template.ufunc:
+            return f"np.{name}"
+        self.namespace[f"special_{template.name}"] = template.ufunc
+        return f"special_{template.name}"
+
+    def _call(self, function: str, operands: Iterable[str], buffer: str | None) -> str:
+        return self.assign(f"{function}({', '.join(operands)}" + (f", out={buffer})" if buffer else ")"))
 
     def _dying_buffer(self, node: Node, k: int, read: Iterable[Node]) -> str | None:
         """A fresh value among those read, of the result's shape and dtype, that nothing reads after this."""
-        if not node.shape or not _is_large(node):
+        if not node.shape or not self.is_large(node):
             return None
         for o in read:
             reusable = o in self.fresh and o not in self._viewed and self._last_use[o] == k and o not in self._kept
@@ -200,7 +236,7 @@ class Writer:
         dead = [
             o
             for o in dict.fromkeys(read)
-            if self._last_use[o] == k and o in self.fresh and _is_large(o) and o not in self._kept
+            if self._last_use[o] == k and o in self.fresh and self.is_large(o) and o not in self._kept
         ]
         if dead:
             self.fresh.difference_update(dead)
@@ -213,20 +249,20 @@ class Writer:
         scalars = [name for name, ls in zip(operands, labels, strict=True) if not ls]
         arrays = [(name, ls) for name, ls in zip(operands, labels, strict=True) if ls]
         if scalars == ["(-1.0)"] and len(arrays) == 1:
-            name = self._call("negative", (arrays[0][0],), buffer)
+            name = self._call("np.negative", (arrays[0][0],), buffer)
         else:  # a reused buffer is read before it is written, so it goes first; then what has the full shape
             arrays.sort(key=lambda p: (p[0] != buffer, p[1] != out))
             name = arrays[0][0]
             for factor in [n for n, _ in arrays[1:]] + self._folded(scalars):
-                name = self._call("multiply", (name, factor), buffer)
-                buffer = name if _is_large(node) and buffer is None else buffer
+                name = self._call("np.multiply", (name, factor), buffer)
+                buffer = name if self.is_large(node) and buffer is None else buffer
         self.names[node] = name
         self.fresh.add(node)
 
     def _folded(self, scalars: list[str]) -> list[str]:
         """The scalars as at most one."""
         while len(scalars) > 1:
-            scalars = [self._call("multiply", scalars[:2], None), *scalars[2:]]
+            scalars = [self._call("np.multiply", scalars[:2], None), *scalars[2:]]
         return scalars
 
     def _einsum(self, node: Node, operands: list[str]) -> None:
@@ -236,7 +272,7 @@ class Writer:
             if spelling != "einsum" or len(operands) > 1:
                 self.fresh.add(node)
             return
-        term = Contraction(sizes, self.assign, self.dim).write(operands, labels, out)
+        term = Contraction(tuple(map(self.expected, sizes)), self.assign, self.dim).write(operands, labels, out)
         self.names[node] = term.code if term.code.isidentifier() else self.assign(term.code)
         if term.fresh:
             self.fresh.add(node)
@@ -268,15 +304,6 @@ def is_diagonal(node: Node) -> bool:
     return node.primitive is EINSUM and not node.params[3] and len(set(node.params[1])) < len(node.params[1])
 
 
-def _is_large(node: Node) -> bool:
-    total = 1
-    for d in node.shape:
-        if not isinstance(d, int):
-            return True
-        total *= d
-    return total >= _SMALL
-
-
 def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> str:
     """The NumPy call that a primal contraction came from."""
     arguments = ", ".join(operands)
@@ -295,7 +322,7 @@ def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> s
 
 def _slice(w: Writer, node: Node, x: str) -> tuple[str, bool]:
     code = f"{x}[{_index(w, node.params[0])}]"
-    if _is_large(node) and not isinstance(node.params[0][-1], tuple) and w.uses[node] >= _USES_WORTH_COPY:
+    if w.is_large(node) and not isinstance(node.params[0][-1], tuple) and w.uses[node] >= _USES_WORTH_COPY:
         return f"{code}.copy()", True  # a column that is read often, its elements side by side
     return code, False
 
@@ -379,6 +406,7 @@ _STATEMENTS = {
     "min": _extremum,
     "prod": _prod,
     "cumsum": _cumsum,
+    "convolve": lambda w, n, a, v: (f"np.convolve({a}, {v})", True),
     "searchsorted": lambda w, n, x, v: (f"np.searchsorted({x}, {v}, side={n.params[0]!r})", True),
     "inverse": lambda w, n, x: (f"np.linalg.inv({x})", True),
     "solve": _solve,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..primitives.contraction import EINSUM, GATE
-from ..primitives.elementwise import CAST, TEMPLATES
+from ..primitives.elementwise import CAST, TEMPLATES, Template
 from ..primitives.primitive import CONSTANT
-from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SLICE
+from ..primitives.reduction import CUMSUM
+from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE
 from ..primitives.shaping import RESHAPE
 from ..program.dims import is_concrete, size
 from ..program.node import Node, ancestors
@@ -21,25 +22,45 @@ _NEGATIVE, _DIVIDE = TEMPLATES["negative"], TEMPLATES["divide"]
 def may_be_nonzero(value: Node) -> np.ndarray | None:
     """Where ``value`` may be other than zero, from constants and placed zeros alone; None for everywhere."""
     known: dict[Node, np.ndarray | None] = {}
+    fixed: dict[Node, np.ndarray] = {}
     nodes = ancestors([value])
     if not any(n.primitive in (CONSTANT, ASSEMBLE) for n in nodes):
         return None
     for node in nodes:
-        known[node] = _nonzero(node, [known[o] for o in node.operands])
+        own = _fixed(node, fixed)
+        if own is not None:
+            fixed[node] = own
+            known[node] = None if own.all() else own != 0
+        else:
+            known[node] = _nonzero(node, [known[o] for o in node.operands])
     mask = known[value]
     return None if mask is None or mask.all() else mask
+
+
+def _fixed(node: Node, fixed: dict[Node, np.ndarray]) -> np.ndarray | None:
+    """The value of a constant, and of an elementwise function of constants."""
+    if node.primitive is CONSTANT:
+        return np.asarray(node.params[0].value)
+    if node.is_literal:
+        return np.asarray(node.params[0])
+    if not isinstance(node.primitive, Template) or not all(o in fixed for o in node.operands):
+        return None
+    if not is_concrete(node.shape) or size(node.shape) > _LARGEST:
+        return None
+    with np.errstate(all="ignore"):
+        return np.asarray(node.primitive.evaluate(node.params, *[fixed[o] for o in node.operands]))
 
 
 def _nonzero(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:
     if node.dtype.kind not in "fb" or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     primitive = node.primitive
-    if primitive is CONSTANT:
-        found = np.asarray(node.params[0].value) != 0
-        return None if found.all() else found
-    if primitive is ASSEMBLE:
+    if primitive is ASSEMBLE:  # a sum of truth values is true where one is
         ones = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands, masks, strict=True)]
-        return ASSEMBLE.evaluate(node.params, *[o.astype(np.int8) for o in ones]) != 0
+        return ASSEMBLE.evaluate(node.params, *ones)
+    if primitive is SCATTER and node.operands[1].primitive is CONSTANT:
+        ones = np.ones(node.operands[0].shape, bool) if masks[0] is None else masks[0]
+        return SCATTER.evaluate(node.params, ones, node.operands[1].params[0].value)
     if all(m is None for m in masks):
         return None
     if primitive in (_MULTIPLY, GATE):
@@ -58,6 +79,8 @@ def _nonzero(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:
         return np.logical_or(*np.broadcast_arrays(*ones))
     if primitive in (SLICE, RESHAPE):
         return primitive.evaluate(node.params, masks[0])
+    if primitive is CUMSUM:
+        return None if masks[0] is None else CUMSUM.evaluate(node.params, masks[0]) != 0
     if primitive is GATHER and node.operands[1].primitive is CONSTANT and masks[0] is not None:
         return GATHER.evaluate(node.params, masks[0], node.operands[1].params[0].value)
     return None

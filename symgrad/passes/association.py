@@ -13,6 +13,7 @@ from ..program.dims import Dim
 from ..program.node import Node, emit
 from ..program.program import Program
 from .cost import cost, node_cost
+from .products import spreads
 
 #: operands and labels of a chain that is looked at as one
 _MOST_OPERANDS, _MOST_LABELS = 24, 50
@@ -33,7 +34,7 @@ def associated(program: Program) -> Program:
         while stack:
             o = stack.pop()
             fits = operands + len(o.operands) <= _MOST_OPERANDS
-            if uses[o] == 1 and _is_free(o) and len(set(o.params[1])) == len(o.params[1]) and fits:
+            if uses[o] == 1 and _is_free(o) and len(set(o.params[1])) == len(o.params[1]) and not spreads(o) and fits:
                 members.append(o)
                 operands += len(o.operands)
                 stack += o.operands

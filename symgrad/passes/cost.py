@@ -85,9 +85,10 @@ def einsum_cost(params: tuple, itemsize: int) -> Cost:
     total = NOTHING
     for step_labels, kept_labels, summed in _steps(tuple(arrays), out, sizes):
         operations = math.prod(dims[i] for i in step_labels)
-        memory = math.prod(dims[i] for i in kept_labels) * itemsize
-        rate = _PRODUCT if summed else _ELEMENT
-        total = total + Cost(operations, memory, _CALL + operations * rate + memory * _BYTE)
+        made = math.prod(dims[i] for i in kept_labels)
+        memory = made * itemsize
+        time = max(operations * _PRODUCT, made * _ELEMENT) if summed else operations * _ELEMENT
+        total = total + Cost(operations, memory, _CALL + time + memory * _BYTE)
     return total + Cost(0.0, written, written * _BYTE) if len(set(out)) < len(out) else total
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..primitives.contraction import EINSUM, Labels, contract
 from ..program.node import Node
 from ..program.program import Program
+from .products import spreads
 from .rewrite import rewrite
 
 _MOST_OPERANDS = 16
@@ -96,7 +97,8 @@ def _opened(node: Node) -> tuple[list[Node], list[Labels], list]:
     stack = list(zip(node.operands, labels, strict=True))[::-1]
     while stack:
         o, ls = stack.pop()
-        if not _is_free(o) or _sums(o) or len(set(o.params[1])) < len(o.params[1]) or len(operands) > _MOST_OPERANDS:
+        is_product = _is_free(o) and not _sums(o) and not spreads(o) and len(set(o.params[1])) == len(o.params[1])
+        if not is_product or len(operands) > _MOST_OPERANDS:
             operands.append(o)
             made.append(ls)
             continue

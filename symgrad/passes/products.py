@@ -58,7 +58,14 @@ def _absorbs(node: Node, operand: Node) -> bool:
         return False
     if len(node.operands) == 1:  # a transpose of a contraction
         return not _sums(node) and len(operand.operands) > 1 and node.ndim == operand.ndim
+    if spreads(operand) and _sums(node):
+        return False
     return not _sums(operand) and (_sums(node) or _mixes_ranks(operand))
+
+
+def spreads(node: Node) -> bool:
+    """True where no operand holds some output label: summed by another contraction, it counts its size."""
+    return not {i for ls in node.params[0] for i in ls}.issuperset(node.params[1])
 
 
 def _is_free(node: Node) -> bool:

@@ -26,7 +26,7 @@ def pairwise_order(labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], si
 
     present = {i for own in labels for i in own}
     spelled = ",".join(map(_spelled, labels)) + "->" + _spelled([i for i in out if i in present])
-    shapes = [tuple(d if isinstance(d, int) else NAMED for d in (sizes[i] for i in own)) for own in labels]
+    shapes = [tuple(max(d, 1) if isinstance(d, int) else NAMED for d in (sizes[i] for i in own)) for own in labels]
     method = "dp" if len(labels) <= _MOST_OPTIMAL else "greedy"
     path, _ = contract_path(spelled, *shapes, shapes=True, optimize=method)
     return [(min(step), max(step)) for step in path if len(step) == 2]

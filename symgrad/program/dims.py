@@ -6,7 +6,7 @@ two dims are equal when their expressions are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -26,6 +26,11 @@ def named_dim(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, positive=True)
 
 
+def is_named(dim: Dim) -> bool:
+    """True for a dim that is an expression in names."""
+    return isinstance(dim, sympy.Basic)
+
+
 def declared_shape(text: str) -> Shape:
     """The shape that words declare: names and sizes.
 
@@ -43,19 +48,54 @@ def declared_shape(text: str) -> Shape:
     return tuple(dims)
 
 
-def spelled(dim: Dim, names: Mapping[sympy.Symbol, str]) -> str:
+def normal(dim: Dim) -> Dim:
+    """The one form that equal dims have: an int, or an expanded expression.
+
+    >>> n = named_dim("n")
+    >>> normal(n + 2 - n), normal(n * (n + 1))
+    (2, n**2 + n)
+    """
+    if not is_named(dim):
+        return int(dim)
+    expanded = sympy.expand(dim)
+    return int(expanded) if expanded.is_Integer else expanded
+
+
+def dim_source(dim: Dim, names: Mapping[sympy.Symbol, str]) -> str:
     """Python source of a dim, whose names are spelled as ``names`` says; whole where the dim is.
 
     >>> n = named_dim("n")
-    >>> spelled((n - 1) * n / 2, {n: "v0"})
-    '(v0*(v0 - 1))//(2)'
+    >>> dim_source(n, {n: "v0"}), dim_source((n - 1) * n / 2, {n: "v0"})
+    ('v0', '((v0*(v0 - 1))//(2))')
     """
-    if not isinstance(dim, sympy.Basic):
+    if not is_named(dim):
         return str(int(dim))
     top, bottom = sympy.fraction(sympy.together(dim))
     renamed = {s: sympy.Symbol(name) for s, name in names.items()}
     code = str(sympy.printing.pycode(top.xreplace(renamed)))
-    return code if bottom == 1 else f"({code})//({sympy.printing.pycode(bottom.xreplace(renamed))})"
+    if bottom != 1:
+        code = f"({code})//({sympy.printing.pycode(bottom.xreplace(renamed))})"
+    return code if code.isidentifier() else f"({code})"
+
+
+def value_of(dim: Dim, sizes: Mapping[sympy.Symbol, int]) -> int:
+    """The size of a dim where its names have ``sizes``."""
+    return int(dim.xreplace({s: sympy.Integer(v) for s, v in sizes.items()})) if is_named(dim) else dim
+
+
+def size_function(dims: Sequence[Dim], names: Sequence[sympy.Symbol]) -> Callable[..., tuple[int, ...]]:
+    """The function of the sizes of ``names``, in order, that gives the sizes of ``dims``; the source is symgrad's own.
+
+    >>> n, d = named_dim("n"), named_dim("d")
+    >>> size_function([n * d, n - 1, 3], [n, d])(5, 2)
+    (10, 4, 3)
+    """
+    arguments = {s: f"s{k}" for k, s in enumerate(names)}
+    body = "".join(f"{dim_source(d, arguments)}, " for d in dims)
+    source = f"def sizes({', '.join(arguments.values())}):\n    return ({body})\n"
+    scope: dict[str, Callable] = {}
+    exec(compile(source, "<symgrad sizes>", "exec"), scope)
+    return scope["sizes"]
 
 
 def is_concrete(shape: Shape) -> bool:
@@ -72,7 +112,7 @@ def size(shape: Shape) -> Dim:
     total: Dim = 1
     for d in shape:
         total = total * d
-    return total
+    return total if isinstance(total, int) else normal(total)
 
 
 def broadcast(*shapes: Shape) -> Shape:

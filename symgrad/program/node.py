@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import TracingError, at_user_line
 from .dims import Shape
+from .facts import SizeFacts
 
 if TYPE_CHECKING:
     from ..primitives.primitive import Primitive
@@ -60,12 +61,16 @@ class Node:
 
 
 class Graph:
-    """The table in which nodes are interned, one a trace; derivations of the trace grow it."""
+    """The table in which nodes are interned, one a trace; derivations of the trace grow it.
 
-    __slots__ = ("_outer", "table")
+    ``sizes`` holds what they take for granted about named dims.
+    """
+
+    __slots__ = ("_outer", "sizes", "table")
 
     def __init__(self) -> None:
         self.table: dict[tuple, Node] = {}
+        self.sizes = SizeFacts()
         self._outer: list[Graph | None] = []
 
     def __enter__(self) -> Graph:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from .facts import spelled_fact
 from .node import Graph, Node, ancestors
 
 _LEAVES = ("input", "constant", "literal", "dim")
@@ -75,7 +76,8 @@ class Program:
             shown = "" if not n.shape else f"  # {n.dtype}{_dims(n)}"
             lines.append(f"  {label[n]} = {_call(n, label)}{shown}")
         outputs = ", ".join(label[n] for n in self.outputs)
-        return "\n".join([*lines, f"}} -> {outputs}"])
+        facts = " and ".join(spelled_fact(*fact) for fact in self.graph.sizes.facts)
+        return "\n".join([*lines, f"}} -> {outputs}" + (f" where {facts}" if facts else "")])
 
     __repr__ = __str__
 

@@ -12,12 +12,15 @@ from ..primitives.primitive import dim_value
 from ..program.dims import is_concrete, size
 from ..program.node import Node
 from .declare import Case, Given, implements
+from .sizes import shown, shown_shape, whole
 from .trace import as_node, running
 from .tracer import Tracer
 
 
 def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
-    wanted = x.shape if shape is None else tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    wanted = x.shape
+    if shape is not None:
+        wanted = tuple(map(whole, shape)) if isinstance(shape, (tuple, list)) else (whole(shape),)
     kind = np.dtype(x.dtype if dtype is None else dtype)
     if is_concrete(wanted):
         return Tracer(running().constant(np.full(wanted, value, kind)))
@@ -47,7 +50,7 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, dev
 
 @implements(np.shape, cases=[Case((2, 3))])
 def _shape(a):
-    return as_node(a).shape
+    return shown_shape(as_node(a).shape)
 
 
 @implements(np.ndim, cases=[Case((2, 3))])
@@ -58,7 +61,7 @@ def _ndim(a):
 @implements(np.size, cases=[Case((2, 3)), Case((2, 3), axis=1)])
 def _size(a, axis=None):
     x = as_node(a)
-    return size(x.shape) if axis is None else x.shape[axis]
+    return shown(size(x.shape) if axis is None else x.shape[axis])
 
 
 @implements(np.copy, cases=[Case((2, 3))])

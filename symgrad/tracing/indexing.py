@@ -8,13 +8,14 @@ import numpy as np
 
 from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
-from ..primitives.contraction import expand, transpose
-from ..primitives.primitive import literal
+from ..primitives.contraction import expand, ones, transpose
+from ..primitives.primitive import dim_value, literal
 from ..primitives.selection import Spec, as_index, assemble, full, gather, take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import broadcast, size
+from ..program.dims import broadcast, is_concrete, is_named, normal, size
 from ..program.node import Node
-from .trace import as_node, running
+from .sizes import Size, concrete
+from .trace import SIZES_FIX, as_node, running
 
 
 def get(x: Node, index: Any) -> tuple[Node, bool]:
@@ -73,8 +74,12 @@ def _boolean(part: Any) -> list[Any]:
 
 
 def _as_index(e: Any) -> Any:
-    if e is None or isinstance(e, slice):
+    if e is None:
         return e
+    if isinstance(e, slice):
+        return slice(*[v.dim if isinstance(v, Size) else v for v in (e.start, e.stop, e.step)])
+    if isinstance(e, Size):
+        return e.dim
     node = getattr(e, "_symgrad_node", None)
     if node is not None:
         if node.dtype.kind == "f":
@@ -97,22 +102,45 @@ def _is_array(e: Any) -> bool:
 
 
 def spec_entry(e: Any, dim: Any) -> Any:
-    """One axis of a slice spec from a Python int or slice."""
+    """One axis of a slice spec from an int or a slice; both may hold named dims."""
+    parts = (e.start, e.stop) if isinstance(e, slice) else (e,)
+    if any(map(is_named, (*parts, dim))):
+        return _named_slice(e, dim) if isinstance(e, slice) else _named_index(e, dim)
     if isinstance(e, int):
-        if isinstance(dim, int) and not -dim <= e < dim:
+        if not -dim <= e < dim:
             raise IndexError(at_user_line(f"index {e} is out of bounds for an axis of size {dim}"))
         return e + dim if e < 0 else e
-    if isinstance(dim, int):
-        start, stop, step = e.indices(dim)
-        return start, len(range(start, stop, step)), step
+    start, stop, step = e.indices(dim)
+    return start, len(range(start, stop, step)), step
+
+
+def _from_start(e: Any, dim: Any) -> Any:
+    """An index counted from the start of its axis."""
+    return e if running().assumes(e, "nonnegative") else normal(e + dim)
+
+
+def _named_index(e: Any, dim: Any) -> Any:
+    at = _from_start(e, dim)
+    if not (running().assumes(at, "nonnegative") and running().assumes(normal(dim - 1 - at), "nonnegative")):
+        raise IndexError(at_user_line(f"index {e} is out of bounds for an axis of size {dim}"))
+    return at
+
+
+def _named_slice(e: slice, dim: Any) -> tuple:
+    """A slice of a named dim; where the sizes of this run cut it short the trace is for them alone."""
+    trace = running()
     step = 1 if e.step is None else e.step
     if step == -1 and e.start is None and e.stop is None:
-        return dim - 1, dim, -1
+        return normal(dim - 1), dim, -1
     if step != 1:
-        raise ShapeError(at_user_line(f"a step of {step} along the named dim {dim} is not supported"))
-    start = 0 if e.start is None else e.start + dim if e.start < 0 else e.start
-    stop = dim if e.stop is None else e.stop + dim if e.stop < 0 else e.stop
-    return start, stop - start, 1
+        raise ShapeError(at_user_line(f"a step of {step} along the named dim {dim} is not supported. {SIZES_FIX}"))
+    start = 0 if e.start is None else _from_start(e.start, dim)
+    stop = dim if e.stop is None else _from_start(e.stop, dim)
+    if all(trace.assumes(normal(d), "nonnegative") for d in (start, stop - start, dim - stop)):
+        return start, normal(stop - start), 1
+    size = trace.fixed(dim)
+    start, stop, _ = slice(*[v if v is None else trace.fixed(v) for v in (e.start, e.stop)]).indices(size)
+    return start, max(stop - start, 0), 1
 
 
 def _basic(x: Node, entries: list[Any]) -> Node:
@@ -151,7 +179,7 @@ def _advanced(x: Node, entries: list[Any]) -> Node:
 
 def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     """Several index arrays as one into the C-ordered product of their axes."""
-    if not any(isinstance(i, Node) for i in indices):
+    if not any(isinstance(i, Node) for i in indices) and is_concrete(tuple(dims)):
         arrays = np.broadcast_arrays(*[np.asarray(i) for i in indices])
         for a, d in zip(arrays, dims, strict=True):
             if a.size and (a.min() < -d or a.max() >= d):
@@ -161,10 +189,19 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
         return running().constant(np.asarray(flat, dtype=np.intp))
     total: Node = literal(0)
     for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
-        node = i if isinstance(i, Node) else as_node(i if isinstance(i, int) else np.asarray(i))
-        node = f.where(f.less(node, 0), f.add(node, d), node)
-        total = node if k == 0 else f.add(f.multiply(total, d), node)
+        node = i if isinstance(i, Node) else _checked_index(i, d)
+        node = f.where(f.less(node, 0), f.add(node, dim_value(d)), node)
+        total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)
     return total
+
+
+def _checked_index(index: Any, dim: Any) -> Node:
+    """A known index, within ``dim`` as far as that is known."""
+    values = np.asarray(index)
+    for beyond in (normal(dim - 1 - int(values.max())), normal(dim + int(values.min()))) if values.size else ():
+        if not running().assumes(beyond, "nonnegative"):
+            raise IndexError(at_user_line(f"an index of {index} is out of bounds for an axis of size {dim}"))
+    return as_node(index if isinstance(index, int) else values)
 
 
 def put(x: Node, index: Any, value: Node) -> Node:
@@ -183,9 +220,12 @@ def put(x: Node, index: Any, value: Node) -> Node:
     piece = unsqueeze(_fit(value, wide), window)
     if spec == full(x.shape):
         return f.cast(f.add(piece, literal(0)) if piece.is_literal else piece, x.dtype)
-    covered = np.zeros(x.shape, bool)
-    covered[as_index(spec)] = True
-    mask = running().constant(covered)
+    if is_concrete((*x.shape, *window)):
+        covered = np.zeros(x.shape, bool)
+        covered[as_index(spec)] = True
+        mask = running().constant(covered)
+    else:
+        mask = f.not_equal(assemble([ones(window)], x.shape, [spec]), 0)
     return f.where(mask, assemble([f.cast(_strong(piece, x.dtype), x.dtype)], x.shape, [spec]), x)
 
 
@@ -206,7 +246,8 @@ def _strong(x: Node, dtype: np.dtype) -> Node:
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
     if any(isinstance(e, Node) for e in entries):
         raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
-    number = np.arange(size(x.shape)).reshape(x.shape)
+    shape = concrete(x.shape, "x[i] = v with an index array")
+    number = np.arange(size(shape)).reshape(shape)
     chosen = number[tuple(entries)]
     if not chosen.size:
         return x

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sympy
 
 from ..errors import ShapeError, UnsupportedOperation, at_user_line
 from ..primitives.contraction import expand, transpose
+from ..primitives.selection import take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import broadcast, is_concrete, size
+from ..program.dims import broadcast, is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axes, normalized_axis
-from .trace import as_node
+from .sizes import Size, whole
+from .trace import SIZES_FIX, as_node, running
 from .tracer import Tracer
 
 
@@ -54,17 +57,33 @@ def _moveaxis(a, source, destination):
 def resolved_shape(x: Node, shape: Any) -> tuple:
     """A shape argument with its -1 filled in, checked against the number of elements."""
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    wanted = tuple(int(d) if isinstance(d, (np.integer, Tracer)) else d for d in wanted)
+    wanted = tuple(whole(d) if isinstance(d, (np.integer, Tracer, Size)) else d for d in wanted)
+    total = size(x.shape)
     if -1 in wanted:
         k = wanted.index(-1)
         rest = size(wanted[:k] + wanted[k + 1 :])
-        total = size(x.shape)
-        if is_concrete(x.shape) and (rest == 0 or total % rest):
-            raise ShapeError(at_user_line(f"cannot reshape an array of shape {x.shape} into {wanted}"))
-        wanted = (*wanted[:k], total // rest if is_concrete(x.shape) else total / rest, *wanted[k + 1 :])
-    if size(wanted) != size(x.shape):
-        raise ShapeError(at_user_line(f"cannot reshape an array of shape {x.shape} into {wanted}"))
+        wanted = (*wanted[:k], _quotient(x, total, rest, wanted), *wanted[k + 1 :])
+    if normal(size(wanted) - total) != 0:
+        raise _misfit(x, wanted)
     return wanted
+
+
+def _quotient(x: Node, total: Any, rest: Any, wanted: tuple) -> Any:
+    """``total / rest``, which is whole."""
+    if is_concrete((total, rest)):
+        if rest == 0 or total % rest:
+            raise _misfit(x, wanted)
+        return total // rest
+    quotient = normal(sympy.cancel(total / sympy.sympify(rest)))
+    over = sympy.fraction(sympy.together(quotient))[1]
+    if over != 1 and not (over.is_Integer and running().assumes(sympy.Mod(total, rest), "zero")):
+        raise _misfit(x, wanted)
+    return quotient
+
+
+def _misfit(x: Node, wanted: tuple) -> ShapeError:
+    fix = "" if is_concrete((*x.shape, *wanted)) else f". {SIZES_FIX}"
+    return ShapeError(at_user_line(f"cannot reshape an array of shape {x.shape} into {wanted}{fix}"))
 
 
 @implements(
@@ -90,12 +109,22 @@ def _ravel(a, order="C"):
 def _squeeze(a, axis=None):
     x = as_node(a)
     if axis is None:
-        axes = tuple(k for k, d in enumerate(x.shape) if d == 1)
+        axes = tuple(k for k, d in enumerate(x.shape) if _is_unit(d))
     else:
         axes = normalized_axes(axis, x.ndim)
-        if any(x.shape[k] != 1 for k in axes):
+        if not all(_is_unit(x.shape[k]) for k in axes):
             raise ShapeError(at_user_line(f"cannot squeeze axis {axis} of shape {x.shape}: its size is not 1"))
+    named = [k for k in axes if x.shape[k] != 1]
+    if named:  # of size 1 in this run
+        x = take_slice(x, tuple((0, 1, 1) if k in named else (0, d, 1) for k, d in enumerate(x.shape)))
     return Tracer(reshape(x, tuple(d for k, d in enumerate(x.shape) if k not in axes)))
+
+
+def _is_unit(dim: Any) -> bool:
+    """True for 1; a named dim is taken to be larger where nobody knows its size."""
+    if isinstance(dim, int):
+        return dim == 1
+    return not running().assumes(normal(dim - 2), "nonnegative") and running().fixed(dim) == 1
 
 
 @implements(np.expand_dims, cases=[Case((3,), Given(0)), Case((2, 3), Given((0, -1)))])
@@ -127,7 +156,7 @@ def at_least(rank: int, arrays: tuple) -> Any:
 @implements(np.broadcast_to, cases=[Case((3,), Given((2, 3))), Case((2, 1), Given((4, 2, 3))), Case((), Given((2,)))])
 def _broadcast_to(a, shape, subok=False):
     x = as_node(a)
-    wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    wanted = tuple(map(whole, shape)) if isinstance(shape, (tuple, list)) else (whole(shape),)
     if broadcast(x.shape, wanted) != wanted:
         raise ShapeError(at_user_line(f"cannot broadcast an array of shape {x.shape} to {wanted}"))
     return Tracer(expand(x, wanted))

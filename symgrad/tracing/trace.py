@@ -9,24 +9,32 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import sympy
 
-from ..errors import DtypeError, TracingError, at_user_line
+from ..errors import DtypeError, ShapeError, TracingError, at_user_line
 from ..primitives.primitive import Captured, constant, input_node, literal
+from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.node import Graph, Node
 
 _state = threading.local()
 
 
 class Trace:
-    """One tracing run; ``values`` maps inputs to what they hold in this run, or is None without values."""
+    """One tracing run.
 
-    def __init__(self, with_values: bool = True) -> None:
+    ``values`` maps inputs to what they hold in this run; those with named dims hold nothing. ``sizes`` is what
+    named dims are in this run, or None where nobody knows.
+    """
+
+    def __init__(self, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
         self.graph = Graph()
-        self.values: dict[Node, Any] | None = {} if with_values else None
+        self.values: dict[Node, Any] = {}
+        self.sizes = self.graph.sizes
+        self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}
         self.branches: list[tuple[Node, Any]] = []
         self._constants: dict[int, tuple[Any, Node]] = {}
@@ -46,9 +54,12 @@ class Trace:
         """An input that holds ``value`` in this run."""
         array = np.asarray(value)
         node = input_node(label, array.shape, checked_dtype(array.dtype, label), weak)
-        if self.values is not None:
-            self.values[node] = value if weak else array
+        self.values[node] = value if weak else array
         return node
+
+    def new_named_input(self, label: str, shape: Shape, dtype: np.dtype, weak: bool = False) -> Node:
+        """An input of which nothing but the shape and the dtype is known."""
+        return input_node(label, shape, checked_dtype(dtype, label), weak)
 
     def parameter(self, parameter: Any) -> Node:
         """The input that stands for a network parameter, made at its first use."""
@@ -78,25 +89,59 @@ class Trace:
 
     def value_of(self, node: Node) -> Any:
         """What ``node`` holds in this run; computed on demand and remembered."""
-        if self.values is None:
-            raise TracingError(
-                at_user_line(
-                    "the value of a traced array is needed here, and this trace has only shapes. "
-                    "Use np.where for a choice between values, or trace with example arrays."
-                )
-            )
         memo = self.values
         if node not in memo:
+            needed = _missing(node, memo)
+            if not all(map(_is_computable, needed)):
+                raise TracingError(
+                    at_user_line(
+                        "the value of a traced array is needed here, and an array of named dims has none while it is "
+                        "traced: one trace serves every size. Use np.where for a choice between values, or drop the "
+                        "named dims of this function."
+                    )
+                )
             with np.errstate(all="ignore"):
-                for n in _missing(node, memo):
+                for n in needed:
                     memo[n] = _evaluate(n, memo)
         return memo[node]
+
+    def has_value(self, node: Node) -> bool:
+        """True where the value of ``node`` is known in this run."""
+        return node in self.values or all(map(_is_computable, _missing(node, self.values)))
 
     def guard(self, node: Node) -> Any:
         """The concrete value, recorded: the trace serves only where it comes out the same."""
         value = np.asarray(self.value_of(node))[()]
         self.branches.append((node, value))
         return value
+
+    def assumes(self, dim: Dim, sign: str) -> bool:
+        """Whether a whole expression of named dims is ``zero`` or ``nonnegative``, as it must be; guarded."""
+        return self.sizes.assumed(dim, sign)
+
+    def decides(self, dim: Dim, sign: str) -> bool:
+        """Whether it is, for this run, guarded; an error where this run has no sizes."""
+        known = self.sizes.known(dim, sign)
+        if known is None:
+            raise ShapeError(at_user_line(f"a choice depends on the size of the named dims in {dim}. {SIZES_FIX}"))
+        return known
+
+    def fixed(self, dim: Dim) -> int:
+        """The size that ``dim`` has in this run, guarded: the trace serves no other."""
+        if not is_named(dim):
+            return int(dim)
+        if self.sizes.sizes is None:
+            raise ShapeError(at_user_line(f"the size {dim} of named dims is needed here as a number. {SIZES_FIX}"))
+        size = value_of(dim, self.sizes.sizes)
+        self.sizes.known(dim - size, "zero")
+        return size
+
+
+SIZES_FIX = "Give sizes in place of the names ('n 3' for 'n d'), or drop the named dims of this function."
+
+
+def _is_computable(node: Node) -> bool:
+    return is_concrete(node.shape) and node.primitive.name not in ("input", "dim")
 
 
 def _missing(node: Node, memo: dict[Node, Any]) -> list[Node]:

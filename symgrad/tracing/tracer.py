@@ -8,6 +8,7 @@ refused with the user's own line and the fix.
 from __future__ import annotations
 
 import operator
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -17,8 +18,10 @@ import numpy as np
 from ..errors import StaleView, TracingError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import TEMPLATES, Template
+from ..program.dims import size
 from ..program.node import Node
 from . import indexing
+from .sizes import shown, shown_shape
 from .trace import as_node, current, running
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
@@ -91,7 +94,7 @@ class Tracer:
 
     @property
     def shape(self) -> tuple:
-        return self._symgrad_node.shape
+        return shown_shape(self._symgrad_node.shape)
 
     @property
     def dtype(self) -> np.dtype:
@@ -103,9 +106,7 @@ class Tracer:
 
     @property
     def size(self) -> Any:
-        from ..program.dims import size
-
-        return size(self.shape)
+        return shown(size(self._symgrad_node.shape))
 
     @property
     def itemsize(self) -> int:
@@ -195,7 +196,7 @@ class Tracer:
         return node.dtype.kind != "f" or (bool(node.operands) and not node.primitive.dependencies(node))
 
     def __bool__(self) -> bool:
-        if self.size != 1:
+        if size(self._symgrad_node.shape) != 1:
             refuse(
                 "the truth value of an array with more than one element is ambiguous; use np.all, np.any or np.where."
             )
@@ -215,14 +216,14 @@ class Tracer:
         return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
 
     def __str__(self) -> str:
-        trace = current()
-        return repr(self) if trace is None or trace.values is None else str(trace.value_of(self._symgrad_node))
+        trace, node = current(), self._symgrad_node
+        return str(trace.value_of(node)) if trace is not None and trace.has_value(node) else repr(self)
 
     def __format__(self, spec: str) -> str:
-        trace = current()
-        if trace is None or trace.values is None:
+        trace, node = current(), self._symgrad_node
+        if trace is None or not trace.has_value(node):
             return repr(self)
-        return format(np.asarray(trace.value_of(self._symgrad_node))[()], spec)
+        return format(np.asarray(trace.value_of(node))[()], spec)
 
     # operators
 
@@ -483,7 +484,7 @@ _NOT_ARRAYS = (type(None), str, bytes, dict, set)
 
 
 def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
-    template = UFUNCS.get(ufunc)
+    template = UFUNCS.get(ufunc) or _special(ufunc)
     rule = FUNCTIONS.get(ufunc, _no_rule(ufunc))
     dtype = kwargs.pop("dtype", None)
     kept = {
@@ -499,9 +500,21 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
     return result if dtype is None else result.astype(dtype)
 
 
+def _special(ufunc: np.ufunc) -> Template | None:
+    """The template of a ``scipy.special`` ufunc. They are declared at the first call of one: scipy is optional."""
+    library = sys.modules.get("scipy.special")
+    if library is None or getattr(library, ufunc.__name__, None) is not ufunc:
+        return None
+    from ..primitives.special import SPECIAL
+
+    UFUNCS.update(SPECIAL)
+    return UFUNCS.get(ufunc)
+
+
 def _no_rule(ufunc: np.ufunc) -> Callable:
     def rule(*_: Any, **__: Any) -> NoReturn:
-        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__} has no derivative rule in symgrad."))
+        name = f"np.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else f"the ufunc {ufunc.__name__}"
+        raise UnsupportedOperation(at_user_line(f"{name} has no derivative rule in symgrad."))
 
     return rule
 

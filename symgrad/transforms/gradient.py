@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..closed_form.latex import symbol_latex
-from ..compiled import Entry
+from ..compiled import Entry, Shapes
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning
@@ -92,6 +92,17 @@ class GradientFunction(DerivedFunction):
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
         args, _, _ = self._split_sens(args, kwargs)
         check_arguments(args, self._chosen(args), self.__name__)
+
+    def _shapes(self, args: tuple, kwargs: dict[str, Any]) -> Shapes:
+        assert self.declaration is not None
+        own, named, sens = self._split_sens(args, kwargs)
+        by_place, by_name = self.declaration.shapes(own, named)
+        if self.takes_sens:
+            declared = self._output_shapes("sens", sens, own, named, self.has_aux)
+            if "sens" in kwargs:
+                return by_place, {**by_name, "sens": declared}
+            by_place = [*by_place, declared]
+        return by_place, by_name
 
     def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
         args, kwargs, sens = self._split_sens(args, kwargs)

@@ -121,7 +121,7 @@ class JacobianFunction(DerivedFunction):
         return self._with(sparse=False)
 
     def _entry(self, args, kwargs):
-        if not args and not kwargs and self._compiled.latest is None:
+        if not args and not kwargs and self._compiled.latest is None and self.declaration is None:
             raise ArgumentError(f"{self.__name__}: pass example arguments, whose shapes the formula is for.")
         return super()._entry(args, kwargs)
 

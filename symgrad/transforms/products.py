@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..compiled import Entry, is_tracing
@@ -58,6 +59,26 @@ class _AlongInputs(DerivedFunction):
         for k, value in enumerate(args[0]):
             check_differentiable(value, f"input {k}", self.__name__)
 
+    def _shapes(self, args, kwargs):
+        assert self.declaration is not None
+        inputs, v = args
+        by_place, _ = self.declaration.shapes(inputs, {})
+        declared = tuple([tree_map(_nothing, x) if d is None else d for x, d in zip(inputs, by_place, strict=True)])
+        return (declared, self._shape_along(inputs, v, declared)), {}
+
+    def _named_arguments(self, args):
+        return super()._named_arguments(args[0])
+
+    def _shape_along(self, inputs: tuple, v: Any, declared: tuple) -> Any:
+        """What ``v`` declares: the shapes of the inputs."""
+        if flatten(v)[1] != flatten(declared)[1]:
+            return tree_map(_nothing, v)
+        return tree_map(lambda d: d and replace(d, label=f"v of {d.label}"), declared)
+
+
+def _nothing(_: Any) -> None:
+    return None
+
 
 class _Pushforward(_AlongInputs):
     verb = "jvp"
@@ -89,6 +110,11 @@ class _Pullback(_AlongInputs):
         main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
         outputs, _ = output_nodes(main, self.__name__)
         return _pulled(outputs, v, inputs, nodes, self.__name__)
+
+    def _shape_along(self, inputs, v, declared):
+        if self._primal is None:  # the trace that vjp has made
+            self._primal = _derived(SymbolicFunction, self.fn, self.backend)._compiled
+        return self._output_shapes("v", v, inputs, {}, self.has_aux)
 
 
 def _pulled(outputs: list[Node], v: Any, inputs: tuple, nodes: list[Node], caller: str) -> tuple:

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..compiled import CompiledFunction, argument_names
-from ..errors import ArgumentError
-from ..primitives.primitive import input_node
-from ..program.dims import named_dim
+from ..compiled import CompiledFunction
+from ..named_dims import declaration_of, declared_arguments, is_shapes
 from ..program.program import Program
-from ..tracing.trace import Trace, as_node
-from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten
 from .positions import checked_function
 
 
@@ -23,41 +16,18 @@ def trace(fn: Callable, *args: Any, **kwargs: Any) -> Program:
 
     Arguments are example arrays (or nested tuples, lists and dicts of them); or all of them shapes as
     text, ``"n d"``, whose words are named dims or sizes: then the Program holds for every size, in
-    float64, and a branch on values is an error.
+    float64, and a branch on values is an error. A function that declares its shapes needs no arguments.
 
-    >>> print(trace(lambda X, w: X @ w, "n d", "d"))
+    >>> print(trace(lambda X, w: X @ w, "n d", w="d"))
     program(X: float64[n,d], w: float64[d]) {
       v0 = einsum[ij,j->i](X, w)  # float64[n]
     } -> v0
     """
     checked_function(fn)
-    texts = [isinstance(v, str) for v in (*args, *kwargs.values())]
-    if texts and all(texts):
-        return _trace_named(fn, args, kwargs)
-    return CompiledFunction(fn, fn, cache=False).entry(*args, **kwargs).program
-
-
-def _trace_named(fn: Callable, args: tuple[str, ...], kwargs: dict[str, str]) -> Program:
-    run = Trace(with_values=False)
-    with run:
-        names = [*argument_names(fn, len(args)), *kwargs]
-        shapes = [_shape(text) for text in (*args, *kwargs.values())]
-        inputs = [input_node(n, s, np.dtype(np.float64)) for n, s in zip(names, shapes, strict=True)]
-        traced = [Tracer(n) for n in inputs]
-        outputs = fn(*traced[: len(args)], **dict(zip(kwargs, traced[len(args) :], strict=True)))
-        leaves, _ = flatten(outputs)
-        made = [as_node(v) for v in leaves]
-        weights = list(run.parameters.values())
-        return Program([*inputs, *(n for _, n in weights)], made, [*names, *(p.name for p, _ in weights)], run.graph)
-
-
-def _shape(text: str) -> tuple:
-    dims: list[Any] = []
-    for word in text.split():
-        if word.isdigit():
-            dims.append(int(word))
-        elif word.isidentifier():
-            dims.append(named_dim(word))
-        else:
-            raise ArgumentError(f"the shape {text!r} holds {word!r}; write names and sizes, such as 'n d' or 'n 3'.")
-    return tuple(dims)
+    declaration = declaration_of(fn)
+    compiled = CompiledFunction(fn, fn, cache=False, shapes=None if declaration is None else declaration.shapes)
+    if is_shapes(args, kwargs):
+        return compiled.entry_of_shapes(*declared_arguments(fn, args, kwargs)).program
+    if not args and not kwargs and declaration is not None:
+        return compiled.entry_of_shapes(*declaration.complete("trace")).program
+    return compiled.entry(*args, **kwargs).program

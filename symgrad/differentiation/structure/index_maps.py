@@ -15,14 +15,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import sympy
 
 from ...primitives.contraction import contract
 from ...primitives.functions import add, multiply
 from ...primitives.primitive import CONSTANT, Captured, dim_value
 from ...primitives.selection import gather, take_slice
 from ...primitives.shaping import reshape
-from ...program.dims import Dim
+from ...program.dims import Dim, normal
 from ...program.node import Node, active_graph
 
 _serials = itertools.count()
@@ -260,14 +259,12 @@ def _looked_up(x: Node, maps: list[Map]) -> tuple[Node, list[Map]]:
     return made, [*map(plain, flat.labels), *(maps[a] for a in rest)]
 
 
-def decided(relation: Any) -> bool:
-    """A relation of dims as a bool; Unsolved where named dims leave it open."""
-    if isinstance(relation, (bool, np.bool_)):
-        return bool(relation)
-    known = sympy.simplify(relation)
-    if known in (sympy.true, sympy.false):
-        return bool(known)
-    raise Unsolved
+def nonnegative(dim: Dim) -> bool:
+    """Whether a dim is not negative, a fact of the graph from now on; Unsolved where named dims leave it open."""
+    known = active_graph().sizes.usual(dim, "nonnegative")
+    if known is None:
+        raise Unsolved
+    return known
 
 
 def solution(m: Affine, start: Dim, length: Dim, step: Dim) -> tuple[Affine, Affine, Dim] | None:
@@ -278,19 +275,22 @@ def solution(m: Affine, start: Dim, length: Dim, step: Dim) -> tuple[Affine, Aff
     """
     ((label, b),) = m.steps
     a, size = m.start, label.size
-    if b == step:
-        ahead = start - a
-        if step != 1:
+    if b == step or (abs(b) == 1 and b == -step):  # places go up with the label, or down
+        ahead = normal(start - a)
+        if step not in (1, -1):
             if not isinstance(ahead, int) or not isinstance(step, int):
                 raise Unsolved
             if ahead % step:
                 return None
-            ahead = ahead // step
-        first = ahead if decided(ahead >= 0) else 0
-        last = size if decided(size <= ahead + length) else ahead + length
-        if decided(last <= first):
+        up = b == step
+        low = ahead // step if up and step not in (1, -1) else normal(b * ahead if up else b * ahead - length + 1)
+        high = normal(low + length)
+        first = low if nonnegative(low) else 0
+        count = normal((size if nonnegative(high - size) else high) - first)
+        if count == 0 or not nonnegative(count):
             return None
-        return Affine(first, ((label, 1),)), Affine(first - ahead, ((label, 1),)), last - first
+        place = normal(first - low) if up else normal(high - 1 - first)
+        return Affine(first, ((label, 1),)), Affine(place, ((label, 1 if up else -1),)), count
     if not all(isinstance(v, int) for v in (a, b, size, start, length, step)):
         raise Unsolved
     g = math.gcd(b, step)

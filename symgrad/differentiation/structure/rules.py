@@ -10,7 +10,7 @@ import numpy as np
 
 from ...primitives.contraction import EINSUM, GATE
 from ...primitives.elementwise import CAST, Template, cast, partial_factor
-from ...primitives.functions import add, less, remainder, where
+from ...primitives.functions import add, floor_divide, less, remainder, where
 from ...primitives.identity import MARK
 from ...primitives.primitive import CONSTANT, Captured, constant, dim_value
 from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
@@ -31,10 +31,9 @@ from .index_maps import (
     looked_up_at,
     merged_labels,
     plain,
-    plain_label,
     shifted,
 )
-from .terms import Term, chosen_labels, dense_term, equated, gated, node_flow, placed_in, relabelled, scaled, split_map
+from .terms import Term, dense_term, equated, gated, looked_for, node_flow, placed_in, relabelled, scaled, split_map
 
 #: running sums along longer axes stay sums
 _MOST_TRIANGLE = 256
@@ -55,6 +54,8 @@ def pulled(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) ->
 def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
     forward = rules is _PUSH
     start, end = (source, node) if forward else (node, source)
+    if 0 in (*seed_shape, *start.shape, *end.shape):
+        return []
     rule = rules.get(Template if isinstance(node.primitive, Template) else node.primitive)
     made = None
     if rule is not None:
@@ -102,7 +103,7 @@ def _push_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]
     if factor is None:
         return []
     at = _broadcast_at(term.at, source.shape, node.shape)
-    return _times(replace(term, at=at), factor, node.shape, at)
+    return _times(term.moved(at), factor, node.shape, at)
 
 
 def _pull_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
@@ -114,7 +115,7 @@ def _pull_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]
 
 def _push_gate(node: Node, source: Node, key: int, term: Term) -> list[Term]:
     at = _broadcast_at(term.at, source.shape, node.shape)
-    return _gate(node, key, replace(term, at=at), at)
+    return _gate(node, key, term.moved(at), at)
 
 
 def _pull_gate(node: Node, source: Node, key: int, term: Term) -> list[Term]:
@@ -219,30 +220,34 @@ def _lookup_places(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
 
 def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
     """The term where ``index`` looks along one axis, at the axes of ``index``."""
-    m = term.at[axis]
-    if isinstance(m, Lookup) or len(m.steps) != 1 or not is_concrete((dim, *index.shape)):
+    if not is_concrete((dim, *index.shape)):
         raise Unsolved
-    wrapped = _wrapped(index, dim)
-    new = tuple([Label(d) for d in index.shape])
-    ((label, stride),) = m.steps
-    chosen: dict[Label, Map] = {k: plain(k) for k in new}
-    by = Lookup(wrapped, new)
-    if plain_label(m) is None or label.size != dim:  # not every place that is looked at holds something
-        if wrapped.primitive is not CONSTANT or not is_static(m):
-            raise Unsolved
-        ahead = wrapped.params[0].value - m.start
-        counted = ahead // stride
-        inside = (ahead % stride == 0) & (counted >= 0) & (counted < label.size)
-        if not inside.any():
+    m, wrapped = term.at[axis], _wrapped(index, dim)
+    merged = merged_labels(m, dim)
+    if merged is not None:  # every place that is looked at holds one entry
+        new = tuple([Label(d) for d in index.shape])
+        by: dict[Label, Map] = {}
+        stride = 1
+        for k in reversed(merged):
+            by[k] = Lookup(_digit(wrapped, stride, k.size, dim), new)
+            stride *= k.size
+        found, axes = relabelled(term, by), list(map(plain, new))
+    elif wrapped.primitive is CONSTANT and is_static(m):
+        sought = looked_for(term, m, wrapped.params[0].value)
+        if sought is None:
             return []
-        if new:
-            picked, one = chosen_labels(inside, new)
-            chosen.update(picked)
-            by = Lookup(index_array(counted[inside]), (one,))
-        else:
-            by = Affine(int(counted))
-    found = relabelled(term, {label: by})
-    return [found.moved((*found.at[:axis], *[chosen[k] for k in new], *found.at[axis + 1 :]))]
+        found, axes = sought
+    else:
+        raise Unsolved
+    return [found.moved((*found.at[:axis], *axes, *found.at[axis + 1 :]))]
+
+
+def _digit(index: Node, stride: int, size: int, dim: int) -> Node:
+    """The place along one of the axes of ``size`` that merge into one of ``dim``."""
+    if index.primitive is CONSTANT:
+        return index_array(index.params[0].value // stride % size)
+    digit = index if stride == 1 else floor_divide(index, dim_value(stride))
+    return digit if stride * size == dim else remainder(digit, dim_value(size))
 
 
 def _wrapped(index: Node, dim: int) -> Node:
@@ -293,7 +298,7 @@ def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:
         held, split = split_map(held, flat, dims_new)
         at = [*held.at[:before], *split]
         term = replace(held, at=held.at[before + 1 :])
-    return [replace(term, at=tuple(at))]
+    return [term.moved(at)]
 
 
 def _blocks(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
@@ -364,7 +369,7 @@ def _running(node: Node, term: Term, backwards: bool) -> list[Term]:
     d = node.shape[axis]
     m = term.at[axis]
     held = {k for own in term.seed for k in own.labels}
-    if not isinstance(d, int) or d > _MOST_TRIANGLE or not held.issuperset(m.labels):
+    if not isinstance(d, int) or d > _MOST_TRIANGLE or not held.issuperset([k for k in m.labels if k.size != 1]):
         raise Unsolved
     new = plain(Label(d))
     value, labels = at_maps(triangle(d, backwards), [new, m])

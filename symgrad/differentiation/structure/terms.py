@@ -226,6 +226,31 @@ def chosen_labels(inside: np.ndarray, labels: Labels) -> tuple[dict[Label, Map],
     return {k: Lookup(index_array(p), (new,)) for k, p in zip(labels, points, strict=True)}, new
 
 
+def looked_for(term: Term, m: Map, wanted: np.ndarray) -> tuple[Term, list[Map]] | None:
+    """``term`` where its static map ``m`` is one of the positions ``wanted``, and the place in each axis of ``wanted``.
+
+    None where it never is.
+    """
+    places = positions(m, m.labels).ravel()
+    order = np.argsort(places, kind="stable")
+    first, last = [np.searchsorted(places[order], wanted.ravel(), side=side) for side in ("left", "right")]
+    counts = last - first
+    if not counts.any():
+        return None
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    points = order[np.repeat(first, counts) + within]
+    if np.all(counts == 1):  # the axes stay apart
+        shape, new = wanted.shape, tuple([Label(d) for d in wanted.shape])
+        axes: list[Map] = list(map(plain, new))
+    else:
+        shape, new = points.shape, (Label(len(points)),)
+        rows = np.unravel_index(np.repeat(np.arange(wanted.size), counts), wanted.shape) if wanted.ndim else ()
+        axes = [Lookup(index_array(r), new) for r in rows]
+    digits = np.unravel_index(points, [k.size for k in m.labels]) if m.labels else ()
+    by = {k: shifted_map(d.reshape(shape), new) for k, d in zip(m.labels, digits, strict=True)}
+    return relabelled(term, by), axes
+
+
 def relabelled(term: Term, by: dict[Label, Map]) -> Term:
     """``term`` with maps of new labels in place of labels."""
     if any(k in by for k in term.labels):
@@ -244,7 +269,7 @@ def relabelled(term: Term, by: dict[Label, Map]) -> Term:
 
 
 def equated(term: Term, a: Map, b: Map, dim: Dim) -> tuple[Term, Map] | None:
-    """``term`` where two maps of one axis of size ``dim`` agree, and the map that both are; None where they never do."""
+    """``term`` where two maps along ``dim`` agree, and the map that both are; None where they never do."""
     if a == b:
         return term, a
     for m, other in ((a, b), (b, a)):
@@ -401,7 +426,7 @@ def _scatter(term: Term, maps: list[Map], shape: Shape, scattered: list[int]) ->
     rest = [a for a in range(len(maps)) if a not in scattered]
     dims = tuple([shape[a] for a in scattered])
     flat = flat_map([maps[a] for a in scattered], dims)
-    labels = flat.labels
+    labels = tuple(dict.fromkeys([k for a in scattered for k in maps[a].labels]))
     counters = tuple(dict.fromkeys([k for a in rest for k in maps[a].labels] + list(labels)))
     # the rest is placed densely behind the labels of the scatter
     at, seed = tuple([maps[a] for a in rest]), tuple(map(plain, labels))

@@ -1,0 +1,87 @@
+"""SizeFacts: what a derivation takes for granted about the sizes of its named dims.
+
+Where a size decides something (does ``x[2:-2]`` fit, do two slices overlap), the answer for this call is taken and
+written down as a fact; a program serves the sizes for which its facts hold. Derived for no call in particular it
+takes the answer for large sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+
+from .dims import Dim, normal, size_function, value_of
+
+#: whether the value of a dim is as the sign says
+HOLDS = {
+    "zero": lambda v: v == 0,
+    "nonnegative": lambda v: v >= 0,
+    "not zero": lambda v: v != 0,
+    "not nonnegative": lambda v: v < 0,
+}
+_WORDS = {"zero": "= 0", "nonnegative": "≥ 0", "not zero": "≠ 0", "not nonnegative": "< 0"}
+
+
+class SizeFacts:
+    """``sizes`` is what named dims are in one call, None where there is none; ``facts`` are dims with their signs."""
+
+    __slots__ = ("_checked", "_names", "_values", "facts", "sizes")
+
+    def __init__(self) -> None:
+        self._checked = 0
+        self._names: list[Any] = []
+        self._values: Callable[..., tuple[int, ...]] | None = None
+        self.sizes: Mapping[sympy.Symbol, int] | None = None
+        self.facts: dict[tuple[sympy.Expr, str], None] = {}
+
+    def known(self, dim: Dim, sign: str) -> bool | None:
+        """Whether a dim is ``zero`` or ``nonnegative`` in this call, a fact from now on; None where nobody can say."""
+        dim = normal(dim)
+        if isinstance(dim, int):
+            return HOLDS[sign](dim)
+        always = dim.is_zero if sign == "zero" else dim.is_nonnegative
+        if always is None and self.sizes is not None:
+            always = HOLDS[sign](value_of(dim, self.sizes))
+            self.facts[dim, sign if always else f"not {sign}"] = None
+        return always
+
+    def assumed(self, dim: Dim, sign: str) -> bool:
+        """As ``known``; taken to be so, as a fact, where nobody can say."""
+        answer = self.known(dim, sign)
+        if answer is None:
+            self.facts[normal(dim), sign] = None
+        return answer is not False
+
+    def usual(self, dim: Dim, sign: str) -> bool | None:
+        """As ``known``; for large sizes, as a fact, where nobody can say; None where these differ among themselves."""
+        answer = self.known(dim, sign)
+        if answer is None:
+            t = sympy.Symbol("t")
+            alike = normal(dim).xreplace(dict.fromkeys(dim.free_symbols, t))
+            leading = sympy.LC(alike, t) if alike.is_polynomial(t) else 0
+            if leading == 0:
+                return None
+            answer = sign == "nonnegative" and bool(leading > 0)
+            self.facts[normal(dim), sign if answer else f"not {sign}"] = None
+        return answer
+
+    def broken(self, sizes: Mapping[sympy.Symbol, int]) -> str | None:
+        """The first fact that is not true of ``sizes``, as text; None where all are."""
+        if not self.facts:
+            return None
+        if self._values is None or self._checked < len(self.facts):
+            self._checked = len(self.facts)
+            self._names = sorted({s for dim, _ in self.facts for s in dim.free_symbols}, key=str)
+            self._values = size_function([dim for dim, _ in self.facts], self._names)
+        values = self._values(*[sizes[s] for s in self._names])
+        for (dim, sign), value in zip(self.facts, values, strict=True):
+            if not HOLDS[sign](value):
+                return spelled_fact(dim, sign)
+        return None
+
+
+def spelled_fact(dim: sympy.Expr, sign: str) -> str:
+    """A fact as text."""
+    return f"{dim} {_WORDS[sign]}"

@@ -1,0 +1,187 @@
+"""Call: the arguments of one call, their arrays, and the signature that says which trace may serve them.
+
+The signature is the structure of the arguments, the shape and dtype of every array, and the value of everything
+that is not an array or a float. Where arguments declare shapes it holds these in place of sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentTypeError, ShapeError
+from .named_dims import Declared, Placeholder, Sizes
+from .program.dims import Shape
+from .tensor import Tensor
+from .tracing.trace import as_node
+from .tracing.tree import flatten, unflatten
+
+#: sizes of calls that are remembered
+_MOST_SIZES = 1024
+
+
+class Call:
+    """What one call gave: ``leaves`` are its arrays in order, ``sizes`` what its named dims are."""
+
+    __slots__ = ("_trees", "args", "key", "kwargs", "leaves", "sizes", "wraps")
+
+    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self.args = args
+        self.kwargs = kwargs
+        self._trees: tuple[Sequence[Any], Mapping[str, Any]] = ((), {})
+        self.leaves: list[Any] = []
+        self.key: tuple = ()
+        self.wraps = False
+        self.sizes: Sizes | None = None
+
+    def read(self) -> Call:
+        """Fill in the leaves and the key, sizes as they come."""
+        key: list[Any] = []
+        for value in self.args:
+            self.wraps |= _read(value, self.leaves, key)
+        for name, value in self.kwargs.items():
+            key.append(name)
+            self.wraps |= _read(value, self.leaves, key)
+        self.key = tuple(key)
+        return self
+
+    def read_named(self, by_place: Sequence[Any], by_name: Mapping[str, Any], known: dict[Any, Sizes]) -> Call:
+        """Fill in the leaves, the sizes of the names that arguments declare, and the key without these sizes.
+
+        ``by_place`` and ``by_name`` hold a tree of ``Declared`` for each argument, or None; ``known`` remembers the
+        sizes of calls before. Raises a ShapeError where the arrays do not fit together. Names that are 0 are part of
+        the key: named dims are positive.
+        """
+        self._trees = by_place, by_name
+        key: list[Any] = []
+        shapes: list[Any] = []
+        bound: list[Declared] = []
+        for value, tree in zip(self.args, by_place, strict=True):
+            if type(value) is np.ndarray and type(tree) is Declared:  # the common case, in line
+                self.leaves.append(value)
+                key.append((tree.text, value.dtype))
+                shapes.append(value.shape)
+                bound.append(tree)
+            else:
+                self._read_one(value, tree, key, shapes, bound)
+        for name, value in self.kwargs.items():
+            key.append(name)
+            self._read_one(value, by_name[name], key, shapes, bound)
+        own = (*key, *shapes)
+        sizes = known.get(own)
+        if sizes is None:
+            sizes = Sizes(bound, shapes)
+            if len(known) >= _MOST_SIZES:
+                known.clear()
+            known[own] = sizes
+        key.append(sizes.zeros)
+        self.key = tuple(key)
+        self.sizes = sizes
+        return self
+
+    def _read_one(self, value: Any, tree: Any, key: list[Any], shapes: list[Any], bound: list[Declared]) -> None:
+        if tree is None:
+            self.wraps |= _read(value, self.leaves, key)
+            return
+        for leaf, declared in paired(value, tree):
+            self.wraps |= _read(leaf, self.leaves, key)
+            if declared is None:
+                continue
+            if isinstance(leaf, (np.ndarray, np.generic)):
+                key[-1] = (declared.text, leaf.dtype)
+                shapes.append(leaf.shape)
+            elif type(leaf) is float or (not declared.shape and isinstance(leaf, (int, bool))):
+                shapes.append(())
+            else:
+                raise ArgumentTypeError(
+                    f"{declared.label} is declared {declared.text!r}, and is a {type(leaf).__name__}; pass an array."
+                )
+            bound.append(declared)
+
+    def stand_ins(self) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments with placeholders for the arrays that declare a shape."""
+        by_place, by_name = self._trees
+        if self.sizes is None:
+            return list(self.args), dict(self.kwargs)
+        args = [self._stand_in(v, tree) for v, tree in zip(self.args, by_place, strict=True)]
+        return args, {name: self._stand_in(v, by_name[name]) for name, v in self.kwargs.items()}
+
+    def _stand_in(self, value: Any, tree: Any) -> Any:
+        if tree is None:
+            return value
+        _, structure = flatten(value)
+        return unflatten(structure, [self._placeholder(v, d) for v, d in paired(value, tree)])
+
+    def _placeholder(self, leaf: Any, declared: Declared | None) -> Any:
+        if declared is None:
+            return leaf
+        if type(leaf) is float:
+            return Placeholder((), np.dtype(np.float64), weak=True)
+        if not isinstance(leaf, (np.ndarray, np.generic)):
+            return leaf
+        return Placeholder(self._positive(declared.shape), leaf.dtype)
+
+    def _positive(self, shape: Shape) -> Shape:
+        """``shape`` with 0 for the names that are 0 in this call."""
+        assert self.sizes is not None
+        return tuple([0 if self.sizes.get(d) == 0 else d for d in shape])
+
+
+def check_names(args: Sequence[Any], by_place: Sequence[Any]) -> None:
+    """A ShapeError where traced arguments do not fit together in terms of the names that they declare."""
+    pairs = [pair for v, tree in zip(args, by_place, strict=False) if tree is not None for pair in paired(v, tree)]
+    told = [(d, as_node(v).shape) for v, d in pairs if d is not None]
+    Sizes([d for d, _ in told], [shape for _, shape in told])
+
+
+def paired(value: Any, tree: Any) -> list[tuple[Any, Declared | None]]:
+    """The arrays of an argument with what each declares; None for one that declares nothing."""
+    if type(tree) is Declared:
+        if isinstance(value, (tuple, list, dict)):
+            raise ShapeError(
+                f"{tree.label} is declared {tree.text!r}, and is a {type(value).__name__}; pass an array, or declare "
+                "the shapes of its arrays in a tuple, a list or a dict."
+            )
+        return [(value, tree)]
+    (leaves, structure), (declared, wanted) = flatten(value), flatten(tree)
+    if structure != wanted:
+        label = next(d.label for d in declared if d is not None)
+        raise ShapeError(f"the argument of {label} has another structure than the shapes that are declared for it.")
+    return list(zip(leaves, declared, strict=True))
+
+
+def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
+    """Append the leaves of one argument and its part of the signature; True where it holds a Tensor."""
+    kind = type(value)
+    if kind is np.ndarray:
+        leaves.append(value)
+        key.append((value.shape, value.dtype))
+        return False
+    if kind is float:
+        leaves.append(value)
+        key.append(float)
+        return False
+    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise ArgumentTypeError(
+            f"a {kind.__name__} computes by rules of its own; pass np.asarray(x) or, for masked arrays, x.filled(…)."
+        )
+    if isinstance(value, (np.ndarray, np.generic)):
+        leaves.append(np.asarray(value))
+        key.append((value.shape, value.dtype))
+        return isinstance(value, Tensor)
+    if isinstance(value, (tuple, list, dict)):
+        parts, structure = flatten(value)
+        key.append(structure)
+        tensors = [_read(v, leaves, key) for v in parts]
+        return any(tensors)
+    try:
+        hash(value)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"an argument of type {kind.__name__} can be neither traced nor remembered. Pass arrays, numbers, "
+            "hashable values, or tuples, lists and dicts of them."
+        ) from None
+    key.append((kind, value))
+    return False
