@@ -88,7 +88,10 @@ class _Piece:
             stride = math.prod(shape)
             for m, d in zip(maps, shape, strict=True):
                 stride //= max(d, 1)
-                flat += stride * positions(m, self.labels, read)
+                at = positions(m, self.labels, read)
+                if not is_static(m) and at.size and not (0 <= at.min() and at.max() < d):
+                    raise IndexError(f"an index array has entries out of bounds for an axis of size {d}")
+                flat += stride * at
             made.append(flat)
         if self.nonzero is not None:
             kept = np.broadcast_to(self.nonzero[self.slots], self.grid)

@@ -15,13 +15,11 @@ import sympy
 from .dims import Dim, normal, size_function, value_of
 
 #: whether the value of a dim is as the sign says
-HOLDS = {
+HOLDS: dict[str, Callable[[int], bool]] = {
     "zero": lambda v: v == 0,
     "nonnegative": lambda v: v >= 0,
     "not zero": lambda v: v != 0,
-    "not nonnegative": lambda v: v < 0,
 }
-_WORDS = {"zero": "= 0", "nonnegative": "≥ 0", "not zero": "≠ 0", "not nonnegative": "< 0"}
 
 
 class SizeFacts:
@@ -44,14 +42,14 @@ class SizeFacts:
         always = dim.is_zero if sign == "zero" else dim.is_nonnegative
         if always is None and self.sizes is not None:
             always = HOLDS[sign](value_of(dim, self.sizes))
-            self.facts[dim, sign if always else f"not {sign}"] = None
+            self._note(dim, sign, always)
         return always
 
     def assumed(self, dim: Dim, sign: str) -> bool:
         """As ``known``; taken to be so, as a fact, where nobody can say."""
         answer = self.known(dim, sign)
         if answer is None:
-            self.facts[normal(dim), sign] = None
+            self._note(normal(dim), sign, True)
         return answer is not False
 
     def usual(self, dim: Dim, sign: str) -> bool | None:
@@ -64,8 +62,13 @@ class SizeFacts:
             if leading == 0:
                 return None
             answer = sign == "nonnegative" and bool(leading > 0)
-            self.facts[normal(dim), sign if answer else f"not {sign}"] = None
+            self._note(normal(dim), sign, answer)
         return answer
+
+    def _note(self, dim: sympy.Expr, sign: str, holds: bool) -> None:
+        if not holds:
+            dim, sign = (normal(-dim - 1), sign) if sign == "nonnegative" else (dim, "not zero")
+        self.facts[dim, sign] = None
 
     def broken(self, sizes: Mapping[sympy.Symbol, int]) -> str | None:
         """The first fact that is not true of ``sizes``, as text; None where all are."""
@@ -83,5 +86,17 @@ class SizeFacts:
 
 
 def spelled_fact(dim: sympy.Expr, sign: str) -> str:
-    """A fact as text."""
-    return f"{dim} {_WORDS[sign]}"
+    """A fact as text.
+
+    >>> from symgrad.program.dims import named_dim
+    >>> n = named_dim("n")
+    >>> spelled_fact(n - 2, "nonnegative"), spelled_fact(5 - n, "nonnegative"), spelled_fact(n - 1, "not zero")
+    ('n ≥ 2', 'n ≤ 5', 'n ≠ 1')
+    """
+    number, rest = dim.as_coeff_Add()
+    if rest.could_extract_minus_sign():
+        return f"{-rest} {_WORDS[sign].replace('≥', '≤')} {number}"
+    return f"{rest} {_WORDS[sign]} {-number}"
+
+
+_WORDS = {"zero": "=", "nonnegative": "≥", "not zero": "≠"}

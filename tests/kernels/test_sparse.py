@@ -150,6 +150,26 @@ def test_gathers_by_arguments(mode):
             np.testing.assert_array_equal(block.toarray() != 0, entries)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32])
+def test_lookups_by_short_integers_reach_the_whole_array(mode, kind):
+    x, at = np.arange(300.0), np.array([5, 100, 0, 5], kind)
+    if kind is not np.uint8:
+        at = -at - 1
+    made = symgrad.jacobian(lambda x, i: np.take(x, i) ** 2, mode=mode, sparse=True)
+    rows, columns = made(x, at).tocoo().coords
+    np.testing.assert_array_equal(rows, np.arange(4))
+    np.testing.assert_array_equal(columns, at.astype(int) % 300)
+
+
+def test_lookups_out_of_bounds_are_refused():
+    made = symgrad.jacobian(lambda x, i: x[i] ** 2, sparse=True)
+    made(X, np.array([0, -6, 5]))
+    for wrong in (6, -7):
+        with pytest.raises(IndexError, match="out of bounds for an axis of size 6"):
+            made(X, np.array([0, wrong]))
+
+
 def test_results_are_the_callers_to_change():
     made = symgrad.jacobian(lambda x: x[1:] * x[:-1], sparse=True)
     first = made(X)

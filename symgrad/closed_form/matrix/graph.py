@@ -158,12 +158,21 @@ def quotient(arrays: Sequence[Expression]) -> Expression:
     if len(arrays) == 1 and not _is_inverted(arrays[0]):
         return arrays[0]
     top = [x for x in arrays if not _is_inverted(x)]
-    bottom = [ex.power(x.args[0], -x.data) for x in arrays if _is_inverted(x)]
-    return ex.hadamard(top, bottom)
+    bottom = [_inverted(x) for x in arrays if _is_inverted(x)]
+    made = ex.hadamard(top, bottom)
+    turned = ex.transpose(made)
+    return ex.transpose(turned) if turned.turns + 1 < made.turns else made
 
 
 def _is_inverted(x: Expression) -> bool:
+    x = x.args[0] if x.op == "transpose" else x
     return x.op == "power" and x.data < 0
+
+
+def _inverted(x: Expression) -> Expression:
+    if x.op == "transpose":
+        return ex.transpose(_inverted(x.args[0]))
+    return ex.power(x.args[0], -x.data)
 
 
 def _summed_vectors(vectors: list[Expression]) -> Expression:

@@ -111,7 +111,8 @@ class Text:
 
     def beside(self, before: str, after: str, dotted: bool) -> str:
         """What stands between two factors: nothing between short names, a dot after a scalar."""
-        return "" if _is_short(before) and _is_short(after) else "·" if dotted else " "
+        called = before.endswith("t") and after.startswith("r")  # t·r(…) is no trace
+        return "" if _is_short(before) and _is_short(after) and not called else "·" if dotted else " "
 
     def after_number(self, value: Any, following: Expression) -> str:
         """What stands between a number and what it multiplies."""
@@ -296,7 +297,9 @@ class Text:
 
 
 def _body(x: Expression) -> Expression:
-    return x.args[-1] if x.op == "scaled" else x
+    """What is left of a summand without numbers in front and transposes."""
+    x = x.args[-1] if x.op == "scaled" else x
+    return x.args[0] if x.op == "transpose" else x
 
 
 def _is_short(text: str) -> bool:

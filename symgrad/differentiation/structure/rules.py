@@ -253,13 +253,14 @@ def _digit(index: Node, stride: int, size: int, dim: int) -> Node:
 def _wrapped(index: Node, dim: int) -> Node:
     """The index with negative entries counted from the end."""
     if index.primitive is CONSTANT:
-        values = index.params[0].value
+        values = index.params[0].value.astype(np.intp)
         return index_array(np.where(values < 0, values + dim, values))
-    if index.primitive is where:  # as indexing writes it: index + dim where index < 0
+    if index.primitive is where:  # as indexing writes it
         test, moved, kept = index.operands
         if test.primitive is less and moved.primitive is add and test.operands[0] is kept is moved.operands[0]:
-            return index
-    return remainder(index, dim_value(dim))
+            return cast(index, np.dtype(np.intp))
+    index = cast(index, np.dtype(np.intp))  # positions may be beyond what a short integer holds
+    return where(less(index, 0), add(index, dim_value(dim)), index)
 
 
 def _push_gather(node: Node, source: Node, key: Any, term: Term) -> list[Term]:

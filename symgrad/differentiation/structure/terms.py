@@ -20,7 +20,7 @@ from ...primitives.functions import add
 from ...primitives.primitive import Captured, constant, dim_value, literal
 from ...primitives.selection import SCATTER, assemble, full
 from ...primitives.shaping import reshape
-from ...program.dims import Dim, Shape
+from ...program.dims import Dim, Shape, normal
 from ...program.node import Node, active_graph, emit
 from ..reverse import accumulate
 from .index_maps import (
@@ -35,6 +35,7 @@ from .index_maps import (
     index_array,
     is_static,
     merged_labels,
+    nonnegative,
     plain,
     plain_label,
     positions,
@@ -196,6 +197,9 @@ def placed_in(term: Term, m: Map, spec: tuple[Dim, Dim, Dim]) -> tuple[Term, Map
         new = Label(count)
         by = Affine(of_label.start, ((new, stride),))
         return relabelled(term, {label: by}), Affine(place.start, ((new, place.steps[0][1]),))
+    if isinstance(m, Affine) and not m.steps and step in (1, -1):
+        k = normal((m.start - start) * step)
+        return (term, Affine(k)) if nonnegative(k) and nonnegative(length - 1 - k) else None
     if isinstance(m, Affine) and not m.steps and isinstance(m.start, int) and isinstance(start, int):
         if not all(isinstance(d, int) for d in (length, step)):
             raise Unsolved

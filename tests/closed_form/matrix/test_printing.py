@@ -47,6 +47,7 @@ CASES = [
     (ex.scaled(MINUS, [], [], ex.kron(A, B)), "−A ⊗ B", r"-A \otimes B"),
     (ex.kron(times(2, A), ex.total([A, B])), "2(A ⊗ (A + B))", r"2 \left(A \otimes \left(A + B\right)\right)"),
     (ex.scaled(sympy.Integer(1), [s], [], x), "sx", "s x"),
+    (ex.scaled(sympy.Integer(1), [ex.leaf("t")], [], ex.leaf("r", 1, 4)), "t·r", "t r"),
     (ex.scaled(sympy.Integer(1), [], [s], x), "x / s", r"\frac{x}{s}"),
     (ex.scaled(sympy.Integer(2), [], [s, ex.call("norm", [x], Fraction(2))], x), "2x / (s‖x‖²)", None),
     (ex.scaled(sympy.Integer(1), [ex.product([ex.transpose(x), y])], [], x), "(xᵀy)x", None),
