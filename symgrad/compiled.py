@@ -99,7 +99,7 @@ class Entry:
             return True
         if self._branch_kernel is None:
             self._branch_kernel = lower(self.branches, "numpy")
-        values = self._branch_kernel(*self._arguments(call.leaves))
+        values = self._branch_kernel(*self.arguments(call.leaves))
         return all(np.array_equal(v, t) for v, t in zip(values, self.taken, strict=True))
 
     def serves_shapes(self) -> bool:
@@ -114,12 +114,13 @@ class Entry:
                 return False
         return True
 
-    def _arguments(self, leaves: list[Any]) -> list[Any]:
+    def arguments(self, leaves: list[Any]) -> list[Any]:
+        """The arrays that the kernel takes: those of a call, and the parameters."""
         return leaves + [np.asarray(p) for p in self.parameters] if self.parameters else leaves
 
     def run(self, leaves: list[Any], wraps: bool) -> Any:
         """The outputs for these inputs, in the function's own structure."""
-        results = self.kernel(*self._arguments(leaves))
+        results = self.kernel(*self.arguments(leaves))
         if self.assembled:
             return self._together(lambda block, own: block.assemble(results[own]))
         if wraps or self.wraps:
@@ -133,7 +134,7 @@ class Entry:
         blocks = [block for block, _ in self.assembled.values()]
         if self._pattern_kernel is None:
             self._pattern_kernel = lower(self.program.with_outputs([n for b in blocks for n in b.index_nodes]), "numpy")
-        results = iter(self._pattern_kernel(*self._arguments(leaves)))
+        results = iter(self._pattern_kernel(*self.arguments(leaves)))
         return self._together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]))
 
     def _together(self, finish: Callable) -> Any:
@@ -195,6 +196,11 @@ class CompiledFunction:
             entry = self._new_entry(*made, key, Trace())
         self.latest = entry
         return entry
+
+    def served(self, *args: Any, **kwargs: Any) -> tuple[Entry, list[Any]]:
+        """The trace that serves these arguments, and the arrays among them in order."""
+        call = self._call(args, kwargs)
+        return self._serving(call), call.leaves
 
     def patterns(self, *args: Any, **kwargs: Any) -> Any:
         """The sparsity of the sparse blocks that these arguments give."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..closed_form.agreement import Agreement, agreement
 from ..closed_form.budget import BUDGET, require
 from ..closed_form.entries import entry_at, entry_forms
 from ..closed_form.index_form import index_forms
@@ -20,7 +21,7 @@ from ..closed_form.matrix import required_forms
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
 from ..errors import ArgumentError
-from ..kernels.kernel import Kernel, optimized
+from ..kernels.kernel import Kernel, lower, optimized
 from ..named_dims import declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
@@ -192,6 +193,25 @@ class DerivedFunction:
         place = checked_index(index, node.shape)
         require(program.with_outputs([node]), False, budget)
         return entry_at(program, node, place)
+
+    def agreement(self, *args: Any, **kwargs: Any) -> Agreement:
+        """How closely the closed forms agree with the kernel at these arrays, each evaluated on its own.
+
+        The matrix and the entry form are compared everywhere, the index form at a few places.
+
+        >>> import numpy as np, symgrad
+        >>> gradient = symgrad.grad(lambda w, X: np.sum((X @ w) ** 2))
+        >>> gradient.agreement(np.ones(2), np.ones((3, 2)))
+        matrix form:  agrees with the kernel to 0.0e+00
+        entries form: agrees with the kernel to 0.0e+00
+        index form:   agrees with the kernel to 0.0e+00
+        """
+        readable = self._readable()
+        readable._check(args, kwargs)
+        entry, leaves = readable._compiled.served(*args, **kwargs)
+        program = optimized(entry.program)
+        arrays = entry.arguments(leaves)
+        return agreement(program, arrays, lower(program, "numpy")(*arrays))
 
     def _readable(self) -> DerivedFunction:
         """The function whose forms show this one."""

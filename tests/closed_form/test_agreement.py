@@ -1,0 +1,59 @@
+"""The forms agree with the kernel, and a form that does not is found out."""
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.closed_form import agreement as room
+from symgrad.closed_form.agreement import Agreement, agreement
+from symgrad.errors import ArgumentError
+
+RNG = np.random.default_rng(0)
+X, Y, W = RNG.normal(size=(6, 3)), RNG.choice([-1.0, 1.0], 6), RNG.normal(size=3)
+
+
+def logistic(w, X, y):
+    return np.sum(np.log(1 + np.exp(-y * (X @ w))))
+
+
+@pytest.mark.parametrize("derive", [sg.grad, sg.hessian, sg.value_and_grad])
+def test_every_form_is_the_kernel(derive):
+    found = derive(logistic).agreement(W, X, Y)
+    assert found.matrix is not None
+    assert found.index is not None
+    assert found.worst < 1e-12
+
+
+def test_entries_of_small_arrays():
+    found = sg.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2), sparse=True).agreement(W)
+    assert found == Agreement(None, 0.0, 0.0)
+    assert "entries form: agrees with the kernel to 0.0e+00" in str(found)
+
+
+def test_a_form_without_formula_is_said_to_be_none():
+    found = sg.grad(lambda K: np.linalg.slogdet(K)[1]).agreement(X.T @ X)
+    assert found.matrix is not None
+    assert found.matrix < 1e-12
+    assert found.index is None
+    assert "index form:   none that can be evaluated" in str(found)
+
+
+@pytest.mark.parametrize("form", ["matrix", "entries", "index"])
+def test_a_wrong_form_is_found_out(form):
+    function = sg.grad(lambda x: np.sum(np.sin(x) * x))
+    entry, leaves = function._compiled.served(W)
+    right = entry.kernel(*leaves)
+    assert agreement(entry.program, leaves, right).worst < 1e-15
+    wrong = [r + 0.5 for r in right]
+    expected = 0.5 / max(1.0, np.abs(wrong).max())
+    assert getattr(agreement(entry.program, leaves, wrong), form) == pytest.approx(expected)
+
+
+def test_infinite_and_undefined_values_agree_with_themselves():
+    assert room._difference(np.array([np.inf, np.nan, 1.0]), *[np.array([np.inf, np.nan, 1.0])] * 2) == 0
+    assert room._difference(np.array([np.nan, 1.0]), *[np.array([2.0, 1.0])] * 2) == np.inf
+
+
+def test_it_needs_arrays():
+    with pytest.raises((ArgumentError, TypeError)):
+        sg.grad(logistic).agreement()
