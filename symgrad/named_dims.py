@@ -196,6 +196,8 @@ class Declaration:
         """The tree of each argument, None for one that is not declared."""
         places = self._by_place
         count = len(places)
+        if len(args) == count and not kwargs:
+            return places, _NOTHING
         by_place = [places[k] if k < count else self._further for k in range(len(args))]
         return by_place, {name: self._shapes.get(name) for name in kwargs}
 
@@ -213,6 +215,7 @@ class Declaration:
         return args, {name: self._shapes[name] for name in by_name}
 
 
+_NOTHING: dict[str, Any] = {}
 _OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 

@@ -22,7 +22,7 @@ MOST_ENTRIES = 16
 #: longer LaTeX freezes front ends for seconds; the let-bound form is given instead
 MOST_CHARACTERS = 5000
 #: letters of a matrix form that is still read at a glance; the index form is given instead of a longer one
-MOST_LETTERS = 160
+MOST_LETTERS = 240
 #: lines of a let-bound form that are shown
 MOST_LINES = 60
 

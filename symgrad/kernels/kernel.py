@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import importlib.util
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,8 +21,8 @@ from ..primitives.order import NAMED
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
 from .memory import memory_limit, require_memory
-from .numexpr_backend import PAYS_FROM, NumexprWriter
-from .numpy_backend import Writer
+from .numexpr_backend import LARGE, PAYS_FROM, NumexprWriter
+from .numpy_backend import SMALL, Writer
 
 BACKENDS = ("auto", "numpy", "numexpr")
 
@@ -54,8 +55,8 @@ class Kernel:
 class SizedKernel(Kernel):
     """A kernel for named dims: right for every size, and written anew where the sizes make another one faster.
 
-    Sizes of one class, from one power of two to the next, share what is written for the first of them. ``source``
-    and ``backend`` are those of the latest call.
+    Sizes that every array is small or large with alike share what is written for the first of them. ``source`` and
+    ``backend`` are those of the latest call.
     """
 
     def __init__(self, program: Program, backend: str) -> None:
@@ -64,7 +65,7 @@ class SizedKernel(Kernel):
         places = _places_of_dims(program)
         self._names = tuple(places)
         self._places = tuple(places.values())
-        self._memory = size_function(_sizes_in_bytes(program), self._names)
+        self._counts = size_function(_numbers_of_elements(program), self._names)
         self._written: dict[tuple[int, ...], Kernel] = {}
         self._known: dict[tuple[int, ...], Kernel] = {}
         self._latest: Kernel | None = None
@@ -82,9 +83,9 @@ class SizedKernel(Kernel):
 
     def __call__(self, *arrays: Any) -> tuple:
         sizes = tuple([arrays[k].shape[axis] for k, axis in self._places])
-        kernel = self._known.get(sizes) or self._of(sizes)
-        self._latest = kernel
-        return kernel(*arrays)
+        self._latest = kernel = self._known.get(sizes) or self._of(sizes)
+        with np.errstate(all="ignore"):
+            return kernel._function(*arrays)
 
     def _of(self, sizes: tuple[int, ...]) -> Kernel:
         by_name = dict(zip(self._names, sizes, strict=True))
@@ -92,7 +93,7 @@ class SizedKernel(Kernel):
         if broken:
             listed = ", ".join(f"{name} = {n}" for name, n in by_name.items())
             raise ShapeError(f"the program is for sizes with {broken}, and {listed}; derive it for these sizes.")
-        if max(self._memory(*sizes)) > memory_limit():
+        if _WIDEST * max(self._counts(*sizes)) > memory_limit():
             require_memory(self.program, by_name)
         if len(self._known) >= _MOST_SIZES:
             self._known.clear()
@@ -100,7 +101,8 @@ class SizedKernel(Kernel):
         return kernel
 
     def _of_class(self, sizes: tuple[int, ...]) -> Kernel:
-        key = tuple([size.bit_length() for size in sizes])
+        counts = [bisect.bisect(_STEPS, count) for count in self._counts(*sizes)]
+        key = (*counts, *[size.bit_length() // _BITS for size in sizes])  # the order of products goes by the sizes
         if key not in self._written:
             expected = dict(zip(self._names, sizes, strict=True))
             self._written[key] = _lowered(self.program, self._wanted, expected)
@@ -109,6 +111,12 @@ class SizedKernel(Kernel):
 
 #: sizes whose kernels are remembered
 _MOST_SIZES = 1024
+#: numbers of elements from which an array is treated in another way
+_STEPS = (SMALL, PAYS_FROM, LARGE)
+#: sizes are of one class up to a factor of 16
+_BITS = 4
+#: bytes that an element has at most
+_WIDEST = np.dtype(np.longdouble).itemsize
 
 
 def _places_of_dims(program: Program) -> dict[Any, tuple[int, int]]:
@@ -121,9 +129,9 @@ def _places_of_dims(program: Program) -> dict[Any, tuple[int, int]]:
     return found
 
 
-def _sizes_in_bytes(program: Program) -> list[Any]:
-    """The bytes of each array of ``program``, equal ones once."""
-    return list({size((n.dtype.itemsize, *n.shape)) for n in (*program.inputs, *program.bindings)})
+def _numbers_of_elements(program: Program) -> list[Any]:
+    """How many elements the arrays of ``program`` have, equal numbers once."""
+    return list(dict.fromkeys(size(n.shape) for n in (*program.inputs, *program.bindings)))
 
 
 def optimized(program: Program) -> Program:

@@ -27,7 +27,7 @@ _MOST_OPERATIONS = 48
 #: elements from which numexpr's start-up pays
 PAYS_FROM = 32768
 #: regions without a transcendental function are NumPy's below this size and number of additions
-_LARGE = 1 << 18
+LARGE = 1 << 18
 _WORTH = 3.0
 #: what a spelled operation costs, in additions
 _COSTS = {"exp": 8.0, "log": 8.0, "sin": 8.0, "cos": 8.0, "tan": 8.0, "tanh": 8.0, "power": 16.0, "sqrt": 2.0}
@@ -89,7 +89,7 @@ class NumexprWriter(Writer):
             cost[root[node]] = cost.get(root[node], 0.0) + _cost(node)
         for node in self.program.nodes:
             total = cost[root[node]]
-            if total < _COSTS["exp"] and (total < _WORTH or not self.is_large(node, _LARGE)):
+            if total < _COSTS["exp"] and (total < _WORTH or not self.is_large(node, LARGE)):
                 self._plain.add(node)
         self._inlined -= self._plain
 

@@ -26,7 +26,7 @@ from . import runtime
 from .contraction import Contraction, subscripts
 
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
-_SMALL = 2048
+SMALL = 2048
 #: reads from which a column of a large array is worth a copy
 _USES_WORTH_COPY = 3
 
@@ -105,7 +105,7 @@ class Writer:
 
     def is_large(self, node: Node, elements: int | None = None) -> bool:
         """True where an array has that many elements, as far as is known before the kernel runs."""
-        return math.prod([self.expected(d) for d in node.shape]) >= (_SMALL if elements is None else elements)
+        return math.prod([self.expected(d) for d in node.shape]) >= (SMALL if elements is None else elements)
 
     def shape(self, shape: Sequence[Any]) -> str:
         """The source of a shape tuple."""

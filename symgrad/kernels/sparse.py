@@ -89,7 +89,7 @@ class _Piece:
             for m, d in zip(maps, shape, strict=True):
                 stride //= max(d, 1)
                 at = positions(m, self.labels, read)
-                if not is_static(m) and at.size and not (0 <= at.min() and at.max() < d):
+                if not is_static(m) and at.size and (at.min() < 0 or at.max() >= d):
                     raise IndexError(f"an index array has entries out of bounds for an axis of size {d}")
                 flat += stride * at
             made.append(flat)

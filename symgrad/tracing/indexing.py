@@ -180,7 +180,7 @@ def _advanced(x: Node, entries: list[Any]) -> Node:
 def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     """Several index arrays as one into the C-ordered product of their axes."""
     if not any(isinstance(i, Node) for i in indices) and is_concrete(tuple(dims)):
-        arrays = np.broadcast_arrays(*[np.asarray(i) for i in indices])
+        arrays = np.broadcast_arrays(*[np.asarray(i).astype(np.intp) for i in indices])
         for a, d in zip(arrays, dims, strict=True):
             if a.size and (a.min() < -d or a.max() >= d):
                 raise IndexError(at_user_line(f"index {a.max()} is out of bounds for an axis of size {d}"))
@@ -190,6 +190,7 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     total: Node = literal(0)
     for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
         node = i if isinstance(i, Node) else _checked_index(i, d)
+        node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
         node = f.where(f.less(node, 0), f.add(node, dim_value(d)), node)
         total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)
     return total

@@ -17,7 +17,7 @@ from ..program.dims import is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axes, normalized_axis
-from .sizes import concrete
+from .sizes import concrete, whole
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -128,7 +128,7 @@ def _repeat(a, repeats, axis=None):
 )
 def _tile(A, reps):
     x = as_node(A)
-    times = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
+    times = tuple(map(whole, reps)) if isinstance(reps, (tuple, list)) else (whole(reps),)
     rank = max(x.ndim, len(times))
     shape = (1,) * (rank - x.ndim) + x.shape
     times = (1,) * (rank - len(times)) + times

@@ -19,6 +19,7 @@ from ..primitives.primitive import dim_value
 from ..program.dims import Dim, Shape, is_concrete, is_named, normal
 from ..program.node import Node
 from .trace import SIZES_FIX, running
+from .tree import tree_map
 
 
 class Size:
@@ -65,8 +66,8 @@ class Size:
         return self
 
     def __pow__(self, other: Any) -> Any:
-        if isinstance(other, (int, np.integer)) and other >= 0:
-            return shown(normal(self.dim**other))
+        if isinstance(other, (int, np.integer)):
+            return shown(normal(self.dim**other)) if other >= 0 else 1 / self**-other
         return _traced(self) ** other
 
     def __rpow__(self, other: Any) -> Any:
@@ -95,6 +96,9 @@ class Size:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return getattr(ufunc, method)(*[_traced(v) if isinstance(v, Size) else v for v in inputs], **kwargs)
+
+    def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
+        return func(*tree_map(_traced, args), **tree_map(_traced, kwargs))
 
     # questions are answered for this call, and guarded
 

@@ -31,7 +31,7 @@ _BINARY = (f.add, f.subtract, f.multiply, f.maximum)
 @pytest.fixture
 def small_is_large(monkeypatch):
     """Buffers are reused and freed at every size, as they are for large arrays."""
-    monkeypatch.setattr(numpy_backend, "_SMALL", 1)
+    monkeypatch.setattr(numpy_backend, "SMALL", 1)
 
 
 def reference(program: Program, arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -101,8 +101,8 @@ def arrays() -> list[np.ndarray]:
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data(), length=st.integers(1, 14))
 def test_random_programs_give_what_their_nodes_say(backend, data, length):
-    small = numpy_backend._SMALL
-    numpy_backend._SMALL = 1
+    small = numpy_backend.SMALL
+    numpy_backend.SMALL = 1
     try:
         program = verify(random_program(lambda items: data.draw(st.sampled_from(list(items))), length))
         given_arrays, untouched = arrays(), arrays()
@@ -121,7 +121,7 @@ def test_random_programs_give_what_their_nodes_say(backend, data, length):
         for a, b in itertools.combinations([*results, *given_arrays, *held], 2):
             assert not np.shares_memory(a, b)
     finally:
-        numpy_backend._SMALL = small
+        numpy_backend.SMALL = small
 
 
 def test_source_has_only_numbered_names():

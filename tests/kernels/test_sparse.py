@@ -160,14 +160,20 @@ def test_lookups_by_short_integers_reach_the_whole_array(mode, kind):
     rows, columns = made(x, at).tocoo().coords
     np.testing.assert_array_equal(rows, np.arange(4))
     np.testing.assert_array_equal(columns, at.astype(int) % 300)
+    pairs = symgrad.jacobian(lambda x, i, j: x[i, j], mode=mode, sparse=True)
+    i, j = np.array([19, 3], kind), np.array([14, 0], kind)
+    np.testing.assert_array_equal(pairs(x.reshape(20, 15), i, j).tocoo().coords[1], [299, 45])
+    np.testing.assert_array_equal(symgrad.symbolic(lambda x, i, j: x[i, j])(x.reshape(20, 15), i, j), [299, 45])
 
 
 def test_lookups_out_of_bounds_are_refused():
     made = symgrad.jacobian(lambda x, i: x[i] ** 2, sparse=True)
     made(X, np.array([0, -6, 5]))
     for wrong in (6, -7):
-        with pytest.raises(IndexError, match="out of bounds for an axis of size 6"):
+        with pytest.raises(IndexError, match="out of bounds"):
             made(X, np.array([0, wrong]))
+        with pytest.raises(IndexError, match="out of bounds for an axis of size 6"):
+            made.sparsity(X, np.array([0, wrong]))
 
 
 def test_results_are_the_callers_to_change():

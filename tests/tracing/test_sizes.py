@@ -23,7 +23,7 @@ WHOLE = {
     "math.prod": lambda n, d: math.prod((n, d, 2)),
     "numpy int": lambda n, d: np.int64(3) + n * np.int64(2),
     "booleans": lambda n, d: (
-        (n > d) + 2 * (n >= d) + 4 * (n == d) + 8 * (n < d) + 16 * (n <= 4) + 32 * (4 < n) + (n != 6)
+        (n > d) + 2 * (n >= d) + 4 * (n == d) + 8 * (n < d) + 16 * (n <= 4) + 32 * (n > 4) + (n != 6)
     ),
     "truth": lambda n, d: 1 if n and n - 1 else 2,
 }

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -81,6 +82,7 @@ def call(op: str, args: Sequence[Expression], data: Any = None, rows: Dim = 1, c
     return Expression(op, tuple(args), data, rows, columns)
 
 
+@lru_cache(maxsize=4096)
 def transpose(x: Expression) -> Expression:
     """``xᵀ``, moved inside where that is no longer."""
     if x.is_scalar or x.op in ("diag", "identity"):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...primitives.contraction import contract
-from ...primitives.functions import add, multiply
+from ...primitives.functions import add, floor_divide, multiply, remainder
 from ...primitives.primitive import CONSTANT, Captured, dim_value
 from ...primitives.selection import gather, take_slice
 from ...primitives.shaping import reshape
@@ -103,6 +103,14 @@ def index_array(values: np.ndarray) -> Node:
     if key not in table:
         table[key] = Node(CONSTANT, (), (Captured(array),), array.shape, array.dtype)
     return table[key]
+
+
+def digit(index: Node, stride: int, size: int, whole: int) -> Node:
+    """The place along one axis of ``size``, where several merge row by row into one of ``whole``."""
+    if index.primitive is CONSTANT:
+        return index_array(index.params[0].value // stride % size)
+    made = index if stride == 1 else floor_divide(index, dim_value(stride))
+    return made if stride * size == whole else remainder(made, dim_value(size))
 
 
 def positions(m: Map, labels: Sequence[Label], read: Mapping[Node, np.ndarray] = MappingProxyType({})) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...primitives.contraction import EINSUM, GATE
 from ...primitives.elementwise import CAST, Template, cast, partial_factor
-from ...primitives.functions import add, floor_divide, less, remainder, where
+from ...primitives.functions import add, less, where
 from ...primitives.identity import MARK
 from ...primitives.primitive import CONSTANT, Captured, constant, dim_value
 from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
@@ -25,6 +25,7 @@ from .index_maps import (
     Map,
     Unsolved,
     at_maps,
+    digit,
     flat_map,
     index_array,
     is_static,
@@ -229,7 +230,7 @@ def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
         by: dict[Label, Map] = {}
         stride = 1
         for k in reversed(merged):
-            by[k] = Lookup(_digit(wrapped, stride, k.size, dim), new)
+            by[k] = Lookup(digit(wrapped, stride, k.size, dim), new)
             stride *= k.size
         found, axes = relabelled(term, by), list(map(plain, new))
     elif wrapped.primitive is CONSTANT and is_static(m):
@@ -240,14 +241,6 @@ def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
     else:
         raise Unsolved
     return [found.moved((*found.at[:axis], *axes, *found.at[axis + 1 :]))]
-
-
-def _digit(index: Node, stride: int, size: int, dim: int) -> Node:
-    """The place along one of the axes of ``size`` that merge into one of ``dim``."""
-    if index.primitive is CONSTANT:
-        return index_array(index.params[0].value // stride % size)
-    digit = index if stride == 1 else floor_divide(index, dim_value(stride))
-    return digit if stride * size == dim else remainder(digit, dim_value(size))
 
 
 def _wrapped(index: Node, dim: int) -> Node:
@@ -289,7 +282,8 @@ def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:
             at += maps
             continue
         flat = flat_map(maps, dims_old)
-        if not is_static(flat) and merged_labels(flat, size(tuple(dims_old))) is None:
+        is_known = is_static(flat) or (isinstance(flat, Lookup) and is_concrete((*dims_old, *dims_new)))
+        if not is_known and merged_labels(flat, size(tuple(dims_old))) is None:
             raise Unsolved
         if len(dims_new) == 1:
             at.append(flat)

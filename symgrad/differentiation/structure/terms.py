@@ -31,6 +31,7 @@ from .index_maps import (
     Unsolved,
     as_index,
     at_maps,
+    digit,
     flat_map,
     index_array,
     is_static,
@@ -307,12 +308,15 @@ def split_map(term: Term, flat: Map, dims: Shape) -> tuple[Term, list[Map]]:
         parts = tuple([Label(d) for d in dims])
         by = flat_map(list(map(plain, parts)), dims)
         return relabelled(term, {label: by}), list(map(plain, parts))
-    if not is_static(flat) or not all(isinstance(d, int) for d in dims):
+    if not all(isinstance(d, int) for d in dims) or not (isinstance(flat, Lookup) or is_static(flat)):
         raise Unsolved
-    if isinstance(flat, Affine):
-        made = _digits(flat, dims, strides)
-        if made is not None:
-            return term, made
+    if isinstance(flat, Lookup):
+        whole = math.prod(dims)
+        found = [digit(flat.index, stride, d, whole) for stride, d in zip(strides, dims, strict=True)]
+        return term, [Lookup(i, flat.labels) if d != 1 else Affine(0) for i, d in zip(found, dims, strict=True)]
+    made = _digits(flat, dims, strides)
+    if made is not None:
+        return term, made
     labels = flat.labels
     where = positions(flat, labels)
     return term, [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -187,6 +188,7 @@ def sliced(r, s, program):
 
 
 def multiplied(r, s, program):
+    axis_of(r, s)
     kinds = {
         "outer": lambda x, J: np.outer(x, x),
         "differences of pairs": lambda x, J: x[..., :, None] * (x[..., None, :] + 1),
@@ -231,11 +233,13 @@ def random_program(seed, most=7, shapes=SHAPES):
                 at = (last, r.randint(0, last))[:: r.choice([1, -1])]
                 text = r.choice(list(BINARY))
                 function = BINARY[text]
-            made = np.asarray(function(*[values[k] for k in at], program.indices))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                made = np.asarray(function(*[values[k] for k in at], program.indices))
             if made.size > MOST or made.ndim > RANK or np.abs(made).max(initial=0) > 50:
                 raise ValueError
             values.append(made)
             program.steps.append((text, function, at))
-        except (ValueError, IndexError, TypeError):  # this step does not fit; go on without it
+        except (ValueError, IndexError, TypeError, RuntimeWarning):  # this step does not fit; go on without it
             del program.indices[known:]
     return program, x

@@ -125,6 +125,8 @@ FUNCTIONS = {
     "empty merged with rows": (lambda x: np.broadcast_to(x[:0, None], (0, 2)).reshape(2, 0), X),
     "nothing": (lambda x: x[3:], X),
     "sum of nothing": (lambda x: np.sum(x[3:] ** 2) + x[0], X),
+    "undefined where it is not chosen": (lambda x: np.where(x > 0, np.log(x), 0)[[0, 1, 1, -1]] * x[0], X),
+    "undefined, summed over": (lambda x: np.outer(x, np.where(x > 0, np.sqrt(x), 0)).sum(0), X),
     "0-d": (lambda x: np.sin(x) * x, np.array(0.4)),
 }
 
