@@ -67,7 +67,8 @@ def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
     extents: list = [0] * len(number)
     for i, n in number.items():
         extents[n] = sizes[i]
-    return (tuple([node.operands[k] for k in order]), *form), renamed, tuple(extents)
+    # the sizes too: a label that no operand has is a broadcast to its size
+    return (tuple([node.operands[k] for k in order]), *form, tuple(extents)), renamed, tuple(extents)
 
 
 def _orders(order: Sequence[int], operands: Sequence[Node]) -> list[tuple[int, ...]]:

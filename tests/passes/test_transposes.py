@@ -68,3 +68,11 @@ def test_a_repeated_operand_is_not_mistaken():
             known[node] = node.params[0].value if constant else node.primitive.evaluate(node.params, *operands)
     np.testing.assert_allclose(sg.symbolic(both)(np.cos(A)), known[program.outputs[0]], rtol=1e-13)
     check_grads(both, [np.cos(A)])
+
+
+def test_broadcasts_to_different_sizes_stay_apart():
+    def function(a, b):
+        return np.sum(np.sin(np.broadcast_to(a * b, (3,)))) + np.sum(np.exp(np.broadcast_to(a * b, (5,))))
+
+    np.testing.assert_allclose(sg.symbolic(function)(1.0, 2.0), function(1.0, 2.0), rtol=1e-15)
+    check_grads(function, [np.array(1.0), np.array(2.0)])
