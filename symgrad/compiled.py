@@ -122,7 +122,7 @@ class Entry:
         """The outputs for these inputs, in the function's own structure."""
         results = self.kernel(*self.arguments(leaves))
         if self.assembled:
-            return self._together(lambda block, own: block.assemble(results[own]))
+            return self._together(lambda block, own: block.assemble(results[own]), results)
         if wraps or self.wraps:
             results = [np.asarray(r).view(Tensor) for r in results]
         if self._bare:
@@ -135,12 +135,16 @@ class Entry:
         if self._pattern_kernel is None:
             self._pattern_kernel = lower(self.program.with_outputs([n for b in blocks for n in b.index_nodes]), "numpy")
         results = iter(self._pattern_kernel(*self.arguments(leaves)))
-        return self._together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]))
+        return self._together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]), None)
 
-    def _together(self, finish: Callable) -> Any:
+    def _together(self, finish: Callable, results: Sequence[Any] | None) -> Any:
+        """The assembled blocks, beside them the arrays of ``results``, where there are any."""
         made = []
-        for k, (_, leaf) in enumerate(self.slots):
-            made.append(finish(*self.assembled[k]) if k in self.assembled else leaf)
+        for k, (is_array, leaf) in enumerate(self.slots):
+            if k in self.assembled:
+                made.append(finish(*self.assembled[k]))
+            else:
+                made.append((None if results is None else results[leaf]) if is_array else leaf)
         return unflatten(self.structure, made)
 
 

@@ -50,7 +50,8 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     counts = [math.prod(n.shape) for n in program.inputs]
     for source, base, stem, count in zip(program.inputs, bases, _stems(bases, counts), counts, strict=True):
         for e in written.atoms(sympy.Indexed):
-            if str(e.base) == base and all(i.is_Integer for i in e.indices):
+            inside = all(i.is_Integer and 0 <= i < d for i, d in zip(e.indices, source.shape, strict=False))
+            if str(e.base) == base and inside:  # an index outside stands in a case that does not hold
                 place = int(np.ravel_multi_index([int(i) for i in e.indices], source.shape))
                 named[e] = sympy.Symbol(stem if count == 1 else f"{stem}{place + 1}", real=True)
     return sympy.factor_terms(written.xreplace(named))

@@ -20,6 +20,8 @@ def scatter(y, index, axis: int, dim: int):
     tail = y.shape[axis + index.ndim :]
     result = np.zeros((*lead, dim, *tail), y.dtype)
     if y.dtype == np.float64 and not lead and not tail:
+        if index.size and (index.min() < -dim or index.max() >= dim):
+            raise IndexError(f"index {index.max()} is out of bounds for axis 0 with size {dim}")
         result += np.bincount(index.ravel() % dim if dim else index.ravel(), y.ravel(), dim)
     else:
         rows: tuple = (slice(None),) * axis + (index,)

@@ -14,12 +14,16 @@ import numpy as np
 
 from ..differentiation.structure.index_maps import Lookup, is_static, positions
 from ..differentiation.structure.terms import Term, product
-from ..errors import ArgumentError, BackendError
+from ..errors import ArgumentError, BackendError, ResultTooLarge
 from ..primitives.elementwise import cast
 from ..program.dims import is_concrete, size
 from ..program.node import Node
+from .memory import memory_limit
 from .sparsity import Sparsity
 from .zeros import may_be_nonzero
+
+#: bytes that an entry takes while its place is worked out
+_BYTES = 48
 
 
 class SparseBlock:
@@ -35,6 +39,13 @@ class SparseBlock:
             raise ArgumentError("sparse=True needs sizes; call it with arrays, not with named dims.")
         self.shape = (int(size(out_shape)), int(size(in_shape)))
         self.dtype = dtype
+        entries = sum(math.prod(k.size for k in t.counters) for t in terms)
+        if entries * _BYTES > memory_limit():
+            raise ResultTooLarge(
+                f"the sparse result of shape {self.shape[0]} × {self.shape[1]} would have {entries:.2g} entries: it is "
+                "dense by structure. Ask for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) "
+                "for a Hessian."
+            )
         self._pieces = [_Piece(t, out_shape, in_shape) for t in terms]
         #: integer arrays that places depend on and that are known at a call only
         self.index_nodes = list(dict.fromkeys(n for p in self._pieces for n in p.index_nodes))

@@ -16,7 +16,7 @@ from ..program.node import Node, ancestors
 #: larger arrays, and contractions over more, are taken to have no zeros
 _LARGEST = 1 << 24
 _MULTIPLY, _ADD, _SUBTRACT = TEMPLATES["multiply"], TEMPLATES["add"], TEMPLATES["subtract"]
-_NEGATIVE, _DIVIDE = TEMPLATES["negative"], TEMPLATES["divide"]
+_NEGATIVE, _DIVIDE, _WHERE = TEMPLATES["negative"], TEMPLATES["divide"], TEMPLATES["where"]
 
 
 def may_be_nonzero(value: Node) -> np.ndarray | None:
@@ -32,7 +32,7 @@ def may_be_nonzero(value: Node) -> np.ndarray | None:
             fixed[node] = own
             known[node] = None if own.all() else own != 0
         else:
-            known[node] = _nonzero(node, [known[o] for o in node.operands])
+            known[node] = _nonzero(node, [known[o] for o in node.operands], fixed)
     mask = known[value]
     return None if mask is None or mask.all() else mask
 
@@ -51,7 +51,7 @@ def _fixed(node: Node, fixed: dict[Node, np.ndarray]) -> np.ndarray | None:
         return np.asarray(node.primitive.evaluate(node.params, *[fixed[o] for o in node.operands]))
 
 
-def _nonzero(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:
+def _nonzero(node: Node, masks: list[np.ndarray | None], fixed: dict[Node, np.ndarray]) -> np.ndarray | None:
     if node.dtype.kind not in "fb" or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     primitive = node.primitive
@@ -68,6 +68,10 @@ def _nonzero(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:
         return np.logical_and.reduce(wide)
     if primitive is EINSUM:
         return _contracted(node, masks)
+    if primitive is _WHERE and node.operands[0] in fixed:
+        taken = fixed[node.operands[0]] != 0
+        sides = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands[1:], masks[1:], strict=True)]
+        return np.array(np.broadcast_to(np.where(taken, *sides), node.shape))
     if primitive in (_NEGATIVE, CAST, _DIVIDE):
         return None if masks[0] is None else np.array(np.broadcast_to(masks[0], node.shape))
     if primitive in (_ADD, _SUBTRACT, CONCATENATE):

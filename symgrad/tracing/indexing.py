@@ -192,6 +192,8 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
         node = i if isinstance(i, Node) else _checked_index(i, d)
         node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
         node = f.where(f.less(node, 0), f.add(node, dim_value(d)), node)
+        if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
+            node = gather(running().constant(np.arange(d)), node, 0)
         total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)
     return total
 

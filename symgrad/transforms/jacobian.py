@@ -139,9 +139,15 @@ class JacobianFunction(DerivedFunction):
         ·■■■
         ··■·
         """
+        self._needs_examples(args, kwargs)
         twin = self._with(sparse=True)
         twin._check(args, kwargs)
-        return twin._compiled.patterns(*args, **kwargs)
+        found = twin._compiled.patterns(*args, **kwargs)
+        return found[0] if self.has_aux else found
+
+    def _needs_examples(self, args: tuple, kwargs: dict[str, Any]) -> None:
+        if not args and not kwargs:
+            raise ArgumentError(f"{self.__name__}: pass example arguments, whose shapes the answer is for.")
 
     def explain(self, *args: Any, **kwargs: Any) -> Choice:
         """What each mode would cost for these arguments, which was chosen and why; nothing is computed.
@@ -155,6 +161,7 @@ class JacobianFunction(DerivedFunction):
         >>> jacobian(lambda x: A @ np.tanh(B @ x)).explain(np.ones(50)).mode
         'reverse'
         """
+        self._needs_examples(args, kwargs)
         self._check(args, kwargs)
         found: list[Choice] = []
 

@@ -8,7 +8,7 @@ import pytest
 import symgrad
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.runtime import gram
-from symgrad.passes.grams import halves
+from symgrad.passes.grams import expose_grams, halves
 from symgrad.primitives.contraction import contract
 from symgrad.primitives.primitive import input_node
 from symgrad.program.node import Graph
@@ -121,3 +121,15 @@ def test_the_kernel_of_a_logistic_hessian_uses_one_triangle():
     s = 1 / (1 + np.exp(-X @ w))
     np.testing.assert_allclose(made, (X.T * (s * (1 - s))) @ X, rtol=1e-10)
     np.testing.assert_array_equal(made, made.T)
+
+
+def test_a_shared_product_that_is_spread_counts_its_size():
+    with Graph() as graph:
+        x, w = input_node("x", (6, 5), np.dtype(float)), input_node("w", (6,), np.dtype(float))
+        spread = contract([x, w], [(0, 1), (0,)], (0, 1, 2), (6, 5, 4))
+        made = contract([spread, spread], [(0, 1, 3), (0, 2, 3)], (1, 2), (6, 5, 5, 4))
+        program = Program([x, w], [made], ["x", "w"], graph)
+    values = RNG.normal(size=(6, 5)), RNG.normal(size=6)
+    scaled = values[0] * values[1][:, None]
+    for form in (program, expose_grams(program)):
+        np.testing.assert_allclose(lower(form, "numpy")(*values)[0], 4 * scaled.T @ scaled, rtol=1e-12)

@@ -58,6 +58,8 @@ def dependency(output: Node, source: Node, read: Read) -> Any:
                 flow = known[operand]
                 sizes = [math.prod(operand.shape), math.prod(node.shape)]
                 for pairs, size in _steps(node, operand, key, read):
+                    if np.diff(flow.indptr)[np.asarray(pairs[1]).ravel()].sum() > _MOST_PAIRS:
+                        raise Unsolved
                     flow = selection(pairs, (size or sizes[1], flow.shape[0])) @ flow
             if flow is not None:
                 total = (total + flow).astype(bool)
@@ -92,6 +94,8 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
     if primitive is CUMSUM:
         axis, backwards = node.params
         d = node.shape[axis]
+        if d * own.size > _MOST_PAIRS:
+            raise Unsolved
         earlier, later = np.tril_indices(d)[::-1]
         into, origin = (earlier, later) if backwards else (later, earlier)
         return [((np.take(out, into, axis=axis), np.take(own, origin, axis=axis)), 0)]

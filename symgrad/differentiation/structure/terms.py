@@ -18,7 +18,7 @@ from ...primitives.contraction import EINSUM, contract, gate
 from ...primitives.elementwise import cast
 from ...primitives.functions import add
 from ...primitives.primitive import Captured, constant, dim_value, literal
-from ...primitives.selection import SCATTER, assemble, full
+from ...primitives.selection import SCATTER, assemble, full, gather
 from ...primitives.shaping import reshape
 from ...program.dims import Dim, Shape, normal
 from ...program.node import Node, active_graph, emit
@@ -433,7 +433,7 @@ def _scatter(term: Term, maps: list[Map], shape: Shape, scattered: list[int]) ->
     """The scattered axes flattened into one that is added into by index, the others before it."""
     rest = [a for a in range(len(maps)) if a not in scattered]
     dims = tuple([shape[a] for a in scattered])
-    flat = flat_map([maps[a] for a in scattered], dims)
+    flat = flat_map([_within(maps[a], shape[a]) for a in scattered], dims)
     labels = tuple(dict.fromkeys([k for a in scattered for k in maps[a].labels]))
     counters = tuple(dict.fromkeys([k for a in rest for k in maps[a].labels] + list(labels)))
     # the rest is placed densely behind the labels of the scatter
@@ -447,6 +447,13 @@ def _scatter(term: Term, maps: list[Map], shape: Shape, scattered: list[int]) ->
     order = [*scattered, *rest]
     axes = tuple([order.index(a) for a in range(len(maps))])
     return contract([wide], [tuple(range(wide.ndim))], axes, wide.shape)
+
+
+def _within(m: Map, dim: Dim) -> Map:
+    """``m``, whose index a kernel checks against ``dim``: outside, it would name another place when flattened."""
+    if is_static(m) or isinstance(m, Affine) or not isinstance(dim, int):
+        return m
+    return Lookup(gather(index_array(np.arange(dim)), m.index, 0), m.labels)
 
 
 def node_flow(term: Term, shape: Shape, seed_shape: Shape, dtype: np.dtype) -> Node:

@@ -302,6 +302,14 @@ def test_labels_that_no_map_holds_any_more_count_their_size():
     np.testing.assert_allclose(entries(made, (3,), (3,)), 8 * np.eye(3))
 
 
+def test_steps_of_a_unit_label_that_cancel():
+    long, unit = Label(2), Label(1)
+    at = (Affine(0, ((long, 1), (unit, 1))), Affine(0, ((unit, -1),)))
+    term = Term(constant(Captured(np.array([3.0]))), (unit,), at, (plain(long),), False)
+    made = computed(node_flow(term, (3, 1), (2,), np.dtype(float)))
+    np.testing.assert_allclose(made, 3 * np.eye(2, 3)[:, :, None])
+
+
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 2, 2), (1, 4), (2, 1, 3), (1, 1)])
 def test_merged_labels_are_found_in_any_order(sizes):
     labels = [Label(d) for d in sizes]

@@ -123,6 +123,7 @@ FUNCTIONS = {
     "product with padded zeros": (lambda x: np.prod(np.pad(x[:, None], ((0, 0), (1, 1))), axis=0), X),
     "sum of a spread product": (lambda x: np.multiply.outer(x - x @ x, x), X),
     "empty merged with rows": (lambda x: np.broadcast_to(x[:0, None], (0, 2)).reshape(2, 0), X),
+    "empty of another shape": (lambda x: np.stack([x.mean(), x.mean()])[None, 1:1].reshape(0, 2), X),
     "nothing": (lambda x: x[3:], X),
     "sum of nothing": (lambda x: np.sum(x[3:] ** 2) + x[0], X),
     "undefined where it is not chosen": (lambda x: np.where(x > 0, np.log(x), 0)[[0, 1, 1, -1]] * x[0], X),
@@ -151,6 +152,11 @@ def test_entries_added_to_one_place_are_counted_before_it_is_spread(mode):
         return symgrad.grad(lambda x, y: np.sum(x[zeros] * y))(np.array([0.5]), y) * ramp
 
     np.testing.assert_allclose(symgrad.jacobian(function, mode=mode)(np.array(2.0)), 3 * ramp)
+
+    def reshaped(y):
+        return symgrad.grad(lambda x, y: np.sum(x[:, zeros] * y))(np.ones((6, 1)), y).reshape(2, 3)
+
+    np.testing.assert_allclose(symgrad.jacobian(reshaped, mode=mode)(np.array(2.0)), np.full((2, 3), 3.0))
 
 
 @pytest.mark.parametrize("mode", MODES)
