@@ -174,8 +174,9 @@ class Tracer:
 
     def __float__(self) -> NoReturn:
         refuse(
-            "float() or a math function of a traced value would lose its derivative. Leave the value as it is "
-            "and use NumPy's function (np.sin for math.sin)."
+            "float(), a math function, or writing into a plain array would lose the derivative of a traced value. "
+            "Leave the value as it is, use NumPy's function (np.sin for math.sin), and write into an array made inside "
+            "the function with np.zeros_like(x)."
         )
 
     __complex__ = __float__
