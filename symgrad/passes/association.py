@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..primitives.contraction import EINSUM, contract
-from ..program.dims import Dim
+from ..primitives.contraction import contract
 from ..program.node import Node, emit
 from ..program.program import Program
+from .contractions import is_free, opened, repeats, spreads
 from .cost import cost, node_cost
-from .products import spreads
 
 #: operands and labels of a chain that is looked at as one
 _MOST_OPERANDS, _MOST_LABELS = 24, 50
@@ -27,14 +26,14 @@ def associated(program: Program) -> Program:
     inner: dict[Node, list[Node]] = {}
     absorbed: set[Node] = set()
     for node in reversed(program.nodes):
-        if node in absorbed or not _is_free(node):
+        if node in absorbed or not is_free(node):
             continue
         members, operands = [node], len(node.operands)
         stack = list(node.operands)
         while stack:
             o = stack.pop()
             fits = operands + len(o.operands) <= _MOST_OPERANDS
-            if uses[o] == 1 and _is_free(o) and len(set(o.params[1])) == len(o.params[1]) and not spreads(o) and fits:
+            if uses[o] == 1 and is_free(o) and not repeats(o) and not spreads(o) and fits:
                 members.append(o)
                 operands += len(o.operands)
                 stack += o.operands
@@ -44,7 +43,7 @@ def associated(program: Program) -> Program:
     chains: dict[Node, tuple] = {}
     with program.graph:
         for node, members in inner.items():
-            chain = _chain(node, set(members[1:]))
+            chain = opened(node, set(members[1:]).__contains__, _MOST_OPERANDS)
             if len(chain[3]) <= _MOST_LABELS:
                 made = contract(*chain)
                 if node_cost(made).seconds < _WORTH * cost(members).seconds:
@@ -59,36 +58,3 @@ def associated(program: Program) -> Program:
                 unchanged = operands == node.operands
                 image[node] = node if unchanged else emit(node.primitive, operands, node.params)
     return program.with_outputs([image[o] for o in program.outputs])
-
-
-def _is_free(node: Node) -> bool:
-    return node.primitive is EINSUM and not node.params[3]
-
-
-def _chain(node: Node, members: set[Node]) -> tuple[list[Node], list[tuple[int, ...]], tuple[int, ...], list[Dim]]:
-    """Operands, labels, output labels and sizes of one contraction of all that the members contract."""
-    sizes: list[Dim] = []
-    operands: list[Node] = []
-    labels: list[tuple[int, ...]] = []
-
-    def image(n: Node, known: dict[int, int]) -> dict[int, int]:
-        for i, extent in enumerate(n.params[2]):
-            if i not in known:
-                known[i] = len(sizes)
-                sizes.append(extent)
-        return known
-
-    def inner(n: Node, known: dict[int, int]) -> list[tuple[Node, tuple[int, ...]]]:
-        own = [tuple([known[i] for i in ls]) for ls in n.params[0]]
-        return list(zip(n.operands, own, strict=True))[::-1]
-
-    whole = image(node, {})
-    stack = inner(node, whole)
-    while stack:
-        o, ls = stack.pop()
-        if o in members:
-            stack += inner(o, image(o, dict(zip(o.params[1], ls, strict=True))))
-        else:
-            operands.append(o)
-            labels.append(ls)
-    return operands, labels, tuple([whole[i] for i in node.params[1]]), sizes

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from ..primitives.contraction import EINSUM, Labels, contract
+from ..primitives.contraction import Labels, contract
 from ..program.node import Node
 from ..program.program import Program
-from .products import spreads
+from .contractions import is_free, opened, repeats, spreads, sums
 from .rewrite import rewrite
 
 _MOST_OPERANDS = 16
@@ -76,10 +76,9 @@ def expose_grams(program: Program) -> Program:
     """``program`` with shared products opened where that shows two equal halves."""
 
     def rule(node: Node, original: Node) -> Node | None:
-        if not _is_free(node) or len(node.operands) < 2 or not _sums(node):
+        if not is_free(node) or len(node.operands) < 2 or not sums(node):
             return None
-        operands, labels, sizes = _opened(node)
-        out = node.params[1]
+        operands, labels, out, sizes = opened(node, _is_product, _MOST_OPERANDS)
         if len(operands) == len(node.operands) or len(operands) > _MOST_OPERANDS:
             return None
         arrays = [(o, ls) for o, ls in zip(operands, labels, strict=True) if ls]
@@ -88,36 +87,5 @@ def expose_grams(program: Program) -> Program:
     return rewrite(program, rule)
 
 
-def _opened(node: Node) -> tuple[list[Node], list[Labels], list]:
-    """The factors of a contraction, products among them opened."""
-    labels, _, extents, _ = node.params
-    sizes = list(extents)
-    operands: list[Node] = []
-    made: list[Labels] = []
-    stack = list(zip(node.operands, labels, strict=True))[::-1]
-    while stack:
-        o, ls = stack.pop()
-        is_product = _is_free(o) and not _sums(o) and not spreads(o) and len(set(o.params[1])) == len(o.params[1])
-        if not is_product or len(operands) > _MOST_OPERANDS:
-            operands.append(o)
-            made.append(ls)
-            continue
-        inner, inner_out, inner_sizes, _ = o.params
-        image = dict(zip(inner_out, ls, strict=True))
-        for i, d in enumerate(inner_sizes):
-            if i not in image:
-                image[i] = len(sizes)
-                sizes.append(d)
-        own = [tuple([image[i] for i in x]) for x in inner]
-        stack += list(zip(o.operands, own, strict=True))[::-1]
-    return operands, made, sizes
-
-
-def _is_free(node: Node) -> bool:
-    return node.primitive is EINSUM and not node.params[3]
-
-
-def _sums(node: Node) -> bool:
-    labels, out, sizes, _ = node.params
-    kept = set(out)
-    return any(i not in kept and sizes[i] != 1 for ls in labels for i in ls)
+def _is_product(node: Node) -> bool:
+    return is_free(node) and not sums(node) and not spreads(node) and not repeats(node)

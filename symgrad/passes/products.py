@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..primitives.contraction import EINSUM, contract
+from ..primitives.contraction import contract
 from ..program.node import Node
 from ..program.program import Program
+from .contractions import is_free, repeats, spreads, sums
 from .rewrite import rewrite
 
 _MOST_OPERANDS = 8
@@ -54,29 +55,14 @@ def absorb_products(program: Program) -> Program:
 
 def _absorbs(node: Node, operand: Node) -> bool:
     """True where ``operand``, used by ``node`` alone, is better written inside it."""
-    if not _is_free(node) or not _is_free(operand) or len(set(operand.params[1])) < len(operand.params[1]):
+    if not is_free(node) or not is_free(operand) or repeats(operand):
         return False
     if len(node.operands) == 1:  # a transpose of a contraction
-        return not _sums(node) and len(operand.operands) > 1 and node.ndim == operand.ndim
-    if spreads(operand) and _sums(node):
+        return not sums(node) and len(operand.operands) > 1 and node.ndim == operand.ndim
+    if spreads(operand) and sums(node):
         return False
-    return not _sums(operand) and (_sums(node) or _mixes_ranks(operand))
-
-
-def spreads(node: Node) -> bool:
-    """True where no operand holds some output label: summed by another contraction, it counts its size."""
-    return not {i for ls in node.params[0] for i in ls}.issuperset(node.params[1])
-
-
-def _is_free(node: Node) -> bool:
-    return node.primitive is EINSUM and not node.params[3]
+    return not sums(operand) and (sums(node) or _mixes_ranks(operand))
 
 
 def _mixes_ranks(node: Node) -> bool:
     return len({len(ls) for ls in node.params[0] if ls}) > 1
-
-
-def _sums(node: Node) -> bool:
-    labels, out, sizes, _ = node.params
-    kept = set(out)
-    return any(i not in kept and sizes[i] != 1 for ls in labels for i in ls)

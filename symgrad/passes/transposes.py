@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from ..primitives.contraction import EINSUM, contract
+from ..primitives.contraction import contract
 from ..program.node import Node
 from ..program.program import Program
+from .contractions import is_free, repeats, sums
 from .rewrite import rewrite
 
 #: orders of equal operands that are tried to bring a contraction into one form
@@ -23,7 +24,7 @@ def share_transposes(program: Program) -> Program:
     known: dict[tuple, tuple[Node, tuple[int, ...]]] = {}
 
     def rule(node: Node, original: Node) -> Node | None:
-        if node.primitive is not EINSUM or node.params[3] or len(node.operands) < 2 or _repeats(node):
+        if not is_free(node) or len(node.operands) < 2 or repeats(node):
             return None
         key, out, sizes = _form(node)
         first, own = known.setdefault(key, (node, out))
@@ -31,19 +32,9 @@ def share_transposes(program: Program) -> Program:
             return None
         if own == out:
             return first
-        return contract([first], [own], out, sizes) if _sums(node) else None
+        return contract([first], [own], out, sizes) if sums(node) else None
 
     return rewrite(program, rule)
-
-
-def _sums(node: Node) -> bool:
-    labels, out, _, _ = node.params
-    kept = set(out)
-    return any(i not in kept for ls in labels for i in ls)
-
-
-def _repeats(node: Node) -> bool:
-    return len(set(node.params[1])) < node.ndim
 
 
 def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:

@@ -34,10 +34,10 @@ class Inverse(Primitive):
         return operands[0].shape, _dtype(operands), False
 
     def push(self, node, source, key, tangent, batch):
-        return product(_lead(tangent, 2), [(node, "ik"), (tangent, "kl"), (node, "lj")], "ij", -1)
+        return product(lead_of(tangent, 2), [(node, "ik"), (tangent, "kl"), (node, "lj")], "ij", -1)
 
     def pull(self, node, source, key, ct, batch):
-        return product(_lead(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
+        return product(lead_of(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
 
     def evaluate(self, params, *values):
         return np.linalg.inv(values[0])
@@ -57,16 +57,16 @@ class Solve(Primitive):
     def push(self, node, source, key, tangent, batch):
         a, _ = node.operands
         if key == 0:
-            columns = _columns(node)
-            tangent = product(_lead(tangent, 2), [(tangent, "ik"), (node, "k" + columns)], "i" + columns, -1)
+            columns = columns_of(node)
+            tangent = product(lead_of(tangent, 2), [(tangent, "ik"), (node, "k" + columns)], "i" + columns, -1)
         return _solved(a, tangent, batch)
 
     def pull(self, node, source, key, ct, batch):
-        columns = _columns(node)
+        columns = columns_of(node)
         by_b = _solved(_transposed(node.operands[0]), ct, batch)
         if key == 1:
             return by_b
-        return product(_lead(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
+        return product(lead_of(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
 
     def evaluate(self, params, *values):
         a, b = values
@@ -84,10 +84,10 @@ class Determinant(Primitive):
         return operands[0].shape[:-2], _dtype(operands), False
 
     def push(self, node, source, key, tangent, batch):
-        return product(_lead(tangent, 2), [(node, ""), (inverse(source), "ji"), (tangent, "ij")], "")
+        return product(lead_of(tangent, 2), [(node, ""), (inverse(source), "ji"), (tangent, "ij")], "")
 
     def pull(self, node, source, key, ct, batch):
-        return product(_lead(ct, 0), [(node, ""), (ct, ""), (inverse(source), "ji")], "ij")
+        return product(lead_of(ct, 0), [(node, ""), (ct, ""), (inverse(source), "ji")], "ij")
 
     def evaluate(self, params, *values):
         return np.linalg.det(values[0])
@@ -99,10 +99,10 @@ class LogDeterminant(Determinant):
     name = "log_determinant"
 
     def push(self, node, source, key, tangent, batch):
-        return product(_lead(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], "")
+        return product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], "")
 
     def pull(self, node, source, key, ct, batch):
-        return product(_lead(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
+        return product(lead_of(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
 
     def evaluate(self, params, *values):
         return np.linalg.slogdet(values[0])[1]
@@ -138,7 +138,7 @@ class Cholesky(Primitive):
         lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
         halves = [
             product(
-                _lead(tangent, 2),
+                lead_of(tangent, 2),
                 [(factor, "ik"), (half, "kj"), (lower, "kp"), (tangent, own), (lower, "jq")],
                 out,
                 0.5,
@@ -151,7 +151,7 @@ class Cholesky(Primitive):
         factor, own = self._lower(node), "jl" if node.params[0] else "lj"
         lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
         factors = [(lower, "kp"), (half, "kj"), (factor, "lk"), (ct, own), (lower, "jq")]
-        return add(*[product(_lead(ct, 2), factors, out, 0.5) for out in ("pq", "qp")])
+        return add(*[product(lead_of(ct, 2), factors, out, 0.5) for out in ("pq", "qp")])
 
     def _lower(self, node: Node) -> Node:
         return _transposed(node) if node.params[0] else node
@@ -230,7 +230,7 @@ def _solved(a: Node, flow: Node, batch: int) -> Node:
     if not batch:
         return emit(SOLVE, (a, flow))
     if _has_identity(flow):
-        return product(_lead(flow, 1 + len(columns)), [(inverse(a), "ik"), (flow, "k" + columns)], "i" + columns)
+        return product(lead_of(flow, 1 + len(columns)), [(inverse(a), "ik"), (flow, "k" + columns)], "i" + columns)
     order = (*range(batch, flow.ndim), *range(batch))
     moved = transpose(flow, order)
     wide = reshape(moved, (*moved.shape[: stacked + 1], math.prod(moved.shape[stacked + 1 :])))
@@ -247,12 +247,12 @@ def _transposed(x: Node) -> Node:
     return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
-def _columns(x: Node) -> str:
+def columns_of(x: Node) -> str:
     """A letter for the columns of a solution that is a stack of matrices."""
     return "c" if x.ndim == x.operands[0].ndim else ""
 
 
-def _lead(x: Node, matrix: int) -> Shape:
+def lead_of(x: Node, matrix: int) -> Shape:
     """The axes before the last ``matrix``."""
     return x.shape[: x.ndim - matrix]
 

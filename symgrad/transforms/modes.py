@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..differentiation.jacobian import Table, jacobian_terms
+from ..kernels.memory import human_bytes
 from ..passes.association import associated
 from ..passes.cost import Cost, cost, extent
 from ..passes.products import absorb_products
@@ -53,7 +54,9 @@ class Choice:
         for c in self.candidates:
             mark = "  ← chosen" if c.mode == self.mode else ""
             ratio = f"{_relative(c.cost.seconds, best):.2f} ×"
-            lines.append(f"{c.mode:<10}{_counted(c.cost.operations):>14}{_sized(c.cost.memory):>12}{ratio:>11}{mark}")
+            lines.append(
+                f"{c.mode:<10}{_counted(c.cost.operations):>14}{human_bytes(c.cost.memory):>12}{ratio:>11}{mark}"
+            )
         return "\n".join([*lines, self.reason])
 
     __repr__ = __str__
@@ -69,13 +72,6 @@ def _counted(count: float) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count:.0f}"
-
-
-def _sized(count: float) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f} B"
 
 
 def chosen(

@@ -11,7 +11,17 @@ from typing import Any
 from ...primitives.contraction import expand
 from ...primitives.elementwise import cast
 from ...primitives.identity import mark
-from ...primitives.linalg import CHOLESKY, DETERMINANT, INVERSE, LOG_DETERMINANT, SOLVE, inverse, product
+from ...primitives.linalg import (
+    CHOLESKY,
+    DETERMINANT,
+    INVERSE,
+    LOG_DETERMINANT,
+    SOLVE,
+    columns_of,
+    inverse,
+    lead_of,
+    product,
+)
 from ...primitives.primitive import literal
 from ...program.node import Node
 from .index_maps import plain_label
@@ -33,8 +43,8 @@ def pushforward_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
         return stand_in, _some(node.primitive.push(node, source, key, stand_in, 0))
     tangent = stand_in
     if key == 0:
-        columns = _columns(node)
-        tangent = product(_lead(source, 2), [(stand_in, "ik"), (node, "k" + columns)], "i" + columns, -1)
+        columns = columns_of(node)
+        tangent = product(lead_of(source, 2), [(stand_in, "ik"), (node, "k" + columns)], "i" + columns, -1)
     return stand_in, _by_inverse(node, tangent, "ik")
 
 
@@ -46,8 +56,8 @@ def pullback_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
     by_b = _by_inverse(node, stand_in, "ki")
     if key == 1:
         return stand_in, by_b
-    columns = _columns(node)
-    return stand_in, product(_lead(source, 2), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
+    columns = columns_of(node)
+    return stand_in, product(lead_of(source, 2), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
 
 
 def _stand_in(like: Node) -> Node:
@@ -56,17 +66,9 @@ def _stand_in(like: Node) -> Node:
 
 def _by_inverse(node: Node, flow: Node, turned: str) -> Node:
     """``A⁻¹ flow``, or ``A⁻ᵀ flow``, as a contraction: an identity in the flow stays one."""
-    columns = _columns(node)
+    columns = columns_of(node)
     factors = [(inverse(node.operands[0]), turned), (flow, "k" + columns)]
-    return product(_lead(flow, 1 + len(columns)), factors, "i" + columns)
-
-
-def _columns(node: Node) -> str:
-    return "c" if node.ndim == node.operands[0].ndim else ""
-
-
-def _lead(x: Node, matrix: int) -> tuple:
-    return x.shape[: x.ndim - matrix]
+    return product(lead_of(flow, 1 + len(columns)), factors, "i" + columns)
 
 
 def _some(flow: Node | None) -> Node:
