@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ..primitives.elementwise import cast
 from ..primitives.functions import add
-from ..program.node import Node, ancestors
+from ..program.node import Node, active_graph, ancestors
+from .reverse import active_nodes
+from .stored import PAYS_FROM, recalled
 
 
 def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int = 0) -> list[Node | None]:
@@ -15,6 +18,15 @@ def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: 
     ``tangents`` maps nodes to their tangents, each with ``batch`` leading axes. The result is built in
     the active graph; work and size are linear in the number of nodes.
     """
+    derive = partial(_pushed, outputs, tangents, batch)
+    if len(active_graph().table) < PAYS_FROM:
+        return derive()
+    through = len(active_nodes(outputs, list(tangents)))
+    return recalled(f"forward {batch}", outputs, list(tangents.values()), list(tangents), through, derive)
+
+
+def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) -> list[Node | None]:
+    """The sweep itself."""
     flow: dict[Node, Node] = dict(tangents)
     for node in ancestors(outputs):
         if node in flow or not node.operands:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ..primitives.elementwise import cast
 from ..primitives.functions import add
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces
 from ..program.node import Node, ancestors
+from .stored import recalled
 
 
 def active_nodes(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node]:
@@ -17,7 +19,7 @@ def active_nodes(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node]:
     active: set[Node] = set()
     order: list[Node] = []
     for node in ancestors(outputs):
-        if node in sources or any(o in active for o in node.operands):
+        if node in sources or not active.isdisjoint(node.operands):
             active.add(node)
             order.append(node)
     return order
@@ -32,6 +34,14 @@ def pull_back(
     active graph; work and size are linear in the number of nodes between.
     """
     order = active_nodes(outputs, wrt)
+    derive = partial(_pulled, order, outputs, cotangents, wrt, batch)
+    return recalled(f"reverse {batch}", outputs, cotangents, wrt, len(order), derive)
+
+
+def _pulled(
+    order: list[Node], outputs: Sequence[Node], cotangents: Sequence[Node | None], wrt: Sequence[Node], batch: int
+) -> list[Node | None]:
+    """The sweep against ``order``."""
     active, sources = set(order), set(wrt)
     arrived: dict[Node, list[Node]] = {}
     for output, ct in zip(outputs, cotangents, strict=True):
@@ -55,6 +65,8 @@ def pull_back(
 
 def accumulate(parts: list[Node]) -> Node:
     """The sum of cotangents; those that were placed into zeros are placed into the same zeros."""
+    if len(parts) == 1:
+        return parts[0]
     placed = [p for p in parts if p.primitive is ASSEMBLE]
     if len(placed) > 1:
         pieces = [o for p in placed for o in p.operands]

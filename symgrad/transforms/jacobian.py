@@ -10,7 +10,8 @@ from typing import Any
 
 from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
-from ..differentiation.reverse import pull_back
+from ..differentiation.reverse import active_nodes, pull_back
+from ..differentiation.stored import recalled
 from ..differentiation.structure.index_maps import Unsolved
 from ..differentiation.structure.terms import Term, dense
 from ..errors import ArgumentError, TracingError, at_user_line
@@ -34,19 +35,20 @@ from .positions import (
     split_aux,
 )
 
+#: a node is differentiated in so many times the time with terms in place of one array
+_BY_TERMS = 10
 #: entries for each element of the output and input beyond which a pattern is looked for
 _MANY = 16
 
 
-def _dense_cells(found: _Linearised) -> list[list[Any]]:
-    """Each block as a traced array of shape out + in."""
-    wrt = found.inputs.flat
-    rows = []
-    for terms, o in zip(found.choice.table, found.outputs, strict=True):
-        shapes = [o.shape + w.shape for w in wrt]
-        blocks = [dense(own, shape) for own, shape in zip(terms, shapes, strict=True)]
-        rows.append([Tracer(finished_as(b, s, w.dtype)) for b, s, w in zip(blocks, shapes, wrt, strict=True)])
-    return rows
+def _dense_blocks(found: _Linearised) -> list[Node]:
+    """Each block, row by row, as an array of shape out + in."""
+    blocks = []
+    for row, o in zip(found.choice.table, found.outputs, strict=True):
+        for terms, w in zip(row, found.inputs.flat, strict=True):
+            shape = o.shape + w.shape
+            blocks.append(finished_as(dense(terms, shape), shape, w.dtype))
+    return blocks
 
 
 def _sparse_cells(found: _Linearised) -> list[list[Any]]:
@@ -166,20 +168,21 @@ class JacobianFunction(DerivedFunction):
         found: list[Choice] = []
 
         def choose(*args: Any, **kwargs: Any) -> Any:
-            found.append(self._linearised(args, kwargs, fresh=True, every=True).choice)
+            found.append(self._linearised(self._run(args, kwargs, fresh=True), every=True).choice)
 
         CompiledFunction(choose, self.fn, cache=False).entry(*args, **kwargs)
         return found[0]
 
-    def _linearised(self, args: tuple, kwargs: dict[str, Any], fresh: bool, every: bool = False) -> _Linearised:
+    def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> _Run:
         values, nodes, structures = self._marked(args, fresh)
         main, aux = split_aux(self.fn(*values, **kwargs), self.has_aux, self.__name__)
-        outputs, out_structure = output_nodes(main, self.__name__)
-        return self._chosen(outputs, _Inputs(nodes, structures), out_structure, every, aux)
+        return _Run(*output_nodes(main, self.__name__), _Inputs(nodes, structures), aux)
 
-    def _chosen(self, outputs: list[Node], inputs: _Inputs, out_structure: Any, every: bool, aux: tuple) -> _Linearised:
-        choice = chosen(outputs, inputs.flat, self.mode, every=every)
-        return _Linearised(choice, outputs, inputs, lambda rows: unflatten(out_structure, rows), aux)
+    def _linearised(self, run: _Run, every: bool = False) -> _Linearised:
+        return _Linearised(chosen(run.outputs, run.inputs.flat, self.mode, every=every), run.outputs, run.inputs)
+
+    def _nested(self, rows: list[Any], run: _Run) -> Any:
+        return unflatten(run.structure, rows)
 
     def _derive(self, args, kwargs, fresh):
         if self.sparse and not fresh:
@@ -188,10 +191,20 @@ class JacobianFunction(DerivedFunction):
                     f"{self.__name__}: a sparse result is not traced; leave sparse=True to the outermost call."
                 )
             )
-        found = self._linearised(args, kwargs, fresh)
-        cells = _sparse_cells(found) if self.sparse else _dense_cells(found)
-        result = found.nest([found.inputs.nested(row, self.bare) for row in cells])
-        return (result, found.aux) if self.has_aux else result
+        run = self._run(args, kwargs, fresh)
+        cells = _sparse_cells(self._linearised(run)) if self.sparse else self._dense_cells(run)
+        result = self._nested([run.inputs.nested(row, self.bare) for row in cells], run)
+        return (result, run.aux) if self.has_aux else result
+
+    def _dense_cells(self, run: _Run) -> list[list[Any]]:
+        """Each block as a traced array of shape out + in."""
+        wrt = run.inputs.flat
+        through = _BY_TERMS * len(active_nodes(run.outputs, wrt))
+        blocks = recalled(
+            f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: [*_dense_blocks(self._linearised(run))]
+        )
+        cells = iter(Tracer(b) for b in blocks if b is not None)
+        return [[next(cells) for _ in wrt] for _ in range(len(blocks) // len(wrt) if wrt else len(run.outputs))]
 
 
 @dataclass(frozen=True)
@@ -213,14 +226,22 @@ class _Inputs:
 
 
 @dataclass(frozen=True)
+class _Run:
+    """What the function gave on traced values: ``structure`` is that of the outputs."""
+
+    outputs: list[Node]
+    structure: Any
+    inputs: _Inputs
+    aux: tuple
+
+
+@dataclass(frozen=True)
 class _Linearised:
-    """A Jacobian as terms: of ``outputs`` by ``inputs``; ``nest`` gives the rows the structure of the result."""
+    """A Jacobian as terms: of ``outputs`` by ``inputs``."""
 
     choice: Choice
     outputs: list[Node]
     inputs: _Inputs
-    nest: Callable[[list[Any]], Any]
-    aux: tuple
     symmetric: bool = False
 
 
@@ -229,15 +250,17 @@ class HessianFunction(JacobianFunction):
 
     verb = "hessian"
 
-    def _chosen(self, outputs, inputs, out_structure, every, aux):
-        wrt = inputs.flat
+    def _linearised(self, run, every=False):
+        outputs, wrt = run.outputs, run.inputs.flat
         seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
         pulled = pull_back(outputs, seeds, wrt)
         gradients = [finished_as(g, n.shape, n.dtype) for g, n in zip(pulled, wrt, strict=True)]
         symmetric = _is_symmetric(outputs)
         choice = chosen(gradients, wrt, self.mode, symmetric, every)
-        nest = lambda rows: inputs.nested(rows, self.bare)  # noqa: E731
-        return _Linearised(choice, gradients, inputs, nest, aux, symmetric and len(wrt) == 1)
+        return _Linearised(choice, gradients, run.inputs, symmetric and len(wrt) == 1)
+
+    def _nested(self, rows, run):
+        return run.inputs.nested(rows, self.bare)
 
 
 def _is_symmetric(outputs: Sequence[Node]) -> bool:

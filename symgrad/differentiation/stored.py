@@ -1,0 +1,94 @@
+"""A derivation that another process has made is read instead of made again.
+
+Deriving takes several times as long as reading what was derived, so what long programs give is kept in the disk cache:
+under the exact spelling of the nodes it is derived from, of what is derived, and of the code that does it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+import numpy as np
+import sympy
+
+from .. import disk_cache
+from ..program.node import Node, active_graph, ancestors
+from .encoding import Damaged, Unspelled, decoded, encoded, name_of
+
+#: nodes that a sweep goes through, from which on a file is read in less time
+PAYS_FROM = 400
+#: nodes below a derivation for each that it flows through; more take longer to spell
+_MOST_BELOW = 4
+#: what derives besides symgrad itself, which every key holds
+_VERSIONS = f"python {sys.version} numpy {np.__version__} sympy {sympy.__version__} {sys.byteorder}"
+
+Results = list[Node | None]
+
+
+def recalled(
+    what: str,
+    outputs: Sequence[Node],
+    flows: Sequence[Node | None],
+    wrt: Sequence[Node],
+    through: int,
+    derive: Callable[[], Results],
+) -> Results:
+    """``derive()``, or the same nodes without deriving them.
+
+    ``what`` it is, of ``outputs`` by ``wrt``, with ``flows`` along either; it takes as long as a sweep ``through`` so
+    many nodes. It must be a function of these nodes and of symgrad's source alone.
+    """
+    if through < PAYS_FROM or disk_cache.cache_folder() is None:
+        return derive()
+    given = [*outputs, *flows, *wrt]
+    base = ancestors([n for n in given if n is not None])
+    if len(base) > _MOST_BELOW * through:
+        return derive()
+    number: dict[Node, int] = {}
+    try:
+        name = name_of(base, number)
+    except Unspelled:
+        return derive()
+    question = f"{what} {len(outputs)} {len(flows)} {[None if n is None else number[n] for n in given]}"
+    key = disk_cache.key(_VERSIONS, question, name)
+    content = disk_cache.load("programs", key)
+    found = None if content is None else _read(content, base)
+    return _derived(key, number, derive) if found is None else found
+
+
+def _read(content: bytes, base: Sequence[Node]) -> Results | None:
+    """What was stored; None, and nothing of it in the graph, where it cannot be read."""
+    table = active_graph().table
+    before = len(table)
+    try:
+        return decoded(content, base)
+    except Damaged:
+        for entry in list(islice(table, before, None)):
+            del table[entry]
+        return None
+
+
+def _derived(key: str, number: dict[Node, int], derive: Callable[[], Results]) -> Results:
+    """What ``derive`` makes, stored under ``key``."""
+    graph = active_graph()
+    before, facts = len(graph.table), len(graph.sizes.facts)
+    results = derive()
+    if len(graph.sizes.facts) != facts:
+        return results
+    new = dict(islice(graph.table.items(), before, None))
+    added = set(new.values())
+    others = [n for n in ancestors([n for n in results if n is not None]) if n not in number]
+    found = [n for n in others if n not in added]
+    made = [n for n in others if n in added]
+    try:
+        content = encoded(found, made, results, number)
+    except Unspelled:
+        return results
+    disk_cache.store("programs", key, content)
+    kept = set(made)
+    for entry, node in new.items():  # the graph is left as it is where the results are read
+        if node not in kept:
+            del graph.table[entry]
+    return results

@@ -1,0 +1,370 @@
+"""Nodes are written down exactly, and read as the same nodes or not at all."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import symgrad
+from symgrad.differentiation import encoding
+from symgrad.differentiation.encoding import Damaged, Unspelled, decoded, encoded, name_of, read, spelled
+from symgrad.differentiation.jacobian import jacobian_terms
+from symgrad.differentiation.programs import pullback, pushforward
+from symgrad.differentiation.structure.terms import dense
+from symgrad.kernels.kernel import lower
+from symgrad.primitives.primitive import INPUT, Captured, Leaf, Primitive
+from symgrad.program.node import Graph, ancestors
+from symgrad.program.program import Program
+from symgrad.program.verify import verify
+from symgrad.tracing.declare import CASES, Given
+
+from .test_random_programs import inputs, programs, run
+
+# --- parameters -----------------------------------------------------------------------------------------------------
+
+PARAMETERS = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
+    | st.sampled_from([np.dtype(t) for t in ("f2", "f4", "f8", ">f8", "i1", "u8", "?", "g")]),
+    lambda inner: st.lists(inner, max_size=4).map(tuple),
+)
+
+
+@given(PARAMETERS)
+def test_parameters_are_read_as_they_were(value):
+    again = read(json.loads(json.dumps(spelled(value))))
+    assert again == value
+    assert repr(again) == repr(value)  # 1 is not True, and -0.0 is not 0.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[1], {1}, np.int64(1), np.float64(1.0), slice(1), object(), len, int, sympy.Symbol("n"), np.dtype("O"), (1, [2])],
+    ids=repr,
+)
+def test_what_has_no_exact_spelling_is_refused(value):
+    with pytest.raises(Unspelled):
+        spelled(value)
+
+
+def test_operations_have_names_of_their_own():
+    import symgrad.primitives.special  # noqa: F401
+    from symgrad.primitives.elementwise import TEMPLATES
+
+    assert all(encoding._own(name) is template for name, template in TEMPLATES.items())
+    assert all(isinstance(p, Primitive) and not isinstance(p, Leaf) for p in encoding._named.values())
+    assert encoding._own("input") is None
+    assert encoding._own("no such operation") is None
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def name(fn, *args):
+    """The name of what ``fn`` traces to."""
+    program = symgrad.trace(fn, *args)
+    return name_of(ancestors([*program.outputs, *program.inputs]), {})
+
+
+X, Y = np.linspace(0.5, 1.5, 6).reshape(2, 3), np.linspace(-1.0, 1.0, 6).reshape(2, 3)
+ALIKE = [
+    (lambda x: np.sum(x * 2.0), X),
+    (lambda x: np.sum(x * 3.0), X),
+    (lambda x: np.sum(x * 2), X),
+    (lambda x: np.sum(x * -0.0), X),
+    (lambda x: np.sum(x * 0.0), X),
+    (lambda x: np.sum(x * 2.0), X.astype(np.float32)),
+    (lambda x: np.sum(x * 2.0), X.T.copy()),
+    (lambda x: np.sum(x * 2.0), X[0]),
+    (lambda x: x * 2.0, 1.0),
+    (lambda x: x * 2.0, np.float64(1.0)),
+    (lambda x: np.sum(x * 2.0, axis=0), X),
+    (lambda x: np.sum(x * 2.0, axis=1), X),
+    (lambda x: np.sum(2.0 - x), X),
+    (lambda x: np.sum(x - 2.0), X),
+    (lambda x: np.sum(np.sin(x) * 2.0), X),
+    (lambda x: np.sum(x * Y), X),
+    (lambda x: np.sum(x * Y.astype(np.float32)), X),
+    (lambda x: np.sum(x * Y[:1]), X),
+    (lambda x: x[np.array([0, 1])], X),
+    (lambda x: x[np.array([1, 0])], X),
+    (lambda x: x[:, 1:], X),
+    (lambda x: x[:, :2], X),
+    (lambda x: x * np.array(2.0), X),
+    (lambda x: x * np.array(3.0), X),
+    (lambda x: symgrad.stop_gradient(x) * 2.0, X),
+    (lambda x: x.astype(np.float32), X),
+    (lambda x: np.sum(x, axis=0), X),
+]
+
+
+def test_different_programs_have_different_names_and_equal_ones_the_same():
+    names = [name(*case) for case in ALIKE]
+    assert len(set(names)) == len(ALIKE)
+    assert names == [name(*case) for case in ALIKE]
+
+
+def test_which_operand_is_which_is_part_of_a_name():
+    assert name(lambda x, y: x - y, X, Y) != name(lambda x, y: y - x, X, Y)
+    assert name(lambda x: x * Y + Y, X) != name(lambda x: x * Y + X, X)  # one captured array, two
+
+
+def test_values_of_captured_floats_are_no_part_of_a_name():
+    assert name(lambda x: x * Y, X) == name(lambda x: x * X, X)
+
+
+def test_the_users_own_rules_have_no_name():
+    class Squared(symgrad.nn.Cell):
+        def construct(self, x):
+            return x * x
+
+        def bprop(self, x, out, dout):
+            return (2 * x * dout,)
+
+    with pytest.raises(Unspelled, match="_Rule"):
+        name(Squared(), X)
+    with pytest.raises(Unspelled):
+        name_of(symgrad.trace(lambda x: x * 2, "n").nodes, {})
+
+
+def test_an_operation_that_is_not_symgrads_has_no_name():
+    class Doubled(Primitive):
+        name = "sin"  # another one of this name, too
+
+        def infer(self, operands, params):
+            return operands[0].shape, operands[0].dtype, False
+
+    program = symgrad.trace(lambda x: x, X)
+    with program.graph:
+        node = encoding.emit(Doubled(), (program.inputs[0],))
+    with pytest.raises(Unspelled, match="not an operation of symgrad's"):
+        name_of([program.inputs[0], node], {})
+
+
+def rule_cases():
+    for function, cases in CASES.items():
+        for case in cases:
+            arrays = [k for k, a in enumerate(case.args) if not isinstance(a, Given)]
+            if len(arrays) > 1 or any(isinstance(a, list) for a in case.args):
+                yield pytest.param(function, case, id=f"{function.__name__}-{case}")
+
+
+def jacobian(program):
+    with program.graph:
+        for mode in ("forward", "reverse"):
+            for row, o in zip(jacobian_terms(program.outputs, program.inputs, mode), program.outputs, strict=True):
+                for terms, w in zip(row, program.inputs, strict=True):
+                    dense(terms, o.shape + w.shape)
+
+
+class Sealed(Captured):
+    """A captured array that nobody may look into."""
+
+    __slots__ = ()
+
+    def __init__(self):
+        pass
+
+    @property
+    def value(self):
+        raise AssertionError("a derivative looked at the values of a captured array")
+
+
+@pytest.mark.parametrize(("function", "case"), list(rule_cases()))
+@pytest.mark.parametrize("derive", [pullback, pushforward, jacobian])
+def test_no_rule_looks_at_values_that_are_no_part_of_a_name(function, case, derive):
+    """The first array is differentiated by, the others are captured."""
+    drawn = case.draw(np.random.default_rng(7))
+    at = next(k for k, a in enumerate(case.args) if not isinstance(a, Given))
+    listed = isinstance(drawn[at], list)
+
+    def fn(x):
+        args = [*drawn]
+        args[at] = [x, *drawn[at][1:]] if listed else x
+        return case.of_drawn(function)(*args, **case.kwargs)
+
+    program = symgrad.trace(fn, drawn[at][0] if listed else drawn[at])
+    floats = [o for o in program.outputs if o.dtype.kind == "f"]
+    for node in program.nodes:
+        if node.primitive.name == "constant" and node.shape and node.dtype.kind == "f":
+            node.params = (Sealed(),)
+    derive(program.with_outputs(floats))
+
+
+# --- round trips ----------------------------------------------------------------------------------------------------
+
+
+def derived(program, derive):
+    """What ``derive`` adds to a program, as it is stored: the derived program, and the bytes."""
+    base = ancestors([*program.outputs, *program.inputs])
+    number = {}
+    name_of(base, number)
+    known = set(program.graph.table.values())
+    made = derive(program)
+    fresh = made.inputs[len(program.inputs) :]
+    number |= {n: len(number) + k for k, n in enumerate(fresh)}
+    others = [n for n in ancestors(made.outputs) if n not in number]
+    found, new = [n for n in others if n in known], [n for n in others if n not in known]
+    with program.graph:
+        return made, encoded(found, new, made.outputs, number)
+
+
+def reread(program, content, like):
+    """The program that the bytes say, among the nodes of another trace of the same function."""
+    fresh = [type(n)(INPUT, (), n.params, n.shape, n.dtype, n.weak) for n in like.inputs[len(program.inputs) :]]
+    base = [*ancestors([*program.outputs, *program.inputs]), *fresh]
+    with program.graph:
+        outputs = [o for o in decoded(content, base) if o is not None]
+        return Program((*program.inputs, *fresh), outputs, like.names, program.graph)
+
+
+@given(programs(), st.integers(0, 2**16), st.sampled_from([pullback, pushforward]))
+@settings(max_examples=60, deadline=None)
+def test_derivatives_of_random_programs_are_read_as_they_were_written(program, seed, derive):
+    shapes, steps = program
+    xs = inputs(shapes, seed)
+    first, second = (symgrad.trace(lambda *xs: run(steps, xs), *xs) for _ in range(2))
+    made, content = derived(first, derive)
+    again = verify(reread(second, content, made))
+    assert str(again) == str(made)
+    assert [n.masked for n in again.nodes] == [n.masked for n in made.nodes]
+    assert lower(again, "numpy").source == lower(made, "numpy").source
+    _, rewritten = derived(symgrad.trace(lambda *xs: run(steps, xs), *xs), derive)
+    assert rewritten == content
+
+
+def test_arrays_that_derivatives_make_are_read_with_their_names():
+    fn = lambda x: np.convolve(x, np.arange(1.0, 4.0)) + np.sum(np.linalg.cholesky(np.eye(2) * x[0]))  # noqa: E731
+    x = np.linspace(1.0, 2.0, 5)
+    first, second = symgrad.trace(fn, x), symgrad.trace(fn, x)
+    made, content = derived(first, pullback)
+    assert b"halved triangle" in content
+    again = reread(second, content, made)
+    pulled = pullback(second)  # finds the arrays that were read
+    assert str(again) == str(made)
+    names = lambda p: {id(n) for n in p.nodes if n.primitive.name == "constant"}  # noqa: E731
+    assert names(pulled) == names(again)
+
+
+# --- damage ---------------------------------------------------------------------------------------------------------
+
+
+def spoiled():
+    """Ways in which bytes can be wrong: each a change of the fields and of the stream."""
+
+    def kind(position, value, which=0):
+        def change(fields, stream):
+            fields["kinds"][which][position] = value
+
+        return change
+
+    def field(key, value):
+        return lambda fields, stream: fields.__setitem__(key, value)
+
+    def number(value, at):
+        return lambda fields, stream: stream.__setitem__(at, value)
+
+    yield "unknown operation", kind(0, "system")
+    yield "operation of no text", kind(0, ["sin"])
+    yield "a leaf", kind(0, "input")
+    yield "a mark", kind(0, "mark")
+    yield "another arity", kind(1, 3)
+    yield "arity of no number", kind(1, "1")
+    yield "parameters of another kind", kind(2, [1, 2])
+    yield "parameters of no tuple", kind(2, 7)
+    yield "a parameter of no kind", kind(2, [{"pickle": "gASVBAAA"}])
+    yield "another shape", kind(3, [7])
+    yield "shape of no tuple", kind(3, 7)
+    yield "another dtype", kind(4, "<f4")
+    yield "objects", kind(4, "|O")
+    yield "not weak or weak", kind(5, 1)
+    yield "weak", kind(5, True)
+    yield "masked", kind(6, True)
+    yield "found where it is not", field("found", 3)
+    yield "found less than none", field("found", -1)
+    yield "results below the first", field("results", [-1])
+    yield "results above the last", field("results", [10**6])
+    yield "results of no number", field("results", [0.0])
+    yield "no results", lambda fields, stream: fields.pop("results")
+    yield "operand above the last", number(10**6, 1)
+    yield "kind above the last", number(10**6, 0)
+    yield "operand itself", lambda fields, stream: stream.__setitem__(1, NODES)
+    yield "one number more", lambda fields, stream: stream.append(0)
+
+
+x = np.array([0.3, 0.4])
+NODES = len(ancestors(symgrad.trace(lambda x: np.sin(x) * x, x).outputs)) + 1
+
+
+@pytest.mark.parametrize("change", [pytest.param(change, id=id) for id, change in spoiled()])
+def test_wrong_bytes_are_damaged(change):
+    first, second = (symgrad.trace(lambda x: np.sin(x) * x, x) for _ in range(2))
+    made, content = derived(first, pullback)
+    head, _, stream = content.partition(b"\n")
+    fields, numbers = json.loads(head), np.frombuffer(stream, "<u4").tolist()
+    assert str(reread(second, json.dumps(fields).encode() + b"\n" + stream, made)) == str(made)
+    change(fields, numbers)
+    with pytest.raises(Damaged):
+        reread(second, json.dumps(fields).encode() + b"\n" + np.array(numbers, "<u4").tobytes(), made)
+
+
+def test_cut_and_foreign_bytes_are_damaged():
+    first, second = (symgrad.trace(lambda x: np.sin(x) * x, x) for _ in range(2))
+    made, content = derived(first, pullback)
+    for end in range(len(content) - 1):
+        if (len(content) - end) % 4 or end < content.index(b"\n"):
+            with pytest.raises(Damaged):
+                reread(second, content[:end], made)
+    for other in (
+        b"",
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b"null\n",
+        b"\x80\x04K\x01.",
+        b'{"kinds":[],"found":0,"results":[99]}\n',
+    ):
+        with pytest.raises(Damaged):
+            reread(second, other, made)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ["literal", 0, ["float", "0.50"], [], "<f8", True, False],
+        ["literal", 0, ["float", "__import__('os')"], [], "<f8", True, False],
+        ["literal", 0, ["str", "a"], [], "<f8", True, False],
+        ["literal", 1, ["float", "0.5"], [], "<f8", True, False],
+        ["literal", 0, ["float", "0.5"], [], "<f4", True, False],
+        ["literal", 0, ["bool", "yes"], [], "|b1", True, False],
+        ["constant", 0, ["AAAA", None], [1], "<f8", False, False],
+        ["constant", 0, ["####", None], [], "<f8", False, False],
+        ["constant", 0, [base64.b64encode(bytes(8)).decode(), None], [2], "<f8", False, False],
+        ["dim", 0, [], [], "<i8", True, False],
+    ],
+    ids=str,
+)
+def test_wrong_leaves_are_damaged(kind):
+    head = json.dumps({"kinds": [kind], "found": 0, "results": [0]}).encode()
+    with Graph(), pytest.raises(Damaged):
+        decoded(head + b"\n" + bytes(4), [])
+
+
+def test_an_array_of_a_name_must_be_the_one_of_the_graph():
+    array = base64.b64encode(bytes(16)).decode()
+    kind = ["constant", 0, [array, ["table", 2]], [2], "<f8", False, False]
+    content = json.dumps({"kinds": [kind], "found": 0, "results": [0]}).encode() + b"\n" + bytes(4)
+    with Graph() as graph:
+        (first,), (second,) = decoded(content, []), decoded(content, [])
+        assert first is second is graph.table["table", 2]
+        other = content.replace(array.encode(), base64.b64encode(b"\1" * 16))
+        with pytest.raises(Damaged):
+            decoded(other, [])
