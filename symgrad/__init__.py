@@ -29,6 +29,7 @@ from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp
 from .transforms.tracing import trace
+from .transforms.vmap import vmap
 
 __all__ = [
     "GRAPH_MODE",
@@ -71,6 +72,7 @@ __all__ = [
     "uint64",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 
 

@@ -201,6 +201,11 @@ class Declaration:
         by_place = [places[k] if k < count else self._further for k in range(len(args))]
         return by_place, {name: self._shapes.get(name) for name in kwargs}
 
+    def words(self) -> set[str]:
+        """The names and sizes in all shapes that are declared."""
+        declared = [d for tree in self._shapes.values() for d in flatten(tree)[0]]
+        return {word for d in declared for word in d.text.split()}
+
     def complete(self, caller: str) -> tuple[tuple, dict[str, Any]]:
         """The trees of all arguments that have no default, for a call without arguments."""
         needed = [p for p in self._parameters if p.default is p.empty and p.kind not in _OPEN]

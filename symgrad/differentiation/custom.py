@@ -7,16 +7,17 @@ seeds go through what it built. It is traced code, so the rule has derivatives i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
-from ..primitives.contraction import expand
+from ..primitives.contraction import contract, expand
 from ..primitives.elementwise import cast
 from ..primitives.identity import STOP, custom, mark
-from ..primitives.primitive import INPUT, literal
+from ..primitives.lifting import Lifting
+from ..primitives.primitive import EXAMPLE, INPUT, literal
 from ..program.node import Node
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
@@ -113,13 +114,22 @@ class _Rule:
     """The pullback of one output of a call, as ``primitives.identity.CUSTOM`` takes it."""
 
     def __init__(self, call: _Call, output: int) -> None:
+        self.name = call.name
         self._call = call
         self._output = output
         self._seed: Node | None = None
 
+    def _pulled(self, ct: Node) -> list[Node | None]:
+        """The cotangent of each source."""
+        return self._call.pulled(self._output, ct)
+
+    def lifted(self, node: Node, batched: Sequence[bool], over: Lifting) -> _LiftedRule:
+        """The rule for all examples that ``over`` maps; ``batched`` says which sources there is one for each of."""
+        return _LiftedRule(self, node, batched, over)
+
     def __call__(self, node: Node, ct: Node, batch: int) -> list[Node | None]:
         if not batch:
-            return self._call.pulled(self._output, ct)
+            return self._pulled(ct)
         seed, pulled = self._linear(node)
         flows = [None if p is None else push_forward([p], {seed: ct}, batch)[0] for p in pulled]
         return [None if f is None else self.free(f) for f in flows]
@@ -138,7 +148,7 @@ class _Rule:
     def _linear(self, node: Node) -> tuple[Node, list[Node | None]]:
         if self._seed is None:
             self._seed = mark(expand(cast(literal(0.0), node.dtype), node.shape))
-        return self._seed, self._call.pulled(self._output, self._seed)
+        return self._seed, self._pulled(self._seed)
 
     def free(self, flow: Node) -> Node:
         """``flow``, which must not hold the stand-in: the derivative of a linear map does not."""
@@ -148,13 +158,40 @@ class _Rule:
             node = pending.pop()
             if node is self._seed:
                 raise TracingError(
-                    f"{self._call.name} is not linear in dout, so Jacobians and forward mode have no meaning for it; "
+                    f"{self.name} is not linear in dout, so Jacobians and forward mode have no meaning for it; "
                     "use grad or vjp, which run it as it is."
                 )
             if node not in seen and node.serial > self._seed.serial:
                 seen.add(node)
                 pending += node.operands
         return flow
+
+
+class _LiftedRule(_Rule):
+    """A rule for many examples: it runs for one, and what it gives back is lifted."""
+
+    def __init__(self, rule: _Rule, node: Node, batched: Sequence[bool], over: Lifting) -> None:
+        self.name = rule.name
+        self._rule = rule
+        self._node = node
+        self._batched = batched
+        self._over = over
+        self._seed = None
+        self._known: dict[Node, list[Node | None]] = {}
+
+    def _pulled(self, ct: Node) -> list[Node | None]:
+        known = self._known.get(ct)
+        if known is None:
+            one = self._over.example(ct, "dout")
+            flows = zip(self._rule(self._node, one, 0), self._batched, strict=True)
+            known = self._known[ct] = [None if p is None else self._of_all(p, own) for p, own in flows]
+        return known
+
+    def _of_all(self, pulled: Node, batched: bool) -> Node:
+        """The cotangent of a source: for each example its own, or the sum of them all."""
+        every = self._over.whole(pulled)
+        labels = tuple(range(every.ndim))
+        return every if batched else contract([every], [labels], labels[1:], every.shape)
 
 
 def _refuse_captured(name: str, values: list[Node], marks: set[Node]) -> None:
@@ -166,7 +203,7 @@ def _refuse_captured(name: str, values: list[Node], marks: set[Node]) -> None:
         if node in seen or node.primitive is STOP:
             continue
         seen.add(node)
-        if node.primitive is INPUT:
+        if node.primitive in (INPUT, EXAMPLE):
             raise TracingError(
                 at_user_line(
                     f"{name} gives gradients to the arguments only, and the value also depends on {node.params[0]!r}, "

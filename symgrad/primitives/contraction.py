@@ -10,16 +10,20 @@ Two freedoms beyond ``np.einsum`` close it under transposition and hold every st
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..program.dims import Dim, Shape, broadcast
 from ..program.node import Node, emit
 from .primitive import Primitive, dim_value, literal, literal_value
+from .spelling import spelled_value, spells_lifted
 
 Labels = tuple[int, ...]
+
+#: operands of a scaling that another contraction still takes over: chains of scalars would grow with every product
+_MOST_ABSORBED = 4
 
 
 class Einsum(Primitive):
@@ -59,10 +63,17 @@ class Einsum(Primitive):
         new[key], operands[key] = lead + out, ct
         return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
 
+    def lift(self, node, operands, batched, over):
+        labels, out, sizes, spelling = node.params
+        example = len(sizes)
+        own = [(example, *ls) if b else ls for ls, b in zip(labels, batched, strict=True)]
+        kept = spelling if spells_lifted(spelling, node.operands, batched) else ""
+        return contract(operands, own, (example, *out), (*sizes, over.size), kept)
+
     def evaluate(self, params, *values):
         labels, out, sizes, spelling = params
         if spelling:
-            return _spelled_value(spelling, labels, out, values)
+            return spelled_value(spelling, labels, out, values)
         unique = tuple(dict.fromkeys(out))
         args: list = []
         for v, ls in zip(values, labels, strict=True):
@@ -80,32 +91,6 @@ class Einsum(Primitive):
 
 
 EINSUM = Einsum()
-
-
-def shared_axes(labels: Sequence[Labels]) -> tuple[list[int], list[int]]:
-    """The axes of two operands that are contracted with one another, as ``np.tensordot`` takes them."""
-    first, second = labels
-    pairs = [(k, second.index(i)) for k, i in enumerate(first) if i in second]
-    return [i for i, _ in pairs], [j for _, j in pairs]
-
-
-def _spelled_value(spelling: str, labels: Sequence[Labels], out: Labels, values: tuple) -> Any:
-    """What the NumPy call computes that a primal contraction came from."""
-    if spelling == "sum":
-        return np.add.reduce(values[0], axis=tuple(k for k, i in enumerate(labels[0]) if i not in out))
-    if spelling == "einsum":
-        return np.einsum(*[x for pair in zip(values, map(list, labels), strict=True) for x in pair], list(out))
-    if spelling == "tensordot":
-        return np.tensordot(*values, axes=shared_axes(labels))
-    if spelling == "self_dot":
-        return self_dot(values[0])
-    return getattr(np, spelling)(*values)
-
-
-def self_dot(x: np.ndarray) -> Any:
-    """The sum of squares of all elements in memory order, as ``np.linalg.norm`` takes it."""
-    flat = np.ravel(x, order="K")
-    return flat.dot(flat)
 
 
 class Gate(Primitive):
@@ -135,6 +120,9 @@ class Gate(Primitive):
         wide = gate(m, ct) if key == 1 else gate(ct, t)
         return broadcast_product(literal(1), wide, batch, node.shape, source.shape)
 
+    def lift(self, node, operands, batched, over):
+        return gate(*aligned(operands, batched, node.ndim))
+
     def evaluate(self, params, *values):
         m, t = values
         product = t if np.asarray(m).dtype == bool else np.multiply(m, t)
@@ -159,6 +147,11 @@ def pad_rank(x: Node, batch: int, rank: int) -> Node:
     return contract([x], [labels], labels[:batch] + units + labels[batch:], x.shape + (1,) * missing)
 
 
+def aligned(operands: Sequence[Node], batched: Sequence[bool], rank: int) -> list[Node]:
+    """Operands that broadcast over ``rank`` axes as they did before some of them were lifted."""
+    return [pad_rank(o, 1, rank) if own else o for o, own in zip(operands, batched, strict=True)]
+
+
 def scale(x: Node, factor: Node) -> Node:
     """``x`` times a scalar."""
     labels = tuple(range(x.ndim))
@@ -168,12 +161,12 @@ def scale(x: Node, factor: Node) -> Node:
 def broadcast_product(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape) -> Node:
     """``factor · flow`` over ``shape``, summed to ``out_shape``, behind ``flow``'s ``batch`` leading axes."""
     rank = len(shape)
-    if not batch and flow.shape == shape == out_shape and _is_plain(flow):  # common; nothing to search for
+    if not batch and flow.shape == shape == out_shape and not _absorbable(flow):  # common; nothing to search for
         whole = tuple(range(rank))
         if factor.is_literal:
             value = float(literal_value(factor))
             return flow if value == 1 else emit(EINSUM, (literal(value), flow), (((), whole), whole, shape, ""))
-        if factor.shape == shape and _is_plain(factor):
+        if factor.shape == shape and not _absorbable(factor):
             return emit(EINSUM, (factor, flow), ((whole, whole), whole, shape, ""))
     sizes: list[Dim] = list(flow.shape[:batch]) + list(shape)
     lead = tuple(range(batch))
@@ -199,8 +192,8 @@ def contract(
 
     ``# ones -> no operand, δ -> one label, transpose -> permuted labels, 1·x -> x, (-x)·y -> -1·x·y``
     """
-    if spelling:
-        return _build(list(operands), list(labels), tuple(out), list(sizes), spelling)
+    if spelling or (operands and not any(map(_absorbable, operands))):
+        return _build(operands, [tuple(ls) for ls in labels], tuple(out), sizes, spelling)
     parent = list(range(len(sizes)))
     sizes = list(sizes)
 
@@ -262,23 +255,26 @@ def contract(
     return _build(kept, kept_labels, new_out, sizes, "")
 
 
-def _build(kept: list[Node], labels: list[Labels], out: Labels, sizes: Sequence[Dim], spelling: str) -> Node:
+def _build(kept: Sequence[Node], labels: list[Labels], out: Labels, sizes: Sequence[Dim], spelling: str) -> Node:
     if len(kept) == 1 and labels[0] == out and len(set(out)) == len(out):
         return kept[0]
     order = dict.fromkeys(i for ls in (*labels, out) for i in ls)
     number = {label: k for k, label in enumerate(order)}
     params = (
-        tuple(tuple(number[i] for i in ls) for ls in labels),
-        tuple(number[i] for i in out),
-        tuple(sizes[i] for i in order),
+        tuple([tuple([number[i] for i in ls]) for ls in labels]),
+        tuple([number[i] for i in out]),
+        tuple([sizes[i] for i in order]),
         spelling,
     )
     return emit(EINSUM, tuple(kept), params)
 
 
-def _is_plain(node: Node) -> bool:
-    """True where ``contract`` would find nothing to absorb."""
-    return node.primitive.name not in ("literal", "einsum", "negative", "multiply")
+def _absorbable(node: Node) -> bool:
+    """True where ``contract`` may write something else in place of ``node``, or because of it."""
+    name = node.primitive.name
+    if name == "einsum":
+        return _is_structure(node)
+    return node.weak or name == "negative" or (name == "multiply" and node.operands[0].is_literal)
 
 
 def _is_float(node: Node) -> bool:
@@ -287,17 +283,27 @@ def _is_float(node: Node) -> bool:
 
 
 def _is_structure(node: Node) -> bool:
-    """A transpose, broadcast, diagonal, identity or scaling: labels and at most one array."""
+    """A transpose, broadcast, diagonal, identity or short scaling: labels and at most one array."""
     labels, out, sizes, spelling = node.params
-    if sum(1 for ls in labels if ls) > 1 or spelling not in ("", "view"):
+    if (spelling and spelling != "view") or sum(map(bool, labels)) > 1:
         return False
-    kept = set(out)
-    return all(i in kept or sizes[i] == 1 for ls in labels for i in ls)
+    if len(labels) > _MOST_ABSORBED and (not out or out in labels) and len(set(out)) == len(out):
+        return False
+    for ls in labels:
+        for i in ls:
+            if i not in out and sizes[i] != 1:
+                return False
+    return True
 
 
 def _common_dtype(operands: Sequence[Node]) -> np.dtype:
     strong = [o.dtype for o in operands if not o.weak]
-    return np.result_type(*strong) if strong else np.dtype(np.float64)
+    return _promoted(*strong) if strong else np.dtype(np.float64)
+
+
+@functools.lru_cache(maxsize=1024)
+def _promoted(*dtypes: np.dtype) -> np.dtype:
+    return np.result_type(*dtypes)
 
 
 def ones(shape: Shape) -> Node:

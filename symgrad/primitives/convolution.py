@@ -7,7 +7,7 @@ import numpy as np
 from ..program.node import Node, active_graph, emit
 from .contraction import contract
 from .primitive import Captured, Primitive, constant
-from .selection import assemble, gather, take_slice
+from .selection import assemble, full, gather, take_slice
 
 
 class Convolve(Primitive):
@@ -32,6 +32,14 @@ class Convolve(Primitive):
             return take_slice(emit(CONVOLVE, (ct, take_slice(other, ((m - 1, m, -1),)))), ((m - 1, n, 1),))
         return _contracted(toeplitz(other, n), ct, "reverse")
 
+    def lift(self, node, operands, batched, over):
+        pairs = sorted(zip(node.operands, operands, batched, strict=True), key=lambda p: p[0].shape[0])
+        (_, short, short_batched), (_, long, long_batched) = pairs
+        near = windows(long, short.shape[-1])
+        lead = near.ndim - 2
+        labels = [(*(0,) * long_batched, 1, 2), (*(0,) * short_batched, 2)]
+        return contract([near, short], labels, (0, 1), (over.size, *near.shape[lead:]))
+
     def evaluate(self, params, *values):
         return np.convolve(*values)
 
@@ -47,6 +55,21 @@ def toeplitz(v: Node, columns: int) -> Node:
         lag = np.arange(m + columns - 1)[:, None] - np.arange(columns)
         table[key] = constant(Captured(np.where((lag >= 0) & (lag < m), lag, m)))
     return gather(assemble([v], (m + 1,), [((0, m, 1),)]), table[key], 0)
+
+
+def windows(x: Node, width: int) -> Node:
+    """Along a last axis, for each place of the convolution with ``width`` others the entries of ``x`` that count.
+
+    The first is the one that counts with the first of the others.
+    """
+    n = x.shape[-1]
+    table, key = active_graph().table, ("windows", n, width)
+    if key not in table:
+        last = np.arange(n + width - 1)[:, None] + width - 1
+        table[key] = constant(Captured(last - np.arange(width)))
+    lead = full(x.shape[:-1])
+    padded = assemble([x], (*x.shape[:-1], n + 2 * (width - 1)), [(*lead, (width - 1, n, 1))])
+    return gather(padded, table[key], x.ndim - 1)
 
 
 def _contracted(matrix: Node, flow: Node, mode: str) -> Node:

@@ -16,8 +16,8 @@ import sympy
 
 from ..program.dims import broadcast
 from ..program.node import Node, emit
-from .contraction import broadcast_product, gate, pad_rank
-from .primitive import Primitive, literal, literal_value
+from .contraction import aligned, broadcast_product, gate, pad_rank
+from .primitive import LITERAL, Primitive, literal, literal_value
 
 SLOTS = sympy.symbols("a b c", real=True)
 
@@ -58,12 +58,12 @@ class Template(Primitive):
         TEMPLATES[name] = self
 
     def __call__(self, *operands: Node | float | int | bool) -> Node:
-        nodes = tuple(o if isinstance(o, Node) else literal(o) for o in operands)
-        if all(o.is_literal for o in nodes):
-            folded = self._fold(nodes)
-            if folded is not None:
-                return folded
-        return emit(self, nodes)
+        nodes = tuple([o if isinstance(o, Node) else literal(o) for o in operands])
+        for o in nodes:
+            if o.primitive is not LITERAL:
+                return emit(self, nodes)
+        folded = self._fold(nodes)
+        return emit(self, nodes) if folded is None else folded
 
     def _fold(self, nodes: tuple[Node, ...]) -> Node | None:
         with np.errstate(all="ignore"):
@@ -72,15 +72,17 @@ class Template(Primitive):
 
     def infer(self, operands, params):
         shape = operands[0].shape
-        for o in operands[1:]:
+        weak, key = self.operator, []
+        for o in operands:
             if o.shape != shape:
                 shape = broadcast(*[p.shape for p in operands])
-                break
-        key = tuple([(o.dtype, o.weak) for o in operands])
-        dtype = self._dtypes.get(key)
+            weak = weak and o.weak
+            key.append((o.dtype, o.weak))
+        known = tuple(key)
+        dtype = self._dtypes.get(known)
         if dtype is None:
-            dtype = self._dtypes[key] = self._resolve(operands)
-        return shape, dtype, self.operator and all(o.weak for o in operands)
+            dtype = self._dtypes[known] = self._resolve(operands)
+        return shape, dtype, weak
 
     def _resolve(self, operands: tuple[Node, ...]) -> np.dtype:
         strong = any(not o.weak for o in operands)
@@ -122,6 +124,9 @@ class Template(Primitive):
             return None
         return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
 
+    def lift(self, node, operands, batched, over):
+        return self(*aligned(operands, batched, node.ndim))
+
     def evaluate(self, params, *values):
         return self.ufunc(*values)
 
@@ -134,7 +139,10 @@ def partial_factor(node: Node, key: Partial) -> Node | None:
 def _at_precision(node: Node) -> tuple[Node, ...]:
     """The operands, those of lower precision cast: a partial by one may be a function of the others alone."""
     dtype = node.dtype
-    if all(o.dtype == dtype or o.weak for o in node.operands):
+    for o in node.operands:
+        if o.dtype != dtype and not o.weak:
+            break
+    else:
         return node.operands
     return tuple([o if o.weak or o.dtype.kind == "b" else cast(o, dtype) for o in node.operands])
 
@@ -177,6 +185,9 @@ class Cast(Primitive):
 
     def pull(self, node, source, key, ct, batch):
         return cast(ct, source.dtype)
+
+    def lift(self, node, operands, batched, over):
+        return cast(operands[0], node.dtype)
 
     def evaluate(self, params, *values):
         return np.asarray(values[0]).astype(params[0])

@@ -31,6 +31,9 @@ class Mark(Primitive):
     def pull(self, node, source, key, ct, batch):
         return ct
 
+    def lift(self, node, operands, batched, over):
+        return operands[0]  # what is derived by one example's mark is derived
+
     def evaluate(self, params, *values):
         return values[0]
 
@@ -43,12 +46,16 @@ class Stop(Mark):
     def dependencies(self, node):
         return ()
 
+    def lift(self, node, operands, batched, over):
+        return stop_gradient(operands[0])
+
 
 class Custom(Primitive):
     """Operand 0's value with a declared pullback to the other operands.
 
-    ``params = (rule,)``: ``rule(operands, ct, batch)`` gives a cotangent or None for each operand but
-    the first. The rule is linear in ``ct``, so forward mode is its transpose.
+    ``params = (rule,)``: ``rule(node, ct, batch)`` gives a cotangent or None for each operand but
+    the first. The rule is linear in ``ct``, so forward mode is its transpose. ``rule.lifted(node, batched, over)``
+    is the rule for many examples at once.
     """
 
     name = "custom"
@@ -64,6 +71,10 @@ class Custom(Primitive):
 
     def push(self, node, source, key, tangent, batch):
         return node.params[0].push(node, key, tangent, batch)
+
+    def lift(self, node, operands, batched, over):
+        value = operands[0] if batched[0] else over.repeated(operands[0])
+        return custom(value, operands[1:], node.params[0].lifted(node, batched[1:], over))
 
     def evaluate(self, params, *values):
         return np.array(values[0])

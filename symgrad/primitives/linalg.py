@@ -39,6 +39,9 @@ class Inverse(Primitive):
     def pull(self, node, source, key, ct, batch):
         return product(lead_of(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
 
+    def lift(self, node, operands, batched, over):
+        return emit(self, operands)
+
     def evaluate(self, params, *values):
         return np.linalg.inv(values[0])
 
@@ -68,6 +71,12 @@ class Solve(Primitive):
             return by_b
         return product(lead_of(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
 
+    def lift(self, node, operands, batched, over):
+        a, b = operands
+        if not batched[0]:
+            return _solved(a, b, 1)
+        return emit(self, tuple(over.complete(operands, batched)))
+
     def evaluate(self, params, *values):
         a, b = values
         if b.ndim == a.ndim - 1 > 1:  # NumPy takes a stack of vectors for a matrix
@@ -88,6 +97,9 @@ class Determinant(Primitive):
 
     def pull(self, node, source, key, ct, batch):
         return product(lead_of(ct, 0), [(node, ""), (ct, ""), (inverse(source), "ji")], "ij")
+
+    def lift(self, node, operands, batched, over):
+        return emit(self, operands)
 
     def evaluate(self, params, *values):
         return np.linalg.det(values[0])
@@ -155,6 +167,9 @@ class Cholesky(Primitive):
 
     def _lower(self, node: Node) -> Node:
         return _transposed(node) if node.params[0] else node
+
+    def lift(self, node, operands, batched, over):
+        return emit(self, operands, node.params)
 
     def evaluate(self, params, *values):
         return np.linalg.cholesky(values[0], upper=params[0])

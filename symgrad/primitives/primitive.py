@@ -8,11 +8,15 @@ a cotangent (reverse mode). Both accept ``batch`` leading axes, so a seed may be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import UnsupportedOperation, at_user_line
 from ..program.node import Node, active_graph, emit
+
+if TYPE_CHECKING:
+    from .lifting import Lifting
 
 
 class Primitive:
@@ -39,6 +43,15 @@ class Primitive:
     def pull(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         """The cotangent of one source from that of ``node``; None where it is zero."""
         raise NotImplementedError
+
+    def lift(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Lifting) -> Node:
+        """``node`` for ``over.size`` examples at once, along a leading axis; the rule of ``vmap``.
+
+        ``operands`` are those of ``node``, lifted where ``batched`` says so: there the examples lead.
+        """
+        raise UnsupportedOperation(
+            at_user_line(f"vmap has no rule for {self.name}; compute it for one example at a time, in a loop.")
+        )
 
     def evaluate(self, params: tuple, *values: Any) -> Any:
         """The value on NumPy arrays."""
@@ -78,6 +91,8 @@ class Literal(Leaf):
 _LITERAL_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 INPUT = Leaf("input")
+#: stands for one example of what ``vmap`` maps over, an input that is gone once its program is lifted
+EXAMPLE = Leaf("input")
 CONSTANT = Leaf("constant")
 DIM = Leaf("dim")
 LITERAL = Literal("literal")

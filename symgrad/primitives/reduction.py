@@ -10,10 +10,11 @@ import math
 
 import numpy as np
 
+from ..program.dims import Dim
 from ..program.node import Node, emit
 from .contraction import contract, expand_behind, gate
 from .elementwise import cast
-from .functions import divide, equal, multiply
+from .functions import divide, equal, isnan, less, logical_and, logical_not, logical_or, multiply
 from .primitive import Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
@@ -48,6 +49,9 @@ class Extremum(Primitive):
         labels = tuple(range(ct.ndim))
         shared = contract([ct, share], [labels, labels[batch:]], labels, ct.shape)
         return gate(hit, _spread(node, shared, batch))
+
+    def lift(self, node, operands, batched, over):
+        return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
 
     def evaluate(self, params, *values):
         return self.ufunc.reduce(values[0], axis=params[0])
@@ -109,6 +113,9 @@ class Product(Primitive):
         labels = tuple(range(wide.ndim))
         return contract([others, wide], [labels[batch:], labels], labels, wide.shape)
 
+    def lift(self, node, operands, batched, over):
+        return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
+
     def evaluate(self, params, *values):
         return np.multiply.reduce(values[0], axis=params[0])
 
@@ -165,6 +172,10 @@ class CumulativeSum(Primitive):
         axis, reverse = node.params
         return cumulative_sum(ct, axis + batch, not reverse)
 
+    def lift(self, node, operands, batched, over):
+        axis, reverse = node.params
+        return cumulative_sum(operands[0], axis + 1, reverse)
+
     def evaluate(self, params, *values):
         axis, reverse = params
         return np.flip(np.cumsum(np.flip(values[0], axis), axis), axis) if reverse else np.cumsum(values[0], axis)
@@ -189,6 +200,9 @@ class Search(Primitive):
     def dependencies(self, node):
         return ()
 
+    def lift(self, node, operands, batched, over):
+        return emit(self, operands, (node.params[0] + 1,))
+
     def evaluate(self, params, *values):
         return self.function(values[0], axis=params[0])
 
@@ -207,11 +221,32 @@ class SearchSorted(Primitive):
     def dependencies(self, node):
         return ()
 
+    def lift(self, node, operands, batched, over):
+        if not batched[0]:
+            return emit(self, operands, node.params)
+        knots, values = over.complete(operands, batched)
+        return _counted(knots, values, node.params[0], over.size)
+
     def evaluate(self, params, *values):
         return np.searchsorted(*values, side=params[0])
 
     def spell(self, node):
         return f"searchsorted[{node.params[0]}]"
+
+
+def _counted(knots: Node, values: Node, side: str, size: Dim) -> Node:
+    """Where ``values`` belong among the sorted ``knots`` of the same example: the number of knots on their left.
+
+    NaN is sorted behind everything, as NumPy has it.
+    """
+    each = reshape(values, (*values.shape, 1))
+    row = reshape(knots, (size, *(1,) * (values.ndim - 1), knots.shape[-1]))
+    if side == "left":
+        left = logical_or(less(row, each), logical_and(isnan(each), logical_not(isnan(row))))
+    else:
+        left = logical_not(logical_or(less(each, row), logical_and(isnan(row), logical_not(isnan(each)))))
+    labels = tuple(range(left.ndim))
+    return contract([cast(left, np.dtype(np.intp))], [labels], labels[:-1], left.shape, "sum")
 
 
 MAX, MIN = Extremum("max", np.maximum), Extremum("min", np.minimum)

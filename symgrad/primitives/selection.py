@@ -68,6 +68,9 @@ class Slice(Primitive):
         lead = ct.shape[:batch]
         return assemble([ct], lead + source.shape, [full(lead) + node.params[0]])
 
+    def lift(self, node, operands, batched, over):
+        return take_slice(operands[0], (*full((over.size,)), *node.params[0]))
+
     def evaluate(self, params, *values):
         return values[0][as_index(params[0])]
 
@@ -92,6 +95,11 @@ class Assemble(Primitive):
 
     def pull(self, node, source, key, ct, batch):
         return take_slice(ct, full(ct.shape[:batch]) + node.params[1][key])
+
+    def lift(self, node, operands, batched, over):
+        shape, specs = node.params
+        lead = full((over.size,))
+        return assemble(over.complete(operands, batched), (over.size, *shape), [(*lead, *s) for s in specs])
 
     def evaluate(self, params, *values):
         shape, specs = params
@@ -121,6 +129,14 @@ class Gather(Primitive):
         axis = node.params[0]
         return emit(SCATTER, (ct, node.operands[1]), (axis + batch, source.shape[axis]))
 
+    def lift(self, node, operands, batched, over):
+        from .indexed_examples import lifted_gather
+
+        x, index = operands
+        if not batched[1]:
+            return gather(x, index, node.params[0] + 1)
+        return lifted_gather(x, index, batched[0], node.params[0], over)
+
     def evaluate(self, params, *values):
         return np.take(values[0], values[1], axis=params[0])
 
@@ -147,6 +163,15 @@ class Scatter(Primitive):
 
     def pull(self, node, source, key, ct, batch):
         return gather(ct, node.operands[1], node.params[0] + batch)
+
+    def lift(self, node, operands, batched, over):
+        from .indexed_examples import lifted_scatter
+
+        axis, dim = node.params
+        if not batched[1]:
+            return emit(SCATTER, operands, (axis + 1, dim))
+        y, index = over.complete(operands, batched)
+        return lifted_scatter(y, index, axis, dim, over)
 
     def evaluate(self, params, *values):
         (y, index), (axis, dim) = values, params
@@ -183,6 +208,9 @@ class Concatenate(Primitive):
         spec = list(full(node.shape))
         spec[axis] = (start, node.operands[key].shape[axis], 1)
         return tuple(spec)
+
+    def lift(self, node, operands, batched, over):
+        return concatenate(over.complete(operands, batched), node.params[0] + 1)
 
     def evaluate(self, params, *values):
         return np.concatenate(values, axis=params[0])

@@ -25,6 +25,9 @@ class Reshape(Primitive):
     def pull(self, node, source, key, ct, batch):
         return reshape(ct, ct.shape[:batch] + source.shape)
 
+    def lift(self, node, operands, batched, over):
+        return reshape(operands[0], (over.size, *node.shape))
+
     def evaluate(self, params, *values):
         return values[0].reshape(params[0])
 

@@ -16,11 +16,18 @@ import numpy as np
 import sympy
 
 from ..errors import DtypeError, ShapeError, TracingError, at_user_line
-from ..primitives.primitive import Captured, constant, input_node, literal
+from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.node import Graph, Node
 
-_state = threading.local()
+
+class _Thread(threading.local):
+    """What runs in this thread."""
+
+    trace: Trace | None = None
+
+
+_state = _Thread()
 
 
 class Trace:
@@ -92,6 +99,14 @@ class Trace:
         memo = self.values
         if node not in memo:
             needed = _missing(node, memo)
+            if any(n.primitive is EXAMPLE for n in needed):
+                raise TracingError(
+                    at_user_line(
+                        "the value of an array that vmap maps over is needed here, and it differs between the "
+                        "examples: one program serves them all. Use np.where for a choice between values; pass a plain "
+                        "array that is indexed by them as an argument too (None in in_axes)."
+                    )
+                )
             if not all(map(_is_computable, needed)):
                 raise TracingError(
                     at_user_line(
@@ -174,7 +189,7 @@ def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
 
 def current() -> Trace | None:
     """The trace that is running in this thread, if any."""
-    return getattr(_state, "trace", None)
+    return _state.trace
 
 
 def running() -> Trace:
@@ -187,8 +202,10 @@ def running() -> Trace:
 
 def as_node(value: Any) -> Node:
     """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
+    if type(value) is float or type(value) is int:
+        return literal(value)
     node = getattr(value, "_symgrad_node", None)
-    if isinstance(node, Node):
+    if type(node) is Node:
         return node
     if node is not None:
         return node()

@@ -30,6 +30,7 @@ from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
+from ..tracing.trace import current
 from ..tracing.tree import flatten, tree_map, unflatten
 from .positions import split_aux
 
@@ -42,8 +43,10 @@ class DerivedFunction:
         self.backend = backend
         self.__name__ = f"{self.verb}({getattr(fn, '__name__', type(fn).__name__)})"
         self.__doc__ = getattr(fn, "__doc__", None)
+        self.__wrapped__ = fn  # whose arguments it takes, by the same names
         self.declaration = declaration_of(fn)
         self._compiled = self._new_compiled()
+        self._known = self._compiled.known
         self._primal: CompiledFunction | None = None
 
     verb = "derived"
@@ -92,6 +95,10 @@ class DerivedFunction:
         return {"fn": self.fn}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and current() is None and is_graph_mode():
+            entry = self._known(args)
+            if entry is not None:
+                return entry.run(args)
         self._check(args, kwargs)
         if is_tracing(args):
             if self.declaration is not None:

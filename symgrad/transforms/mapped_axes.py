@@ -1,0 +1,69 @@
+"""Which axis of each argument and output the examples stand along, as ``in_axes`` and ``out_axes`` say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.tree import flatten
+
+#: the axis of a leaf, None for one that is not mapped, and what errors call the leaf
+Axis = tuple[int | None, str]
+
+
+def checked_axes(axes: Any, name: str) -> Any:
+    """``axes`` where it is made of ints and None."""
+    leaves, _ = flatten(axes)
+    for axis in leaves:
+        if axis is not None and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
+            raise ArgumentTypeError(f"{name} must be an int, None, or a tuple, list or dict of these, got {axis!r}.")
+    if name == "in_axes" and not isinstance(axes, (tuple, list, int, np.integer, type(None))):
+        raise ArgumentTypeError(f"in_axes must be an int, or a tuple with one entry for each argument, got {axes!r}.")
+    return axes
+
+
+def of_arguments(in_axes: Any, args: tuple, kwargs: dict[str, Any], names: Sequence[str], caller: str) -> list[Axis]:
+    """The axis of each leaf of the arguments, in order."""
+    found: list[Axis] = []
+    for prefix, value, name in zip(by_argument(in_axes, args, caller), args, names, strict=False):
+        found += spread(prefix, value, name, "in_axes", caller)
+    for name, value in kwargs.items():
+        found += spread(0, value, name, "in_axes", caller)
+    return found
+
+
+def by_argument(in_axes: Any, args: Sequence[Any], caller: str) -> Sequence[Any]:
+    """What ``in_axes`` says of each positional argument."""
+    if not isinstance(in_axes, (tuple, list)):
+        return [in_axes] * len(args)
+    if len(in_axes) != len(args):
+        raise ArgumentError(
+            f"{caller}: in_axes has {len(in_axes)} entries and the function was called with {len(args)} positional "
+            f"argument{'s' if len(args) != 1 else ''}; give one entry for each."
+        )
+    return in_axes
+
+
+def spread(prefix: Any, value: Any, label: str, name: str, caller: str) -> list[Axis]:
+    """The axis of each leaf of ``value`` where ``prefix`` says it of the leaf or of a tree that it is in."""
+    if isinstance(value, (tuple, list)):
+        parts = [(v, f"{label}[{k}]") for k, v in enumerate(value)]
+        inner = list(prefix) if isinstance(prefix, (tuple, list)) and len(prefix) == len(value) else None
+    elif isinstance(value, dict):
+        parts = [(v, f"{label}[{k!r}]") for k, v in value.items()]
+        inner = [prefix[k] for k in value] if isinstance(prefix, dict) and prefix.keys() == value.keys() else None
+    else:
+        parts, inner = [], None
+    if not isinstance(prefix, (tuple, list, dict)):
+        if not isinstance(value, (tuple, list, dict)):
+            return [(prefix, label)]
+        inner = [prefix] * len(parts)
+    if inner is None:
+        raise ArgumentError(
+            f"{caller}: {name} gives {prefix!r} for {label}, which is nested in another way; give one int, or a tree "
+            "like it."
+        )
+    return [axis for own, (v, text) in zip(inner, parts, strict=True) for axis in spread(own, v, text, name, caller)]
