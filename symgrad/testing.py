@@ -25,6 +25,8 @@ import numpy as np
 from .errors import SymgradError
 from .finite_differences import differences
 from .kernels.kernel import BACKENDS, lower, optimized
+from .kernels.native.kernel import NativeKernel
+from .passes.constants import fold_constants
 from .program.verify import verify
 from .tracing.tree import flatten, unflatten
 from .transforms.derived import DerivedFunction
@@ -302,11 +304,15 @@ class _Check:
             programs.append(("reverse mode", grad(self.weighed, by, backend="numpy"), (*self.point,)))
             if order > 1:
                 programs.append(("second order", grad(self._slope, by, backend="numpy"), (*self.point,)))
-        for what, made, arrays in programs:
-            program = self._verified(made, *arrays)
+        verified = [self._verified(made, *arrays) for _, made, arrays in programs]
+        compiled = NativeKernel.built(*[fold_constants(optimized(p)) for p in verified])
+        for (what, _, arrays), program, native in zip(programs, verified, compiled, strict=True):
             wanted = lower(program, "numpy")(*arrays)
-            for backend in BACKENDS:
-                results = lower(program, backend)(*arrays)
+            kernels = {backend: lower(program, backend) for backend in BACKENDS if backend != "native"}
+            if native is not None:
+                kernels["native"] = native
+            for backend, kernel in kernels.items():
+                results = kernel(*arrays)
                 for k, (got, want) in enumerate(zip(results, wanted, strict=True)):
                     label = f"{what} on the {backend} backend, output {k}"
                     self._expect_like(label, got, np.shape(want), _dtype(want))

@@ -1,10 +1,11 @@
-"""Kernel: a lowered Program that can be called, and that shows its source."""
+"""Lowering: the kernel of a Program for a backend, or for whatever sizes its named dims have."""
 
 from __future__ import annotations
 
 import bisect
-import importlib.util
+import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,40 +17,21 @@ from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
+from ..passes.sizes import at_sizes
 from ..passes.transposes import share_transposes
 from ..primitives.order import NAMED
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
+from .base import Kernel
+from .block_backend import BLOCKS_FROM, LONG, BlockWriter
+from .explanation import Step, bytes_of, named, node_step
 from .memory import memory_limit, require_memory
-from .numexpr_backend import LARGE, PAYS_FROM, NumexprWriter
+from .native.kernel import NativeKernel, TieredKernel
+from .numexpr_backend import NumexprWriter
 from .numpy_backend import SMALL, Writer
+from .regions import Region
 
-BACKENDS = ("auto", "numpy", "numexpr")
-
-
-class Kernel:
-    """``kernel(*arrays)`` computes the outputs; ``source`` is the code, ``backend`` what it runs on."""
-
-    def __init__(self, program: Program, backend: str, source: str, function: Callable) -> None:
-        self.program = program
-        self._backend = backend
-        self._source = source
-        self._function = function
-
-    @property
-    def backend(self) -> str:
-        return self._backend
-
-    @property
-    def source(self) -> str:
-        return self._source
-
-    def __call__(self, *arrays: Any) -> tuple:
-        with np.errstate(all="ignore"):
-            return self._function(*arrays)
-
-    def __repr__(self) -> str:
-        return f"<kernel on {self.backend}: {len(self.program.bindings)} bindings>"
+BACKENDS = ("auto", "numpy", "numexpr", "native")
 
 
 class SizedKernel(Kernel):
@@ -81,11 +63,14 @@ class SizedKernel(Kernel):
     def _shown(self) -> Kernel:
         return self._latest or self._of_class((NAMED,) * len(self._names))
 
-    def __call__(self, *arrays: Any) -> tuple:
+    @cached_property
+    def call(self) -> Callable[..., tuple]:
+        return self._sized
+
+    def _sized(self, *arrays: Any) -> tuple:
         sizes = tuple([arrays[k].shape[axis] for k, axis in self._places])
         self._latest = kernel = self._known.get(sizes) or self._of(sizes)
-        with np.errstate(all="ignore"):
-            return kernel._function(*arrays)
+        return kernel.call(*arrays)
 
     def _of(self, sizes: tuple[int, ...]) -> Kernel:
         by_name = dict(zip(self._names, sizes, strict=True))
@@ -97,8 +82,13 @@ class SizedKernel(Kernel):
             require_memory(self.program, by_name)
         if len(self._known) >= _MOST_SIZES:
             self._known.clear()
-        kernel = self._known[sizes] = self._of_class(sizes)
+        kernel = self._known[sizes] = self._at(sizes, by_name)
         return kernel
+
+    def _at(self, sizes: tuple[int, ...], by_name: Mapping[Any, int]) -> Kernel:
+        if self._wanted in ("auto", "native"):
+            return _fastest(at_sizes(self.program, by_name), self._wanted, lambda: self._of_class(sizes))
+        return self._of_class(sizes)
 
     def _of_class(self, sizes: tuple[int, ...]) -> Kernel:
         counts = [bisect.bisect(_STEPS, count) for count in self._counts(*sizes)]
@@ -112,7 +102,7 @@ class SizedKernel(Kernel):
 #: sizes whose kernels are remembered
 _MOST_SIZES = 1024
 #: numbers of elements from which an array is treated in another way
-_STEPS = (SMALL, PAYS_FROM, LARGE)
+_STEPS = (SMALL, BLOCKS_FROM, LONG)
 #: sizes are of one class up to a factor of 16
 _BITS = 4
 #: bytes that an element has at most
@@ -140,12 +130,26 @@ def optimized(program: Program) -> Program:
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:
-    """Compile ``program`` for a backend: ``numpy``, ``numexpr``, or ``auto``: numexpr for large regions."""
+    """Compile ``program`` for a backend.
+
+    ``numpy`` gives NumPy's values to the bit; ``numexpr`` runs elementwise regions through numexpr; ``native``
+    compiles C, and is as ``auto`` without it where there is no compiler; ``auto`` begins with NumPy, large arrays
+    block by block, and goes on with compiled C as soon as that pays and is built.
+    """
     check_backend(backend)
     ready = fold_constants(optimized(program))
     if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
+        if backend in ("auto", "native"):
+            return _fastest(ready, backend, lambda: _lowered(ready, backend, {}))
         return _lowered(ready, backend, {})
     return SizedKernel(ready, backend)
+
+
+def _fastest(program: Program, backend: str, plain: Callable[[], Kernel]) -> Kernel:
+    """The compiled kernel of a program whose dims are ints, or one that becomes it when that pays."""
+    if backend == "native":
+        return NativeKernel.built(program)[0] or plain()
+    return TieredKernel(program, plain)
 
 
 def _lowered(program: Program, backend: str, sizes: Mapping[Any, int]) -> Kernel:
@@ -153,16 +157,33 @@ def _lowered(program: Program, backend: str, sizes: Mapping[Any, int]) -> Kernel
     writer = _writer(program, backend, sizes)
     source = writer.write()
     used = "numexpr" if isinstance(writer, NumexprWriter) and writer.regions else "numpy"
-    return Kernel(program, used, source, compiled(source, writer.namespace))
+    return Kernel(program, used, source, compiled(source, writer.namespace), lambda: _steps(writer))
+
+
+def _steps(writer: Writer) -> list[Step]:
+    """What the source of a writer does, one step a region or a node."""
+    made = []
+    fused = isinstance(writer, NumexprWriter)
+    for step in writer.steps:
+        if isinstance(step, Region):
+            inside = [*step.reads, *step.outputs]
+            elements = math.prod(d for d in step.shape if isinstance(d, int))
+            operations = elements * len(step.members)
+            what, shape = named(step.members), tuple(step.shape)
+            made.append(Step(what, shape, operations, bytes_of(inside), "numpy", "one region, block by block"))
+        elif step.primitive.name not in ("input", "constant", "literal", "dim"):
+            inlined = fused and writer._fuses(step)
+            why = "part of a numexpr string" if inlined else "a call of NumPy"
+            made.append(node_step(step, "numexpr" if inlined else "numpy", why))
+    return made
 
 
 def _writer(program: Program, backend: str, sizes: Mapping[Any, int]) -> Writer:
     if backend == "numexpr":
         return NumexprWriter(program, sizes=sizes)
     writer = Writer(program, sizes)
-    large = any(writer.is_large(n, PAYS_FROM) for n in program.bindings)
-    if backend == "auto" and large and importlib.util.find_spec("numexpr"):
-        return NumexprWriter(program, PAYS_FROM, sizes)
+    if backend in ("auto", "native") and any(writer.is_large(n, BLOCKS_FROM) for n in program.bindings):
+        return BlockWriter(program, sizes)
     return writer
 
 

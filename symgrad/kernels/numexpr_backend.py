@@ -24,13 +24,6 @@ from .numpy_backend import Writer, is_product
 _MOST_INPUTS = 40
 _MOST_DEPTH = 60
 _MOST_OPERATIONS = 48
-#: elements from which numexpr's start-up pays
-PAYS_FROM = 32768
-#: regions without a transcendental function are NumPy's below this size and number of additions
-LARGE = 1 << 18
-_WORTH = 3.0
-#: what a spelled operation costs, in additions
-_COSTS = {"exp": 8.0, "log": 8.0, "sin": 8.0, "cos": 8.0, "tan": 8.0, "tanh": 8.0, "power": 16.0, "sqrt": 2.0}
 
 
 @dataclass
@@ -44,16 +37,14 @@ class Text:
 
 
 class NumexprWriter(Writer):
-    """Writes regions of at least ``pays_from`` elements through numexpr; 0 means all of them."""
+    """Writes elementwise regions of every size through numexpr."""
 
     exact = False
 
-    def __init__(self, program: Program, pays_from: int = 0, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+    def __init__(self, program: Program, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
         super().__init__(program, sizes)
-        self._pays_from = pays_from
         self._texts: dict[Node, Text] = {}
         self._inlined: set[Node] = set()
-        self._plain: set[Node] = set()
         self._read: list[Node] = []
         self.regions = 0
         self.namespace["evaluate"] = evaluate
@@ -70,7 +61,6 @@ class NumexprWriter(Writer):
             alone = len(readers) == 1 and not count[node] and readers[0].shape == node.shape
             if alone and self._fuses(node) and self._fuses(readers[0]):
                 self._inlined.add(node)
-        self._leave_cheap_regions(users)
         place: dict[Node, int] = {}
         for k in range(len(nodes) - 1, -1, -1):
             node = nodes[k]
@@ -78,25 +68,10 @@ class NumexprWriter(Writer):
             for o in node.operands:
                 self._last_use[o] = max(self._last_use.get(o, 0), place[node])
 
-    def _leave_cheap_regions(self, users: dict[Node, list[Node]]) -> None:
-        """Regions that plain NumPy computes as fast are taken apart again."""
-        if not self._pays_from:
-            return
-        root: dict[Node, Node] = {}
-        cost: dict[Node, float] = {}
-        for node in reversed(self.program.nodes):
-            root[node] = root[users[node][0]] if node in self._inlined else node
-            cost[root[node]] = cost.get(root[node], 0.0) + _cost(node)
-        for node in self.program.nodes:
-            total = cost[root[node]]
-            if total < _COSTS["exp"] and (total < _WORTH or not self.is_large(node, LARGE)):
-                self._plain.add(node)
-        self._inlined -= self._plain
-
     def _fuses(self, node: Node) -> bool:
-        if node in self._plain or any(o in self.delayed for o in node.operands):
+        if any(o in self.delayed for o in node.operands):
             return False
-        if not node.shape or not self.is_large(node, max(self._pays_from, 1)):
+        if not node.shape or not self.is_large(node, 1):
             return False
         if isinstance(node.primitive, Template):
             spelled = node.primitive.numexpr is not None
@@ -195,11 +170,6 @@ def _combined(node: Node, parts: list[Text]) -> Text:
         1 + max(p.depth for p in parts),
         operations + sum(p.operations for p in parts),
     )
-
-
-def _cost(node: Node) -> float:
-    """What a node costs an element, in additions."""
-    return _COSTS.get(node.primitive.name, float(max(len(node.operands) - 1, 1)))
 
 
 def _too_large(text: Text) -> bool:

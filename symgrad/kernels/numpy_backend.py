@@ -14,11 +14,12 @@ import numpy as np
 import sympy
 
 from ..errors import BackendError
-from ..primitives.contraction import EINSUM, self_dot, shared_axes
+from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Template
 from ..primitives.functions import add
 from ..primitives.order import NAMED
 from ..primitives.selection import ASSEMBLE
+from ..primitives.spelling import self_dot, shared_axes
 from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
@@ -50,6 +51,8 @@ class Writer:
     def __init__(self, program: Program, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
         """``sizes`` is what named dims may be expected to be; the source is right for every size."""
         self.program = program
+        #: what is computed, in order
+        self.steps: Sequence[Any] = program.nodes
         self.sizes = sizes or {}
         self.lines: list[str] = []
         self.names: dict[Node, str] = {}
@@ -119,19 +122,23 @@ class Writer:
         arguments = ", ".join(self.names[n] for n in program.inputs)
         self._read_dims()
         self._plan()
-        for k, node in enumerate(program.nodes):
-            self._statement(node, k)
+        for k, step in enumerate(self.steps):
+            self._statement(step, k)
         results = self._results()
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def kernel({arguments}):\n{body}\n    return ({''.join(r + ', ' for r in results)})\n"
 
     def _plan(self) -> None:
         """Where each value is read for the last time."""
-        place: dict[Node, int] = {n: k for k, n in enumerate(self.program.nodes)}
+        place = self._places()
         place.update({o: place[n] for o, n in self.delayed.items()})
         for node in self.program.nodes:
             for o in node.operands:
                 self._last_use[o] = max(self._last_use.get(o, 0), place[node])
+
+    def _places(self) -> dict[Node, int]:
+        """At which step each node is computed."""
+        return {n: k for k, n in enumerate(self.program.nodes)}
 
     def _written_into(self, node: Node) -> list[Node]:
         """The operands of ``node`` that need no array of their own: it holds them on its diagonals."""
@@ -158,7 +165,7 @@ class Writer:
                 if isinstance(d, sympy.Symbol) and d not in self._dims:
                     self._dims[d] = self.assign(f"{self.names[node]}.shape[{axis}]")
 
-    def _statement(self, node: Node, k: int) -> None:
+    def _statement(self, node: Any, k: int) -> None:
         name = node.primitive.name
         if name == "input" or node in self.delayed:
             return

@@ -12,6 +12,37 @@ def gate(m, t):
     return np.where(m if m.dtype == bool else m != 0, product, np.zeros((), np.result_type(product)))
 
 
+#: integers as wide as a float, through which a truth value selects without a branch
+_BITS = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def masked(m, t, out) -> None:
+    """Write ``gate(m, t)`` into ``out``, which may be the memory of ``m`` or ``t``."""
+    m = np.asarray(m)
+    if m.dtype != bool:
+        m, t = np.not_equal(m, 0), np.multiply(m, t, out=out)
+    bits = _BITS.get(out.itemsize) if out.dtype.kind == "f" else None
+    if bits is None:
+        np.copyto(out, np.where(m, t, np.zeros((), out.dtype)))
+    else:
+        np.multiply(np.asarray(t, out.dtype).view(bits), m, out=out.view(bits))
+
+
+def select(c, a, b, out) -> None:
+    """Write ``where(c, a, b)`` into ``out``, which is the memory of none of them."""
+    c = np.asarray(c)
+    if c.dtype != bool:
+        c = np.not_equal(c, 0)
+    bits = _BITS.get(out.itemsize) if out.dtype.kind == "f" else None
+    if bits is None:
+        np.copyto(out, np.where(c, a, b))
+        return
+    first, second, made = np.asarray(a, out.dtype).view(bits), np.asarray(b, out.dtype).view(bits), out.view(bits)
+    np.bitwise_xor(first, second, out=made)
+    np.multiply(made, c, out=made)
+    np.bitwise_xor(made, second, out=made)
+
+
 def scatter(y, index, axis: int, dim: int):
     """Zeros with the entries of ``y`` added along ``axis`` where ``index`` says."""
     index = np.asarray(index)

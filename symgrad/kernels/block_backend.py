@@ -1,0 +1,113 @@
+"""NumPy block by block: regions of large arrays as functions of one block, everything else as in the NumPy backend.
+
+A region pays where it saves temporaries of full size, or where its work is enough for several threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import sympy
+
+from ..primitives.elementwise import Template
+from ..program.dims import Shape
+from ..program.node import Node
+from ..program.program import Program
+from . import runtime
+from .block_function import BlockFunction, kept_by, whole_exponent
+from .blocks import Blocks
+from .numpy_backend import Writer
+from .regions import Region, find_regions, in_order
+
+#: elements from which an array may be cut into blocks
+BLOCKS_FROM = 1 << 14
+#: elements from which a few additions pay too
+LONG = 1 << 18
+#: nanoseconds that a region takes on one thread, below which its start-up does not pay
+_WORTH = 200_000.0
+#: what an element of a function costs, in nanoseconds, where it is no addition
+_COSTS = {
+    "exp": 6.0, "exp2": 5.0, "expm1": 10.0, "log": 5.0, "log2": 6.0, "log10": 13.0, "log1p": 10.0, "sin": 11.0,
+    "cos": 14.0, "tan": 22.0, "arcsin": 15.0, "arccos": 15.0, "arctan": 15.0, "arctan2": 25.0, "hypot": 10.0,
+    "sinh": 18.0, "cosh": 16.0, "tanh": 15.0, "arcsinh": 25.0, "arccosh": 20.0, "arctanh": 20.0, "power": 16.0,
+    "float_power": 16.0, "cbrt": 20.0, "logaddexp": 28.0, "logaddexp2": 28.0, "floor_divide": 15.0, "remainder": 15.0,
+    "fmod": 20.0, "sqrt": 1.5, "norm_sqrt": 1.5, "divide": 1.0, "reciprocal": 1.0, "where": 2.5, "gate": 2.0,
+    "heaviside": 3.0, "ldexp": 5.0,
+}  # fmt: skip
+_SIMPLE, _SPECIAL = 0.4, 30.0
+#: what makes a function on its own worth several threads
+_COSTLY = 2.0
+#: elements that a sum over blocks may keep of each
+_MOST_KEPT = 2048
+
+
+class BlockWriter(Writer):
+    """Writes regions of large arrays as functions of blocks, and everything else as the NumPy backend does."""
+
+    exact = False
+
+    def __init__(self, program: Program, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+        super().__init__(program, sizes)
+        self.regions = 0
+        self._functions: list[str] = []
+        self.namespace |= {"Blocks": Blocks, "select": runtime.select, "masked": runtime.masked}
+
+    def _plan(self) -> None:
+        found = find_regions(self.program, self._joins, self._pays)
+        self.steps = in_order(self.program, found) if found else self.steps
+        super()._plan()
+
+    def _joins(self, node: Node, shape: Shape) -> bool:
+        if node in self.delayed or any(o in self.delayed for o in node.operands):
+            return False
+        one_a_block = shape != node.shape and node.shape and 0 not in kept_by(node)
+        if one_a_block and self._elements(node.shape) > _MOST_KEPT:
+            return False
+        return self._elements(shape) >= BLOCKS_FROM
+
+    def _elements(self, shape: Shape) -> int:
+        return math.prod([self.expected(d) for d in shape])
+
+    def _pays(self, region: Region) -> bool:
+        cost = sum(map(cost_of, region.members))
+        return (len(region.members) > 1 or cost > _COSTLY) and self._elements(region.shape) * cost >= _WORTH
+
+    def write(self) -> str:
+        return "\n".join([super().write(), *self._functions])
+
+    def _places(self) -> dict[Node, int]:
+        place: dict[Node, int] = {}
+        for k, step in enumerate(self.steps):
+            place.update((n, k) for n in (step.members if isinstance(step, Region) else [step]))
+        return place
+
+    def _statement(self, step: Node | Region, k: int) -> None:
+        if isinstance(step, Region):
+            self._region(step, k)
+        else:
+            super()._statement(step, k)
+
+    def _region(self, region: Region, k: int) -> None:
+        function = f"block{self.regions}"
+        written = BlockFunction(self, region, function, k, sum(map(cost_of, region.members)))
+        self.regions += 1
+        self._functions.append(written.source())
+        for node in region.outputs:
+            self.names[node] = self.new_name()
+            self.fresh.add(node)
+        results = "".join(f"{self.names[n]}, " for n in region.outputs)
+        operands = "".join(f"{code}, " for code in written.operands)
+        self.lines.append(f"{results.strip()} = {function}_of(({operands}), {self.shape(region.shape)})")
+        self._free(region.reads, k)
+
+
+def cost_of(node: Node) -> float:
+    """What a node costs an element, in nanoseconds."""
+    name = node.primitive.name
+    if name == "power" and whole_exponent(node):
+        return 2 * _SIMPLE
+    if isinstance(node.primitive, Template) and getattr(np, node.primitive.ufunc.__name__, None) is None:
+        return _SPECIAL
+    return _COSTS.get(name, _SIMPLE * max(len(node.operands) - 1, 1))

@@ -1,0 +1,64 @@
+"""What a program is expected to cost on NumPy and compiled: enough to decide whether the compiler is worth its time."""
+
+from __future__ import annotations
+
+import math
+
+from ...primitives.contraction import EINSUM
+from ...program.node import Node
+from ...program.program import Program
+from .calibration import Costs, costs
+from .contractions import contraction_suits
+from .layout import may_be_view
+from .region import is_point, summed
+from .threads import THREADS
+
+#: nanoseconds of a call of NumPy, and of a compiled kernel's own call
+_CALL, _OWN_CALL = 700.0, 600.0
+#: elements from which loops run on several threads, NumPy's block by block
+_SHARED = 1 << 16
+#: nanoseconds a byte that a value costs which NumPy writes and reads again
+_MEMORY = 0.04
+#: templates that cost about what a measured one does
+_LIKE = {"square": "multiply", "subtract": "add", "negative": "add", "absolute": "maximum", "minimum": "maximum"}
+_LIKE |= {"reciprocal": "divide", "norm_sqrt": "sqrt", "float_power": "power", "exp2": "exp", "log10": "log2"}
+_LIKE |= {"arccos": "arcsin", "arccosh": "arcsinh", "arctanh": "arcsinh", "erf": "tanh", "erfc": "tanh"}
+
+
+def predicted_saving(program: Program) -> float:
+    """The nanoseconds that compiled C is expected to save a call; what is NumPy's in both counts for nothing."""
+    known, saving = costs(), -_OWN_CALL
+    for node in program.bindings:
+        if may_be_view(node) or node.primitive.name in ("assemble", "concatenate"):
+            saving += _CALL / 2
+        elif _loops(node):
+            elements = math.prod(_space(node))
+            threads = THREADS if elements >= _SHARED else 1
+            plain, native = _costs_of(node, known)
+            saving += _CALL + elements * (plain - native + node.dtype.itemsize * _MEMORY) / threads
+        elif node.primitive is not EINSUM:
+            saving -= _CALL / 2
+    return max(saving, 0.0)
+
+
+def _costs_of(node: Node, known: Costs) -> tuple[float, float]:
+    name = _LIKE.get(node.primitive.name, node.primitive.name)
+    if name not in known.numpy:
+        factors = max(len(node.operands) - 1, 1)
+        return factors * known.numpy["multiply"], factors * known.native["multiply"]
+    return known.numpy[name], known.native[name]
+
+
+def _loops(node: Node) -> bool:
+    """True where compiled loops would compute the node."""
+    if node.primitive is EINSUM and summed(node):
+        return node.dtype.kind == "f" and contraction_suits(*node.params[:3]) is True
+    if node.primitive.name in ("max", "min", "prod", "cumsum"):
+        return node.dtype.kind == "f"
+    return is_point(node)
+
+
+def _space(node: Node) -> tuple[int, ...]:
+    if node.primitive is EINSUM:
+        return node.params[2]
+    return node.operands[0].shape if node.primitive.name in ("max", "min", "prod") else node.shape

@@ -1,0 +1,308 @@
+"""The native backend's writer: a schedule as compiled steps, and the Python source that calls them.
+
+Steps that follow one another are one call into C; between them stand the lines of the NumPy backend for what C does not
+compute. Values that NumPy sees are arrays; the others live in one block of memory that is used again and again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...primitives.primitive import Leaf
+from ...program.node import Node
+from ...program.program import Program
+from ..explanation import Step as Told
+from ..explanation import named, node_step
+from ..numpy_backend import Writer
+from .form import Reading
+from .layout import View
+from .loops import Written, written
+from .memory import Block
+from .scans import part_sums, scan_loops
+from .schedule import Call, Region, Scan, Schedule
+from .threads import THREADS, deal, on_contiguous, take_block
+
+#: bytes of the block up to which it stands on the stack
+_ON_STACK = 1 << 15
+#: additions from which a call releases the interpreter's lock
+_LONG = 20_000.0
+
+#: the copies of a result that threads make, one after another
+_PARTS = Leaf("parts")
+
+
+class Emitted:
+    """A step in C, the views that it accesses, and for each the bytes from one chunk's copy to the next."""
+
+    def __init__(self, written: Written, views: list[View]) -> None:
+        self.written = written
+        self.views = views
+        self.chunks = [0] * len(views)
+
+
+class Segment(ctypes.Structure):
+    """What C knows of a run of steps."""
+
+    _fields_ = [
+        ("words", ctypes.c_void_p),
+        ("first", ctypes.c_int64),
+        ("last", ctypes.c_int64),
+        ("arrays", ctypes.c_int64),
+        ("arena", ctypes.c_int64),
+        ("long_running", ctypes.c_int64),
+    ]
+
+
+class Run:
+    """Compiled steps that follow one another: one call, or one a thread where ``chunks`` is more than 1."""
+
+    def __init__(self, chunks: int) -> None:
+        self.steps: list[Emitted] = []
+        self.chunks = chunks
+        self.work = 0.0
+        self.bases: dict[Node, None] = {}
+        self.name = ""
+        self.arguments: list[str] = []
+        self.first = self.last = 0
+        self.uses_block = False
+
+
+class NativeWriter(Writer):
+    """Writes a Program whose dims are ints as Python source, which ``bind`` joins with the compiled functions."""
+
+    exact = False
+
+    def __init__(self, program: Program, functions: dict[str, int]) -> None:
+        """``functions`` numbers the C functions there are; new ones are added."""
+        super().__init__(program)
+        self.delayed = {}
+        self.schedule = Schedule(program)
+        self.functions = functions
+        self.runs: list[Run] = []
+        self.words: list[int] = []
+        self._blocks: dict[Node, int] = {}  # where a value is in the block
+        self._contiguous: dict[Node, str] = {}  # the names of copies that C reads
+        self._made_in_c: set[Node] = set()
+        self._ends: dict[int, list[Node]] = {}
+        for node in self.schedule.seen:
+            self._ends.setdefault(self.schedule.last.get(node, -1), []).append(node)
+        self.namespace |= {"deal": deal, "on_contiguous": on_contiguous}
+
+    def write(self) -> str:
+        program = self.program
+        for node in program.inputs:
+            self.names[node] = self.new_name()
+        arguments = ", ".join(self.names[n] for n in program.inputs)
+        for node in program.nodes:
+            if node.primitive.name in ("literal", "constant", "dim"):
+                super()._statement(node, 0)
+        emitted = self._emit()
+        self._place_in_block(emitted)
+        self._lines(emitted)
+        results = self._results()
+        body = "\n".join(f"    {line}" for line in self.lines)
+        return f"def kernel({arguments}):\n{body}\n    return ({''.join(r + ', ' for r in results)})\n"
+
+    # the steps in C
+
+    def _emit(self) -> list[tuple[int, Call | Run]]:
+        """Calls of NumPy and runs of compiled steps, each with the number of its first step."""
+        made: list[tuple[int, Call | Run]] = []
+        for number, step in enumerate(self.schedule.steps):
+            if isinstance(step, Call):
+                made.append((number, step))
+                continue
+            step_in_c, deals = self._written(step)
+            chunks = min(THREADS, step_in_c.written.outer) if deals else 1
+            latest = made[-1][1] if made else None
+            run = latest if isinstance(latest, Run) and latest.chunks == 1 == chunks else Run(chunks)
+            if run is not latest:
+                made.append((number, run))
+            run.steps.append(step_in_c)
+            run.work += step.work() if isinstance(step, Region) else math.prod(step.node.shape)
+            if chunks > 1 and step_in_c.written.parted:
+                together = Run(1)
+                together.steps += [self._parted(step_in_c, *p, chunks) for p in step_in_c.written.parted]
+                made.append((number, together))
+        return made
+
+    def _written(self, step: Region | Scan) -> tuple[Emitted, bool]:
+        """A step in C, and whether it is dealt out to threads."""
+        views = self.schedule.views
+        if isinstance(step, Region):
+            reading = Reading(step, views)
+            return Emitted(written(reading.form), reading.accessed), reading.form.deals
+        source, target = views[step.source], views[step.node]
+        shape, dtype = step.node.shape, step.node.dtype
+        loops = scan_loops(shape, step.axis, step.reverse, source.strides, target.strides, dtype)
+        return Emitted(loops, [source, target]), False
+
+    def _parted(self, step: Emitted, access: int, operator: str, adds: bool, chunks: int) -> Emitted:
+        """Give each chunk a copy of a result of its own; the step that adds them up."""
+        whole = step.views[access]
+        count, dtype = math.prod(whole.base.shape), whole.base.dtype
+        parts = step.views[access] = View(Node(_PARTS, (), (), (chunks, count), dtype), 0, (1,))
+        step.chunks[access] = count * dtype.itemsize
+        return Emitted(part_sums(count, chunks, dtype, operator, adds), [parts, whole])
+
+    # memory
+
+    def _place_in_block(self, emitted: list[tuple[int, Call | Run]]) -> None:
+        """Every value that compiled steps alone read and write gets a place in the block."""
+        block = Block()
+        order = [step for _, item in emitted if isinstance(item, Run) for step in item.steps]
+        first: dict[Node, int] = {}
+        last: dict[Node, int] = {}
+        for k, step in enumerate(order):
+            for base in [v.base for v in step.views]:
+                if base not in self.schedule.seen and base.primitive.name not in ("input", "constant"):
+                    first.setdefault(base, k)
+                    last[base] = k
+        starts: dict[int, list[Node]] = {}
+        ends: dict[int, list[Node]] = {}
+        for base in first:
+            starts.setdefault(first[base], []).append(base)
+            ends.setdefault(last[base], []).append(base)
+        for k in range(len(order)):
+            for base in starts.get(k, ()):
+                self._blocks[base] = block.take(_bytes(base))
+            for base in ends.get(k, ()):
+                block.give(self._blocks[base], _bytes(base))
+        self.block_size = block.size
+
+    # the Python around them
+
+    def _lines(self, emitted: list[tuple[int, Call | Run]]) -> None:
+        schedule = self.schedule
+        runs = [item for _, item in emitted if isinstance(item, Run)]
+        for run in runs:
+            for step in run.steps:
+                for view in step.views:
+                    if view.base in self._blocks:
+                        run.uses_block = True
+                    else:
+                        run.bases[view.base] = None
+        self.on_stack = self.block_size <= _ON_STACK and len(runs) == 1 and runs[0].chunks == 1
+        if self.block_size and not self.on_stack:
+            self.lines.append("block = take_block(blocks, block_size)")
+            self.namespace |= {"blocks": [], "block_size": self.block_size, "take_block": take_block}
+        native = {n for run in runs for n in run.bases}
+        for node in self.program.inputs:
+            if node in native and node.weak:
+                self._contiguous[node] = self.assign(f"np.array({self.names[node]}, np.float64)")
+        for node in native:
+            if node.primitive.name == "constant":
+                value = self.namespace[self.names[node]]
+                if not value.flags.c_contiguous:
+                    self._contiguous[node] = self.new_name()
+                    self.namespace[self._contiguous[node]] = np.ascontiguousarray(value)
+        for number, item in emitted:
+            if isinstance(item, Call):
+                self._called(item.node, number, native)
+            else:
+                self._run(item)
+            self._drop(number)
+        if self.block_size and not self.on_stack:
+            self.lines.append("blocks.append(block)")
+        for node in dict.fromkeys(self.program.outputs):
+            if not node.shape and schedule.views.get(node) is not None and node in self._made_in_c:
+                self.lines.append(f"{self.names[node]} = {self.names[node]}[()]")
+
+    def _called(self, node: Node, number: int, native: set[Node]) -> None:
+        super()._compute(node, number)
+        if node in native:
+            self._contiguous[node] = self.assign(f"np.ascontiguousarray({self.names[node]})")
+
+    def _run(self, run: Run) -> None:
+        for base in run.bases:
+            if base not in self.names:
+                self.names[base] = self.assign(f"np.empty({base.shape}, np.{base.dtype.name})")
+                self.fresh.add(base)
+                self._made_in_c.add(base)
+        run.arguments = [self._contiguous.get(b, self.names[b]) for b in run.bases]
+        if run.uses_block and not self.on_stack:
+            run.arguments.append("block")
+        place = {b: k for k, b in enumerate(run.bases)}
+        run.first = len(self.words)
+        for step in run.steps:
+            self._encode(step, place)
+        run.last = len(self.words)
+        run.name = f"run{len(self.runs)}"
+        self.runs.append(run)
+        given = ", ".join(run.arguments)
+        if run.chunks > 1:
+            self.lines.append(f"deal({run.name}, {run.steps[0].written.outer}, {run.chunks}, {given})")
+        else:
+            self.lines.append(f"if {run.name}({given}): on_contiguous({run.name}, {given})")
+
+    def _encode(self, step: Emitted, place: Mapping[Node, int]) -> None:
+        loops = step.written
+        function = self.functions.setdefault(loops.text, len(self.functions))
+        start = len(self.words)
+        self.words += [function, len(step.views), len(loops.sizes), loops.outer, 0]
+        for view, chunk in zip(step.views, step.chunks, strict=True):
+            at = view.offset * view.base.dtype.itemsize + self._blocks.get(view.base, 0)
+            self.words += [place.get(view.base, len(place)), at, chunk]
+        self.words += loops.sizes
+        self.words[start + 4] = len(self.words) - start
+
+    def _drop(self, number: int) -> None:
+        """Arrays that no later step reads are let go."""
+        ended = self._ends.get(number, ())
+        dead = [n for n in ended if n in self.fresh and n not in self._kept and self.is_large(n)]
+        if dead:
+            self.lines.append("del " + ", ".join(self.names[n] for n in dead))
+
+    def _dying_buffer(self, node: Node, k: int, read: Any) -> str | None:
+        return None
+
+    @property
+    def calls_numpy(self) -> bool:
+        """True where NumPy computes something in between."""
+        return any(isinstance(step, Call) for step in self.schedule.steps)
+
+    def steps_told(self) -> list[Told]:
+        """What each step does, for an explanation."""
+        made = []
+        for step in self.schedule.steps:
+            if isinstance(step, Call):
+                shared = step.node.primitive.name == "einsum"
+                why = "BLAS is faster at this size" if shared else "NumPy does what C has no loop for"
+                made.append(node_step(step.node, "numpy", why))
+            elif isinstance(step, Scan):
+                made.append(node_step(step.node, "native", "a compiled loop of running sums"))
+            else:
+                made.append(self._told(step))
+        return made
+
+    def _told(self, region: Region) -> Told:
+        reading = Reading(region, self.schedule.views)
+        sizes = [
+            math.prod(d for d, s in zip(region.extents, strides, strict=True) if s) * dtype.itemsize
+            for dtype, strides in reading.form.accesses
+        ]
+        nodes = [*region.points, *[r.node for r in region.reductions]]
+        what = named(nodes) if nodes else ("zeros" if region.fills else "pieces put in place")
+        dealt = reading.form.deals and written(reading.form).outer > 1
+        why = f"one loop{f', dealt out to {THREADS} threads' if dealt else ''}"
+        return Told(what, region.extents, region.work(), float(sum(sizes)), "native", why)
+
+    def bind(self, library: Any) -> dict[str, Any]:
+        """The namespace of the source, its runs bound to the compiled library."""
+        words = np.array(self.words, np.int64)
+        namespace = {**self.namespace, "plan": words}
+        for run in self.runs:
+            arena = self.block_size if self.on_stack else 0
+            segment = Segment(words.ctypes.data, run.first, run.last, len(run.arguments), arena, run.work >= _LONG)
+            namespace[f"{run.name}_segment"] = segment
+            namespace[run.name] = library.bind(ctypes.addressof(segment), run.chunks > 1)
+        return namespace
+
+
+def _bytes(base: Node) -> int:
+    return math.prod(base.shape) * base.dtype.itemsize
