@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +15,7 @@ from .kernels.memory import require_memory
 from .named_dims import Declared, Placeholder, argument_names
 from .program.node import Node
 from .program.program import Program
-from .signature import Call
+from .signature import Call, key_of_arrays
 from .tensor import Parameter, Tensor
 from .tracing.guards import Surroundings
 from .tracing.sizes import Size
@@ -42,7 +44,15 @@ class Assembled(Protocol):
 class Entry:
     """One trace, lowered: what it needs, what guards it, what it gives."""
 
-    def __init__(self, trace: Trace, inputs: list[Node], names: list[list[str]], outputs: Any, backend: str) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        surroundings: Surroundings,
+        inputs: list[Node],
+        names: list[list[str]],
+        outputs: Any,
+        backend: str,
+    ) -> None:
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
         nodes: list[Node] = []
@@ -73,12 +83,14 @@ class Entry:
         self.branches = self.program.with_outputs([n for n, _ in trace.branches])
         self.taken = [v for _, v in trace.branches]
         self.size_facts = trace.sizes
-        self.surroundings: Surroundings | None = None
+        self.unchanged = surroundings.unchanged
+        self.unconditional = not self.taken and not self.parameters
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
+        self._call: Callable[..., tuple] | None = None
         self._branch_kernel: Kernel | None = None
         self._pattern_kernel: Kernel | None = None
-        self._bare = self.structure == LEAF and bool(nodes)
+        self._shaped = _shaper(self.structure) if len(nodes) == len(leaves) else self._beside_values
         self._expected = [(p.shape, p.dtype) for p in self.parameters]
 
     @property
@@ -89,44 +101,46 @@ class Entry:
             self._kernel = lower(self.program, self.backend)
         return self._kernel
 
-    def serves(self, call: Call) -> bool:
+    def serves(self, leaves: Sequence[Any], sizes: Mapping[Any, int] | None = None) -> bool:
         """True where the surroundings, the sizes that were asked about and the branches are those of the trace."""
-        if self.size_facts.facts and self.size_facts.broken(call.sizes or {}):
+        if self.size_facts.facts and self.size_facts.broken(sizes or {}):
             return False
-        if not self._is_current():
-            return False
+        return self.unchanged() and (self.unconditional or self.holds_for(leaves))
+
+    def serves_shapes(self) -> bool:
+        """True where the surroundings are those of the trace, and no values are needed to say more."""
+        return not self.taken and self.unchanged() and self.holds_for(())
+
+    def holds_for(self, leaves: Sequence[Any]) -> bool:
+        """True where the parameters have the shapes and dtypes of the trace, and these inputs take its branches."""
+        for p, (shape, dtype) in zip(self.parameters, self._expected, strict=True):
+            if p.shape != shape or p.dtype != dtype:
+                return False
         if not self.taken:
             return True
         if self._branch_kernel is None:
             self._branch_kernel = lower(self.branches, "numpy")
-        values = self._branch_kernel(*self.arguments(call.leaves))
-        return all(np.array_equal(v, t) for v, t in zip(values, self.taken, strict=True))
+        values = self._branch_kernel(*self.arguments(leaves))
+        return all(map(_same_value, values, self.taken))
 
-    def serves_shapes(self) -> bool:
-        """True where the surroundings are those of the trace, and no values are needed to say more."""
-        return not self.taken and self._is_current()
-
-    def _is_current(self) -> bool:
-        if self.surroundings is not None and not self.surroundings.unchanged():
-            return False
-        for p, (shape, dtype) in zip(self.parameters, self._expected, strict=True):
-            if p.shape != shape or p.dtype != dtype:
-                return False
-        return True
-
-    def arguments(self, leaves: list[Any]) -> list[Any]:
+    def arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """The arrays that the kernel takes: those of a call, and the parameters."""
-        return leaves + [np.asarray(p) for p in self.parameters] if self.parameters else leaves
+        return [*leaves, *map(np.asarray, self.parameters)] if self.parameters else leaves
 
-    def run(self, leaves: list[Any], wraps: bool) -> Any:
+    def run(self, leaves: Sequence[Any], wraps: bool = False) -> Any:
         """The outputs for these inputs, in the function's own structure."""
-        results = self.kernel(*self.arguments(leaves))
+        call = self._call
+        if call is None:
+            call = self._call = self.kernel.call
+        results = call(*self.arguments(leaves)) if self.parameters else call(*leaves)
         if self.assembled:
             return self._together(lambda block, own: block.assemble(results[own]), results)
         if wraps or self.wraps:
-            results = [np.asarray(r).view(Tensor) for r in results]
-        if self._bare:
-            return results[0]
+            results = tuple([np.asarray(r).view(Tensor) for r in results])
+        return self._shaped(results)
+
+    def _beside_values(self, results: Sequence[Any]) -> Any:
+        """The outputs where some are no arrays, but values that the function returned when it was traced."""
         return unflatten(self.structure, [results[v] if is_array else v for is_array, v in self.slots])
 
     def patterns(self, leaves: list[Any]) -> Any:
@@ -146,6 +160,30 @@ class Entry:
             else:
                 made.append((None if results is None else results[leaf]) if is_array else leaf)
         return unflatten(self.structure, made)
+
+
+def _same_value(now: Any, then: Any) -> bool:
+    """Whether a value that was branched on is what it was; a shape belongs to the signature."""
+    return bool(now == then) if then.shape == () else np.array_equal(now, then)
+
+
+def _shaper(structure: Any) -> Callable[[Sequence[Any]], Any]:
+    """What puts arrays together as ``structure``, in one step for everyday results."""
+    if structure == LEAF:
+        return itemgetter(0)
+    kind, children = structure[0], structure[1]
+    if kind == "tuple" and all(s == LEAF for s in children):
+        return tuple
+    if kind == "tuple" and children[0] == LEAF and len(children) == 2:
+        inner = children[1]
+        if inner[0] == "tuple" and all(s == LEAF for s in inner[1]):
+            return _first_and_rest
+    return partial(unflatten, structure)
+
+
+def _first_and_rest(results: Sequence[Any]) -> tuple:
+    """A value and a tuple of gradients."""
+    return results[0], tuple(results[1:])
 
 
 #: the trees of ``Declared`` of positional and of keyword arguments, None for an argument that declares nothing
@@ -179,11 +217,29 @@ class CompiledFunction:
         self.cache = cache
         self.latest: Entry | None = None
         self._entries: dict[Any, list[Entry]] = {}
+        self._by_arrays = self._entries if shapes is None else {}
         self._bound: dict[Any, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        entry = None if kwargs else self.known(args)
+        if entry is not None:
+            return entry.run(args)
         call = self._call(args, kwargs)
         return self._serving(call).run(call.leaves, call.wraps)
+
+    def known(self, args: tuple) -> Entry | None:
+        """The trace that serves arrays and floats such as it has served; None where more has to be looked at.
+
+        What is checked before a function is traced follows from the signature, so it need not be checked again.
+        """
+        key = key_of_arrays(args)
+        if key is None:
+            return None
+        for entry in self._by_arrays.get(key, ()):
+            if entry.unchanged() and (entry.unconditional or entry.holds_for(args)):
+                self.latest = entry
+                return entry
+        return None
 
     def entry(self, *args: Any, **kwargs: Any) -> Entry:
         """The trace that serves these arguments."""
@@ -220,7 +276,7 @@ class CompiledFunction:
 
     def _serving(self, call: Call) -> Entry:
         for entry in self._entries.get(call.key, ()):
-            if entry.serves(call):
+            if entry.serves(call.leaves, call.sizes):
                 break
         else:
             entry = self._new_entry(*call.stand_ins(), call.key, Trace(call.sizes))
@@ -245,9 +301,8 @@ class CompiledFunction:
                 if isinstance(error.__cause__, TracingError):
                     raise error.__cause__ from None
                 raise
-            entry = Entry(trace, inputs, names, outputs, self.backend)
+            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend)
         surroundings.watch_weights(entry.weights_read)
-        entry.surroundings = surroundings
         if self.cache and not surroundings.drew_random_numbers():
             kept = self._entries.setdefault(key, [])
             kept.insert(0, entry)

@@ -61,7 +61,7 @@ class Call:
         for value, tree in zip(self.args, by_place, strict=True):
             if type(value) is np.ndarray and type(tree) is Declared:  # the common case, in line
                 self.leaves.append(value)
-                key.append((tree.text, value.dtype))
+                key += (tree.text, value.dtype)
                 shapes.append(value.shape)
                 bound.append(tree)
             else:
@@ -90,7 +90,7 @@ class Call:
             if declared is None:
                 continue
             if isinstance(leaf, (np.ndarray, np.generic)):
-                key[-1] = (declared.text, leaf.dtype)
+                key[-2:] = (declared.text, leaf.dtype)
                 shapes.append(leaf.shape)
             elif type(leaf) is float or (not declared.shape and isinstance(leaf, (int, bool))):
                 shapes.append(())
@@ -129,6 +129,23 @@ class Call:
         return tuple([0 if self.sizes.get(d) == 0 else d for d in shape])
 
 
+def key_of_arrays(args: tuple) -> tuple | None:
+    """What ``Call(args, {}).read().key`` is for arrays and floats, sooner; None where there is anything else."""
+    if len(args) == 1 and type(args[0]) is np.ndarray:
+        array = args[0]
+        return array.shape, array.dtype
+    key: list[Any] = []
+    for value in args:
+        kind = type(value)
+        if kind is np.ndarray:
+            key += (value.shape, value.dtype)
+        elif kind is float:
+            key.append(float)
+        else:
+            return None
+    return tuple(key)
+
+
 def check_names(args: Sequence[Any], by_place: Sequence[Any]) -> None:
     """A ShapeError where traced arguments do not fit together in terms of the names that they declare."""
     pairs = [pair for v, tree in zip(args, by_place, strict=False) if tree is not None for pair in paired(v, tree)]
@@ -157,7 +174,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
     kind = type(value)
     if kind is np.ndarray:
         leaves.append(value)
-        key.append((value.shape, value.dtype))
+        key += (value.shape, value.dtype)
         return False
     if kind is float:
         leaves.append(value)
@@ -169,7 +186,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         )
     if isinstance(value, (np.ndarray, np.generic)):
         leaves.append(np.asarray(value))
-        key.append((value.shape, value.dtype))
+        key += (value.shape, value.dtype)
         return isinstance(value, Tensor)
     if isinstance(value, (tuple, list, dict)):
         parts, structure = flatten(value)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import ArgumentTypeError, DtypeError
+from symgrad.errors import ArgumentError, ArgumentTypeError, DtypeError, TracingError
+from symgrad.tracing.tree import flatten
 
 SCALE = 2.0
+X = np.array([0.5, 1.5, 2.0])
 
 
 class Counting:
@@ -146,6 +148,116 @@ def test_arrays_that_have_no_real_numbers_are_refused(bad):
 def test_what_can_be_neither_traced_nor_remembered_is_refused():
     with pytest.raises(ArgumentTypeError, match="set"):
         symgrad.grad(lambda x, y: x)(1.0, {1, 2})
+
+
+def test_a_derivative_that_has_run_still_refuses_at_the_door():
+    gradient = symgrad.grad(lambda x, y=1.0: np.sum(x * y))
+    gradient(np.ones(3))
+    with pytest.raises(DtypeError, match="int64"):
+        gradient(np.ones(3, int))
+    with pytest.raises(ArgumentError, match="out of range"):
+        gradient()
+    with pytest.raises(ArgumentTypeError, match="MaskedArray"):
+        gradient(np.ma.ones(3))
+    kept = []
+    symgrad.grad(lambda x: kept.append(x) or np.sum(x))(np.ones(3))
+    with pytest.raises(TracingError, match="trace had ended"):
+        gradient(kept[0])
+
+
+def test_a_derivative_that_has_run_is_traced_inside_another():
+    inner = symgrad.grad(lambda x: np.sum(x**3))
+    inner(X)
+    outer = symgrad.grad(lambda x: np.sum(inner(x) * inner(X)))
+    np.testing.assert_allclose(outer(X), 6 * X * 3 * X**2)
+    assert {"constant"} <= {n.primitive.name for n in outer.program().nodes}
+
+
+def test_a_derivative_that_has_run_is_traced_at_each_call_in_pynative_mode():
+    f = Counting()
+    gradient = symgrad.grad(f)
+    gradient(X)
+    symgrad.context.set_context(mode=symgrad.context.PYNATIVE_MODE)
+    try:
+        gradient(X)
+        gradient(X)
+    finally:
+        symgrad.context.set_context(mode=symgrad.context.GRAPH_MODE)
+    gradient(X)
+    assert len(f.traces) == 3
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x,
+        lambda x: (x,),
+        lambda x: (x, 2 * x),
+        lambda x: [x, 2 * x],
+        lambda x: (x, (2 * x, 3 * x)),
+        lambda x: (x, [2 * x, 3 * x]),
+        lambda x: (x, (2 * x, (3 * x,))),
+        lambda x: (x, ()),
+        lambda x: (x, 4, "text"),
+        lambda x: {"a": x, "b": (x,)},
+    ],
+)
+def test_results_have_the_structure_of_the_function_at_every_call(fn):
+    run = symgrad.symbolic(fn)
+    for x in (X, X + 1, X + 2):
+        (got, shape), (want, wanted) = flatten(run(x)), flatten(fn(x))
+        assert shape == wanted
+        for a, b in zip(got, want, strict=True):
+            assert type(a) is type(b)
+            np.testing.assert_array_equal(a, b)
+
+
+def test_arrays_and_floats_and_what_is_like_them_have_traces_of_their_own():
+    f = Counting()
+    gradient = symgrad.grad(f)
+    for _ in range(2):
+        for y in (2.0, np.float64(2.0), np.array(2.0), np.ones(1), np.ones((1, 1)), np.ones(1, ">f8"), True):
+            gradient(X, y)
+    assert len(f.traces) == 6  # np.float64 is an array of no dims
+
+
+def test_a_tensor_gives_a_tensor_and_an_array_an_array():
+    gradient = symgrad.value_and_grad(lambda x: np.sum(x**2))
+    for _ in range(2):
+        assert [type(v) for v in gradient(symgrad.Tensor(X))] == [symgrad.Tensor] * 2
+        assert not any(isinstance(v, symgrad.Tensor) for v in gradient(X))
+
+
+@pytest.mark.parametrize("state", ["raise", "warn", "ignore"])
+def test_kernels_are_silent_and_leave_numpy_as_it_was(state):
+    gradient = symgrad.grad(lambda x: np.sum(np.log(x) + 1.0 / x))
+    with np.errstate(all=state):
+        before = np.geterr()
+        for _ in range(3):
+            assert not np.isfinite(gradient(np.array([0.0, -1.0, 1.0]))[0])
+        assert np.geterr() == before
+    if state == "raise":
+        with np.errstate(all=state), pytest.raises(FloatingPointError):
+            np.log(np.zeros(1))
+
+
+def test_threads_share_one_kernel():
+    gradient = symgrad.grad(lambda x: np.sum(np.log(x) * x))
+    gradient(np.ones(4))
+    failed = []
+
+    def work(k):
+        x = np.full(4, float(k))
+        for _ in range(300):
+            if not np.allclose(gradient(x), np.log(k) + 1):
+                failed.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 7)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failed
 
 
 def test_threads_trace_for_themselves():

@@ -6,8 +6,6 @@ and reverse mode are the two orders from the ends.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from ..primitives.contraction import contract
 from ..program.node import Node, emit
 from ..program.program import Program
@@ -21,8 +19,7 @@ _WORTH = 0.95
 
 def associated(program: Program) -> Program:
     """``program`` with chains of contractions in their cheapest order."""
-    uses = Counter(o for n in program.nodes for o in n.operands)
-    uses.update(program.outputs)
+    uses = program.uses
     inner: dict[Node, list[Node]] = {}
     absorbed: set[Node] = set()
     for node in reversed(program.nodes):
@@ -48,6 +45,8 @@ def associated(program: Program) -> Program:
                 made = contract(*chain)
                 if node_cost(made).seconds < _WORTH * cost(members).seconds:
                     chains[node] = chain
+        if not chains:
+            return program
         image: dict[Node, Node] = {}
         for node in program.nodes:
             if node in chains:

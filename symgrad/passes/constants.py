@@ -19,13 +19,15 @@ _KNOWN = ("constant", "literal")
 
 def fold_constants(program: Program) -> Program:
     """``program`` with small values that depend on no input as constants."""
-    return rewrite(program, _folded)
+    return rewrite(program, _folded) if any(_depends_on_none(n) for n in program.bindings) else program
+
+
+def _depends_on_none(node: Node) -> bool:
+    return bool(node.operands) and not node.weak and all(o.primitive.name in _KNOWN for o in node.operands)
 
 
 def _folded(node: Node, original: Node) -> Node | None:
-    if node.weak or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
-        return None
-    if not all(o.primitive.name in _KNOWN for o in node.operands):
+    if not _depends_on_none(node) or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     values = [o.params[0].value if o.primitive.name == "constant" else o.params[0] for o in node.operands]
     with np.errstate(all="ignore"):

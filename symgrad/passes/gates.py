@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import reduce
 
 from ..primitives.contraction import EINSUM, GATE, contract, gate
@@ -22,8 +21,7 @@ def float_gates(program: Program) -> Program:
     """``program`` with gates on truth values as late as they can be."""
     if not any(_is_choice(n) for n in program.nodes):
         return program
-    uses = Counter(o for n in program.nodes for o in n.operands)
-    uses.update(program.outputs)
+    uses = program.uses
     inner = {o for n in program.nodes if n.primitive is add for o in n.operands if o.primitive is add and uses[o] == 1}
     terms: set[Node] = set()  # the inner sums as they are now
 

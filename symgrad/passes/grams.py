@@ -75,8 +75,11 @@ def _mirrored(a: tuple[Hashable, Labels], b: tuple[Hashable, Labels], kept: set[
 def expose_grams(program: Program) -> Program:
     """``program`` with shared products opened where that shows two equal halves."""
 
+    if not any(_may_open(n) for n in program.nodes):
+        return program
+
     def rule(node: Node, original: Node) -> Node | None:
-        if not is_free(node) or len(node.operands) < 2 or not sums(node):
+        if not _may_open(node):
             return None
         operands, labels, out, sizes = opened(node, _is_product, _MOST_OPERANDS)
         if len(operands) == len(node.operands) or len(operands) > _MOST_OPERANDS:
@@ -85,6 +88,28 @@ def expose_grams(program: Program) -> Program:
         return None if halves(arrays, out) is None else contract(operands, labels, out, sizes)
 
     return rewrite(program, rule)
+
+
+def _may_open(node: Node) -> bool:
+    """What ``halves`` needs, as far as it is seen without labels: an even number of axes, factors that repeat."""
+    if not is_free(node) or len(node.operands) < 2 or not node.shape or node.ndim % 2:
+        return False
+    products = [o for o in node.operands if _is_product(o)]
+    return bool(products) and sums(node) and _repeats_factors(node, products)
+
+
+def _repeats_factors(node: Node, products: list[Node]) -> bool:
+    met: set[Node] = set(node.operands)
+    if len(met) < len(node.operands):
+        return True
+    while products:
+        for o in products.pop().operands:
+            if o in met or len(met) > _MOST_OPERANDS:
+                return True
+            met.add(o)
+            if _is_product(o):
+                products.append(o)
+    return False
 
 
 def _is_product(node: Node) -> bool:

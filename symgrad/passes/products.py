@@ -6,8 +6,6 @@ the contraction order is chosen over the whole chain: ``Xᵀ diag(d) X`` instead
 
 from __future__ import annotations
 
-from collections import Counter
-
 from ..primitives.contraction import contract
 from ..program.node import Node
 from ..program.program import Program
@@ -19,10 +17,11 @@ _MOST_OPERANDS = 8
 
 def absorb_products(program: Program) -> Program:
     """``program`` with single-use products inside the contractions that use them."""
-    uses = Counter(o for n in program.nodes for o in n.operands)
-    uses.update(program.outputs)
-    once: set[Node] = {n for n, count in uses.items() if count == 1}
-    if not any(_absorbs(n, o) for n in program.nodes for o in n.operands if o in once):
+    contractions = [n for n in program.nodes if is_free(n)]
+    if not any(is_free(o) for n in contractions for o in n.operands):
+        return program
+    once: set[Node] = {n for n, count in program.uses.items() if count == 1}
+    if not any(_absorbs(n, o) for n in contractions for o in n.operands if o in once):
         return program
 
     def rule(node: Node, original: Node) -> Node | None:
@@ -32,7 +31,7 @@ def absorb_products(program: Program) -> Program:
         return made
 
     def absorbed(node: Node) -> Node | None:
-        if not any(o in once and _absorbs(node, o) for o in node.operands):
+        if not is_free(node) or not any(o in once and _absorbs(node, o) for o in node.operands):
             return None
         labels, out, sizes, _ = node.params
         operands, merged, extents = [], [], list(sizes)

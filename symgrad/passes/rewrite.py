@@ -14,13 +14,22 @@ def rewrite(program: Program, rule: Rule) -> Program:
     """``program`` with ``rule`` tried at each node; None leaves the node as it is.
 
     The rule is given the node with its operands rewritten, and the node that it came from. Equal nodes become
-    one again (common subexpressions), unused ones are gone (dead code).
+    one again (common subexpressions), unused ones are gone (dead code). Where no rule applies it is ``program`` itself.
     """
-    image: dict[Node, Node] = {}
+    image: dict[Node, Node] = {}  # of those that have become others
     with program.graph:
         for node in program.nodes:
-            operands = tuple([image[o] for o in node.operands])
-            new = node if operands == node.operands else emit(node.primitive, operands, node.params)
-            replaced = rule(new, node) if new.operands else None
-            image[node] = new if replaced is None else replaced
-    return program.with_outputs([image[o] for o in program.outputs])
+            operands = node.operands
+            if not operands:
+                continue
+            new = node
+            if image:
+                now = tuple([image.get(o, o) for o in operands])
+                if now != operands:
+                    new = emit(node.primitive, now, node.params)
+            replaced = rule(new, node)
+            if replaced is not None:
+                new = replaced
+            if new is not node:
+                image[node] = new
+    return program.with_outputs([image.get(o, o) for o in program.outputs]) if image else program

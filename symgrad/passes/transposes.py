@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 
 from ..primitives.contraction import contract
@@ -21,6 +22,9 @@ _MOST_ORDERS = 24
 
 def share_transposes(program: Program) -> Program:
     """``program`` with transposes of one contraction taken from it."""
+    met = Counter([frozenset(n.operands) for n in program.nodes if is_free(n) and len(n.operands) > 1])
+    if all(count == 1 for count in met.values()):
+        return program
     known: dict[tuple, tuple[Node, tuple[int, ...]]] = {}
 
     def rule(node: Node, original: Node) -> Node | None:

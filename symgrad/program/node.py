@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class Graph:
         self._outer: list[Graph | None] = []
 
     def __enter__(self) -> Graph:
-        self._outer.append(getattr(_state, "graph", None))
+        self._outer.append(_state.graph)
         _state.graph = self
         return self
 
@@ -82,12 +83,18 @@ class Graph:
         _state.graph = self._outer.pop()
 
 
-_state = threading.local()
+class _Thread(threading.local):
+    """What is active in this thread."""
+
+    graph: Graph | None = None
+
+
+_state = _Thread()
 
 
 def active_graph() -> Graph:
     """The Graph that new nodes are interned in."""
-    graph = getattr(_state, "graph", None)
+    graph = _state.graph
     if graph is None:
         raise TracingError(
             at_user_line("a traced value was used after its trace had ended; return it from the function instead.")
@@ -109,15 +116,14 @@ def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple = ()) -
 
 def ancestors(outputs: Iterable[Node]) -> list[Node]:
     """Every node that ``outputs`` are made of, operands first."""
-    seen: set[Node] = set()
-    stack = list(outputs)
+    seen = set(outputs)
+    stack = list(seen)
     while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack.extend(node.operands)
-    return sorted(seen, key=_by_serial)
+        for node in stack.pop().operands:
+            if node not in seen:
+                seen.add(node)
+                stack.append(node)
+    return sorted(seen, key=_SERIAL)
 
 
-def _by_serial(node: Node) -> int:
-    return node.serial
+_SERIAL = attrgetter("serial")

@@ -46,6 +46,13 @@ class Program:
         """The nodes that compute something, in order."""
         return tuple(n for n in self.nodes if n.primitive.name not in _LEAVES)
 
+    @cached_property
+    def uses(self) -> Counter[Node]:
+        """How often each node is an operand or an output."""
+        uses = Counter([o for n in self.nodes for o in n.operands])
+        uses.update(self.outputs)
+        return uses
+
     def with_outputs(self, outputs: Sequence[Node]) -> Program:
         """The same inputs with other outputs."""
         return Program(self.inputs, outputs, self.names, self.graph)

@@ -13,8 +13,9 @@ import functools
 import random
 import sys
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, KeysView, Mapping
+from operator import is_, itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,10 @@ _IMMUTABLE = (
     slice,
     frozenset,
 )
+#: elements of a large array that are compared at a time
 _CHUNK = 1 << 15
+#: bytes up to which an array is compared as a whole
+_SMALL = 1 << 15
 _LIBRARIES = ("site-packages", "dist-packages", "lib/python")
 _epoch = [0]
 
@@ -46,41 +50,87 @@ def outdate_traces() -> None:
     _epoch[0] += 1
 
 
+class _Content(NamedTuple):
+    """An array and its content: as bytes where it is small, else as a copy."""
+
+    array: np.ndarray
+    shape: tuple
+    dtype: np.dtype
+    content: Any
+
+
 class Surroundings:
-    """A snapshot of everything ``function`` can read besides its arguments."""
+    """A snapshot of everything ``function`` can read besides its arguments.
+
+    It is compared at every call, so it is laid out for few steps of Python: identities in tuples, compared in C.
+    """
 
     def __init__(self, function: Callable) -> None:
-        self._held: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
-        self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
-        self._containers: list[tuple[Any, Any]] = []
-        self._guarded: list[tuple[Any, dict[str, Any]]] = []
+        self._functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
+        self._namespaces: dict[int, tuple[Mapping[str, Any], set[str]]] = {}
+        self._absent: list[tuple[KeysView[str], tuple[str, ...]]] = []
+        self._named: list[tuple[Callable[[Any], tuple], Mapping[str, Any], tuple]] = []
+        self._cells: list[tuple[Any, Any]] = []
+        self._empty: list[Any] = []
+        self._read: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
+        self._sequences: list[tuple[Any, tuple]] = []
+        self._mappings: list[tuple[Any, tuple, tuple]] = []
+        self._guarded: list[tuple[Callable[[Any], dict[str, Any]], Any, tuple, tuple]] = []
+        self._arrays: list[_Content] = []
         self._weights: list[np.ndarray] = []
         self._generators: list[tuple[np.random.Generator, Any]] = []
         self._random = _random_state()
         self._epoch = _epoch[0]
         self._walk(function)
+        for namespace, names in self._namespaces.values():
+            self._watch_names(namespace, sorted(names))
+        self._holds_more = bool(self._read or self._sequences or self._mappings or self._guarded or self._arrays)
 
     def unchanged(self) -> bool:
         """True where every value is what it was."""
         if self._epoch != _epoch[0]:
             return False
-        for read, holder, key, value in self._held:
+        for function, code, defaults, keywords in self._functions:
+            if (
+                function.__code__ is not code
+                or function.__defaults__ is not defaults
+                or function.__kwdefaults__ is not keywords
+            ):
+                return False
+        for present, absent in self._absent:
+            if not present.isdisjoint(absent):
+                return False
+        try:
+            for read, namespace, values in self._named:
+                if not all(map(is_, read(namespace), values)):
+                    return False
+            for cell, value in self._cells:
+                if cell.cell_contents is not value:
+                    return False
+        except (KeyError, ValueError):  # a name or the content of a cell was deleted
+            return False
+        return not any(self._empty) and (not self._holds_more or self._more_unchanged())
+
+    def _more_unchanged(self) -> bool:
+        """The part of ``unchanged`` that plain functions of plain values have no use for."""
+        for read, holder, key, value in self._read:
             if read(holder, key) is not value:
                 return False
-        for container, copy in self._containers:
-            if not _same_items(container, copy):
+        for sequence, items in self._sequences:
+            if len(sequence) != len(items) or not all(map(is_, sequence, items)):
                 return False
-        for value, members in self._guarded:
-            if not _same_items(type(value)._guarded(value), members):
+        for mapping, keys, values in self._mappings:
+            if not _same_members(mapping, keys, values):
                 return False
-        for array, copy in self._arrays:
-            if array.shape != copy.shape or array.dtype != copy.dtype or not _same_content(array, copy):
+        for members, value, keys, values in self._guarded:
+            if not _same_members(members(value), keys, values):
                 return False
-        return True
+        return all(map(_same_content, self._arrays))
 
     def watch_weights(self, read: set[int]) -> None:
         """Guard the contents of weights that the trace (which read those with these ids) holds no input for."""
-        self._arrays += [(w, np.array(w)) for w in self._weights if id(w) not in read]
+        self._arrays += [_content(w) for w in self._weights if id(w) not in read]
+        self._holds_more = self._holds_more or bool(self._arrays)
 
     def drew_random_numbers(self) -> bool:
         """True where a random generator has moved since the snapshot: the run cannot be kept."""
@@ -105,12 +155,12 @@ class Surroundings:
         guarded = getattr(type(value), "_guarded", None)
         if guarded is not None:
             members = guarded(value)
-            self._guarded.append((value, members))
+            self._guarded.append((guarded, value, tuple(members), tuple(members.values())))
             if isinstance(value, np.ndarray):
                 self._weights.append(value)
             return [type(value), *members.values()]
         if isinstance(value, np.ndarray):
-            self._arrays.append((value, np.array(value)))
+            self._arrays.append(_content(value))
             return []
         if isinstance(value, np.random.Generator):
             self._generators.append((value, str(value.bit_generator.state)))
@@ -123,13 +173,16 @@ class Surroundings:
             pending.append((value.__func__, names))
             return [value.__self__]
         if isinstance(value, functools.partial):
-            return [value.func, *value.args, *value.keywords.values()]
-        if isinstance(value, (list, tuple, dict, set, collections.deque)):
+            return [value.func, *value.args, *self._members(value.keywords)]
+        if isinstance(value, dict):
+            return self._members(value)
+        if isinstance(value, (list, tuple, set, collections.deque)):
+            items = tuple(value)
             if not isinstance(value, tuple):
-                self._containers.append((value, value.copy()))
-            return list(value.values()) if isinstance(value, dict) else list(value)
+                self._sequences.append((value, items))
+            return list(items)
         if isinstance(value, types.ModuleType):
-            return [] if _is_library(value.__name__) else self._named(vars(value), names)
+            return [] if _is_library(value.__name__) else self._named_in(vars(value), names)
         if isinstance(value, type):
             return [v for c in value.__mro__ if not _is_library(c.__module__) for v in self._class(vars(c))]
         if isinstance(value, types.BuiltinFunctionType):
@@ -137,44 +190,59 @@ class Surroundings:
         return self._attributes(value)
 
     def _function(self, function: types.FunctionType, pending: list) -> None:
-        code = function.__code__
+        code, defaults, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
+        self._functions.append((function, code, defaults, keywords))
         names = _names(code)
-        self._held.append((_attribute, function, "__code__", code))
-        for name in names:
-            value = function.__globals__.get(name, _MISSING)
-            self._held.append((_item, function.__globals__, name, value))
-            pending.append((value, names))
+        space = function.__globals__
+        self._namespaces.setdefault(id(space), (space, set()))[1].update(names)
+        found = [space[name] for name in names if name in space]
         for cell in function.__closure__ or ():
             value = _cell(cell, None)
-            self._held.append((_cell, cell, None, value))
-            pending.append((value, names))
-        for name in ("__defaults__", "__kwdefaults__"):
-            value = getattr(function, name)
-            self._held.append((_attribute, function, name, value))
-            pending.append((value, names))
+            if value is _MISSING:
+                self._read.append((_cell, cell, None, value))
+            else:
+                self._cells.append((cell, value))
+            found.append(value)
+        if keywords is not None:
+            found += self._members(keywords)
+        pending += [(value, names) for value in (*found, defaults)]
 
-    def _named(self, members: Any, names: frozenset[str]) -> list[Any]:
+    def _named_in(self, members: dict[str, Any], names: frozenset[str]) -> list[Any]:
         found = [name for name in names if name in members]
-        self._held += [(_item, members, name, members[name]) for name in found]
+        self._namespaces.setdefault(id(members), (members, set()))[1].update(found)
         return [members[name] for name in found]
 
-    def _class(self, members: Any) -> list[Any]:
-        self._containers.append((members, dict(members)))
+    def _watch_names(self, namespace: Mapping[str, Any], names: list[str]) -> None:
+        """Remember what these names hold, and that the others are not there."""
+        present = [name for name in names if name in namespace]
+        absent = tuple([name for name in names if name not in namespace])
+        if absent:
+            self._absent.append((namespace.keys(), absent))
+        if present:
+            read = itemgetter(*present, present[0])  # of one name it would give no tuple
+            self._named.append((read, namespace, read(namespace)))
+
+    def _members(self, mapping: Mapping[Any, Any]) -> list[Any]:
+        """Remember what a mapping holds, and in which order."""
+        values = tuple(mapping.values())
+        if not values:
+            self._empty.append(mapping)
+            return []
+        self._mappings.append((mapping, tuple(mapping), values))
+        return list(values)
+
+    def _class(self, members: Mapping[str, Any]) -> list[Any]:
+        self._members(members)
         found = [v for name, v in members.items() if not name.startswith("__") or name == "__call__"]
         return [getattr(v, "__func__", None) or getattr(v, "fget", None) or v for v in found]
 
     def _attributes(self, value: Any) -> list[Any]:
         members = getattr(value, "__dict__", None)
         if members is not None:
-            self._containers.append((members, dict(members)))
-            return [type(value), *members.values()]
+            return [type(value), *self._members(members)]
         slots = [s for c in type(value).__mro__ for s in getattr(c, "__slots__", ()) if hasattr(value, s)]
-        self._held += [(_attribute, value, s, getattr(value, s)) for s in slots]
+        self._read += [(_attribute, value, s, getattr(value, s)) for s in slots]
         return [type(value), *(getattr(value, s) for s in slots)]
-
-
-def _item(mapping: Any, key: Any) -> Any:
-    return mapping.get(key, _MISSING)
 
 
 def _attribute(holder: Any, name: Any) -> Any:
@@ -188,24 +256,29 @@ def _cell(cell: Any, _: Any) -> Any:
         return _MISSING
 
 
-def _same_items(container: Any, copy: Any) -> bool:
-    if len(container) != len(copy):
-        return False
-    if isinstance(copy, dict):
-        return all(container.get(k, _MISSING) is v for k, v in copy.items())
-    if isinstance(container, (list, collections.deque)):
-        return all(a is b for a, b in zip(container, copy, strict=True))
-    return container == copy
+def _same_members(mapping: Mapping[Any, Any], keys: tuple, values: tuple) -> bool:
+    return len(mapping) == len(keys) and all(map(is_, mapping, keys)) and all(map(is_, mapping.values(), values))
 
 
-def _same_content(array: np.ndarray, copy: np.ndarray) -> bool:
+def _content(array: np.ndarray) -> _Content:
+    as_bytes = array.nbytes <= _SMALL and not array.dtype.hasobject
+    content = array.tobytes() if as_bytes else np.array(array)
+    return _Content(array, array.shape, array.dtype, content)
+
+
+def _same_content(known: _Content) -> bool:
     """Equal to the bit where the layout allows, NaN equal to NaN."""
-    if array.dtype.kind == "O" or not (array.flags.c_contiguous and copy.flags.c_contiguous):
-        return bool(np.array_equal(array, copy, equal_nan=array.dtype.kind in "fc"))
+    array, shape, dtype, content = known
+    if array.shape != shape or array.dtype != dtype:
+        return False
+    if isinstance(content, bytes):
+        return array.tobytes() == content
+    if dtype.hasobject or not (array.flags.c_contiguous and content.flags.c_contiguous):
+        return bool(np.array_equal(array, content, equal_nan=dtype.kind in "fc"))
     word = np.uint64 if array.itemsize % 8 == 0 else np.uint8
-    now, then = (np.asarray(a).reshape(-1).view(word) for a in (array, copy))
+    now, then = (np.asarray(a).reshape(-1).view(word) for a in (array, content))
     chunks = range(0, now.size, _CHUNK)  # in pieces, so that the comparison stays in the cache and stops early
-    return all(np.array_equal(now[k : k + _CHUNK], then[k : k + _CHUNK]) for k in chunks)
+    return all((now[k : k + _CHUNK] == then[k : k + _CHUNK]).all() for k in chunks)
 
 
 def _random_state() -> tuple:

@@ -476,7 +476,8 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
 
 
 def _binary(template: Template, left: Any, right: Any) -> Any:
-    if isinstance(left, _NOT_ARRAYS) or isinstance(right, _NOT_ARRAYS):
+    other = right if type(left) is Tracer else left
+    if type(other) is not Tracer and isinstance(other, _NOT_ARRAYS):
         return NotImplemented
     return Tracer(template(as_node(left), as_node(right)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..differentiation.jacobian import Table, jacobian_terms
 from ..kernels.memory import human_bytes
@@ -125,7 +125,7 @@ def _crossed(way: Candidate) -> Candidate:
     """The terms of ``way`` with their chains of contractions associated anew."""
     values = associated(absorb_products(_values(way.table)))
     ordered = iter(values.outputs)
-    table = [[[replace(t, value=next(ordered)) for t in terms] for terms in row] for row in way.table]
+    table = [[[t.having(value=next(ordered)) for t in terms] for terms in row] for row in way.table]
     return Candidate("cross", table, _cost(values))
 
 

@@ -130,3 +130,24 @@ def test_jacobian_seeds_are_structure():
     assert "matmul" not in counts
     program = symgrad.jacobian(np.exp).program(np.ones(50))
     assert sum(n.shape == (50, 50) for n in program.bindings) == 1
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_products_of_scalars_grow_as_the_function_does(mode):
+    def repeated(depth):
+        def fn(w):
+            x = w
+            for _ in range(depth):
+                x = np.sin(w * x)
+            return x
+
+        return fn
+
+    def operands(depth):
+        program = symgrad.grad(repeated(depth), mode=mode).program(0.3)
+        return sum(len(n.operands) for n in program.bindings)
+
+    assert operands(160) < 2.2 * operands(80)
+    gradient, step = symgrad.grad(repeated(8), mode=mode), 1e-6
+    slope = (repeated(8)(1.1 + step) - repeated(8)(1.1 - step)) / (2 * step)
+    assert gradient(1.1) == pytest.approx(slope, rel=1e-6)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import symgrad
 from symgrad.kernels.kernel import lower
+from symgrad.passes.association import associated
+from symgrad.passes.constants import fold_constants
+from symgrad.passes.gates import float_gates
+from symgrad.passes.grams import expose_grams
 from symgrad.passes.marks import strip_marks
 from symgrad.passes.products import absorb_products
 from symgrad.passes.rewrite import rewrite
+from symgrad.passes.transposes import share_transposes
 from symgrad.primitives.contraction import contract
 from symgrad.primitives.functions import add, exp
 from symgrad.primitives.identity import mark, stop_gradient
@@ -16,6 +22,8 @@ from symgrad.primitives.primitive import input_node
 from symgrad.program.node import Graph
 from symgrad.program.program import Program
 from symgrad.program.verify import verify
+
+X = np.array([0.5, 1.5, 2.0])
 
 
 def test_marks_go_and_what_was_equal_is_shared_again():
@@ -79,3 +87,25 @@ def test_what_depends_on_no_input_is_a_constant_of_the_kernel():
     x = np.array([0.3, 2.0])
     assert "embed_diagonal" not in jacobian.kernel(x).source
     np.testing.assert_allclose(jacobian(x), [[np.cos(0.3), 0.0], [2.0, 0.3]])
+
+
+@pytest.mark.parametrize(
+    "run", [strip_marks, float_gates, absorb_products, expose_grams, share_transposes, fold_constants, associated]
+)
+def test_a_pass_that_has_nothing_to_do_gives_the_same_program(run):
+    program = symgrad.trace(lambda x, A: np.sum(np.sin(A @ x) * 2.0 + np.tanh(x) * x), X, np.eye(len(X)))
+    assert run(program) is program
+
+
+def test_what_is_rewritten_late_leaves_what_stands_before_it():
+    program = symgrad.trace(lambda x: np.sin(np.cos(x)) * np.exp(np.cos(x)), X)
+    cosine, exponential = (next(n for n in program.nodes if n.primitive.name == name) for name in ("cos", "exp"))
+    made = verify(rewrite(program, lambda n, _: exponential.operands[0] if n.primitive.name == "exp" else None))
+    assert cosine in made.nodes
+    assert exponential not in made.nodes
+
+
+def test_uses_count_operands_and_outputs():
+    program = symgrad.trace(lambda x: (x * x, np.sin(x * x)), X)
+    x, product = program.inputs[0], program.outputs[0]
+    assert (program.uses[x], program.uses[product], program.uses[program.outputs[1]]) == (2, 2, 1)

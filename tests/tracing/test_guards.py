@@ -321,3 +321,131 @@ def test_shapes_and_dtypes_are_part_of_the_signature():
     assert g(np.ones(2)).tolist() == [2.0, 2.0]
     assert g(np.ones((3, 1))).tolist() == [[3.0]] * 3
     assert g(np.ones(2, np.float32)).dtype == np.float32
+
+
+def test_keywords_of_a_partial_written_in_place():
+    def fn(x, scale=1.0, shift=0.0):
+        return np.sum(scale * x**2 + shift * x)
+
+    held = partial(fn, scale=2.0)
+    g = symgrad.grad(held)
+    agrees(g, held)
+    held.keywords["scale"] = 5.0
+    agrees(g, held)
+    held.keywords["shift"] = -1.0
+    agrees(g, held)
+    bare = partial(fn)
+    g = symgrad.grad(bare)
+    agrees(g, bare)
+    bare.keywords["shift"] = 3.0
+    agrees(g, bare)
+
+
+def test_the_order_of_a_mapping_is_part_of_what_it_holds():
+    rates = {"a": 1.0, "b": 5.0}
+
+    def fn(x):
+        return next(iter(rates.values())) * np.sum(x**2)
+
+    g = symgrad.grad(fn)
+    agrees(g, fn)
+    rates["a"] = rates.pop("a")
+    agrees(g, fn)
+
+
+@pytest.mark.parametrize("empty", [[], {}, set()])
+def test_an_empty_container_that_is_filled(empty):
+    def fn(x):
+        return (1.0 + len(empty)) * np.sum(x**2)
+
+    g = symgrad.grad(fn)
+    agrees(g, fn)
+    empty.append(2) if isinstance(empty, list) else empty.update({2: 3})
+    agrees(g, fn)
+
+
+def test_equal_is_not_the_same():
+    table, chosen = [1], {1}
+
+    def fn(x):
+        return np.sum(x // table[0]) + np.sum(x * (3.0 if next(iter(chosen)) is True else 1.0))
+
+    g = symgrad.grad(fn)
+    assert g(X).tolist() == [1.0, 1.0]
+    chosen.clear()
+    chosen.add(True)
+    assert g(X).tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("size", [3, 5000, 200_000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+def test_one_element_of_a_captured_array_of_any_size(size, dtype):
+    weights = np.ones(size, dtype)
+    g = symgrad.grad(lambda x: np.sum(x) * np.sum(weights))
+    assert g(X).tolist() == [weights.sum(dtype=float)] * 2
+    weights[size // 2] = 7
+    assert g(X).tolist() == [size + 6.0] * 2
+    weights.shape = (1, size)
+    assert g(X).tolist() == [size + 6.0] * 2
+
+
+def test_signs_of_zero_and_nan_in_a_captured_array():
+    weights = np.array([0.0, np.nan])
+    runs = itertools.count()
+
+    def fn(x):
+        next(runs)
+        return np.sum(x * np.copysign(1.0, weights))
+
+    g = symgrad.grad(fn)
+    assert g(X)[0] == 1.0
+    g(X)
+    assert next(runs) == 1
+    weights[0] = -0.0
+    assert g(X)[0] == -1.0
+
+
+def test_a_closure_whose_content_is_deleted():
+    factor = 2.0
+
+    def fn(x):
+        try:
+            return np.sum(factor * x)
+        except NameError:
+            return np.sum(x**2)
+
+    g = symgrad.grad(fn)
+    assert g(X).tolist() == [2.0, 2.0]
+    del factor
+    assert g(X).tolist() == [2.0, 4.0]
+    assert g(X).tolist() == [2.0, 4.0]
+
+
+def test_names_of_one_module_in_two_functions(monkeypatch):
+    monkeypatch.setitem(globals(), "FIRST", 1.0)
+    monkeypatch.setitem(globals(), "SECOND", 2.0)
+
+    def first(x):
+        return FIRST * x  # noqa: F821
+
+    def both(x):
+        return np.sum(first(x) * SECOND)  # noqa: F821
+
+    g = symgrad.grad(both)
+    agrees(g, both)
+    for name in ("FIRST", "SECOND"):
+        monkeypatch.setitem(globals(), name, 6.0)
+        agrees(g, both)
+    monkeypatch.delitem(globals(), "FIRST")
+    with pytest.raises(NameError):
+        g(X)
+
+
+def test_a_function_of_numpy_that_a_global_hides(monkeypatch):
+    def fn(x):
+        return np.sum(abs(x) * 2.0)
+
+    g = symgrad.grad(fn)
+    agrees(g, fn)
+    monkeypatch.setitem(globals(), "abs", lambda x: x**3)
+    agrees(g, fn)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,7 @@ def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_s
         apply = node.primitive.push if forward else node.primitive.pull
         found = apply(node, source, key, flow, len(seed_shape))
         made = [] if found is None else [dense_term(found, len(seed_shape), term.forward)]
-    return [replace(t, value=cast(t.value, end.dtype)) for t in made]
+    return [t.having(value=cast(t.value, end.dtype)) for t in made]
 
 
 # elementwise functions: the partial derivative at the term's places
@@ -190,7 +189,7 @@ def _into(term: Term, spec: Spec) -> list[Term]:
     """Places in a slice as places in the array it was taken from."""
     rest = iter(term.at)
     at = [shifted(next(rest), e[0], e[2]) if isinstance(e, tuple) else Affine(e) for e in spec]
-    return [replace(term, at=tuple(at))]
+    return [term.having(at=tuple(at))]
 
 
 def _out_of(term: Term, spec: Spec, shape: Shape) -> list[Term]:
@@ -205,7 +204,7 @@ def _out_of(term: Term, spec: Spec, shape: Shape) -> list[Term]:
         if found is None:
             return []
         term, place = found
-        term = replace(term, at=(*term.at[:axis], place, *term.at[axis + 1 :]))
+        term = term.having(at=(*term.at[:axis], place, *term.at[axis + 1 :]))
         if isinstance(e, tuple):
             kept.append(axis)
     return [term.moved([term.at[axis] for axis in kept])]
@@ -289,10 +288,10 @@ def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:
             at.append(flat)
             continue
         before = len(at)
-        held = replace(term, at=(*at, flat, *term.at))  # relabelling reaches what is already placed
+        held = term.having(at=(*at, flat, *term.at))  # relabelling reaches what is already placed
         held, split = split_map(held, flat, dims_new)
         at = [*held.at[:before], *split]
-        term = replace(held, at=held.at[before + 1 :])
+        term = held.having(at=held.at[before + 1 :])
     return [term.moved(at)]
 
 
@@ -346,7 +345,7 @@ def _pull_extremum(node: Node, source: Node, key: Any, term: Term) -> list[Term]
     hit, share = _extremum(node).mask(node)
     (made,) = _times(term, share, node.shape, term.at)
     at = tuple(_spread_at(node, made.at))
-    return _times(replace(made, at=at), hit, source.shape, at)
+    return _times(made.having(at=at), hit, source.shape, at)
 
 
 def _push_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
@@ -355,7 +354,7 @@ def _push_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
 
 def _pull_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
     at = tuple(_spread_at(node, term.at))
-    return _times(replace(term, at=at), PROD.others(node), source.shape, at)
+    return _times(term.having(at=at), PROD.others(node), source.shape, at)
 
 
 def _running(node: Node, term: Term, backwards: bool) -> list[Term]:

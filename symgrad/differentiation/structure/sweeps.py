@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape)
         rule = node.params[0]
         stand_in, gradient = rule.linear(node, key)
         (made,) = [[]] if gradient is None else pull_terms(gradient, [term], [stand_in], seed_shape)
-        return [replace(t, value=rule.free(t.value)) for t in made]
+        return [t.having(value=rule.free(t.value)) for t in made]
     if node.primitive in CONTRACTED and has_structure(term):
         stand_in, result = pushforward_of(node, operand, key)
         return push_terms([result], stand_in, [term], seed_shape)[0]
@@ -90,7 +89,7 @@ def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape
         rule = node.params[0]
         stand_in, gradient = rule.linear(node, key)
         (made,) = [[]] if gradient is None else push_terms([gradient], stand_in, [term], seed_shape)
-        return [replace(t, value=rule.free(t.value)) for t in made]
+        return [t.having(value=rule.free(t.value)) for t in made]
     if node.primitive in CONTRACTED and has_structure(term):
         stand_in, result = pullback_of(node, operand, key)
         return push_terms([result], stand_in, [term], seed_shape)[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -60,6 +60,22 @@ class Term:
     seed: tuple[Map, ...]
     forward: bool
 
+    def having(
+        self,
+        value: Node | None = None,
+        labels: Labels | None = None,
+        at: tuple[Map, ...] | None = None,
+        seed: tuple[Map, ...] | None = None,
+    ) -> Term:
+        """The term with another value, other labels or other places; ``dataclasses.replace`` takes far longer."""
+        return Term(
+            self.value if value is None else value,
+            self.labels if labels is None else labels,
+            self.at if at is None else at,
+            self.seed if seed is None else seed,
+            self.forward,
+        )
+
     @property
     def counters(self) -> Labels:
         """Every label, in the order that values have them."""
@@ -69,7 +85,7 @@ class Term:
     @property
     def transposed(self) -> Term:
         """The same entries, ``at`` and ``seed`` exchanged."""
-        return replace(self, at=self.seed, seed=self.at, forward=not self.forward)
+        return Term(self.value, self.labels, self.seed, self.at, not self.forward)
 
     @property
     def is_static(self) -> bool:
@@ -78,7 +94,7 @@ class Term:
 
     def moved(self, at: Sequence[Map]) -> Term:
         """The term at other places of another node; labels that no map holds any more are summed."""
-        moved = replace(self, at=tuple(at))
+        moved = self.having(at=tuple(at))
         return moved if set(moved.counters) >= set(self.counters) else scaled(self, [], at)
 
 
@@ -124,10 +140,9 @@ def peeled(term: Term) -> Term:
         first.setdefault(i, k)
     kept = [i for i in first if i in present]
     inner = contract(value.operands, labels, tuple(kept), sizes)
-    made = replace(term, value=inner, labels=tuple([first[i] for i in kept]))
+    made = term.having(value=inner, labels=tuple([first[i] for i in kept]))
     for k, other in same:
-        made = replace(
-            made,
+        made = made.having(
             at=tuple([substituted(m, k, plain(other)) for m in made.at]),
             seed=tuple([substituted(m, k, plain(other)) for m in made.seed]),
         )
@@ -139,13 +154,13 @@ def scaled(term: Term, factors: Sequence[tuple[Node, Labels]], at: Sequence[Map]
 
     A label of the term that is lost without a factor or the value having it counts its size.
     """
-    moved = replace(term, at=tuple(at))
+    moved = term.having(at=tuple(at))
     held = moved.counters
     own = [(term.value, term.labels), *factors]
     known = {k for _, labels in own for k in labels}
     out = tuple([k for k in held if k in known])
     counts = [(dim_value(k.size), ()) for k in term.counters if k not in held and k not in known]
-    return peeled(replace(moved, value=product([*own, *counts], out), labels=out))
+    return peeled(moved.having(value=product([*own, *counts], out), labels=out))
 
 
 def gated(term: Term, factor: Node, labels: Labels, strong: bool) -> Term:
@@ -156,7 +171,7 @@ def gated(term: Term, factor: Node, labels: Labels, strong: bool) -> Term:
     if mine.is_literal:  # the zeros are those of the factor alone
         mine = scalar(mine.params[0], factor.dtype if factor.dtype.kind == "f" else np.dtype(np.float64))
     made = gate(other, mine) if strong else gate(mine, other)
-    return replace(term, value=made, labels=out)
+    return term.having(value=made, labels=out)
 
 
 def scalar(value: float, dtype: np.dtype) -> Node:
@@ -270,7 +285,7 @@ def relabelled(term: Term, by: dict[Label, Map]) -> Term:
         return m
 
     at, seed = tuple(map(through, term.at)), tuple(map(through, term.seed))
-    return replace(term, value=value, labels=labels, at=at, seed=seed)
+    return term.having(value=value, labels=labels, at=at, seed=seed)
 
 
 def equated(term: Term, a: Map, b: Map, dim: Dim) -> tuple[Term, Map] | None:
@@ -384,7 +399,7 @@ def _sum(term: Term, value: Node, labels: Labels) -> Term:
     known = {*term.labels, *labels}
     out = tuple([k for k in term.counters if k in known])
     made = add(aligned(term.value, term.labels, out), aligned(value, labels, out))
-    return replace(term, value=made, labels=out)
+    return term.having(value=made, labels=out)
 
 
 def dense(terms: Sequence[Term], shape: Shape) -> Node | None:
@@ -459,5 +474,5 @@ def _within(m: Map, dim: Dim) -> Map:
 def node_flow(term: Term, shape: Shape, seed_shape: Shape, dtype: np.dtype) -> Node:
     """The term as an array with the seed's axes leading, for rules that know no structure."""
     if term.value.is_literal:  # as an array of the dtype, so that no cast hides the identity
-        term = replace(term, value=scalar(term.value.params[0], dtype))
+        term = term.having(value=scalar(term.value.params[0], dtype))
     return cast(_dense(term, (*term.seed, *term.at), (*seed_shape, *shape)), dtype)

@@ -1,0 +1,32 @@
+"""Call: the signature of arguments, read the short way where they are plain arrays and floats."""
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.signature import Call, key_of_arrays
+
+X = np.arange(3.0)
+PLAIN = [(), (X,), (X, X), (1.5,), (X, 2.0, X.astype(np.float32)), (np.array(1.0),), (np.ones((2, 0), np.int8), X)]
+OTHERS = [(1,), (X, None), (np.float64(1.0),), ((X, X),), (X, "a"), (symgrad.Tensor(X),), ({"a": X},), (X, True)]
+
+
+@pytest.mark.parametrize("args", PLAIN)
+def test_the_short_way_reads_the_same_signature(args):
+    assert key_of_arrays(args) == Call(args, {}).read().key
+
+
+@pytest.mark.parametrize("args", OTHERS)
+def test_what_is_not_plain_is_left_to_the_long_way(args):
+    assert key_of_arrays(args) is None
+
+
+def test_signatures_of_different_arguments_differ():
+    by_name = [Call((X,), {"y": X}), Call((X,), {"z": X})]
+    calls = [*(Call(args, {}) for args in (*PLAIN, *OTHERS)), *by_name]
+    keys = [call.read().key for call in calls]
+    scalars = Call((np.float64(1.0),), {}).read().key, Call((np.array(1.0),), {}).read().key
+    tensors = Call((symgrad.Tensor(X),), {}).read().key, Call((X,), {}).read().key
+    assert scalars[0] == scalars[1]
+    assert tensors[0] == tensors[1]
+    assert len(set(keys)) == len(keys) - 2
