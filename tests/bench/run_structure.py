@@ -191,6 +191,7 @@ def _tridiagonal(products: Any) -> Any:
 def measure(name: str, work, systems: list[str], rounds: int, limit: float) -> bool:
     """Compare, time and print one workload; False where a value of symgrad's differs."""
     from structure import flat
+    from timing import interleaved
 
     args = work.args()
     entries: dict[str, Entry] = {}
@@ -224,28 +225,6 @@ def measure(name: str, work, systems: list[str], rounds: int, limit: float) -> b
         print(f"    {what:50s} {ratio:8.3f}")
     print(flush=True)
     return right
-
-
-def interleaved(calls: dict[str, Callable], rounds: int, limit: float, burst: float = 0.02) -> dict[str, list[float]]:
-    """The times of each call, a round at a time; a call that has used up ``limit`` seconds is left out.
-
-    A short call is repeated for ``burst`` seconds and its median taken: the threads of the system before it
-    spin on for some milliseconds.
-    """
-    times: dict[str, list[float]] = {label: [] for label in calls}
-    spent = dict.fromkeys(calls, 0.0)
-    for _ in range(rounds):
-        for label, call in calls.items():
-            if spent[label] >= limit:
-                continue
-            repeated: list[float] = []
-            while not repeated or sum(repeated) < burst:
-                start = time.perf_counter()
-                call()
-                repeated.append(time.perf_counter() - start)
-            times[label].append(float(np.median(repeated)))
-            spent[label] += sum(repeated)
-    return times
 
 
 def ratios(steady: dict[str, float]) -> dict[str, float]:

@@ -48,7 +48,7 @@ def test_parameters_are_read_as_they_were(value):
 @pytest.mark.parametrize(
     "value",
     [[1], {1}, np.int64(1), np.float64(1.0), slice(1), object(), len, int, sympy.Symbol("n"), np.dtype("O"), (1, [2])],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_exact_spelling_is_refused(value):
     with pytest.raises(Unspelled):
