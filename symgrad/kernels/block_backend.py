@@ -5,7 +5,6 @@ A region pays where it saves temporaries of full size, or where its work is enou
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -63,16 +62,13 @@ class BlockWriter(Writer):
         if node in self.delayed or any(o in self.delayed for o in node.operands):
             return False
         one_a_block = shape != node.shape and node.shape and 0 not in kept_by(node)
-        if one_a_block and self._elements(node.shape) > _MOST_KEPT:
+        if one_a_block and self.count(node.shape) > _MOST_KEPT:
             return False
-        return self._elements(shape) >= BLOCKS_FROM
-
-    def _elements(self, shape: Shape) -> int:
-        return math.prod([self.expected(d) for d in shape])
+        return self.count(shape) >= BLOCKS_FROM
 
     def _pays(self, region: Region) -> bool:
         cost = sum(map(cost_of, region.members))
-        return (len(region.members) > 1 or cost > _COSTLY) and self._elements(region.shape) * cost >= _WORTH
+        return (len(region.members) > 1 or cost > _COSTLY) and self.count(region.shape) * cost >= _WORTH
 
     def write(self) -> str:
         return "\n".join([super().write(), *self._functions])

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .reuse import empty
+
 #: elements of a block where one thread runs; its values stay in the cache
 _ALONE = 1 << 14
 #: elements of a block where threads take turns at the interpreter's lock: more, since each turn has a price
@@ -64,7 +66,7 @@ class Blocks:
 
     def __call__(self, operands: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
         results = [
-            operands[k] if k >= 0 and _fits(operands[k], shape) else np.empty(shape, d)
+            operands[k] if k >= 0 and _fits(operands[k], shape) else empty(shape, d)
             for d, k in zip(self.outputs, self.reused, strict=True)
         ]
         wide = [o if _is_scalar(o) else _spread(o, shape) for o in operands]

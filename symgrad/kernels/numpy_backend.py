@@ -25,9 +25,12 @@ from ..program.node import Node
 from ..program.program import Program
 from . import runtime
 from .contraction import Contraction, subscripts
+from .reuse import empty
 
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
 SMALL = 2048
+#: elements from which memory is used again
+REUSED_FROM = 1 << 17
 #: reads from which a column of a large array is worth a copy
 _USES_WORTH_COPY = 3
 
@@ -62,6 +65,7 @@ class Writer:
             "np": np,
             "inf": float("inf"),
             "nan": float("nan"),
+            "empty": empty,
             "gate": runtime.gate,
             "gram": runtime.gram,
             "self_dot": self_dot,
@@ -80,6 +84,7 @@ class Writer:
         self.delayed = {o: n for n in program.nodes for o in self._written_into(n)}
         self._dims: dict[sympy.Symbol, str] = {}
         self._expected: dict[sympy.Expr, Expected] = {}
+        self._counts: dict[tuple, int] = {}
 
     def new_name(self) -> str:
         """The next ``v…``."""
@@ -108,7 +113,15 @@ class Writer:
 
     def is_large(self, node: Node, elements: int | None = None) -> bool:
         """True where an array has that many elements, as far as is known before the kernel runs."""
-        return math.prod([self.expected(d) for d in node.shape]) >= (SMALL if elements is None else elements)
+        return self.count(node.shape) >= (SMALL if elements is None else elements)
+
+    def count(self, shape: Sequence[Any]) -> int:
+        """The elements of an array, as far as is known before the kernel runs."""
+        shape = tuple(shape)
+        found = self._counts.get(shape)
+        if found is None:
+            found = self._counts[shape] = math.prod([self.expected(d) for d in shape])
+        return found
 
     def shape(self, shape: Sequence[Any]) -> str:
         """The source of a shape tuple."""
@@ -142,11 +155,13 @@ class Writer:
 
     def _written_into(self, node: Node) -> list[Node]:
         """The operands of ``node`` that need no array of their own: it holds them on its diagonals."""
+        if node.primitive is not add and node.primitive is not ASSEMBLE:
+            return []
         own = Counter(node.operands)
         diagonals = [o for o in own if is_diagonal(o) and self.uses[o] == own[o] and o.dtype == node.dtype]
         if node.primitive is ASSEMBLE:
             return diagonals
-        if node.primitive is not add or any(o.shape != node.shape or o.dtype != node.dtype for o in node.operands):
+        if any(o.shape != node.shape or o.dtype != node.dtype for o in node.operands):
             return []
         return diagonals[:1] if len(own) > 1 else []
 
@@ -213,7 +228,7 @@ class Writer:
         self.fresh.add(node)
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
-        buffer = self._dying_buffer(node, k, node.operands) if isinstance(template.ufunc, np.ufunc) else None
+        buffer = self._buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
         self.names[node] = self._call(self._function(template), operands, buffer)
         self.fresh.add(node)
 
@@ -227,6 +242,16 @@ class Writer:
 
     def _call(self, function: str, operands: Iterable[str], buffer: str | None) -> str:
         return self.assign(f"{function}({', '.join(operands)}" + (f", out={buffer})" if buffer else ")"))
+
+    def _buffer(self, node: Node, k: int) -> str | None:
+        """Where a result goes: into an operand that dies, else, where bits may differ, into memory used before.
+
+        NumPy's own choice of layout for a new array is part of its values: sums go through memory in its order.
+        """
+        dying = self._dying_buffer(node, k, node.operands)
+        if dying is None and not self.exact and self.is_large(node, REUSED_FROM):
+            return self.assign(f"empty({self.shape(node.shape)}, np.{node.dtype.name})")
+        return dying
 
     def _dying_buffer(self, node: Node, k: int, read: Iterable[Node]) -> str | None:
         """A fresh value among those read, of the result's shape and dtype, that nothing reads after this."""
@@ -251,7 +276,7 @@ class Writer:
 
     def _product(self, node: Node, operands: list[str], k: int) -> None:
         """An einsum that only multiplies, as ufunc calls into a buffer that dies or is new."""
-        buffer = self._dying_buffer(node, k, node.operands)
+        buffer = self._buffer(node, k)
         labels, out = node.params[:2]
         scalars = [name for name, ls in zip(operands, labels, strict=True) if not ls]
         arrays = [(name, ls) for name, ls in zip(operands, labels, strict=True) if ls]

@@ -9,6 +9,7 @@ matters is never missed.
 from __future__ import annotations
 
 import collections
+import dis
 import functools
 import random
 import sys
@@ -193,9 +194,9 @@ class Surroundings:
         code, defaults, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
         self._functions.append((function, code, defaults, keywords))
         names = _names(code)
-        space = function.__globals__
-        self._namespaces.setdefault(id(space), (space, set()))[1].update(names)
-        found = [space[name] for name in names if name in space]
+        space, read = function.__globals__, _global_names(code)
+        self._namespaces.setdefault(id(space), (space, set()))[1].update(read)
+        found = [space[name] for name in read if name in space]
         for cell in function.__closure__ or ():
             value = _cell(cell, None)
             if value is _MISSING:
@@ -292,6 +293,16 @@ def _names(code: types.CodeType) -> frozenset[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names |= _names(constant)
+    return frozenset(names)
+
+
+@functools.lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> frozenset[str]:
+    """The names that code reads as globals, not those of attributes: ``x.T`` does not read a variable ``T``."""
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _global_names(constant)
     return frozenset(names)
 
 

@@ -449,3 +449,13 @@ def test_a_function_of_numpy_that_a_global_hides(monkeypatch):
     agrees(g, fn)
     monkeypatch.setitem(globals(), "abs", lambda x: x**3)
     agrees(g, fn)
+
+
+T = 1.0
+
+
+def test_names_of_attributes_are_no_globals(monkeypatch):
+    g = symgrad.grad(lambda x: np.sum(x.T * x))
+    kernel = g.kernel(np.ones((2, 2)))
+    monkeypatch.setitem(globals(), "T", 2.0)
+    assert g.kernel(np.ones((2, 2))) is kernel

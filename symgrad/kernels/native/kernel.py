@@ -18,6 +18,8 @@ from .prediction import predicted_saving
 
 #: nanoseconds that calls must have cost too much before the compiler is started
 _WASTE = 500_000.0
+#: bindings from which even the prediction is left to the thread that builds
+_LONG = 500
 #: nanoseconds a binding that planning takes: the first call looks for an earlier build where it saves more than that
 _PLANNING = 100_000.0
 
@@ -62,7 +64,8 @@ class TieredKernel(Kernel):
     def __init__(self, program: Program, plain: Callable[[], Kernel]) -> None:
         self.program = program
         self._make_plain = plain
-        self._saving = predicted_saving(program)
+        long = len(program.bindings) > _LONG
+        self._saving = _WASTE if long else predicted_saving(program)  # of a long one more is known after its first call
         self._waste = 0.0
         self._native: NativeKernel | None = None
         self._settled = threading.Event()
@@ -125,6 +128,8 @@ class TieredKernel(Kernel):
     def _build(self, compiles: bool) -> None:
         """Go on with the compiled kernel, where it is kept from before or, if it ``compiles``, can be built."""
         try:
+            if compiles and predicted_saving(self.program) <= 0:
+                raise BackendError("compiled C is not expected to be faster")
             code = NativeCode(self.program)
             function = code.build() if compiles else code.kept()
             if function is not None:

@@ -11,16 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import BackendError
-
-
-def _usable() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
+from ..blocks import thread_count
 
 #: the threads that a loop is dealt out to, this one among them
-THREADS = min(_usable(), 16)
+THREADS = min(thread_count(), 16)
 
 
 @functools.lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from ...program.node import Node
 from ...program.program import Program
 from ..explanation import Step as Told
 from ..explanation import named, node_step
-from ..numpy_backend import Writer
+from ..numpy_backend import REUSED_FROM, Writer
 from .form import Reading
 from .layout import View
 from .loops import Written, written
@@ -221,7 +221,8 @@ class NativeWriter(Writer):
     def _run(self, run: Run) -> None:
         for base in run.bases:
             if base not in self.names:
-                self.names[base] = self.assign(f"np.empty({base.shape}, np.{base.dtype.name})")
+                called = "empty" if self.is_large(base, REUSED_FROM) else "np.empty"
+                self.names[base] = self.assign(f"{called}({base.shape}, np.{base.dtype.name})")
                 self.fresh.add(base)
                 self._made_in_c.add(base)
         run.arguments = [self._contiguous.get(b, self.names[b]) for b in run.bases]
