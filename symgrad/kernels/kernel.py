@@ -18,6 +18,7 @@ from ..passes.grams import expose_grams
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
 from ..passes.sizes import at_sizes
+from ..passes.sums import distribute_sums
 from ..passes.transposes import share_transposes
 from ..primitives.order import NAMED
 from ..program.dims import is_concrete, size, size_function
@@ -126,7 +127,7 @@ def _numbers_of_elements(program: Program) -> list[Any]:
 
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants."""
-    return share_transposes(expose_grams(absorb_products(float_gates(strip_marks(program)))))
+    return share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(strip_marks(program))))))
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:
