@@ -66,6 +66,15 @@ class Kernel:
         """
         return Explanation(self.backend, self._why(), tuple(self._steps()))
 
+    @property
+    def compile_seconds(self) -> float:
+        """What the C compiler took; 0 where it did not run, or where an earlier build served."""
+        return 0.0
+
+    def ready(self, timeout: float | None = None) -> bool:
+        """Wait for compiled C, where it is expected to pay; True where it serves from now on."""
+        return self.backend == "native"
+
     def _why(self) -> str:
         return _REASONS[self.backend]
 

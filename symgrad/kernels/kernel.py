@@ -25,7 +25,7 @@ from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
 from .base import Kernel
 from .block_backend import BLOCKS_FROM, LONG, BlockWriter
-from .explanation import Step, bytes_of, named, node_step
+from .explanation import Explanation, Step, bytes_of, named, node_step
 from .memory import memory_limit, require_memory
 from .native.kernel import NativeKernel, TieredKernel
 from .numexpr_backend import NumexprWriter
@@ -60,6 +60,16 @@ class SizedKernel(Kernel):
     @property
     def source(self) -> str:
         return self._shown().source
+
+    @property
+    def compile_seconds(self) -> float:
+        return self._shown().compile_seconds
+
+    def explain(self) -> Explanation:
+        return self._shown().explain()
+
+    def ready(self, timeout: float | None = None) -> bool:
+        return self._shown().ready(timeout)
 
     def _shown(self) -> Kernel:
         return self._latest or self._of_class((NAMED,) * len(self._names))

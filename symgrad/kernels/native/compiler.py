@@ -36,6 +36,7 @@ _ARGUMENTS = "(char **p, const int64_t *d, int64_t lo, int64_t hi)"
 _lock = threading.Lock()
 _running: set[subprocess.Popen] = set()
 _found: dict[str, Toolchain | None] = {}
+_closing = threading.Event()
 _libraries: dict[str, ctypes.PyDLL] = {}
 
 
@@ -62,6 +63,8 @@ class Toolchain:
 
     def build(self, source: str, target: Path) -> None:
         """Compile ``source`` into the shared library ``target``; a BackendError with what the compiler said."""
+        if _closing.is_set():
+            raise BackendError("the process is at its end")
         text = target.with_suffix(".c")
         text.write_text(source)
         try:
@@ -155,7 +158,8 @@ def _processor() -> str:
 
 
 def interrupt() -> None:
-    """End the compilers that run."""
+    """End the compilers that run, and start none any more: the process is at its end."""
+    _closing.set()
     for process in list(_running):
         process.kill()
 

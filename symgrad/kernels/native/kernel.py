@@ -54,7 +54,6 @@ class NativeKernel(Kernel):
 
     @property
     def compile_seconds(self) -> float:
-        """What the C compiler took; 0 where an earlier build served."""
         return self._code.seconds
 
 
@@ -89,7 +88,6 @@ class TieredKernel(Kernel):
 
     @property
     def compile_seconds(self) -> float:
-        """What the C compiler took; 0 where it did not run."""
         return self._native.compile_seconds if self._native else 0.0
 
     @cached_property
@@ -151,7 +149,6 @@ class TieredKernel(Kernel):
         return replace(told, why=f"{told.why}; not compiled, since {self.why_not}")
 
     def ready(self, timeout: float | None = None) -> bool:
-        """Wait for the compiled kernel, where one is expected to pay; True where it serves from now on."""
         if self._saving > 0 and not self._settled.is_set():
             self._start()
             self._settled.wait(timeout)

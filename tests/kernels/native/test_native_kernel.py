@@ -240,3 +240,26 @@ def test_a_second_process_compiles_nothing():
     value, backend, count = runs[1].stdout.split()
     assert runs[0].stdout.split()[:2] == [value, backend]
     assert (backend, count) == ("native", "0")
+
+
+@pytest.mark.parametrize("backend", ["auto", "native", "numexpr", "numpy"])
+def test_kernels_for_named_sizes_explain_the_latest_call(backend):
+    f = symgrad.named(lambda x: np.sum(np.sin(x) ** 2), x="n")
+    g = symgrad.grad(f, backend=backend)
+    g(np.ones(5000))
+    kernel = g.kernel(np.ones(5000))
+    assert kernel.ready(60) == (kernel.backend == "native")
+    assert "5000" in str(kernel.explain()) or backend in ("numexpr", "numpy")
+    assert "sin" in str(kernel.explain())
+
+
+def test_a_process_ends_while_the_compiler_runs():
+    script = """
+import numpy as np, symgrad
+from symgrad.kernels.native import kernel
+kernel._WASTE = 0.0
+g = symgrad.grad(lambda x: np.sum(np.sin(x) * np.exp(x * 1.0625)))
+g(np.ones(300_000))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
