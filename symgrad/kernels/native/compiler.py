@@ -48,6 +48,8 @@ class Toolchain:
         self.flags = flags
         self.libraries = libraries
         self.declarations = declarations
+        #: seconds that it took to find out how to call it, not told yet as part of a build
+        self.probed = 0.0
 
     def source(self, functions: list[str]) -> str:
         """The whole text of a kernel whose steps are ``functions``, numbered as they stand."""
@@ -179,9 +181,11 @@ def toolchain(asks: bool = True) -> Toolchain | None:
         if kept is not None and kept.isdigit() and int(kept) < len(candidates):
             _found[command] = candidates[int(kept)]
         elif asks or not candidates:
+            began = time.perf_counter()
             working = next((k for k, c in enumerate(candidates) if _works(c)), None)
             _found[command] = None if working is None else candidates[working]
             if working is not None:
+                candidates[working].probed = time.perf_counter() - began
                 disk_cache.store("native", key, str(working).encode())
         return _found.get(command)
 
@@ -224,7 +228,8 @@ def compiled(source: str) -> Library:
         target = Path(folder) / "kernel.so"
         began = time.perf_counter()
         chain.build(source, target)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - began + chain.probed
+        chain.probed = 0.0
         disk_cache.store("native", key, target.read_bytes())
         library = _loaded(key, target, seconds)
     if library is None:
