@@ -115,7 +115,7 @@ def show(name: str, row: Any) -> None:
             columns["in functions"] = digits(row.in_functions[system])
         if m.again is not None:
             columns["again"] = duration(m.again)
-        if m.compile_seconds is not None:
+        if m.compile_seconds:
             columns["compile"] = duration(m.compile_seconds)
         print(f"    {system:16s}" + "".join(f" {what} {text:>8s} " for what, text in columns.items()))
     print(flush=True)

@@ -156,7 +156,7 @@ def _processor() -> str:
     except OSError:
         lines = []
     flags = [line for line in lines if line.startswith(("flags", "Features", "model name"))]
-    return "\n".join([platform.machine(), platform.processor(), *flags[:2]])
+    return "\n".join([platform.machine(), *flags[:2]])
 
 
 def interrupt() -> None:
