@@ -133,6 +133,7 @@ class TieredKernel(Kernel):
             if function is not None:
                 self._native = NativeKernel(code, function)
                 self._running = self._native.call
+                self.__dict__.pop("plain", None)  # its buffers and code are memory that nothing uses any more
         except BackendError as error:
             self.why_not = str(error)
         finally:
