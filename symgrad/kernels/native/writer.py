@@ -257,6 +257,7 @@ class NativeWriter(Writer):
         ended = self._ends.get(number, ())
         dead = [n for n in ended if n in self.fresh and n not in self._kept and self.is_large(n)]
         if dead:
+            self.fresh.difference_update(dead)
             self.lines.append("del " + ", ".join(self.names[n] for n in dead))
 
     def _dying_buffer(self, node: Node, k: int, read: Any) -> str | None:

@@ -130,6 +130,13 @@ def test_results_belong_to_the_caller():
     np.testing.assert_allclose(again, np.sin(x), rtol=1e-14)
 
 
+def test_an_array_of_numpy_that_a_dealt_sum_reads_last_is_let_go_once(monkeypatch):
+    monkeypatch.setattr(form, "DEALT_FROM", 0.0)
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(size=(120, 60)), rng.normal(size=(60, 90))
+    check(symgrad.trace(lambda a, b: np.sum(np.sin(a @ b)), a, b), [a, b])
+
+
 def test_scalars_stay_scalars():
     value, gradient = symgrad.value_and_grad(lambda x: x * np.sin(x), backend="native")(0.7)
     assert type(value) is np.float64
