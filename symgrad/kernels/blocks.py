@@ -113,16 +113,11 @@ class _Run:
 
     def on(self, threads: int) -> None:
         """Work through the blocks, this thread among ``threads``."""
-        helpers = _pool.helpers(self.work, threads - 1)
-        try:
-            self.work()
-        finally:
-            self._next = iter(())  # after an exception nobody starts another block
-            waited = [h for h in helpers if not h.cancel()]
-            for h in waited:
-                h.exception()
-        for h in waited:
-            h.result()
+        share(self.work, threads, self._stop)
+
+    def _stop(self) -> None:
+        """After an exception nobody starts another block."""
+        self._next = iter(())
 
     def work(self) -> None:
         """Take blocks until none is left."""
@@ -275,3 +270,20 @@ class _Pool:
 
 
 _pool = _Pool()
+
+
+def share(work: Callable[[], None], threads: int, stop: Callable[[], None]) -> None:
+    """Run ``work``, which takes pieces until none is left, on this thread and on others as they are free.
+
+    ``stop`` is called when this thread has done what it could: then no piece is begun any more.
+    """
+    helpers = _pool.helpers(work, threads - 1)
+    try:
+        work()
+    finally:
+        stop()
+        waited = [h for h in helpers if not h.cancel()]
+        for h in waited:
+            h.exception()
+    for h in waited:
+        h.result()

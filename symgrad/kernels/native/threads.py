@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import functools
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from ...errors import BackendError
-from ..blocks import thread_count
+from ..blocks import share, thread_count
 
 #: the threads that a loop is dealt out to, this one among them
 THREADS = min(thread_count(), 16)
 
 
-@functools.lru_cache(maxsize=1)
-def _pool(process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(THREADS - 1, 1), thread_name_prefix="symgrad")
-
-
 def deal(call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
-    """Run a step in ``chunks`` parts of its outermost loop, all but the first on other threads."""
+    """Run a step in ``chunks`` parts of its outermost loop, on as many threads."""
     held = [np.ascontiguousarray(a) for a in arrays]
-    ends = [outer * k // chunks for k in range(chunks + 1)]
-    submit = _pool(os.getpid()).submit
-    others = [submit(call, ends[k], ends[k + 1], k, *held) for k in range(1, chunks)]
-    try:
-        call(ends[0], ends[1], 0, *held)
-    finally:
-        for other in others:
-            other.result()
+    left = list(range(chunks))
+
+    def work() -> None:
+        while left:
+            try:
+                k = left.pop()
+            except IndexError:  # another thread was faster
+                return
+            if call(outer * k // chunks, outer * (k + 1) // chunks, k, *held):
+                raise BackendError("a compiled kernel got an array that it cannot read")
+
+    share(work, chunks, left.clear)
 
 
 def on_contiguous(call: Callable, *arrays: Any) -> None:
