@@ -116,3 +116,11 @@ def run_all(opened) -> None:
     opened.wait_for_function(_READY)
     opened.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
     opened.wait_for_function(_READY)
+
+
+def change_theme(opened, theme: str) -> None:
+    """Show the page in another theme of JupyterLab, ``JupyterLab Dark`` or ``JupyterLab Light``."""
+    opened.locator(".jp-Notebook").wait_for()
+    opened.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+    dark = str("Dark" not in theme).lower()
+    opened.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{dark}'")

@@ -1,0 +1,70 @@
+"""One JupyterLab for all browser tests of a process, and pages on notebooks made of a test's own cells."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import itertools
+import os
+import pathlib
+import shutil
+
+import nbformat
+import pytest
+
+_spec = importlib.util.spec_from_file_location("symgrad_lab", pathlib.Path(__file__).with_name("lab.py"))
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+
+def pytest_collection_modifyitems(items):
+    """Skip where there is no browser, with the reason; never in CI."""
+    missing = lab.browser_path() is None and not os.environ.get("CI")
+    skip = pytest.mark.skip(reason="no Chromium is installed (always run in CI)")
+    here = pathlib.Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+            if missing:
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def _server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    (folder / "work").mkdir()
+    with lab.server(folder / "work", folder / "state") as address:
+        yield folder / "work", address
+
+
+@pytest.fixture
+def notebook(_server):
+    """``notebook(cells)`` opens a page on a new notebook and runs it; ``notebook(path)`` on a copy of one that is there.
+
+    ``theme="JupyterLab Dark"`` changes the colours first. The page has ``path``, the notebook's file, and ``run_all()``.
+    """
+    folder, address = _server
+    with contextlib.ExitStack() as pages:
+
+        def open_(cells, theme=None, run=True, **options):
+            path = folder / f"test{next(_numbers)}.ipynb"
+            if isinstance(cells, pathlib.Path):
+                shutil.copy(cells, path)
+            else:
+                kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+                made = [nbformat.v4.new_code_cell(text) for text in cells]
+                nbformat.write(nbformat.v4.new_notebook(cells=made, metadata=kernel), path)
+            page = pages.enter_context(lab.page(address.format(path.name), **options))
+            page.path = path
+            page.run_all = functools.partial(lab.run_all, page)
+            if theme:
+                lab.change_theme(page, theme)
+            if run:
+                lab.run_all(page)
+            return page
+
+        yield open_
+
+
+_numbers = itertools.count()
