@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
 
 from .errors import TracingError, at_user_line
-from .kernels.kernel import Kernel, check_backend, lower
+from .kernels.kernel import Kernel, check_backend, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Declared, Placeholder, argument_names
 from .program.node import Node
@@ -18,6 +19,7 @@ from .program.program import Program
 from .signature import Call, key_of_arrays
 from .tensor import Parameter, Tensor
 from .tracing.guards import Surroundings
+from .tracing.provenance import Ledger
 from .tracing.sizes import Size
 from .tracing.trace import Trace, as_node, current
 from .tracing.tracer import Tracer
@@ -92,6 +94,11 @@ class Entry:
         self._pattern_kernel: Kernel | None = None
         self._shaped = _shaper(self.structure) if len(nodes) == len(leaves) else self._beside_values
         self._expected = [(p.shape, p.dtype) for p in self.parameters]
+
+    @cached_property
+    def readable(self) -> Program:
+        """The program after the passes, as it is shown."""
+        return optimized(self.program)
 
     @property
     def kernel(self) -> Kernel:
@@ -190,6 +197,22 @@ def _first_and_rest(results: Sequence[Any]) -> tuple:
 Shapes = tuple[Sequence[Any], Mapping[str, Any]]
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """A trace with the lines that its nodes come from, and the arrays of the call that it was asked for."""
+
+    entry: Entry
+    leaves: list[Any]
+    key: tuple
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where the nodes come from."""
+        ledger = self.entry.program.graph.table
+        assert isinstance(ledger, Ledger)
+        return ledger
+
+
 class CompiledFunction:
     """``body`` run on traced arguments, once a signature; calls run the kernel.
 
@@ -262,6 +285,17 @@ class CompiledFunction:
         call = self._call(args, kwargs)
         return self._serving(call), call.leaves
 
+    def recorded(self, args: Sequence[Any], kwargs: Mapping[str, Any], known: Recorded | None = None) -> Recorded:
+        """A trace for these arguments whose graph knows the lines that its nodes come from; ``known`` while it serves.
+
+        It is not kept: recording takes time and memory.
+        """
+        call = self._call(tuple(args), dict(kwargs))
+        if known is not None and known.key == call.key and known.entry.serves(call.leaves, call.sizes):
+            return replace(known, leaves=call.leaves)
+        trace = Trace(call.sizes, recorded_inside=CompiledFunction._new_entry.__code__)
+        return Recorded(self._new_entry(*call.stand_ins(), None, trace), call.leaves, call.key)
+
     def patterns(self, *args: Any, **kwargs: Any) -> Any:
         """The sparsity of the sparse blocks that these arguments give."""
         call = self._call(args, kwargs)
@@ -303,7 +337,7 @@ class CompiledFunction:
                 raise
             entry = Entry(trace, surroundings, inputs, names, outputs, self.backend)
         surroundings.watch_weights(entry.weights_read)
-        if self.cache and not surroundings.drew_random_numbers():
+        if self.cache and key is not None and not surroundings.drew_random_numbers():
             kept = self._entries.setdefault(key, [])
             kept.insert(0, entry)
             del kept[_MOST_ENTRIES:]

@@ -80,13 +80,17 @@ class ResultTooLarge(SymgradError, MemoryError):
     """A dense result that would not fit into memory."""
 
 
+def is_own(filename: str) -> bool:
+    """True for code of symgrad and NumPy, which no user has written."""
+    return filename.startswith((_OWN, _NUMPY, "<__array_function__"))
+
+
 def user_location() -> tuple[str, int] | None:
     """File and line of the innermost frame outside symgrad and NumPy, the user's own line."""
     frame = sys._getframe(1)
     while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith((_OWN, _NUMPY)) and not name.startswith("<__array_function__"):
-            return name, frame.f_lineno
+        if not is_own(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
 

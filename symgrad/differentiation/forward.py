@@ -7,7 +7,7 @@ from functools import partial
 
 from ..primitives.elementwise import cast
 from ..primitives.functions import add
-from ..program.node import Node, active_graph, ancestors
+from ..program.node import Node, active_graph, ancestors, originating
 from .reverse import active_nodes
 from .stored import PAYS_FROM, recalled
 
@@ -28,7 +28,7 @@ def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: 
 def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) -> list[Node | None]:
     """The sweep itself."""
     flow: dict[Node, Node] = dict(tangents)
-    for node in ancestors(outputs):
+    for node in originating(ancestors(outputs)):
         if node in flow or not node.operands:
             continue
         total: Node | None = None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from ..primitives.elementwise import cast
 from ..primitives.functions import add
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces
-from ..program.node import Node, ancestors
+from ..program.node import Node, ancestors, originating
 from .stored import recalled
 
 
@@ -34,20 +33,28 @@ def pull_back(
     active graph; work and size are linear in the number of nodes between.
     """
     order = active_nodes(outputs, wrt)
-    derive = partial(_pulled, order, outputs, cotangents, wrt, batch)
+
+    def derive() -> list[Node | None]:
+        found = cotangents_of(order, outputs, cotangents, wrt, batch)
+        return [found.get(w) for w in wrt]
+
     return recalled(f"reverse {batch}", outputs, cotangents, wrt, len(order), derive)
 
 
-def _pulled(
-    order: list[Node], outputs: Sequence[Node], cotangents: Sequence[Node | None], wrt: Sequence[Node], batch: int
-) -> list[Node | None]:
-    """The sweep against ``order``."""
+def cotangents_of(
+    order: Sequence[Node],
+    outputs: Sequence[Node],
+    cotangents: Sequence[Node | None],
+    wrt: Sequence[Node],
+    batch: int = 0,
+) -> dict[Node, Node]:
+    """The cotangent of every node of ``order``, the active ones, that any of ``cotangents`` reaches."""
     active, sources = set(order), set(wrt)
     arrived: dict[Node, list[Node]] = {}
     for output, ct in zip(outputs, cotangents, strict=True):
         if ct is not None:
             arrived.setdefault(output, []).append(ct)
-    for node in reversed(order):
+    for node in originating(reversed(order)):
         parts = arrived.get(node)
         if parts is None:
             continue
@@ -60,7 +67,7 @@ def _pulled(
                 part = node.primitive.pull(node, source, key, ct, batch)
                 if part is not None:
                     arrived.setdefault(source, []).append(cast(part, source.dtype))
-    return [accumulate(arrived[w]) if w in arrived else None for w in wrt]
+    return {node: accumulate(parts) for node, parts in arrived.items()}
 
 
 def accumulate(parts: list[Node]) -> Node:

@@ -40,7 +40,7 @@ def recalled(
     ``what`` it is, of ``outputs`` by ``wrt``, with ``flows`` along either; it takes as long as a sweep ``through`` so
     many nodes. It must be a function of these nodes and of symgrad's source alone.
     """
-    if through < PAYS_FROM or disk_cache.cache_folder() is None:
+    if through < PAYS_FROM or active_graph().is_recorded or disk_cache.cache_folder() is None:
         return derive()
     given = [*outputs, *flows, *wrt]
     base = ancestors([n for n in given if n is not None])

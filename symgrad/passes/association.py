@@ -7,7 +7,7 @@ and reverse mode are the two orders from the ends.
 from __future__ import annotations
 
 from ..primitives.contraction import contract
-from ..program.node import Node, emit
+from ..program.node import Node, emit, originating
 from ..program.program import Program
 from .contractions import is_free, opened, repeats, spreads
 from .cost import cost, node_cost
@@ -48,7 +48,7 @@ def associated(program: Program) -> Program:
         if not chains:
             return program
         image: dict[Node, Node] = {}
-        for node in program.nodes:
+        for node in originating(program.nodes, orders=0):
             if node in chains:
                 operands, labels, out, sizes = chains[node]
                 image[node] = contract([image[o] for o in operands], labels, out, sizes)

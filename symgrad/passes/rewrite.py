@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..program.node import Node, emit
+from ..program.node import Node, emit, originating
 from ..program.program import Program
 
 Rule = Callable[[Node, Node], "Node | None"]
@@ -18,7 +18,7 @@ def rewrite(program: Program, rule: Rule) -> Program:
     """
     image: dict[Node, Node] = {}  # of those that have become others
     with program.graph:
-        for node in program.nodes:
+        for node in originating(program.nodes, orders=0):
             operands = node.operands
             if not operands:
                 continue

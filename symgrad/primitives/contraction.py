@@ -11,6 +11,7 @@ Two freedoms beyond ``np.einsum`` close it under transposition and hold every st
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,6 +25,8 @@ Labels = tuple[int, ...]
 
 #: operands of a scaling that another contraction still takes over: chains of scalars would grow with every product
 _MOST_ABSORBED = 4
+#: scalar products from which looking for a better order, and BLAS, is worth it
+_ORDERED_FROM = 1 << 20
 
 
 class Einsum(Primitive):
@@ -80,7 +83,8 @@ class Einsum(Primitive):
             args += [v, list(ls)]
         present = {i for ls in labels for i in ls}
         kept = [i for i in unique if i in present]
-        core = np.asarray(np.einsum(*args, kept) if args else 1.0)
+        pays = math.prod([sizes[i] for i in present]) >= _ORDERED_FROM
+        core = np.asarray(np.einsum(*args, kept, optimize=pays) if args else 1.0)
         slot = [slice(None) if i in present else None for i in unique]
         wide = np.broadcast_to(core[tuple(slot)], tuple(sizes[i] for i in unique))
         return wide.copy() if unique == out else diagonal_embed(wide, unique, out)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..errors import ProgramError
 from ..program.dims import Dim
-from ..program.node import Node
+from ..program.node import Node, originating
 from .contraction import expand
 from .primitive import EXAMPLE
 
@@ -45,7 +45,7 @@ class Lifting:
                 seen.add(n)
                 found.append(n)
                 pending += n.operands
-        for n in sorted(found, key=lambda n: n.serial):
+        for n in originating(sorted(found, key=lambda n: n.serial), orders=0):
             batched = tuple([o in images for o in n.operands])
             if any(batched):
                 made = n.primitive.lift(n, tuple([images.get(o, o) for o in n.operands]), batched, self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -64,15 +64,22 @@ class Node:
 class Graph:
     """The table in which nodes are interned, one a trace; derivations of the trace grow it.
 
-    ``sizes`` holds what they take for granted about named dims.
+    ``sizes`` holds what they take for granted about named dims, ``origin`` what is being derived or rewritten: a node,
+    and how many orders further what is made from it is.
     """
 
-    __slots__ = ("_outer", "sizes", "table")
+    __slots__ = ("_outer", "origin", "sizes", "table")
 
     def __init__(self) -> None:
         self.table: dict[tuple, Node] = {}
+        self.origin: tuple[Node, int] | None = None
         self.sizes = SizeFacts()
         self._outer: list[Graph | None] = []
+
+    @property
+    def is_recorded(self) -> bool:
+        """True where the table keeps account of what each node came from."""
+        return type(self.table) is not dict
 
     def __enter__(self) -> Graph:
         self._outer.append(_state.graph)
@@ -112,6 +119,21 @@ def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple = ()) -
         masked = primitive.masks(operands, params)
         node = table[key] = Node(primitive, operands, params, shape, dtype, weak, masked)
     return node
+
+
+def originating(nodes: Iterable[Node], orders: int = 1) -> Iterator[Node]:
+    """``nodes``, one after the other: what is made meanwhile in the active graph comes from the one at hand.
+
+    ``orders`` is 1 where it is a derivative, 0 where it stands for the node itself.
+    """
+    graph = active_graph()
+    outer = graph.origin
+    try:
+        for node in nodes:
+            graph.origin = (node, orders)
+            yield node
+    finally:
+        graph.origin = outer
 
 
 def ancestors(outputs: Iterable[Node]) -> list[Node]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..errors import DtypeError, ShapeError, TracingError, at_user_line
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.node import Graph, Node
+from .provenance import Ledger
 
 
 class _Thread(threading.local):
@@ -37,8 +39,13 @@ class Trace:
     named dims are in this run, or None where nobody knows.
     """
 
-    def __init__(self, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
+    def __init__(
+        self, sizes: Mapping[sympy.Symbol, int] | None = None, recorded_inside: CodeType | None = None
+    ) -> None:
+        """``recorded_inside``: record the lines of the user that each node comes from, those that this code calls."""
         self.graph = Graph()
+        if recorded_inside is not None:
+            self.graph.table = Ledger(self.graph, recorded_inside)
         self.values: dict[Node, Any] = {}
         self.sizes = self.graph.sizes
         self.sizes.sizes = sizes

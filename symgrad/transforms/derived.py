@@ -21,7 +21,7 @@ from ..closed_form.matrix import required_forms
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
 from ..errors import ArgumentError
-from ..kernels.kernel import Kernel, lower, optimized
+from ..kernels.kernel import Kernel, lower
 from ..named_dims import declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
@@ -30,6 +30,7 @@ from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
+from ..tracing.provenance import Provenance
 from ..tracing.trace import current
 from ..tracing.tree import flatten, tree_map, unflatten
 from .positions import split_aux
@@ -137,7 +138,16 @@ class DerivedFunction:
           v1 = einsum[,ij,i->j](2.0, A, v0)  # float64[n]
         } -> v1
         """
-        return optimized(self._entry(args, kwargs).program)
+        return self._entry(args, kwargs).readable
+
+    def provenance(self, *args: Any, **kwargs: Any) -> Provenance:
+        """The derived Program before the passes, and which of the user's lines each of its nodes came from.
+
+        The function is traced anew for it. Nodes that passes make from this Program are known too.
+        """
+        self._check(args, kwargs)
+        found = self._readable()._compiled.recorded(args, kwargs)
+        return Provenance(found.entry.program, found.ledger)
 
     def kernel(self, *args: Any, **kwargs: Any) -> Kernel:
         """The kernel that serves these arguments; see its ``source`` and ``backend``."""
@@ -161,7 +171,7 @@ class DerivedFunction:
         (A + Aᵀ)x
         """
         entry = self._readable()._entry(args, kwargs)
-        program = optimized(entry.program)
+        program = entry.readable
         if form not in _FORMS:
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
         if form == "matrix":
@@ -192,7 +202,7 @@ class DerivedFunction:
         (2*x1, 0)
         """
         entry = self._readable()._entry(args, kwargs)
-        program = optimized(entry.program)
+        program = entry.readable
         arrays = [v for is_array, v in entry.slots if is_array]
         if not 0 <= output < len(arrays):
             raise ArgumentError(f"entry: output={output}, and the result has {len(arrays)} arrays.")
@@ -216,7 +226,7 @@ class DerivedFunction:
         readable = self._readable()
         readable._check(args, kwargs)
         entry, leaves = readable._compiled.served(*args, **kwargs)
-        program = optimized(entry.program)
+        program = entry.readable
         arrays = entry.arguments(leaves)
         return agreement(program, arrays, lower(program, "numpy")(*arrays))
 
@@ -231,7 +241,7 @@ class DerivedFunction:
     def latex_rows(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
         """The rows ``name &= formula`` that ``latex`` aligns."""
         entry = self._readable()._entry(args, kwargs)
-        return formula_rows(optimized(entry.program), self.labels(entry), budget)
+        return formula_rows(entry.readable, self.labels(entry), budget)
 
     def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
         """The structure of the result, and the shape of each leaf (None for one that is not an array)."""

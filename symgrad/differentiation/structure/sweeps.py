@@ -12,7 +12,7 @@ from ...primitives.identity import CUSTOM
 from ...primitives.selection import SCATTER, concatenate
 from ...primitives.shaping import reshape
 from ...program.dims import Shape, is_concrete
-from ...program.node import Node, emit
+from ...program.node import Node, emit, originating
 from ..reverse import active_nodes
 from .index_maps import Label, Lookup, index_array, positions
 from .linear_maps import CONTRACTED, has_structure, pullback_of, pushforward_of
@@ -39,7 +39,7 @@ def reverse_terms(output: Node, wrt: Sequence[Node]) -> list[list[Term]]:
 def push_terms(outputs: Sequence[Node], source: Node, terms: list[Term], seed_shape: Shape) -> list[list[Term]]:
     """The tangent of each output, where that of ``source`` is ``terms``."""
     flow: dict[Node, list[Term]] = {source: terms}
-    for node in active_nodes(outputs, [source]):
+    for node in originating(active_nodes(outputs, [source])):
         if node is source:
             continue
         parts: list[Term] = []
@@ -55,7 +55,7 @@ def pull_terms(output: Node, terms: list[Term], wrt: Sequence[Node], seed_shape:
     order = active_nodes([output], wrt)
     active, sources = set(order), set(wrt)
     arrived: dict[Node, list[Term]] = {output: terms}
-    for node in reversed(order):
+    for node in originating(reversed(order)):
         own = arrived.get(node)
         if not own:
             continue

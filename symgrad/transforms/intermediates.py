@@ -1,0 +1,110 @@
+"""Named intermediates: the local variables of a function, listed, and held constant without touching its source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..compiled import CompiledFunction
+from ..errors import ArgumentError
+from ..primitives.identity import stop_gradient
+from ..tracing.local_names import code_of, watching
+from ..tracing.provenance import SourceLine
+from ..tracing.trace import current
+from ..tracing.tracer import Tracer
+from ..tracing.tree import flatten
+from .positions import checked_function
+
+_LEAVES = ("input", "constant", "literal", "dim")
+
+
+def intermediates(fn: Callable, *args: Any, **kwargs: Any) -> dict[str, SourceLine]:
+    """The local variables of ``fn`` (of a Cell's construct) that hold traced floats, with the line that binds each.
+
+    They come in the order in which they are first bound. Other names of an argument, or of a variable that is listed
+    already, are left out, as are variables of the functions that ``fn`` calls.
+
+    >>> def f(x):
+    ...     half = x / 2
+    ...     square = half * half
+    ...     return square + half
+    >>> {name: line.number for name, line in intermediates(f, 1.0).items()}
+    {'half': 2, 'square': 3}
+    """
+    checked_function(fn)
+    found: dict[str, SourceLine] = {}
+    met: list[Any] = []
+
+    def bound(name: str, line: SourceLine, value: Tracer) -> None:
+        node = value._symgrad_node
+        if any(value is v for v in met) or not node.differentiable or node.primitive.name in _LEAVES:
+            return
+        met.append(value)
+        found.setdefault(name, line)
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        met.extend(flatten((args, kwargs))[0])
+        with watching(fn, bound):
+            return fn(*args, **kwargs)
+
+    CompiledFunction(body, fn, cache=False).entry(*args, **kwargs)
+    return found
+
+
+def stopping(fn: Callable, names: Iterable[str]) -> Callable:
+    """``fn`` with the local variables ``names`` held constant by every derivative, wherever they are bound.
+
+    The same as ``h = stop_gradient(h)`` after each assignment of ``h`` in the source of ``fn``. Raises ArgumentError
+    for a name that ``fn`` does not bind.
+
+    >>> from symgrad import grad
+    >>> def f(x):
+    ...     h = x * x
+    ...     return h * x
+    >>> grad(stopping(f, ["h"]))(3.0), grad(f)(3.0)
+    (np.float64(9.0), np.float64(27.0))
+    """
+    return _Stopping(checked_function(fn), tuple(names))
+
+
+class _Stopping:
+    """A function that marks its locals as constants while it is traced; otherwise it is ``fn``."""
+
+    def __init__(self, fn: Callable, names: tuple[str, ...]) -> None:
+        code = code_of(fn)
+        known = () if code is None else (*code.co_varnames[code.co_argcount :], *code.co_cellvars)
+        for name in names:
+            if name not in known:
+                raise ArgumentError(
+                    f"the function binds no local variable {name!r}; it has {', '.join(known) or 'none'}."
+                )
+        self.fn = fn
+        self.names = names
+        self.__wrapped__ = fn
+        self.__name__ = getattr(fn, "__name__", type(fn).__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def _guarded(self) -> dict[str, Any]:
+        return {"fn": self.fn, "names": self.names}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return self.fn(*args, **kwargs)
+        shared = flatten((args, kwargs))[0]
+
+        def bound(name: str, line: SourceLine, value: Tracer) -> None:
+            if name not in self.names:
+                shared.append(value)
+                return
+            if any(value is v for v in shared):
+                raise ArgumentError(
+                    f"{name!r} is another name of an argument or of another variable there (line {line.number}); "
+                    f"write {name} = sg.stop_gradient({name}) in the function instead."
+                )
+            # the handle is the variable's own, so that equal expressions elsewhere stay as they are
+            value._node = stop_gradient(value._symgrad_node)
+
+        with watching(self.fn, bound):
+            return self.fn(*args, **kwargs)
