@@ -118,7 +118,9 @@ def named(fn: Callable, **shapes: Any) -> Callable:
 def parameters_of(fn: Callable) -> list[inspect.Parameter]:
     """The parameters of a function or a Cell; none where it does not say."""
     try:
-        return list(inspect.signature(getattr(fn, "construct", fn)).parameters.values())
+        # a derivative of a Cell takes what the Cell's construct takes, unless it says otherwise
+        known = inspect.unwrap(fn, stop=lambda f: hasattr(f, "__signature__"))
+        return list(inspect.signature(getattr(known, "construct", known)).parameters.values())
     except (TypeError, ValueError):
         return []
 

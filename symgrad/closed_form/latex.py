@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
-from ..errors import ClosedFormTooLarge
 from ..program.program import Program
 from .budget import BUDGET, fits
-from .entries import SEARCHES, entry_forms
-from .index_form import IndexForm, index_forms
-from .matrix import matrix_forms
+from .entries import SEARCHES
+from .index_form import IndexForm
 from .symbols import safe_name
 
 #: inputs with at most this many elements in all are written entry by entry
@@ -62,26 +59,6 @@ def expression_latex(value: Any) -> str:
     return sympy.latex(value)
 
 
-def formula_rows(program: Program, labels: Sequence[str], budget: int = BUDGET) -> list[str]:
-    """A row ``label &= formula`` for each output, whose labels are LaTeX; let-bound where they would be too large."""
-    if prefers_entries(program, budget):
-        rows = [f"{label} &= {expression_latex(e)}" for label, e in zip(labels, entry_forms(program), strict=True)]
-        if len(aligned(rows)) <= MOST_CHARACTERS:
-            return rows
-    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS]
-    if len(forms) == len(program.outputs):
-        return [f"{label} &= {form.latex_line}" for label, form in zip(labels, forms, strict=True)]
-    if fits(program, False, budget):
-        with contextlib.suppress(ClosedFormTooLarge):
-            rows = [
-                f"{_at(label, free)} &= {sympy.latex(element)}"
-                for label, (free, element) in zip(labels, index_forms(program), strict=True)
-            ]
-            if len(aligned(rows)) <= MOST_CHARACTERS:
-                return rows
-    return let_bound_rows(program, labels)
-
-
 def let_bound_rows(program: Program, labels: Sequence[str]) -> list[str]:
     """One line a binding, then the outputs; long programs are cut with a count of what is left out."""
     number = {n: f"v_{k}" for k, n in enumerate(program.bindings)}
@@ -89,19 +66,19 @@ def let_bound_rows(program: Program, labels: Sequence[str]) -> list[str]:
     rows = []
     for node in program.bindings[:MOST_LINES]:
         free, element = form.output(node)
-        rows.append(f"{_at(f'v_{{{number[node][2:]}}}', free)} &= {sympy.latex(element)}")
+        rows.append(f"{at(f'v_{{{number[node][2:]}}}', free)} &= {sympy.latex(element)}")
     left_out = len(program.bindings) - MOST_LINES
     if left_out > 0:
         rows.append(rf"&\;\;\vdots \quad \text{{{left_out} more bindings}}")
     for label, node in zip(labels, program.outputs, strict=True):
         free = tuple(sympy.Symbol(c) for c in "ijklmnpq"[: len(node.shape)])
         name = number.get(node)
-        value = sympy.latex(form.output(node)[1]) if name is None else _at(f"v_{{{name[2:]}}}", free)
-        rows.append(f"{_at(label, free)} &= {value}")
+        value = sympy.latex(form.output(node)[1]) if name is None else at(f"v_{{{name[2:]}}}", free)
+        rows.append(f"{at(label, free)} &= {value}")
     return rows
 
 
-def _at(label: str, free: Sequence[sympy.Symbol]) -> str:
+def at(label: str, free: Sequence[sympy.Symbol]) -> str:
     """The label with its free indices."""
     if not free:
         return label

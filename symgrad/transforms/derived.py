@@ -15,8 +15,9 @@ import sympy
 from ..closed_form.agreement import Agreement, agreement
 from ..closed_form.budget import BUDGET, require
 from ..closed_form.entries import entry_at, entry_forms
+from ..closed_form.formulas import Formulas, formulas
 from ..closed_form.index_form import index_forms
-from ..closed_form.latex import aligned, formula_rows, prefers_entries
+from ..closed_form.latex import aligned, prefers_entries
 from ..closed_form.matrix import required_forms
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
@@ -241,7 +242,11 @@ class DerivedFunction:
     def latex_rows(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
         """The rows ``name &= formula`` that ``latex`` aligns."""
         entry = self._readable()._entry(args, kwargs)
-        return formula_rows(entry.readable, self.labels(entry), budget)
+        return formulas(entry.readable, budget).latex_rows(self.labels(entry))
+
+    def formulas(self, *args: Any, budget: int = BUDGET, **kwargs: Any) -> Formulas:
+        """The arrays of the result as formulas in the form that reads best, which ``latex`` shows."""
+        return formulas(self._readable()._entry(args, kwargs).readable, budget)
 
     def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
         """The structure of the result, and the shape of each leaf (None for one that is not an array)."""

@@ -1,0 +1,100 @@
+"""Formulas: the outputs of a Program in the form that reads best, as LaTeX and as text."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from ..errors import ClosedFormTooLarge
+from ..program.program import Program
+from .budget import BUDGET, fits
+from .entries import entry_forms
+from .index_form import index_forms
+from .latex import MOST_CHARACTERS, MOST_LETTERS, MOST_LINES, at, expression_latex, let_bound_rows, prefers_entries
+from .matrix import matrix_forms
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The outputs as formulas of one ``kind``: ``entries``, ``matrix``, ``index``; ``let-bound`` where these are long.
+
+    >>> import numpy as np, symgrad
+    >>> found = symgrad.grad(lambda w, X: np.sum((X @ w) ** 2)).formulas(np.ones(20), np.ones((50, 20)))
+    >>> found.kind, found.text_rows(["g"])
+    ('matrix', ['g = 2XᵀXw'])
+    """
+
+    program: Program
+    kind: str
+    forms: list[Any]
+
+    def latex_rows(self, labels: Sequence[str]) -> list[str]:
+        """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings."""
+        if self.kind == "let-bound":
+            return let_bound_rows(self.program, labels)
+        return [f"{label} &= {formula}" for label, formula in zip(self._latex_labels(labels), self.latex, strict=True)]
+
+    def text_rows(self, names: Sequence[str]) -> list[str]:
+        """A line ``name = formula`` for each output; for let-bound ones the lines of the Program, long ones cut."""
+        if self.kind == "let-bound":
+            return _program_rows(self.program)
+        if self.kind == "index":
+            made = []
+            for name, (free, element) in zip(names, self.forms, strict=True):
+                place = f"[{', '.join(map(str, free))}]" if free else ""
+                made.append(f"{name}{place} = {element}")
+            return made
+        if self.kind == "matrix":
+            return [
+                "\n".join([f"{name} = {form.text}", *(f"  where {line}" for line in form.where)])
+                for name, form in zip(names, self.forms, strict=True)
+            ]
+        texts = [str(sympy.Array(e) if e.ndim else e.item()) for e in self.forms]
+        return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
+
+    @property
+    def latex(self) -> list[str]:
+        """The formula of each output, without a name."""
+        if self.kind == "matrix":
+            return [form.latex_line for form in self.forms]
+        if self.kind == "index":
+            return [sympy.latex(element) for _, element in self.forms]
+        return [expression_latex(e) for e in self.forms]
+
+    def _latex_labels(self, labels: Sequence[str]) -> list[str]:
+        if self.kind != "index":
+            return list(labels)
+        return [at(label, free) for label, (free, _) in zip(labels, self.forms, strict=True)]
+
+
+def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHARACTERS) -> Formulas:
+    """Small arrays entry by entry, others in matrix notation, else one element at free indices.
+
+    Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
+    """
+    if prefers_entries(program, budget):
+        made = Formulas(program, "entries", entry_forms(program))
+        if sum(map(len, made.latex)) <= characters:
+            return made
+    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS]
+    if len(forms) == len(program.outputs):
+        return Formulas(program, "matrix", forms)
+    if fits(program, False, budget):
+        with contextlib.suppress(ClosedFormTooLarge):
+            made = Formulas(program, "index", index_forms(program))
+            if sum(map(len, made.latex)) <= characters:
+                return made
+    return Formulas(program, "let-bound", [])
+
+
+def _program_rows(program: Program) -> list[str]:
+    """The lines of the Program, long ones cut: they are saved with the notebook."""
+    lines = str(program).splitlines()
+    left_out = len(lines) - MOST_LINES
+    if left_out > 0:
+        lines[MOST_LINES - 1 : -1] = [f"  … {left_out} more lines; .program() has them all"]
+    return lines
