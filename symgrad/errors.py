@@ -76,6 +76,10 @@ class ClosedFormTooLarge(SymgradError, ValueError):
     """A closed form whose predicted size is above the budget."""
 
 
+class MissingPart(SymgradError, ImportError):
+    """A part of symgrad that needs a package which is not installed."""
+
+
 class ResultTooLarge(SymgradError, MemoryError):
     """A dense result that would not fit into memory."""
 

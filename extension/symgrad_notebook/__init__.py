@@ -1,6 +1,7 @@
-"""The Jupyter extension of symgrad: ``%load_ext symgrad`` brings the ``%%grad`` cell magic.
+"""The Jupyter extension of symgrad: ``%load_ext symgrad`` brings ``%%grad``, ``%grad`` and ``%symgrad``.
 
-The magic is a thin shell: ``gradient_of`` makes the gradient function and ``show`` displays it.
+The magics are thin shells: ``derivative_of`` makes the derivative and ``show`` displays it. Panel, explorer, picture
+and annotation are rooms of their own, imported where a derivative is asked for them.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from .display import show
-from .gradient import gradient_of
+from .gradient import derivative_of
 from .magic import SymgradMagics
 
-__all__ = ["gradient_of", "load_ipython_extension", "show", "unload_ipython_extension"]
+__all__ = ["derivative_of", "load_ipython_extension", "show", "unload_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -1,28 +1,65 @@
-"""What a ``%%grad`` cell defines: the function or Cell to differentiate."""
+"""What a ``%%grad`` cell defines: the function, the Cell or the expression to differentiate."""
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from symgrad.errors import ArgumentError
 from symgrad.nn import Cell
 
+from .examples import is_example
 
-def defined_function(source: str, namespace: dict[str, Any]) -> tuple[str, Callable]:
-    """The last function or Cell that ``source`` defines or assigns, after it has run in ``namespace``.
+#: what the function of a bare expression is called
+EXPRESSION = "f"
 
-    A Cell class that takes no arguments is instantiated. Raises ArgumentError where there is none.
+
+def defined_function(tree: ast.Module, namespace: dict[str, Any]) -> tuple[str, Callable] | None:
+    """The last function or Cell that the cell defines or assigns, after it has run in ``namespace``; None without one.
+
+    A Cell class that takes no arguments is instantiated.
     """
-    for name in reversed(list(_bound_names(ast.parse(source).body))):
+    for name in reversed(list(_bound_names(tree.body))):
         value = namespace.get(name)
         if isinstance(value, type) and issubclass(value, Cell):
             return name, _instance(name, value)
         if isinstance(value, Cell) or inspect.isfunction(value):
             return name, value
-    raise ArgumentError("the cell defines no function and no Cell; write `def f(x): …` in it.")
+    return None
+
+
+def expression_function(
+    tree: ast.Module, namespace: dict[str, Any], filename: str, wanted: Collection[str]
+) -> tuple[str, Callable] | None:
+    """The last expression of the cell as a function of the variables in it; None where there is none.
+
+    Its arguments are the names that are numbers or arrays in the notebook, and those in ``wanted``, in the order in
+    which they occur. Everything else that it names is read from ``namespace`` as in any function.
+    """
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        return None
+    names = [n.id for n in ast.walk(last) if isinstance(n, ast.Name)]
+    places = {n.id: (n.lineno, n.col_offset) for n in reversed(list(ast.walk(last))) if isinstance(n, ast.Name)}
+    used = sorted(dict.fromkeys(names), key=places.__getitem__)
+    arguments = [n for n in used if n in wanted or (n in namespace and is_example(namespace[n]))]
+    if not arguments:
+        raise ArgumentError(
+            "the expression has no variable with a number or an array in the notebook; assign one, or name it: "
+            "--at 'x=1.0'."
+        )
+    taken = ast.arguments(
+        posonlyargs=[], args=[ast.arg(n) for n in arguments], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    made = ast.FunctionDef(EXPRESSION, taken, [ast.copy_location(ast.Return(last.value), last)], decorator_list=[])
+    if hasattr(ast, "TypeVar"):
+        made.type_params = []
+    module = ast.fix_missing_locations(ast.Module([ast.copy_location(made, last)], type_ignores=[]))
+    own: dict[str, Any] = {}
+    exec(compile(module, filename, "exec"), namespace, own)
+    return EXPRESSION, own[EXPRESSION]
 
 
 def _bound_names(statements: Iterable[ast.AST]) -> Iterator[str]:

@@ -1,70 +1,100 @@
-"""What a gradient looks like in a notebook: formulas as LaTeX, shapes as a small table, text for the rest."""
+"""What a derivative looks like in a notebook: formulas as LaTeX, shapes as a small table, text for the rest."""
 
 from __future__ import annotations
 
+import contextlib
 import html
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import sympy
 from IPython.display import display
 
 import symgrad
-from symgrad.closed_form.latex import MOST_CHARACTERS, MOST_LINES, aligned
-from symgrad.closed_form.symbols import Indices
-from symgrad.compiled import CompiledFunction, argument_names
-from symgrad.errors import ClosedFormTooLarge
-from symgrad.program.program import Program
-from symgrad.tracing.tree import flatten
+from symgrad.closed_form.budget import BUDGET
+from symgrad.closed_form.formulas import Formulas, formulas
+from symgrad.closed_form.latex import MOST_CHARACTERS, aligned
+from symgrad.compiled import Entry, argument_names
 from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.gradient import GradientFunction
+from symgrad.transforms.jacobian import JacobianFunction
 
 from .structure import array_shapes, result_names, shape_tree, signature, visible
 
 
-def show(gradient: DerivedFunction, *args: Any, name: str | None = None, note: str = "", **kwargs: Any) -> None:
-    """Display the function, its gradient and the shapes of both, for these example arguments.
+def show(
+    derived: DerivedFunction,
+    *args: Any,
+    name: str | None = None,
+    note: str = "",
+    budget: int = BUDGET,
+    fold: int = MOST_CHARACTERS,
+    **kwargs: Any,
+) -> None:
+    """Display the function, its derivative and the shapes of both, for these example arguments.
 
-    ``name`` is what the gradient is called, ``note`` a line below; ``kwargs`` go with the arguments
-    (``sens=`` among them). Formulas are ``text/latex``, shapes ``text/html``, each with ``text/plain``
-    beside it; all are static and stay when the notebook is saved.
+    ``name`` is what the derivative is called, ``note`` a line below; ``kwargs`` go with the arguments (``sens=`` among
+    them). A formula of more than ``budget`` operations, or more than ``fold`` characters of LaTeX, is let-bound.
+    Formulas are ``text/latex``, shapes ``text/html``, each with ``text/plain`` beside it; all are static and stay when
+    the notebook is saved. Nothing but the trace is run.
     """
-    for bundle in bundles(gradient, args, kwargs, name or gradient.__name__, note):
+    for bundle in bundles(derived, args, kwargs, name or derived.__name__, note, budget, fold):
         display(bundle, raw=True)
 
 
 def bundles(
-    gradient: DerivedFunction, args: tuple, kwargs: dict[str, Any], name: str, note: str
+    derived: DerivedFunction,
+    args: tuple,
+    kwargs: dict[str, Any],
+    name: str,
+    note: str,
+    budget: int = BUDGET,
+    fold: int = MOST_CHARACTERS,
 ) -> list[dict[str, str]]:
     """The MIME bundles that ``show`` displays."""
-    takes_sens = getattr(gradient, "takes_sens", False)
+    takes_sens = getattr(derived, "takes_sens", False)
     values = args[:-1] if takes_sens and "sens" not in kwargs else args
     own = {k: v for k, v in kwargs.items() if not takes_sens or k != "sens"}
-    function = symgrad.symbolic(gradient.fn)
-    pair = [(function, values, own), (gradient, args, kwargs)]
-    rows = [derived.latex_rows(*a, **k) for derived, a, k in pair]
-    texts = [_formula_text(derived, a, k) for derived, a, k in pair]
-    if any(map(_is_let_bound, rows)):  # each numbers its own bindings, so they stand apart
-        formulas = [_formula(r, t) for r, t in zip(rows, texts, strict=True)]
+    readable = derived._readable()
+    entry = readable._entry(args, kwargs)
+    with contextlib.redirect_stdout(io.StringIO()):  # the function has said what it says
+        function = symgrad.symbolic(underlying(derived))
+        value_entry = function._entry(values, own)
+    named = [
+        (function, value_entry, result_names(function, values, array_shapes(function, values, own))),
+        (readable, entry, result_names(readable, args, array_shapes(readable, args, kwargs))),
+    ]
+    shown = [formulas(e.readable, budget, fold) for _, e, _ in named]
+    latex = [f.latex_rows(d.labels(e)) for f, (d, e, _) in zip(shown, named, strict=True)]
+    texts = [_text(f, d, names) for f, (d, _, names) in zip(shown, named, strict=True)]
+    if any(f.kind == "let-bound" for f in shown):  # each numbers its own bindings, so they stand apart
+        above = [_formula(rows, text) for rows, text in zip(latex, texts, strict=True)]
     else:
-        formulas = [_formula([*rows[0], *rows[1]], "\n".join(texts))]
-    called_with = [*argument_names(gradient.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
+        above = [_formula([*latex[0], *latex[1]], "\n".join(texts))]
+    called_with = [*argument_names(derived.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
     lines = [
         (
-            _called(gradient.fn) + signature(function, values, own),
+            _called(function.fn) + signature(function, values, own),
             shape_tree(function, values, own),
-            _operations(function, values, own),
+            _operations(value_entry),
         ),
-        (f"{name}({', '.join(called_with)})", shape_tree(gradient, args, kwargs), _operations(gradient, args, kwargs)),
+        (f"{name}({', '.join(called_with)})", shape_tree(readable, args, kwargs), _operations(entry)),
     ]
-    shapes = array_shapes(function, values, own)
-    branches = CompiledFunction(gradient.fn, gradient.fn, cache=False).entry(*values, **own).taken
     foot = [
-        _caption(shapes, takes_sens),
-        "the function branches on values: the formulas hold while it goes the way of these" if branches else "",
-        f"runs on {gradient.kernel(*args, **kwargs).backend}",
+        _caption(derived, array_shapes(function, values, own), takes_sens),
+        "the function branches on values: the formulas hold while it goes the way of these" if entry.taken else "",
+        *_way(derived, entry, args, kwargs),
         note,
     ]
-    return [*formulas, _table(lines, [text for text in foot if text])]
+    return [*above, _table(lines, [text for text in foot if text])]
+
+
+def underlying(derived: DerivedFunction) -> Callable:
+    """The user's function that ``derived`` differentiates, however often."""
+    fn = derived.fn
+    while isinstance(fn, DerivedFunction):
+        fn = fn.fn
+    return fn
 
 
 def _called(function: Any) -> str:
@@ -72,53 +102,55 @@ def _called(function: Any) -> str:
     return "f" if name == "<lambda>" else name
 
 
-def _operations(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> int:
-    return sum(derived.program(*args, **kwargs).operation_counts().values())
+def _operations(entry: Entry) -> int:
+    return sum(entry.readable.operation_counts().values())
 
 
-def _caption(shapes: Sequence[tuple], takes_sens: bool) -> str:
-    """Which number the gradient is taken of, where that is not the output itself."""
+def _caption(derived: DerivedFunction, shapes: Sequence[tuple], takes_sens: bool) -> str:
+    """Which number the derivative is taken of, where that is not the output itself."""
     if takes_sens:
-        return "gradient of ⟨sens, out⟩, the outputs weighed by sens"
-    if len(shapes) == 1 and not shapes[0]:
-        return ""
-    return "gradient of Σ out, the sum of all outputs"
+        return "∂⟨sens, out⟩: the outputs weighed by sens, and summed"
+    order = _order(derived)
+    of_sum = len(shapes) != 1 or bool(shapes[0])
+    if isinstance(derived, GradientFunction):
+        if order > 1:
+            return f"derived {order} times, each time of the sum of all outputs"
+        return "∂(Σ out): the gradient of the sum of all outputs" if of_sum else ""
+    if derived.verb == "hessian" and of_sum:
+        return "∂²(Σ out): the Hessian of the sum of all outputs"
+    return ""
+
+
+def _order(derived: DerivedFunction) -> int:
+    order = 0
+    fn: Any = derived
+    while isinstance(fn, DerivedFunction):
+        order += 1
+        fn = fn.fn
+    return order
+
+
+def _way(derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> list[str]:
+    """How it was derived and what it runs on."""
+    said = []
+    if isinstance(derived, GradientFunction):
+        said.append(f"{'forward' if derived.mode == 'forward' else 'reverse'} mode")
+    elif isinstance(derived, JacobianFunction):
+        with contextlib.redirect_stdout(io.StringIO()):
+            said.append(derived.explain(*args, **kwargs).reason.rstrip("."))
+            pattern = derived._readable()
+        said += [pattern.verb + " as scipy.sparse"] if derived.sparse else []
+    said.append(f"runs on {entry.kernel.backend}")
+    return said
 
 
 def _formula(rows: Sequence[str], text: str) -> dict[str, str]:
     return {"text/latex": rf"$\displaystyle {aligned(rows)}$", "text/plain": visible(text)}
 
 
-def _is_let_bound(rows: Sequence[str]) -> bool:
-    return rows[0].startswith("v_{")
-
-
-def _formula_text(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> str:
-    """A line ``name = formula`` for each array of the result; the Program where that would be too large."""
-    program = derived.program(*args, **kwargs)
-    try:
-        leaves, _ = flatten(derived.closed_form(*args, **kwargs))
-    except ClosedFormTooLarge:
-        return _program_text(derived, program)
-    shapes = array_shapes(derived, args, kwargs)
-    formulas = [v for v in leaves if isinstance(v, sympy.Basic)]
-    lines = []
-    for name, shape, formula in zip(result_names(derived, args, shapes), shapes, formulas, strict=True):
-        indices = Indices(program)
-        by_element = shape and not isinstance(formula, sympy.NDimArray)
-        free = f"[{', '.join(str(indices.fresh()) for _ in shape)}]" if by_element else ""
-        lines.append(f"{name}{free} = {formula}")
-    text = "\n".join(lines)
-    return text if len(text) <= MOST_CHARACTERS else _program_text(derived, program)
-
-
-def _program_text(derived: DerivedFunction, program: Program) -> str:
-    """The let-bound form, long ones cut: it is saved with the notebook."""
-    lines = [f"{derived.__name__}:", *str(program).splitlines()]
-    left_out = len(lines) - MOST_LINES
-    if left_out > 0:
-        lines[MOST_LINES - 1 : -1] = [f"  … {left_out} more lines; .program() has them all"]
-    return "\n".join(lines)
+def _text(shown: Formulas, derived: DerivedFunction, names: Sequence[str]) -> str:
+    rows = shown.text_rows(names)
+    return "\n".join([f"{derived.__name__}:", *rows] if shown.kind == "let-bound" else rows)
 
 
 def _table(lines: Sequence[tuple[str, str, int]], foot: Sequence[str]) -> dict[str, str]:

@@ -1,9 +1,11 @@
-"""Errors of a ``%%grad`` cell: one short message, with the user's own line marked."""
+"""Errors of the magics: one short message, with the user's own line marked."""
 
 from __future__ import annotations
 
 import linecache
 import traceback
+from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 from symgrad.errors import SymgradError
@@ -16,6 +18,44 @@ class GradCellError(SymgradError):
 
     def _render_traceback_(self) -> list[str]:
         return visible(str(self)).splitlines()
+
+
+class Interrupted(GradCellError, KeyboardInterrupt):
+    """The cell was interrupted; nothing was bound, and everything that was there before still is."""
+
+
+class Shortening:
+    """Inside, an error becomes its short form; the cell fails with it.
+
+    ``keep`` is given the error itself; ``hint`` is one more line of advice.
+    """
+
+    def __init__(self, shell: Any, keep: Callable[[BaseException], None], hint: Callable[[], str] = str) -> None:
+        self._shell = shell
+        self._keep = keep
+        self._hint = hint
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None or isinstance(error, GradCellError):
+            return
+        if isinstance(error, KeyboardInterrupt):
+            self._keep(error)
+            raise Interrupted("interrupted: no derivative was bound, and what was there before still is.") from None
+        if isinstance(error, Exception):
+            self._keep(error)
+            if isinstance(error, SyntaxError):
+                raise syntax_error(error, self._shell) from None
+            raise shortened(error, self._shell, self._hint()) from None
+
+
+def whole_traceback(error: BaseException | None) -> str:
+    """The traceback that a short message stands for."""
+    if error is None:
+        return "there was no error"
+    return visible("".join(traceback.format_exception(error)).rstrip())
 
 
 def shortened(error: Exception, shell: Any, hint: str = "") -> GradCellError:

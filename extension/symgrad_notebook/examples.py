@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,9 @@ def example_arguments(
     for k, name in enumerate(names):
         if name in given:
             value = given[name]
-        elif name in defaults and (k not in positions or _is_example(defaults[name])):
+        elif name in defaults and (k not in positions or is_example(defaults[name])):
             value = defaults[name]
-        elif _is_example(namespace.get(name)):
+        elif is_example(namespace.get(name)):
             value = namespace[name]
         else:
             value = 1.0
@@ -46,7 +47,30 @@ def example_arguments(
     return values, assumed
 
 
-def _is_example(value: Any) -> bool:
+def argument_values(
+    function: Callable, texts: Sequence[str], namespace: dict[str, Any], positions: Collection[int]
+) -> list[Any]:
+    """The arguments of ``%grad f x 2.0``, each a literal or a name of the notebook.
+
+    Whole numbers become floats at ``positions``, those that are differentiated by, and stay whole elsewhere.
+    """
+    names = argument_names(function)
+    if len(texts) < sum(1 for p in parameters(function) if p.name in names and p.default is inspect.Parameter.empty):
+        raise ArgumentError(f"the function takes {', '.join(names)}; give a value or a variable for each.")
+    values = [named_value(text, namespace, "the argument", whole=True) for text in texts]
+    return [tree_map(_floating, v) if k in positions else v for k, v in enumerate(values)]
+
+
+def given_names(wrt: str | None, at: str | None) -> list[str]:
+    """The names that ``--wrt`` and ``--at`` mention, whatever they stand for."""
+    found = [part.strip() for part in (wrt or "").split(",") if part.strip()]
+    with contextlib.suppress(SyntaxError, ValueError):
+        call = ast.parse(f"_({at or ''})", mode="eval").body
+        found += [str(k.arg) for k in call.keywords] if isinstance(call, ast.Call) else []
+    return found
+
+
+def is_example(value: Any) -> bool:
     leaves, _ = flatten(value)
     return bool(leaves) and all(isinstance(v, (int, float, np.ndarray, np.number)) for v in leaves)
 
@@ -72,13 +96,14 @@ def parsed_values(text: str, namespace: dict[str, Any], whole: Collection[str] =
     return {str(k.arg): _value(k.value, namespace, k.arg in whole) for k in call.keywords}
 
 
-def named_value(text: str, namespace: dict[str, Any]) -> Any:
-    """One literal or name of the notebook, as ``--sens`` takes it."""
+def named_value(text: str, namespace: dict[str, Any], what: str = "--sens", whole: bool = False) -> Any:
+    """One literal or name of the notebook; whole numbers become floats unless they may be ``whole``."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
-        raise ArgumentError(f"--sens is {text!r}; give a literal or the name of a variable.") from None
-    return tree_map(_floating, _value(node, namespace))
+        raise ArgumentError(f"{what} is {text!r}; give a literal or the name of a variable.") from None
+    value = _value(node, namespace, whole)
+    return value if whole else tree_map(_floating, value)
 
 
 def _value(node: ast.expr, namespace: dict[str, Any], whole: bool = False) -> Any:
@@ -99,6 +124,6 @@ def _as_arrays(value: Any) -> Any:
     """A literal with its lists of numbers as float arrays, inside dicts too."""
     if isinstance(value, dict):
         return {k: _as_arrays(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)) and value and _is_example(value):
+    if isinstance(value, (list, tuple)) and value and is_example(value):
         return np.asarray(value, dtype=float)
     return value

@@ -1,114 +1,206 @@
-"""The ``%%grad`` cell magic: a thin shell over ``gradient_of`` and ``show``."""
+"""The magics: thin shells over ``derivative_of`` and ``show``."""
 
 from __future__ import annotations
 
 import argparse
 import ast
-import keyword
+from collections.abc import Callable
 from typing import Any
 
-from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import magic_arguments
+from IPython.display import display
 
 from symgrad.errors import ArgumentError
+from symgrad.transforms.derived import DerivedFunction
 
-from .cell import defined_function
+from . import errors, options
+from .cell import defined_function, expression_function
 from .display import show
-from .errors import GradCellError, shortened, syntax_error
-from .examples import example_arguments, named_value
-from .gradient import gradient_of
+from .examples import argument_values, example_arguments, given_names, named_value
+from .exporting import exported
+from .gradient import derivative_of
+from .progress import reported
 
 
 @magics_class
-class SymgradMagics(Magics):
+class SymgradMagics(Magics, options.Options):
     """The magics that ``%load_ext symgrad`` registers."""
 
     @magic_arguments()
-    @argument("--wrt", help="arguments or parameters to differentiate by, with commas: --wrt x,y (default: the first)")
-    @argument("--position", help="the same by position, from 0: --position 0,1")
-    @argument("--sens", help="the cotangent of the output: a variable or a literal; without it, of the summed output")
-    @argument("--mode", choices=("forward", "reverse"), default="reverse", help="the sweep; the same numbers")
-    @argument(
-        "--at",
-        help="example arguments, literals (numbers are read as floats) or variables: --at 'x=[1, 2], y=name'. "
-        "Default: the argument's default, else the variable of the same name, else 1.0",
-    )
-    @argument("--name", help="what to call the gradient function (default: grad_<function>)")
-    @argument("-h", "--help", action="store_true", help="show this help")
+    @options.cell_flags
     @no_var_expand
     @cell_magic("grad")
-    def grad(self, line: str, cell: str) -> None:
-        """Run the cell, differentiate the last function or Cell it defines, show both and bind the gradient.
+    def grad_cell(self, line: str, cell: str) -> None:
+        """Run the cell, differentiate the function, Cell or expression it ends with, show both, bind the derivative.
 
-        Example:
+        Examples:
 
             %%grad --wrt x
             def f(x, y):
                 return np.sum(np.sin(x) * y)
 
         shows f, its gradient and their shapes, and makes ``grad_f(x, y)``.
+
+            %%grad --wrt x --hessian --name H
+            np.exp(-x @ x) * y
+
+        takes the variables x and y of the notebook, and makes ``H(x, y)``.
         """
         __tracebackhide__ = True
-        shell: Any = self.shell
-        options = self._options(line)
-        if options.help:
-            print(str(SymgradMagics.grad.__doc__).replace("%grad [", "%%grad [", 1))
-            return
-        # the line of the magic itself counts, so that line numbers are those of the cell on the screen
-        source = "\n" + shell.transform_cell(cell)
-        self._run(source)
+        with self._short_errors():
+            flags = options.parsed(self.grad_cell, line, "%%grad")
+            if flags.help:
+                print(str(SymgradMagics.grad_cell.__doc__).replace("%grad_cell [", "%%grad [", 1))
+                return
+            # the line of the magic itself counts, so that line numbers are those of the cell on the screen
+            tree, filename = self._parsed("\n" + self._shell.transform_cell(cell))
+        wanted = given_names(flags.wrt, flags.at)
+        found = self._run(tree, filename, wanted)
         assumed: list[str] = []
-        try:
-            self._differentiate(options, source, assumed)
-        except Exception as error:
-            raise shortened(error, shell, _stand_in(assumed)) from error
+        with self._short_errors(lambda: _stand_in(assumed)):
+            if found is None:
+                raise ArgumentError(
+                    "the cell defines no function and no Cell, and does not end with an expression; write "
+                    "`def f(x): …` in it."
+                )
+            name, function = found
+            derived = self._derived(flags, function)
+            by = getattr(derived, "positions", None) or ()
+            values, unknown = example_arguments(function, flags.at, self._shell.user_ns, by)
+            assumed += unknown
+            self._show(flags, name, derived, values, _stand_in(assumed))
 
-    def _options(self, line: str) -> argparse.Namespace:
-        try:
-            options = parse_argstring(self.grad, line.rstrip().rstrip(";"))
-        except (UsageError, ValueError) as error:  # ValueError: a quotation mark that is not closed
-            raise GradCellError(f"%%grad: {error}; see %%grad? for the options.") from None
-        for name, value in vars(options).items():
-            setattr(options, name, _unquoted(value))
-        return options
+    @magic_arguments()
+    @options.line_flags
+    @no_var_expand
+    @line_magic("grad")
+    def grad_line(self, line: str) -> None:
+        """Differentiate a function of the notebook at these arguments, show both, bind the derivative.
 
-    def _run(self, source: str) -> None:
-        """Run the cell in the notebook's namespace as IPython would, and display its last expression."""
+        Example:
+
+            %grad --wrt y f x 2.0
+
+        shows f and its gradient by y at the variable x and 2.0, and makes ``grad_f(x, y)``.
+        """
         __tracebackhide__ = True
-        shell: Any = self.shell
+        with self._short_errors():
+            flags = options.parsed(self.grad_line, line, "%grad")
+            if flags.help:
+                print(str(SymgradMagics.grad_line.__doc__).replace("%grad_line [", "%grad [", 1))
+                return
+            if not flags.call:
+                raise ArgumentError("name a function and its arguments: %grad f x y.")
+            name, *texts = flags.call
+            function = self._shell.user_ns.get(name)
+            if not callable(function):
+                raise ArgumentError(f"{name!r} is no function of the notebook; define it, or use %%grad above a cell.")
+            derived = self._derived(flags, function)
+            by = getattr(derived, "positions", None) or ()
+            values = argument_values(function, texts, self._shell.user_ns, by)
+            self._show(flags, name, derived, values, "")
+
+    @no_var_expand
+    @line_magic("symgrad")
+    def symgrad_line(self, line: str) -> None:
+        """Show the options, or set them: ``%symgrad backend=numpy fold=2000``.
+
+        ``%symgrad --reset`` puts them back, ``%symgrad --traceback`` shows the whole traceback of the latest error of
+        ``%%grad`` or ``%grad``.
+        """
+        __tracebackhide__ = True
+        with self._short_errors():
+            words = line.split()
+            if words == ["--traceback"]:
+                print(errors.whole_traceback(self._latest_error))
+            elif words == ["--reset"]:
+                self.reset_options()
+            elif words:
+                for word in words:
+                    self.set_option(word)
+            else:
+                print(self.option_table())
+
+    _latest_error: BaseException | None = None
+
+    @property
+    def _shell(self) -> Any:
+        return self.shell
+
+    def _short_errors(self, hint: Callable[[], str] = str) -> errors.Shortening:
+        def keep(error: BaseException) -> None:
+            self._latest_error = error
+
+        return errors.Shortening(self._shell, keep, hint)
+
+    def _parsed(self, source: str) -> tuple[ast.Module, str]:
+        """The cell as IPython would read it, and the name of its code."""
+        shell = self._shell
         # the count in the shell is that of this cell or of the next, by IPython's version; the prompt's is this one's
         name = shell.compile.cache(source, shell.displayhook.prompt_count)
-        try:
-            tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
-            shown = tree.body[-1:] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
-            silent = ast.Module(tree.body[: len(tree.body) - len(shown)], tree.type_ignores)
-            codes = [shell.compile(silent, name, "exec"), shell.compile(ast.Interactive(shown), name, "single")]
-        except SyntaxError as error:
-            raise syntax_error(error, shell) from None
-        with shell.builtin_trap:
-            for code in codes:
-                exec(code, shell.user_global_ns, shell.user_ns)
+        tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
+        compile(tree, name, "exec")  # what parses may still be no program, such as a return outside of a function
+        return tree, name
 
-    def _differentiate(self, options: argparse.Namespace, source: str, assumed: list[str]) -> None:
-        """Show the gradient and bind it; ``assumed`` learns the arguments that had no value."""
-        namespace = self.shell.user_ns  # type: ignore[union-attr]
-        name, function = defined_function(source, namespace)
-        bound = f"grad_{name}" if options.name is None else options.name
-        if not bound.isidentifier() or keyword.iskeyword(bound):
-            raise ArgumentError(f"--name {bound!r} is not a Python name.")
-        gradient = gradient_of(
+    def _run(self, tree: ast.Module, filename: str, wanted: list[str]) -> tuple[str, Callable] | None:
+        """Run the cell in the notebook's namespace as IPython would; gives what it says to differentiate."""
+        __tracebackhide__ = True
+        shell = self._shell
+        last = tree.body[-1:] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+        silent = ast.Module(tree.body[: len(tree.body) - len(last)], tree.type_ignores)
+        with shell.builtin_trap:
+            exec(shell.compile(silent, filename, "exec"), shell.user_global_ns, shell.user_ns)
+        with self._short_errors():
+            found = defined_function(tree, shell.user_ns)
+            if found is None:
+                return expression_function(tree, shell.user_ns, filename, wanted)
+        with shell.builtin_trap:  # IPython shows the last expression of a cell
+            exec(shell.compile(ast.Interactive(last), filename, "single"), shell.user_global_ns, shell.user_ns)
+        return found
+
+    def _derived(self, flags: argparse.Namespace, function: Callable) -> DerivedFunction:
+        return derivative_of(
             function,
-            options.wrt,
-            position=options.position,
-            takes_sens=options.sens is not None,
-            mode=options.mode,
+            flags.wrt,
+            position=flags.position,
+            weights=flags.weights,
+            get_all=flags.get_all,
+            by_list=flags.by_list,
+            takes_sens=flags.sens is not None,
+            has_aux=flags.has_aux,
+            order=flags.order,
+            jacobian=flags.jacobian,
+            hessian=flags.hessian,
+            sparse=flags.sparse,
+            mode=flags.mode or self.mode,
+            backend=flags.backend or self.backend,
         )
-        sens = {} if options.sens is None else {"sens": named_value(options.sens, namespace)}
-        values, unknown = example_arguments(function, options.at, namespace, gradient.positions or ())
-        assumed += unknown
-        show(gradient, *values, name=bound, note=_stand_in(assumed), **sens)
-        namespace[bound] = gradient
+
+    def _show(
+        self, flags: argparse.Namespace, name: str, derived: DerivedFunction, values: list[Any], note: str
+    ) -> None:
+        """Show the derivative as the flags say, and bind it."""
+        bound = options.checked_name(f"{_verb(flags)}_{name}" if flags.name is None else flags.name)
+        sens = {} if flags.sens is None else {"sens": named_value(flags.sens, self._shell.user_ns)}
+        with reported(self.progress):
+            if flags.quiet or self.quiet:
+                derived.result_shapes(*values, **sens)  # what is wrong is said now, not at the first call
+            else:
+                show(derived, *values, name=bound, note=note, budget=self.budget, fold=self.fold, **sens)
+            if flags.annotate or self.annotate:
+                display(derived.annotate(*values, **sens))
+            text = exported(derived, flags.export, values, sens)
+            panel = derived.panel(*values, **sens) if flags.panel else None
+        self._shell.user_ns[bound] = derived
+        if text:
+            display(text)
+        if panel is not None:
+            display(panel)
+
+
+def _verb(flags: argparse.Namespace) -> str:
+    return "jacobian" if flags.jacobian else "hessian" if flags.hessian else "grad"
 
 
 def _stand_in(assumed: list[str]) -> str:
@@ -116,10 +208,3 @@ def _stand_in(assumed: list[str]) -> str:
     if not assumed:
         return ""
     return f'no value for {", ".join(assumed)} was found, so 1.0 stands in; give --at "{assumed[0]}=…"'
-
-
-def _unquoted(value: Any) -> Any:
-    """An option without the quotes that IPython leaves around it."""
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1]
-    return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from symgrad.compiled import argument_names
 from symgrad.tracing.tree import flatten, unflatten
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
+from symgrad.transforms.jacobian import JacobianFunction
 
 _LONGEST_VALUE = 30
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def signature(function: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> str:
@@ -54,13 +57,30 @@ def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> 
     if isinstance(derived, GradientFunction):
         names = argument_names(derived.fn, len(args))
         positions = range(len(args)) if derived.all_inputs else derived.positions or ()
-        partials = [f"∂f/∂{label}" for p in positions for label in _paths(names[p], args[p])]
+        power = "" if derived.order == 1 else str(derived.order).translate(_RAISED)
+        partials = [f"∂{power}f/∂{label}{power}" for p in positions for label in _paths(names[p], args[p])]
         partials += [f"∂f/∂{w.name}" for w in derived.weights or ()]
+    elif isinstance(derived, JacobianFunction):
+        return _block_names(derived, args, len(shapes))
     others = len(shapes) - len(partials)
     word = "f" if isinstance(derived, GradientFunction) or derived.verb == "symbolic" else "out"
     values = [word] if others == 1 else [f"{word}_{k}" for k in range(others)]
     with_value = isinstance(derived, GradientFunction) and derived.with_value
     return values + partials if with_value else partials + values
+
+
+def _block_names(derived: JacobianFunction, args: tuple, count: int) -> list[str]:
+    """What the blocks of a Jacobian or Hessian are called, row by row, and what comes with them."""
+    names = argument_names(derived.fn, len(args))
+    by = [label for p in derived.positions for label in _paths(names[p], args[p])]
+    if derived.verb == "hessian":
+        made = [f"∂²f/∂{x}²" if x == y else f"∂²f/∂{x}∂{y}" for x in by for y in by]
+    else:
+        structure, leaves = derived.result_shapes()  # of the latest call, whose shapes these are
+        rows = derived.block_count(structure, len(leaves)) // len(by)
+        of = ["f"] if rows == 1 else [f"f_{k}" for k in range(rows)]
+        made = [f"∂{f}/∂{x}" for f in of for x in by]
+    return made + [f"aux_{k}" for k in range(count - len(made))]
 
 
 def _paths(name: str, value: Any) -> list[str]:
@@ -72,15 +92,19 @@ def _paths(name: str, value: Any) -> list[str]:
     return [name]
 
 
-def shape_tree(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> str:
+def shape_tree(
+    derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], called: Sequence[str] | None = None
+) -> str:
     """The shapes of the results in their structure, each gradient with what it is taken by.
+
+    ``called`` is what the arrays of the result are called, where that is not what ``result_names`` says.
 
     >>> import numpy as np, symgrad
     >>> shape_tree(symgrad.grad(lambda x, y: np.sum(x) * y, (0, 1)), (np.ones((2, 3)), 1.0), {})
     '(∂f/∂x: (2, 3), ∂f/∂y: ())'
     """
     structure, shapes = derived.result_shapes(*args, **kwargs)
-    names = iter(result_names(derived, args, [tuple(s) for s in shapes if s is not None]))
+    names = iter(called or result_names(derived, args, [tuple(s) for s in shapes if s is not None]))
     leaves = [_Leaf("", None) if s is None else _Leaf(next(names), tuple(s)) for s in shapes]
     return _spell(unflatten(structure, leaves))
 

@@ -6,6 +6,7 @@ differentiated, a Cell) it builds its derivative into that trace, so any order i
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..closed_form.latex import aligned, prefers_entries
 from ..closed_form.matrix import required_forms
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
-from ..errors import ArgumentError
+from ..errors import ArgumentError, MissingPart
 from ..kernels.kernel import Kernel, lower
 from ..named_dims import declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
@@ -231,6 +232,18 @@ class DerivedFunction:
         arrays = entry.arguments(leaves)
         return agreement(program, arrays, lower(program, "numpy")(*arrays))
 
+    def panel(self, *args: Any, **kwargs: Any) -> Any:
+        """Switches and sliders around this derivative, in a notebook (``pip install 'symgrad[notebook]'``)."""
+        return notebook_room("panel").panel(self, args, kwargs)
+
+    def picture(self, *args: Any, **kwargs: Any) -> Any:
+        """The Program as a picture, what the function computes beside what the derivative adds."""
+        return notebook_room("picture").picture(self, args, kwargs)
+
+    def annotate(self, *args: Any, **kwargs: Any) -> Any:
+        """The source of the function, with what each line costs and what its derivative adds to that."""
+        return notebook_room("annotation").annotate(self, args, kwargs)
+
     def _readable(self) -> DerivedFunction:
         """The function whose forms show this one."""
         return self
@@ -273,6 +286,17 @@ class DerivedFunction:
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def notebook_room(name: str) -> Any:
+    """A part of ``symgrad_notebook``, imported where it is asked for and nowhere else."""
+    try:
+        return importlib.import_module(f"symgrad_notebook.{name}")
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").split(".")[0]
+        if missing in ("symgrad_notebook", "IPython", "ipywidgets", "anywidget", "traitlets"):
+            raise MissingPart(f"this needs {missing}: pip install 'symgrad[notebook]'") from None
+        raise
 
 
 def checked_index(index: Any, shape: tuple) -> tuple[int, ...]:

@@ -144,10 +144,21 @@ class GradientFunction(DerivedFunction):
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
         names = entry.argument_names
         by_input = [n for p in (range(len(names)) if self.all_inputs else self.positions or ()) for n in names[p]]
-        gradients = [partial_latex(n) for n in (*by_input, *(w.name for w in self.weights or ()))]
+        order = self.order
+        gradients = [partial_latex(n, order) for n in (*by_input, *(w.name for w in self.weights or ()))]
         others = len(entry.program.outputs) - len(gradients)
         values = ["f"] if others == 1 else [f"f_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
+
+    @property
+    def order(self) -> int:
+        """How often it derives by the same one argument: 2 for ``grad(grad(f))``."""
+        inner = self.fn
+        alone = self.bare_inputs and not (self.weights or self.has_aux or self.takes_sens or self.return_ids)
+        if not (alone and isinstance(inner, GradientFunction)) or inner.positions != self.positions:
+            return 1
+        pure = inner.bare_inputs and not (inner.weights or inner.has_aux or inner.takes_sens or inner.with_value)
+        return 1 + inner.order if pure else 1
 
     def _warn_of_unused(self, flows: list[Node | None]) -> None:
         for weight, flow in zip(self.weights or (), flows, strict=True):
@@ -184,9 +195,11 @@ def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: 
     return gradients
 
 
-def partial_latex(name: str) -> str:
+def partial_latex(name: str, order: int = 1) -> str:
     """``∂f/∂name`` as LaTeX."""
-    return rf"\frac{{\partial f}}{{\partial {symbol_latex(name)}}}"
+    if order == 1:
+        return rf"\frac{{\partial f}}{{\partial {symbol_latex(name)}}}"
+    return rf"\frac{{\partial^{{{order}}} f}}{{\partial {symbol_latex(name)}^{{{order}}}}}"
 
 
 def _weighed(tangent: Node, ct: Node, batch: int) -> Node:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..closed_form.latex import symbol_latex
 from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
 from ..differentiation.reverse import active_nodes, pull_back
@@ -26,7 +27,7 @@ from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 from .contributions import Block, Contributions
-from .derived import DerivedFunction, checked_index, finished_as
+from .derived import DerivedFunction, checked_index, finished_as, notebook_room
 from .modes import MODES, Choice, chosen
 from .positions import (
     check_arguments,
@@ -131,6 +132,20 @@ class JacobianFunction(DerivedFunction):
             raise ArgumentError(f"{self.__name__}: pass example arguments, whose shapes the formula is for.")
         return super()._entry(args, kwargs)
 
+    def labels(self, entry):
+        names = entry.argument_names
+        by = [symbol_latex(n) for p in self.positions for n in names[p]]
+        rows = self.block_count(entry.structure, len(entry.slots)) // len(by)
+        of = ["f"] if rows == 1 else [f"f_{{{k}}}" for k in range(rows)]
+        made = [rf"\frac{{\partial {f}}}{{\partial {x}}}" for f in of for x in by]
+        return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
+
+    def block_count(self, structure: Any, leaves: int) -> int:
+        """How many of the ``leaves`` of a result of this structure are blocks of the Jacobian; the others are aux."""
+        if not self.has_aux:
+            return leaves
+        return len(flatten(unflatten(structure, range(leaves))[0])[0])
+
     def sparsity(self, *args: Any, **kwargs: Any) -> Any:
         """The pattern of each block for these arguments: a ``Sparsity``, nested as the result is.
 
@@ -150,6 +165,11 @@ class JacobianFunction(DerivedFunction):
         twin._check(args, kwargs)
         found = twin._compiled.patterns(*args, **kwargs)
         return found[0] if self.has_aux else found
+
+    def explore(self, *args: Any, **kwargs: Any) -> Any:
+        """A map of the Jacobian to look into, entry by entry, in a notebook (``pip install 'symgrad[notebook]'``)."""
+        self._needs_examples(args, kwargs)
+        return notebook_room("explorer").explore(self, args, kwargs)
 
     def contributions(self, index: int | tuple[int, ...], *args: Any, output: int = 0, **kwargs: Any) -> Contributions:
         """Which lines of the function the entry at ``index`` flows through, for these arguments.
@@ -173,7 +193,7 @@ class JacobianFunction(DerivedFunction):
         entry = readable._entry(args, kwargs)
         arrays = [v for is_array, v in entry.slots if is_array]
         leaves = [v for p in self.positions for v in flatten(args[p])[0]]
-        count = len(arrays) // len(leaves) * len(leaves)
+        count = self.block_count(entry.structure, len(entry.slots))
         if not 0 <= output < count:
             raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")
         shape = entry.program.outputs[arrays[output]].shape
@@ -303,6 +323,17 @@ class HessianFunction(JacobianFunction):
         symmetric = _is_symmetric(run.outputs)
         choice = chosen(gradients, wrt, self.mode, symmetric, every)
         return _Linearised(choice, gradients, run.inputs, symmetric and len(wrt) == 1)
+
+    def labels(self, entry):
+        by = [symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
+        made = [
+            rf"\frac{{\partial^{{2}} f}}{{\partial {x}\,\partial {y}}}"
+            if x != y
+            else rf"\frac{{\partial^{{2}} f}}{{\partial {x}^{{2}}}}"
+            for x in by
+            for y in by
+        ]
+        return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
 
     def _differentiated(self, run):
         outputs, wrt = run.outputs, run.inputs.flat

@@ -139,7 +139,7 @@ def test_a_missing_part_is_said_with_its_remedy(monkeypatch):
 
 
 def test_the_magic_is_two_plain_functions():
-    gradient = symgrad_notebook.gradient_of(lambda x, y: x * y, "y")
+    gradient = symgrad_notebook.derivative_of(lambda x, y: x * y, "y")
     with capture_output() as captured:
         symgrad_notebook.show(gradient, 2.0, 3.0, name="g")
     assert captured.outputs[0].data["text/plain"] == "f = x*y\n∂f/∂y = x"
