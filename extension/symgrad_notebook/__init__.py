@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import completion
 from .display import show
 from .gradient import derivative_of
 from .magic import SymgradMagics
@@ -19,10 +20,12 @@ def load_ipython_extension(shell: Any) -> None:
     """Register the magics; loading twice leaves one of each."""
     unload_ipython_extension(shell)
     shell.register_magics(SymgradMagics)
+    completion.register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Take the magics back, with everything that registering them left in the shell."""
+    completion.unregister(shell)
     manager = shell.magics_manager
     for kind, names in (SymgradMagics.magics or {}).items():
         for name in names:

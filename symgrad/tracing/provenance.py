@@ -63,7 +63,8 @@ class Ledger(dict):
 
     def get(self, key: Any, default: Any = None) -> Any:
         node = super().get(key, default)
-        if node is not None:
+        derived = self._graph.origin
+        if node is not None and (derived is None or derived[1]):  # a pass asks for nobody
             self._ask(node, self._origin())
         return node
 

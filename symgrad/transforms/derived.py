@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from ..closed_form.formulas import Formulas, formulas
 from ..closed_form.index_form import index_forms
 from ..closed_form.latex import aligned, prefers_entries
 from ..closed_form.matrix import required_forms
+from ..closed_form.symbols import safe_name
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
 from ..errors import ArgumentError, MissingPart
+from ..exporters import export
+from ..exporters.subject import Subject
 from ..kernels.kernel import Kernel, lower
 from ..named_dims import declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
@@ -232,6 +236,38 @@ class DerivedFunction:
         arrays = entry.arguments(leaves)
         return agreement(program, arrays, lower(program, "numpy")(*arrays))
 
+    def export(self, format: str, *args: Any, path: str | Path | None = None, **kwargs: Any) -> str:
+        r"""The derivative as text in another format, also written to ``path`` where that is given.
+
+        ``format`` is one of ``symgrad.exporters.FORMATS``: ``python`` (a module that needs NumPy alone), ``latex``,
+        ``markdown``, ``text``, ``dot`` or ``svg``. An ArgumentError for another one.
+
+        >>> import symgrad
+        >>> print(symgrad.grad(lambda x: x**3).export("latex", 2.0))
+        % the gradient of f
+        \[
+        \begin{aligned} \frac{\partial f}{\partial x} &= 3 x^{2} \end{aligned}
+        \]
+        <BLANKLINE>
+        """
+        readable = self._readable()
+        entry = readable._entry(args, kwargs)
+        function = self.fn
+        while isinstance(function, DerivedFunction):
+            function = function.fn
+        called = getattr(function, "__name__", type(function).__name__)
+        called = "f" if called == "<lambda>" else safe_name(called)
+        subject = Subject(
+            safe_name(f"{self.verb}_{called}"),
+            f"the {_WORDS.get(self.verb, self.verb)} of {called}",
+            entry.readable,
+            formulas(entry.readable),
+            readable.labels(entry),
+            entry.structure,
+            entry.slots,
+        )
+        return export(subject, format, path)
+
     def panel(self, *args: Any, **kwargs: Any) -> Any:
         """Switches and sliders around this derivative, in a notebook (``pip install 'symgrad[notebook]'``)."""
         return notebook_room("panel").panel(self, args, kwargs)
@@ -309,6 +345,7 @@ def checked_index(index: Any, shape: tuple) -> tuple[int, ...]:
     return tuple([int(k) if k >= 0 else int(k) + d for k, d in zip(place, shape, strict=True)])
 
 
+_WORDS = {"grad": "gradient", "jacobian": "Jacobian", "hessian": "Hessian", "symbolic": "value"}
 _FORMS = ("auto", "entries", "index", "matrix")
 
 
