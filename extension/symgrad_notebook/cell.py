@@ -50,13 +50,12 @@ def expression_function(
             "the expression has no variable with a number or an array in the notebook; assign one, or name it: "
             "--at 'x=1.0'."
         )
-    taken = ast.arguments(
-        posonlyargs=[], args=[ast.arg(n) for n in arguments], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
-    made = ast.FunctionDef(EXPRESSION, taken, [ast.copy_location(ast.Return(last.value), last)], decorator_list=[])
-    if hasattr(ast, "TypeVar"):
-        made.type_params = []
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(made, last)], type_ignores=[]))
+    module = ast.parse(f"def {EXPRESSION}(): return")
+    made = module.body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.args.args = [ast.arg(n) for n in arguments]
+    made.body = [ast.copy_location(ast.Return(last.value), last)]
+    ast.fix_missing_locations(ast.copy_location(made, last))
     own: dict[str, Any] = {}
     exec(compile(module, filename, "exec"), namespace, own)
     return EXPRESSION, own[EXPRESSION]

@@ -29,8 +29,9 @@ def register(shell: Any) -> None:
 def unregister(shell: Any) -> None:
     """Take it back."""
     dispatcher = shell.strdispatchers.get("complete_command")
-    for key in _COMPLETERS if dispatcher is not None else ():
-        dispatcher.strs.pop(key, None)
+    if dispatcher is not None:
+        for key in _COMPLETERS:
+            dispatcher.strs.pop(key, None)
 
 
 def _of_flags(calls: bool, shell: Any, event: Any) -> list[str]:
@@ -42,8 +43,7 @@ def _of_flags(calls: bool, shell: Any, event: Any) -> list[str]:
     if flag in _CHOICES:
         return _beginning(_CHOICES[flag], event.symbol)
     if flag in _VARIABLES:
-        head, comma, start = event.symbol.rpartition(",")
-        return [head + comma + name for name in _beginning(_named(namespace, is_example), start)]
+        return _beginning(_named(namespace, is_example), event.symbol)
     if event.symbol.startswith("-"):
         return _beginning(flag_names(), event.symbol)
     if not calls:

@@ -11,6 +11,7 @@ from typing import Any
 import traitlets
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, parse_argstring
+from traitlets.config import Configurable
 
 from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.latex import MOST_CHARACTERS
@@ -95,7 +96,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-class Options(traitlets.config.Configurable):
+class Options(Configurable):
     """What ``%symgrad`` sets for the rest of the notebook, and ``c.SymgradMagics.… = …`` in a configuration file."""
 
     mode = traitlets.Enum(MODES, "auto", help="the sweep where --mode is not given").tag(config=True)

@@ -65,6 +65,11 @@ class Formulas:
             return [sympy.latex(element) for _, element in self.forms]
         return [expression_latex(e) for e in self.forms]
 
+    @property
+    def characters(self) -> int:
+        """Characters of LaTeX in all formulas."""
+        return sum(map(len, self.latex))
+
     def _latex_labels(self, labels: Sequence[str]) -> list[str]:
         if self.kind != "index":
             return list(labels)
@@ -78,15 +83,17 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHAR
     """
     if prefers_entries(program, budget):
         made = Formulas(program, "entries", entry_forms(program))
-        if sum(map(len, made.latex)) <= characters:
+        if made.characters <= characters:
             return made
     forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS]
     if len(forms) == len(program.outputs):
-        return Formulas(program, "matrix", forms)
+        made = Formulas(program, "matrix", forms)
+        if made.characters <= characters and sum(f.length for f in forms) <= budget:
+            return made
     if fits(program, False, budget):
         with contextlib.suppress(ClosedFormTooLarge):
             made = Formulas(program, "index", index_forms(program))
-            if sum(map(len, made.latex)) <= characters:
+            if made.characters <= characters:
                 return made
     return Formulas(program, "let-bound", [])
 

@@ -39,7 +39,7 @@ _HELPERS: dict[str, list[Callable]] = {
 def module(subject: Subject) -> str:
     """The derivative as a function of the same arguments, one line a binding, in a module of its own.
 
-    Arguments that are nested are taken apart, one argument an array; parameters of a network follow as further arguments.
+    Arguments that are nested are taken apart, one argument an array; parameters of a network follow as further ones.
     """
     program = fold_constants(subject.program)
     writer = Writer(program)

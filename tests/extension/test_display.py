@@ -38,7 +38,7 @@ def test_large_arrays_are_written_in_matrix_notation_else_by_element():
     formula, table = shown(sg.grad(lambda x: np.sin(x)), np.ones(100))
     assert formula["text/plain"] == "f = sin(x)\n∂f/∂x = cos(x)"
     by_element, _ = shown(sg.grad(np.cumsum), np.ones(100))
-    assert "∂f/∂x[i] = " in by_element["text/plain"]
+    assert "∂f/∂a[i] = " in by_element["text/plain"]
     assert "∂(Σ out): the gradient of the sum of all outputs" in table["text/plain"]
 
 
