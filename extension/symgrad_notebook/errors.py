@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from symgrad.errors import SymgradError
+from symgrad.tracing.trace import abandon
 
 from .structure import visible
 
@@ -43,6 +44,7 @@ class Shortening:
             return
         if isinstance(error, KeyboardInterrupt):
             self._keep(error)
+            abandon()
             raise Interrupted("interrupted: no derivative was bound, and what was there before still is.") from None
         if isinstance(error, Exception):
             self._keep(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import sys
 import threading
@@ -38,7 +39,9 @@ def reported(after: float) -> Iterator[None]:
         yield
         return
     done = threading.Event()
-    watch = threading.Thread(target=_report, args=(threading.get_ident(), after, done), daemon=True)
+    # the cell that output belongs to is part of the context
+    run, ident = contextvars.copy_context().run, threading.get_ident()
+    watch = threading.Thread(target=run, args=(_report, ident, after, done), daemon=True, name="symgrad progress")
     watch.start()
     try:
         yield

@@ -109,6 +109,11 @@ def active_graph() -> Graph:
     return graph
 
 
+def deactivate() -> None:
+    """No Graph is active in this thread."""
+    _state.graph = None
+
+
 def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple = ()) -> Node:
     """The node ``primitive(operands, params)``, interned; its shape and dtype are inferred."""
     table = active_graph().table

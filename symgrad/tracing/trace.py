@@ -19,7 +19,7 @@ import sympy
 from ..errors import DtypeError, ShapeError, TracingError, at_user_line
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
-from ..program.node import Graph, Node
+from ..program.node import Graph, Node, deactivate
 from .provenance import Ledger
 
 
@@ -192,6 +192,12 @@ def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
     if dtype.kind == "O":
         raise DtypeError(f"{what} has dtype object; pass numeric arrays (ragged lists make object arrays).")
     raise DtypeError(f"{what} has dtype {dtype}; symgrad differentiates real numeric arrays.")
+
+
+def abandon() -> None:
+    """No trace runs in this thread: for one whose end an interrupt has cut off."""
+    _state.trace = None
+    deactivate()
 
 
 def current() -> Trace | None:
