@@ -109,11 +109,14 @@ def page(address: str, width: int = 1100, height: int = 1400, scale: float = 1.0
             raise RuntimeError(f"the page asked for addresses off this server: {refused}")
 
 
-def run_all(opened) -> None:
+def run_all(opened, wait: bool = True) -> None:
     """Run every cell of the notebook that is open, once its kernel is really there, and wait for the end."""
     opened.locator(".jp-Notebook").wait_for()
     # the toolbar says idle before a kernel exists, so the application itself is asked
     opened.wait_for_function(_READY)
+    if not wait:
+        opened.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+        return
     opened.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
     opened.wait_for_function(_READY)
 

@@ -1,0 +1,164 @@
+"""Every flag of %%grad and %grad gives what the plain function gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from IPython.utils.capture import capture_output
+from symgrad_notebook.gradient import derivative_of
+
+import symgrad as sg
+from symgrad import Parameter, nn
+from symgrad.errors import ArgumentError
+
+CELL = "def f(x, y):\n    return np.sin(x) * y + x[0]\n"
+AT = '--at "x=[1, 2], y=[3, 4]"'
+X, Y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+
+
+def f(x, y):
+    return np.sin(x) * y + x[0]
+
+
+def aux(x, y):
+    return np.sum(x * y), x + y
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.z = Parameter(np.array([2.0]), name="z")
+        self.b = Parameter(np.array([1.0]), name="b")
+        self.frozen = Parameter(np.array([1.0]), name="frozen", requires_grad=False)
+
+    def construct(self, x):
+        return x * self.z + self.b * self.frozen
+
+
+def same(left, right):
+    if isinstance(left, tuple):
+        assert isinstance(right, tuple)
+        assert len(left) == len(right)
+        for a, b in zip(left, right, strict=True):
+            same(a, b)
+    else:
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize(
+    ("flags", "name", "derived"),
+    [
+        ("", "grad_f", sg.grad(f)),
+        ("--get-all", "grad_f", sg.grad(f, (0, 1))),
+        ("--position 1,0", "grad_f", sg.grad(f, (1, 0))),
+        ("--wrt y --mode forward", "grad_f", sg.grad(f, 1)),
+        ("--order 2", "grad_f", sg.grad(sg.grad(f))),
+        ("--order 3 --name third", "third", sg.grad(sg.grad(sg.grad(f)))),
+        ("--jacobian", "jacobian_f", sg.jacobian(f)),
+        ("--jacobian --wrt x,y --mode reverse", "jacobian_f", sg.jacobian(f, (0, 1))),
+        ("--hessian", "hessian_f", sg.hessian(f)),
+        ("--hessian --get-all", "hessian_f", sg.hessian(f, (0, 1))),
+        ("--backend numpy -q", "grad_f", sg.grad(f)),
+    ],
+)
+def test_flags_mirror_the_functions(run, shell, flags, name, derived):
+    run(f"%%grad {flags} {AT}\n{CELL}")
+    same(shell.user_ns[name](X, Y), derived(X, Y))
+
+
+def test_sparse(run, shell):
+    run(f"%%grad --jacobian --sparse {AT}\n{CELL}")
+    made = shell.user_ns["jacobian_f"](X, Y)
+    assert made.format == "csr"
+    np.testing.assert_array_equal(made.toarray(), sg.jacobian(f)(X, Y))
+
+
+def test_aux(run, shell):
+    shown = run(f"%%grad --has-aux {AT}\ndef aux(x, y):\n    return np.sum(x * y), x + y\n")
+    same(shell.user_ns["grad_aux"](X, Y), sg.grad(aux, has_aux=True)(X, Y))
+    assert "(∂f/∂x: (2,), ((2,),))" in shown.outputs[1].data["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("--weights z", lambda n: sg.grad(n, None, [n.z])),
+        ("--weights all", lambda n: sg.grad(n, None, n.trainable_params())),
+        ("--by-list", lambda n: sg.grad(n, None, n.trainable_params())),
+        ("--by-list --get-all", lambda n: sg.GradOperation(get_all=True, get_by_list=True)(n, n.trainable_params())),
+        ("--wrt x --weights b,z", lambda n: sg.grad(n, 0, [n.b, n.z])),
+        ("--wrt x,z", lambda n: sg.grad(n, 0, [n.z])),
+    ],
+)
+def test_parameters(run, shell, flags, expected):
+    net = shell.user_ns["net"] = Net()
+    run(f'%grad {flags} --name g net "[1, 2]"')
+    same(shell.user_ns["g"](X), expected(net)(X))
+
+
+def test_the_line_magic_takes_variables_and_literals(run, shell):
+    shell.user_ns |= {"f": f, "a": X}
+    shown = run('%grad --wrt y f a "[3.0, 4.0]"')
+    assert "f(x: (2,), y: (2,)) → (2,)" in shown.outputs[1].data["text/plain"]
+    same(shell.user_ns["grad_f"](X, Y), sg.grad(f, 1)(X, Y))
+
+
+def test_whole_numbers_stay_whole_where_nothing_is_derived(run, shell):
+    shell.user_ns["power"] = lambda x, n: x**n
+    run("%grad power 3 2")
+    assert shell.user_ns["grad_power"](3.0, 2) == 6.0
+
+
+def test_export_shows_or_writes(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = run(f"%%grad --export python {AT}\n{CELL}")
+    assert "def grad_f(x, y):" in shown.outputs[-1].data["text/plain"]
+    shown = run(f"%%grad --export latex:made.tex {AT}\n{CELL}")
+    assert shown.outputs[-1].data["text/plain"] == "written to made.tex"
+    assert (tmp_path / "made.tex").read_text().startswith("% the gradient of f")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"jacobian": True, "hessian": True}, "jacobian or hessian, not both"),
+        ({"sparse": True}, "sparse is for jacobian and hessian"),
+        ({"jacobian": True, "order": 2}, "order is for gradients; jacobian is one derivative"),
+        ({"hessian": True, "takes_sens": True}, "sens is the cotangent of a gradient"),
+        ({"hessian": True, "by_list": True}, "hessian is taken by arguments"),
+        ({"order": 0}, "order is 0; give 1 to 8"),
+        ({"order": 2, "takes_sens": True}, "sens weighs the outputs of a first derivative"),
+        ({"wrt": "x", "position": "0"}, "they say the same"),
+        ({"wrt": "x", "get_all": True}, "get_all takes every argument"),
+        ({"weights": "z", "by_list": True}, "leave out weights, or leave out by_list"),
+        ({"weights": "q"}, "weights names 'q'; there is z, b to choose"),
+        ({"wrt": "q"}, "wrt names 'q'; there is x, z, b to choose"),
+        ({"wrt": "z", "jacobian": True}, "wrt names the parameter 'z'"),
+        ({"mode": "cross"}, "mode='cross' is unknown"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(flags, message):
+    with pytest.raises(ArgumentError, match=message):
+        derivative_of(Net(), **flags)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("%grad", "name a function and its arguments"),
+        ("%grad nothing 1.0", "'nothing' is no function of the notebook"),
+        ("%grad f 1.0", "the function takes x, y; give a value or a variable for each"),
+        ("%grad f 1.0 nope", "there is no variable 'nope' in the notebook"),
+        ("%grad f 1.0 exec('x')", "is neither a literal nor a name"),
+        ("%grad --export nope f 1.0 2.0", "format 'nope' is unknown; choose one of dot"),
+        ("%grad --order two f 1.0 2.0", "invalid int value"),
+    ],
+)
+def test_errors_of_the_line_magic_are_short(shell, line, message):
+    shell.user_ns["f"] = lambda x, y: x * y
+    with capture_output() as captured:
+        result = shell.run_cell(line)
+    assert result.error_in_exec is not None
+    assert message in captured.stdout
+    assert "Traceback" not in captured.stdout
+    assert "grad_f" not in shell.user_ns
