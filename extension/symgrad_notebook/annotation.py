@@ -196,7 +196,7 @@ def _swell(cost: LineCost) -> str:
 def _source(cost: LineCost, share: float) -> str:
     """The source of a line, which opens to its kernel lines, on a ground that says how much it does."""
     ground = f"background:rgba(230,159,0,{0.45 * share:.2f})" if share else ""
-    text = f"<code style='white-space:pre'>{_escaped(cost.text) or ' '}</code>"
+    text = f"<code style='white-space:pre; background:none'>{_escaped(cost.text) or ' '}</code>"
     style = f"text-align:left; {ground}"
     if not cost.kernel:
         return f"<td style='{style}'>{text}</td>"
@@ -205,8 +205,8 @@ def _source(cost: LineCost, share: float) -> str:
     more = [f"… {left_out} more lines"] if left_out else []
     kernel = _escaped("\n".join([*shown, *more]))
     return (
-        f"<td style='{style}'><details><summary>{text}</summary><pre style='margin:0 0 0 2em'>{kernel}</pre>"
-        "</details></td>"
+        f"<td style='{style}'><details><summary>{text}</summary>"
+        f"<pre style='margin:0 0 0 2em; background:none'>{kernel}</pre></details></td>"
     )
 
 

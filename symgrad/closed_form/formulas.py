@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sympy
 
 from ..errors import ClosedFormTooLarge
@@ -16,6 +17,9 @@ from .entries import entry_forms
 from .index_form import index_forms
 from .latex import MOST_CHARACTERS, MOST_LETTERS, MOST_LINES, at, expression_latex, let_bound_rows, prefers_entries
 from .matrix import matrix_forms
+
+#: characters of text that a line of formulas may have
+_WIDEST = 72
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ class Formulas:
         """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings."""
         if self.kind == "let-bound":
             return let_bound_rows(self.program, labels)
+        if self.kind == "entries":
+            pairs = zip(labels, self.forms, self.latex, strict=True)
+            return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole)]
         return [f"{label} &= {formula}" for label, formula in zip(self._latex_labels(labels), self.latex, strict=True)]
 
     def text_rows(self, names: Sequence[str]) -> list[str]:
@@ -74,6 +81,16 @@ class Formulas:
         if self.kind != "index":
             return list(labels)
         return [at(label, free) for label, (free, _) in zip(labels, self.forms, strict=True)]
+
+
+def _entry_rows(label: str, form: Any, whole: str) -> list[str]:
+    """An array in brackets; entry by entry, under one another, where it would be wider than a page."""
+    rows = form.reshape(1, -1) if form.ndim == 1 else form
+    if form.ndim not in (1, 2) or sum(max((len(str(e)) for e in c), default=0) for c in rows.T) <= _WIDEST:
+        return [f"{label} &= {whole}"]
+    places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
+    name = rf"\left({label}\right)" if "frac" in label else label
+    return [f"{name}_{{{place}}} &= {sympy.latex(e)}" for place, e in zip(places, form.ravel(), strict=True)]
 
 
 def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHARACTERS) -> Formulas:

@@ -1,0 +1,66 @@
+"""Formulas: which form is taken, and that LaTeX and text say the same of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+
+
+def kind(derived, *args, **options):
+    return derived.formulas(*args, **options).kind
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "expected"),
+    [
+        (np.sin, (np.ones(3),), "entries"),
+        (np.sin, (np.ones(100),), "matrix"),
+        (np.cumsum, (np.ones(100),), "index"),
+        (lambda x: np.sum(np.sort(x) * np.cumsum(x)), (np.ones(100),), "index"),
+    ],
+)
+def test_small_arrays_by_entries_others_by_matrices_or_indices(fn, args, expected):
+    assert kind(sg.grad(fn), *args) == expected
+
+
+def test_long_formulas_are_let_bound():
+    def long(x):
+        for _ in range(100):
+            x = np.sin(x) * x
+        return x
+
+    made = sg.grad(long).formulas(1.0)
+    assert made.kind == "let-bound"
+    assert made.latex_rows(["g"])[0].startswith("v_{0} &= ")
+    assert made.text_rows(["g"])[0].startswith("program(x: float64[])")
+    assert "more lines" in made.text_rows(["g"])[-2]
+
+
+def test_a_budget_folds_every_form():
+    for size in (3, 100):
+        assert kind(sg.grad(lambda x: np.sum(np.sin(x) * x)), np.ones(size), budget=1) == "let-bound"
+
+
+def test_wide_arrays_are_written_entry_by_entry():
+    def hand(q):
+        angle = np.cumsum(q)
+        return np.stack([np.sum(np.cos(angle)), np.sum(np.sin(angle))])
+
+    rows = sg.jacobian(hand).latex_rows(np.ones(3))
+    assert len(rows) == 6
+    assert rows[0].startswith(r"\left(\frac{\partial f}{\partial q}\right)_{1,1} &= ")
+    assert rows[5] == r"\left(\frac{\partial f}{\partial q}\right)_{2,3} &= \cos{\left(q_{1} + q_{2} + q_{3} \right)}"
+    assert len(sg.jacobian(hand).latex_rows(np.ones(2))) == 1
+
+
+def test_text_and_latex_have_a_row_an_output():
+    made = sg.grad(lambda x, y: np.sum(x * y), (0, 1)).formulas(np.ones(2), np.ones(2))
+    assert made.text_rows(["a", "b"]) == ["a = [y1, y2]", "b = [x1, x2]"]
+    assert [row.partition(" &= ")[0] for row in made.latex_rows(["a", "b"])] == ["a", "b"]
+
+
+def test_an_empty_array_has_a_formula():
+    assert sg.jacobian(lambda x: x[:0]).formulas(np.ones(3)).kind == "entries"
+    assert sg.jacobian(lambda x: x[:0]).latex(np.ones(3))
