@@ -15,6 +15,7 @@ from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.formulas import Formulas, formulas
 from symgrad.closed_form.latex import MOST_CHARACTERS, aligned
 from symgrad.compiled import Entry, argument_names
+from symgrad.errors import ResultTooLarge
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
@@ -138,9 +139,12 @@ def _way(derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, 
     elif isinstance(derived, JacobianFunction):
         with contextlib.redirect_stdout(io.StringIO()):
             said.append(derived.explain(*args, **kwargs).reason.rstrip("."))
-            pattern = derived._readable()
-        said += [pattern.verb + " as scipy.sparse"] if derived.sparse else []
-    said.append(f"runs on {entry.kernel.backend}")
+        if derived.sparse:
+            return [*said, "as scipy.sparse: what has no entry is never computed"]
+    try:
+        said.append(f"runs on {entry.kernel.backend}")
+    except ResultTooLarge as error:
+        said.append(str(error))
     return said
 
 

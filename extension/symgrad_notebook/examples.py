@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ArgumentError
+from symgrad.named_dims import declaration_of
+from symgrad.program.dims import is_named, value_of
 from symgrad.tracing.tree import flatten, tree_map
 
 from .gradient import argument_names, parameters
@@ -19,11 +22,12 @@ from .gradient import argument_names, parameters
 def example_arguments(
     function: Callable, at: str | None, namespace: dict[str, Any], positions: Collection[int]
 ) -> tuple[list[Any], list[str]]:
-    """A value for each argument, and the names of those for which the number 1.0 stands in.
+    """A value for each argument, and the names of those for which ones stand in.
 
     A value comes from ``at``, else from the argument's default, else from the variable of that name in
-    the notebook. Whole numbers become floats at ``positions``, those that are differentiated by; other
-    variables and defaults stay as they are, so that sizes and axes are whole.
+    the notebook; else it is an array of ones of the shape that the function declares, or the number 1.0. Whole numbers
+    become floats at ``positions``, those that are differentiated by; other variables and defaults stay as they are, so
+    that sizes and axes are whole.
     """
     names = argument_names(function)
     defaults = {p.name: p.default for p in parameters(function) if p.default is not inspect.Parameter.empty}
@@ -32,7 +36,8 @@ def example_arguments(
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise ArgumentError(f"--at gives {', '.join(unknown)}; the function takes {', '.join(names)}.")
-    values, assumed = [], []
+    values: list[Any] = []
+    assumed: list[str] = []
     for k, name in enumerate(names):
         if name in given:
             value = given[name]
@@ -44,7 +49,33 @@ def example_arguments(
             value = 1.0
             assumed.append(name)
         values.append(tree_map(_floating, value) if k in positions else value)
+    declaration = declaration_of(function) if assumed else None
+    if declaration is not None:
+        trees, _ = declaration.shapes(values, {})
+        values = _as_declared(values, trees, [name in assumed for name in names])
     return values, assumed
+
+
+def _as_declared(values: Sequence[Any], trees: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
+    """``values`` with ones of the declared shapes where one is missing; sizes are those of the others, or 3, 4, …"""
+    sizes: dict[Any, int] = {}
+    for value, tree, made_up in zip(values, trees, missing, strict=True):
+        leaves = [] if made_up or tree is None else zip(flatten(value)[0], flatten(tree)[0], strict=False)
+        for leaf, declared in leaves:
+            sizes.update({d: n for d, n in zip(declared.shape, np.shape(leaf), strict=False) if is_named(d)})
+    fresh = itertools.count(3)
+
+    def ones(declared: Any) -> np.ndarray:
+        for d in declared.shape:
+            for name in d.free_symbols if is_named(d) else ():
+                if name not in sizes:
+                    sizes[name] = next(fresh)
+        return np.ones([value_of(d, sizes) if is_named(d) else d for d in declared.shape])
+
+    return [
+        tree_map(ones, tree) if made_up and tree is not None else value
+        for value, tree, made_up in zip(values, trees, missing, strict=True)
+    ]
 
 
 def argument_values(

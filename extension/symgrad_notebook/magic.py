@@ -207,4 +207,5 @@ def _stand_in(assumed: list[str]) -> str:
     """What to say of arguments for which no value was found."""
     if not assumed:
         return ""
-    return f'no value for {", ".join(assumed)} was found, so 1.0 stands in; give --at "{assumed[0]}=…"'
+    stand_in = "1.0 stands in" if len(assumed) == 1 else "ones stand in"
+    return f'no value for {", ".join(assumed)} was found, so {stand_in}; give --at "{assumed[0]}=…"'

@@ -104,6 +104,29 @@ def test_nothing_of_the_options_is_evaluated(shell):
     assert "leak" not in shell.user_ns
 
 
+def test_declared_shapes_need_no_values(run, shell):
+    cell = 'def loss(w: sg.Array["d"], X: sg.Array["n d"]):\n    return np.sum((X @ w) ** 2)\n'
+    run("import symgrad as sg")
+    shown = run(f"%%grad\n{cell}")
+    assert "no value for w, X was found, so ones stand in" in shown.outputs[1].data["text/plain"]
+    assert "grad_loss(w, X) → ∂f/∂w: (d,)" in shown.outputs[1].data["text/plain"]
+    shell.user_ns["X"] = np.ones((7, 2))
+    assert "loss(w: (2,), X: (7, 2)) → ()" in run(f"%%grad\n{cell}").outputs[1].data["text/plain"]
+
+
+def test_what_is_too_large_to_run_still_has_a_formula(run, shell):
+    shell.user_ns["x"] = np.ones(10**6)
+    shown = run("%%grad --hessian\ndef f(x):\n    return np.sum(x[1:] * x[:-1] ** 2)\n")
+    assert "∂²f/∂x²[i, j] = " in shown.outputs[0].data["text/plain"]
+    assert "would take 7.28 TiB" in shown.outputs[1].data["text/plain"]
+    assert "sparse=True" in shown.outputs[1].data["text/plain"]
+
+
+def test_prints_of_the_function_come_once(run):
+    shown = run("%%grad --at x=2\ndef f(x):\n    print('traced')\n    return x**2\n")
+    assert shown.stdout.count("traced") == 1
+
+
 def test_help_is_printed(run):
     printed = run("%%grad -h\npass").stdout
     assert "--wrt" in printed
@@ -129,7 +152,8 @@ def _state(shell):
     manager = shell.magics_manager
     magics = {kind: sorted(names) for kind, names in manager.magics.items()}
     hooks = {name: list(chain) for name, chain in shell.events.callbacks.items()}
-    return magics, sorted(manager.registry), [type(c).__name__ for c in shell.configurables], hooks
+    completers = sorted(shell.strdispatchers["complete_command"].strs)
+    return magics, sorted(manager.registry), [type(c).__name__ for c in shell.configurables], hooks, completers
 
 
 def test_a_missing_part_is_said_with_its_remedy(monkeypatch):
