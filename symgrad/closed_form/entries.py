@@ -17,7 +17,7 @@ from ..primitives.elementwise import SLOTS, Template
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
-from .index_form import IndexForm
+from .index_form import IndexForm, constant_names
 from .linalg import ENTRIES as LINEAR_ALGEBRA
 from .symbols import as_number, gated, instantiate, number, safe_names
 
@@ -41,33 +41,58 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     Long sums stay ``sympy.Sum`` over ``x[i, j]``, which count from 0. Only what the element needs is built.
     """
     element: Any = IndexForm(program).element(node, index)
-    terms = math.prod(_terms(s) for s in element.atoms(sympy.Sum))
-    if terms > MOST_TERMS or not all(is_concrete(n.shape) for n in program.inputs):
+    if _written_operations(element) > MOST_OPERATIONS or not all(is_concrete(n.shape) for n in program.inputs):
         return sympy.factor_terms(element)
     written: Any = element.doit() if element.has(sympy.Sum) else element
-    named: dict[sympy.Basic, sympy.Symbol] = {}
+    named: dict[sympy.Basic, Any] = {}
     bases = safe_names(program.names)
     counts = [math.prod(n.shape) for n in program.inputs]
     for source, base, stem, count in zip(program.inputs, bases, _stems(bases, counts), counts, strict=True):
-        for e in written.atoms(sympy.Indexed):
-            inside = all(i.is_Integer and 0 <= i < d for i, d in zip(e.indices, source.shape, strict=False))
-            if str(e.base) == base and inside:  # an index outside stands in a case that does not hold
-                place = int(np.ravel_multi_index([int(i) for i in e.indices], source.shape))
-                named[e] = sympy.Symbol(stem if count == 1 else f"{stem}{place + 1}", real=True)
+        for e, place in _inside(written, base, source.shape):
+            flat = int(np.ravel_multi_index(place, source.shape))
+            named[e] = sympy.Symbol(stem if count == 1 else f"{stem}{flat + 1}", real=True)
+    for base, value in constant_names(program).items():
+        named.update({e: number(value[place]) for e, place in _inside(written, base, value.shape)})
     return sympy.factor_terms(written.xreplace(named))
 
 
-#: summands that an entry is written out with
-MOST_TERMS = 64
+#: operations of an entry whose sums are written out
+MOST_OPERATIONS = 200
 
 
-def _terms(s: sympy.Sum) -> int:
-    count = 1
-    limits: Any = s.limits
-    for _, low, high in limits:
-        steps = high - low + 1
-        count *= int(steps) if steps.is_Integer else MOST_TERMS + 1
-    return count
+def _inside(written: Any, base: str, shape: Sequence[int]) -> list[tuple[sympy.Indexed, tuple[int, ...]]]:
+    """The elements of one array in a formula, each with its place; one outside stands in a case that does not hold."""
+    found = []
+    for e in written.atoms(sympy.Indexed):
+        if str(e.base) == base and all(i.is_Integer and 0 <= i < d for i, d in zip(e.indices, shape, strict=False)):
+            found.append((e, tuple(map(int, e.indices))))
+    return found
+
+
+def _written_operations(element: sympy.Basic) -> float:
+    """How many operations a formula has when its sums are written out, at most."""
+    last = {i: high for s in element.atoms(sympy.Sum) for i, _, high in s.limits}  # type: ignore[attr-defined]
+    count: dict[sympy.Basic, float] = {}
+    for part in sympy.postorder_traversal(element):
+        if part not in count:
+            own = max(len(part.args) - 1, 1) if part.args else 0
+            count[part] = own + sum(count.get(a, 0) for a in part.args)
+            if isinstance(part, sympy.Sum):
+                steps = math.prod(_steps(low, high, last) for _, low, high in part.limits)
+                count[part] = steps * (count[part.function] + 1)
+            elif isinstance(part, sympy.Indexed):
+                count[part] = 0
+    return count[element]
+
+
+def _steps(low: Any, high: Any, last: dict[Any, Any]) -> float:
+    """How many indices there are; the end of an inner sum may be the index of an outer one."""
+    steps = high - low + 1
+    for _ in last:
+        if steps.is_Integer:
+            break
+        steps = steps.xreplace(last)
+    return max(int(steps), 0) if steps.is_Integer else math.inf
 
 
 def entry_names(program: Program) -> list[list[str]]:

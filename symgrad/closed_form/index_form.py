@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import sympy
 
 from ..errors import ClosedFormTooLarge
@@ -40,14 +41,22 @@ class ExtremumOver(sympy.Function):
         return f"{name}({printer._print(element)} for {printer._print(index)} < {printer._print(size)})"
 
 
+def _constants(program: Program) -> list[Node]:
+    return [n for n in program.nodes if n.primitive.name == "constant"]
+
+
+def constant_names(program: Program) -> dict[str, np.ndarray]:
+    """The arrays that the function captured, by the names that the index form gives them."""
+    return {f"c_{k}": np.asarray(n.params[0].value) for k, n in enumerate(_constants(program))}
+
+
 class IndexForm:
     """Writes nodes of one program at given indices; ``leaf`` may name further nodes instead of opening them."""
 
     def __init__(self, program: Program, leaf: Callable[[Node], str | None] = lambda _: None) -> None:
         names = safe_names(program.names)
         self._names = dict(zip(program.inputs, names, strict=True))
-        constants = [n for n in program.nodes if n.primitive.name == "constant"]
-        self._names |= {n: f"c_{k}" for k, n in enumerate(constants)}
+        self._names |= {n: f"c_{k}" for k, n in enumerate(_constants(program))}
         self._leaf = leaf
         self.indices = Indices(program)
         self._memo: dict[Any, Any] = {}

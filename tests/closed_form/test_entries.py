@@ -1,0 +1,67 @@
+"""One entry as a formula: evaluated on its own it is the difference quotient, written out or as a sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+
+import symgrad as sg
+
+rng = np.random.default_rng(0)
+A = rng.normal(size=(3, 4))
+
+
+def hand(q):
+    angle = np.cumsum(q)
+    return np.stack([np.sum(np.cos(angle)), np.sum(np.sin(angle))])
+
+
+def captured(x):
+    return np.sin(A @ x)
+
+
+def quotient(fn, x, index, h=1e-6):
+    *out, k = index
+    step = h * np.eye(len(x))[k]
+    return ((fn(x + step) - fn(x - step)) / (2 * h))[tuple(out)]
+
+
+@pytest.mark.parametrize(
+    ("fn", "name", "count", "index"),
+    [
+        (hand, "q", 3, (0, 1)),
+        (hand, "q", 12, (1, 4)),
+        (hand, "q", 12, (0, 11)),
+        (captured, "x", 4, (2, 3)),
+        (lambda x: np.stack([np.sum(x**3), x[0] * x[1]]), "x", 40, (0, 7)),
+    ],
+)
+def test_a_short_entry_is_written_out(fn, name, count, index):
+    x = rng.normal(size=count)
+    entry = sg.jacobian(fn).entry(index, x)
+    assert not entry.has(sympy.Sum, sympy.Indexed)
+    values = {sympy.Symbol(f"{name}{k + 1}", real=True): v for k, v in enumerate(x)}
+    np.testing.assert_allclose(float(entry.subs(values)), quotient(fn, x, index), atol=1e-8)
+
+
+def test_a_long_one_stays_a_sum():
+    X, w = rng.normal(size=(200, 3)), rng.normal(size=3)
+
+    def loss(w, X):
+        return np.sum(np.log(1 + np.exp(X @ w)))
+
+    entry = sg.hessian(loss).entry((0, 1), w, X)
+    assert entry.has(sympy.Sum)
+    assert entry.count_ops() < 50
+    long = sg.jacobian(hand).entry((0, 1), rng.normal(size=80))
+    assert long.has(sympy.Sum)
+
+
+def test_further_entries_of_the_same_arrays_use_what_is_there():
+    jacobian = sg.jacobian(hand)
+    x = rng.normal(size=6)
+    jacobian.entry((0, 1), x)
+    readable = jacobian._compiled.latest.readable
+    jacobian.entry((1, 2), x)
+    assert jacobian._compiled.latest.readable is readable
