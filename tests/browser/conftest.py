@@ -13,9 +13,17 @@ import shutil
 import nbformat
 import pytest
 
-_spec = importlib.util.spec_from_file_location("symgrad_lab", pathlib.Path(__file__).with_name("lab.py"))
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
+
+def _beside(name):
+    """A module of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"symgrad_{name}", pathlib.Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+lab = _beside("lab")
+esm = _beside("esm")
 
 
 def pytest_collection_modifyitems(items):
@@ -40,9 +48,9 @@ def _server(tmp_path_factory):
 
 @pytest.fixture
 def notebook(_server):
-    """``notebook(cells)`` opens a page on a new notebook and runs it; ``notebook(path)`` on a copy of one that is there.
+    """``notebook(cells)`` opens a page on a new notebook and runs it; ``notebook(path)`` on a copy of one.
 
-    ``theme="JupyterLab Dark"`` changes the colours first. The page has ``path``, the notebook's file, and ``run_all()``.
+    ``theme="JupyterLab Dark"`` changes the colours first. The page has ``path``, the file, and ``run_all()``.
     """
     folder, address = _server
     with contextlib.ExitStack() as pages:
@@ -68,3 +76,13 @@ def notebook(_server):
 
 
 _numbers = itertools.count()
+
+
+@pytest.fixture(scope="class")
+def widget():
+    """``widget(module, state=, answer=, theme=, …)`` shows a widget's ES module without Jupyter: see ``esm.py``.
+
+    For the tests of a class, which ends it before a ``notebook`` begins.
+    """
+    with esm.browser() as open_widget:
+        yield open_widget
