@@ -26,6 +26,7 @@ from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor
 from .tracing import numpy_functions as _numpy_functions  # noqa: F401
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
+from .transforms.intermediates import intermediates, stopping
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp
 from .transforms.tracing import trace
@@ -55,6 +56,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "intermediates",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -64,6 +66,7 @@ __all__ = [
     "ops",
     "set_context",
     "stop_gradient",
+    "stopping",
     "symbolic",
     "trace",
     "uint8",

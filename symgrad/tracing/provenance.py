@@ -70,7 +70,10 @@ class Ledger(dict):
 
     def __setitem__(self, key: Any, node: Node) -> None:
         super().__setitem__(key, node)
-        self._made[node] = origin = self._origin()
+        origin = self._origin()
+        # what adds up contributions is derived as often as they are, whatever it was made for
+        order = max([origin.order, *[self.order(o) for o in node.operands]])
+        self._made[node] = _Origin(origin.stack, order)
         self._ask(node, origin)
 
     def _origin(self) -> _Origin:
