@@ -27,7 +27,7 @@ from .progress import reported
 class SymgradMagics(Magics, options.Options):
     """The magics that ``%load_ext symgrad`` registers."""
 
-    @magic_arguments()
+    @magic_arguments("%grad")
     @options.cell_flags
     @no_var_expand
     @cell_magic("grad")
@@ -51,7 +51,7 @@ class SymgradMagics(Magics, options.Options):
         with self._short_errors():
             flags = options.parsed(self.grad_cell, line, "%%grad")
             if flags.help:
-                print(str(SymgradMagics.grad_cell.__doc__).replace("%grad_cell [", "%%grad [", 1))
+                print(SymgradMagics.grad_cell.__doc__)
                 return
             # the line of the magic itself counts, so that line numbers are those of the cell on the screen
             tree, filename = self._parsed("\n" + self._shell.transform_cell(cell))
@@ -71,7 +71,7 @@ class SymgradMagics(Magics, options.Options):
             assumed += unknown
             self._show(flags, name, derived, values, _stand_in(assumed))
 
-    @magic_arguments()
+    @magic_arguments("grad")
     @options.line_flags
     @no_var_expand
     @line_magic("grad")
@@ -88,7 +88,7 @@ class SymgradMagics(Magics, options.Options):
         with self._short_errors():
             flags = options.parsed(self.grad_line, line, "%grad")
             if flags.help:
-                print(str(SymgradMagics.grad_line.__doc__).replace("%grad_line [", "%grad [", 1))
+                print(SymgradMagics.grad_line.__doc__)
                 return
             if not flags.call:
                 raise ArgumentError("name a function and its arguments: %grad f x y.")

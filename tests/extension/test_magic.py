@@ -127,6 +127,12 @@ def test_prints_of_the_function_come_once(run):
     assert shown.stdout.count("traced") == 1
 
 
+def test_help_of_the_line_magic_is_printed(run):
+    printed = run("%grad -h").stdout
+    assert "%grad [" in printed
+    assert "%%grad [" not in printed
+
+
 def test_help_is_printed(run):
     printed = run("%%grad -h\npass").stdout
     assert "--wrt" in printed
