@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable
@@ -44,8 +45,10 @@ def safe_names(labels: Iterable[str]) -> list[str]:
 def number(value: Any) -> sympy.Basic:
     """A Python or NumPy scalar as sympy reads it: exact where the float is a short fraction.
 
-    >>> number(0.5), number(2.0)
-    (1/2, 2)
+    So is what a reader would have written: multiples of π, √2 and their kin to the last digits of a double.
+
+    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2)
+    (1/2, 2, sqrt(2), pi/2)
     """
     if isinstance(value, (bool, np.bool_)):
         return sympy.true if value else sympy.false
@@ -59,7 +62,25 @@ def number(value: Any) -> sympy.Basic:
     exact = Fraction(value)
     if exact.denominator <= 64 and abs(exact.numerator) < 10**9:
         return sympy.Rational(exact.numerator, exact.denominator)
+    known = _known_constants().get(f"{abs(value):.13e}")
+    if known is not None and abs(float(known) - abs(value)) <= _ROUNDED * abs(value):
+        return known if value > 0 else -known
     return sympy.Float(repr(value))
+
+
+#: what a constant may have lost on its way through two or three operations
+_ROUNDED = 4e-16
+
+
+@functools.cache
+def _known_constants() -> dict[str, sympy.Expr]:
+    """Constants of formulas by their first digits, with small multiples, fractions and reciprocals of them."""
+    roots = [sympy.sqrt(k) for k in (2, 3, 5, 6, 7, 10)]
+    pi = sympy.pi
+    bases = [pi, sympy.sqrt(pi), sympy.sqrt(2 * pi), pi**2, sympy.E, *map(sympy.log, (2, 10)), *roots]
+    factors = [sympy.Rational(*f) for f in ((1,), (2,), (3,), (4,), (1, 2), (1, 3), (1, 4), (1, 6))]
+    made = [f * b for b in bases for f in factors]
+    return {f"{float(c):.13e}": c for c in [*(1 / c for c in made), *made]}
 
 
 class Indices:

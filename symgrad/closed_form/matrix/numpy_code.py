@@ -5,6 +5,7 @@ Vectors are one-dimensional in NumPy, columns and rows alike, so ``a @ b`` is th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -63,7 +64,9 @@ class NumPyCode:
         return code if precedence == _ATOM else f"({code})"
 
     def _of(self, value: Any) -> str:
-        return str(sympy.sympify(value).xreplace(self._dims)).replace("sqrt(", "np.sqrt(")
+        named = {sympy.pi: sympy.Symbol("np.pi"), sympy.E: sympy.Symbol("np.e")}
+        text = str(sympy.sympify(value).xreplace(self._dims | named))
+        return re.sub(r"\b(sqrt|log)\(", r"np.\1(", text)
 
     def _leaf(self, x: Expression) -> tuple[str, int]:
         return x.data, _ATOM

@@ -81,7 +81,8 @@ class Text:
         return text + exponent.translate(_SUPERSCRIPTS)
 
     def number(self, value: Any) -> str:
-        text = re.sub(r"sqrt\((\w+)\)", r"√\1", str(value))
+        text = re.sub(r"\bpi\b", "π", re.sub(r"\bE\b", "e", str(value)) if value.has(sympy.E) else str(value))
+        text = re.sub(r"sqrt\((\w+)\)", r"√\1", text)
         text = re.sub(r"\*\*(\d+)", lambda m: m[1].translate(_SUPERSCRIPTS), text)
         return text.replace("**", "^").replace("*", "·").replace("-", "−")
 
