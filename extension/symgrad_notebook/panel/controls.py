@@ -1,0 +1,165 @@
+"""The flags as controls: what is set on them is read as ``Flags``, and what the API refuses cannot be set."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import ipywidgets
+
+from symgrad.tracing.provenance import SourceLine
+
+from ..structure import visible
+from . import words
+from .flags import CALLS, MODES, ORDERS, Flags, refusals
+from .inputs import label_text
+from .subject import Subject
+from .words import MEANINGS
+
+_OPERATION = ("get_all", "get_by_list", "sens_param")
+_KEYWORDS = ("weights", "has_aux", "return_ids")
+_LONGEST_LINE = 40
+
+
+class FlagControls:
+    """Controls for each flag. ``changed`` is called once a change, after all controls agree."""
+
+    def __init__(self, subject: Subject, flags: Flags, changed: Callable[[], None]) -> None:
+        self._subject = subject
+        self._changed = changed
+        self._quiet = False
+        self.call: Any = ipywidgets.ToggleButtons(options=CALLS, tooltips=[words.CALLS[c] for c in CALLS])
+        self.order: Any = ipywidgets.ToggleButtons(options=ORDERS, tooltips=[MEANINGS["order"].long] * len(ORDERS))
+        self.mode: Any = ipywidgets.ToggleButtons(options=MODES, tooltips=[MEANINGS["mode"].long] * len(MODES))
+        self.boxes = {name: _box(name, MEANINGS[name].long) for name in (*_OPERATION, *_KEYWORDS)}
+        self.positions = [_box(name, f"differentiate by {name}") for name in subject.names]
+        self.trainable = [_box(p.name, MEANINGS["requires_grad"].long) for p in subject.parameters]
+        self.stopped = {
+            name: _box(_bound(name, line), MEANINGS["stop_gradient"].long) for name, line in subject.stoppable.items()
+        }
+        for box, fine in zip(self.positions, subject.differentiable, strict=True):
+            box.disabled = not fine
+            if not fine:
+                box.tooltip = f"{box.tooltip}: not made of floats, it has no derivative"
+        self.flags = flags
+        self.call.observe(self._set, names="value")
+        for name in _OPERATION:
+            self.boxes[name].observe(self._of_operation, names="value")
+        for control in (*(self.boxes[name] for name in _KEYWORDS), *self.positions, self.mode):
+            control.observe(self._of_grad, names="value")
+        for control in (self.order, *self.trainable, *self.stopped.values()):
+            control.observe(self._set, names="value")
+        self.box = self._layout()
+        self._refuse()
+
+    @property
+    def flags(self) -> Flags:
+        """The flags as the controls stand."""
+        return Flags(
+            call=self.call.value,
+            **{name: box.value for name, box in self.boxes.items()},
+            grad_position=tuple(k for k, box in enumerate(self.positions) if box.value),
+            mode=self.mode.value,
+            trainable=tuple(k for k, box in enumerate(self.trainable) if box.value),
+            stopped=tuple(name for name, box in self.stopped.items() if box.value),
+            order=self.order.value,
+        )
+
+    @flags.setter
+    def flags(self, flags: Flags) -> None:
+        with self._together():
+            self.call.value, self.order.value, self.mode.value = flags.call, flags.order, flags.mode
+            for name, box in self.boxes.items():
+                box.value = getattr(flags, name)
+            for boxes, chosen in ((self.positions, flags.grad_position), (self.trainable, flags.trainable)):
+                for k, box in enumerate(boxes):
+                    box.value = k in chosen
+            for name, box in self.stopped.items():
+                box.value = name in flags.stopped
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """Inside, controls are set without a word about each."""
+        before, self._quiet = self._quiet, True
+        try:
+            yield
+        finally:
+            self._quiet = before
+
+    def _of_operation(self, _: Any) -> None:
+        """A flag of GradOperation was set: it is the call from now on."""
+        if not self._quiet:
+            with self._together():
+                self.call.value = "GradOperation"
+        self._set(_)
+
+    def _of_grad(self, _: Any) -> None:
+        if not self._quiet and self.call.value == "GradOperation":
+            with self._together():
+                self.call.value = "grad"
+        self._set(_)
+
+    def _set(self, _: Any) -> None:
+        if not self._quiet:
+            self._refuse()
+            self._changed()
+
+    def _refuse(self) -> None:
+        """Disable what the API would refuse, with the reason, and dim the flags that the call does not read."""
+        reasons = refusals(self._subject, self.flags)
+        for name, box in self.boxes.items():
+            box.disabled = name in reasons
+            self._glosses[name].value = _gloss(reasons.get(name) or MEANINGS[name].short, name in reasons)
+        operation = self.call.value == "GradOperation"
+        for group, used in ((self._operation, operation), (self._keywords, not operation)):
+            (group.remove_class if used else group.add_class)("sg-unused")
+
+    def _layout(self) -> ipywidgets.VBox:
+        self._glosses = {name: ipywidgets.HTML() for name in self.boxes}
+        flags = {name: ipywidgets.HBox([box, self._glosses[name]]) for name, box in self.boxes.items()}
+        positions = _row("grad_position", self.positions)
+        self._operation = _group("GradOperation(…)", [flags[n] for n in _OPERATION])
+        mode = _row("mode", [self.mode])
+        self._keywords = _group("grad(…), value_and_grad(…)", [positions, *(flags[n] for n in _KEYWORDS), mode])
+        parts: list[Any] = [_row("order", [self.order])]
+        if self.trainable:
+            parts.append(_row("requires_grad", self.trainable))
+        else:
+            for name in ("get_by_list", "weights"):
+                flags[name].layout.display = "none"
+        if self.stopped:
+            parts.append(_row("stop_gradient", list(self.stopped.values())))
+        columns = ipywidgets.HBox([self._operation, self._keywords]).add_class("sg-columns")
+        both = _group("with both", parts)
+        return ipywidgets.VBox([self.call, columns, both]).add_class("sg-flags")
+
+
+def _box(label: str, meaning: str) -> ipywidgets.Checkbox:
+    box = ipywidgets.Checkbox(False, description=label_text(label), indent=False)
+    box.tooltip = meaning
+    return box
+
+
+def _bound(name: str, line: SourceLine) -> str:
+    """An intermediate as the line that binds it reads."""
+    text = line.text if len(line.text) <= _LONGEST_LINE else line.text[: _LONGEST_LINE - 1] + "…"
+    if not text:
+        return name
+    return f"{text} (line {line.number})" if text.startswith(name) else f"{name}: {text} (line {line.number})"
+
+
+def _gloss(text: str, refused: bool = False) -> str:
+    kind = "sg-gloss sg-refused" if refused else "sg-gloss"
+    return f"<span class='{kind}'>{'not here: ' if refused else ''}{html.escape(visible(text))}</span>"
+
+
+def _row(name: str, controls: Sequence[Any]) -> ipywidgets.HBox:
+    """The name of a flag that has several controls, these, and what it means."""
+    title = ipywidgets.HTML(f"<span class='sg-flag'>{name}</span>")
+    return ipywidgets.HBox([title, *controls, ipywidgets.HTML(_gloss(MEANINGS[name].short))]).add_class("sg-several")
+
+
+def _group(title: str, rows: Sequence[Any]) -> ipywidgets.VBox:
+    return ipywidgets.VBox([ipywidgets.HTML(f"<span class='sg-word'>{title}</span>"), *rows]).add_class("sg-group")

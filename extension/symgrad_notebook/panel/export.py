@@ -1,0 +1,39 @@
+"""Taking the derivative away: a format, a file if one is wanted, and the text."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+from symgrad.exporters import FORMATS
+
+from .code_line import CodeLine
+from .outcome import message_of
+
+
+class ExportControls:
+    """``called`` gives what to export, with its arguments; ``box`` are the controls, ``shown`` the text."""
+
+    def __init__(self, called: Callable[[], tuple[Any, tuple, dict[str, Any]]]) -> None:
+        self._called = called
+        self.format = ipywidgets.Dropdown(options=list(FORMATS), value="latex", description="format")
+        self.path = ipywidgets.Text(placeholder="none: show the text", description="file")
+        self.button = ipywidgets.Button(description="Export", tooltip="write the file, or show the text")
+        self.button.on_click(lambda _: self._export())
+        self.said = ipywidgets.HTML()
+        self.box = ipywidgets.HBox([self.format, self.path, self.button, self.said]).add_class("sg-export")
+        self.shown = CodeLine()
+
+    def _export(self) -> None:
+        name, path = self.format.value, self.path.value.strip()
+        try:
+            derived, args, kwargs = self._called()
+            text = derived.export(name, *args, path=path or None, **kwargs)
+        except (Exception, KeyboardInterrupt) as error:
+            self.said.value = f"<span class='sg-note' role='alert'>{html.escape(message_of(error))}</span>"
+            return
+        self.said.value = f"<span class='sg-note' role='status'>written to {html.escape(path)}</span>" if path else ""
+        self.shown.title, self.shown.code = f"as {name}", "" if path else text

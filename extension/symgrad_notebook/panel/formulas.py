@@ -1,0 +1,152 @@
+"""The formulas of a derivative, one an array of the result, with the summands that they can be compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symgrad.closed_form.budget import fits
+from symgrad.closed_form.entries import entry_forms
+from symgrad.closed_form.formulas import Formulas
+from symgrad.closed_form.formulas import formulas as formulas_of
+from symgrad.closed_form.latex import MOST_CHARACTERS, at, expression_latex, symbol_latex
+from symgrad.closed_form.matrix import MatrixForm
+from symgrad.closed_form.matrix.expression import Expression, scaled
+from symgrad.closed_form.matrix.latex import Latex
+from symgrad.program.dims import is_concrete
+from symgrad.program.program import Program
+from symgrad.transforms.derived import DerivedFunction
+
+from ..structure import array_shapes, result_names
+from .flags import Flags
+from .subject import Subject
+
+
+@dataclass(frozen=True)
+class Label:
+    """What an array of the result is called: as text, and as LaTeX."""
+
+    text: str
+    latex: str
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One array of the result, ``label = latex``.
+
+    ``entries`` holds sympy expressions: one an element, or a single one that is the element at free indices.
+    ``parts`` are the summands of matrix notation, each with its LaTeX. A line of a let-bound form has neither.
+    """
+
+    label: Label
+    latex: str
+    text: str
+    entries: np.ndarray | None = field(default=None, compare=False)
+    parts: tuple[tuple[Any, str], ...] = field(default=(), compare=False)
+
+
+_PRIMES = {1: "", 2: "′", 3: "″"}
+_POWERS = {2: "²", 3: "³"}
+
+
+def labels(
+    subject: Subject, flags: Flags, derived: DerivedFunction, args: tuple, kwargs: Mapping[str, Any]
+) -> list[Label]:
+    """What each array of the result is called, in order: ``∂f/∂x``, ``∂²f/∂x²``, ``∂Σf′/∂x``, ``f``, ``aux``."""
+    shapes = array_shapes(derived, args, dict(kwargs))
+    names = result_names(derived, args, shapes)
+    partials = [name.startswith("∂") for name in names]
+    alone = partials.count(True) == 1 and shapes[partials.index(True)] == ()
+    made = []
+    for name in names:
+        if name.startswith("∂"):
+            made.append(_partial(_variable(name), flags.order, alone))
+        elif flags.call == "value_and_grad":
+            made.append(_value(name, flags.order))
+        else:
+            made.append(Label("aux", r"\mathrm{aux}"))
+    return made
+
+
+def _variable(partial: str) -> str:
+    """What a gradient is taken by: ``x`` of ``∂f/∂x`` and of ``∂²f/∂x²``."""
+    power, _, variable = partial.removeprefix("∂").partition("f/∂")
+    return variable.removesuffix(power)
+
+
+def _partial(variable: str, order: int, alone: bool) -> Label:
+    x = symbol_latex(variable)
+    if order == 1:
+        return Label(f"∂f/∂{variable}", rf"\frac{{\partial f}}{{\partial {x}}}")
+    if alone:
+        latex = rf"\frac{{\partial^{{{order}}} f}}{{\partial {x}^{{{order}}}}}"
+        return Label(f"∂{_POWERS[order]}f/∂{variable}{_POWERS[order]}", latex)
+    f = "f" + "'" * (order - 1)
+    return Label(f"∂Σf{_PRIMES[order]}/∂{variable}", rf"\frac{{\partial \Sigma {f}}}{{\partial {x}}}")
+
+
+def _value(name: str, order: int) -> Label:
+    primes = order - 1
+    word, _, number = name.partition("_")
+    latex = word + "'" * primes + (f"_{{{number}}}" if number else "")
+    return Label(f"{word}{_PRIMES[order]}" + (f"_{number}" if number else ""), latex)
+
+
+def formulas(program: Program, named: Sequence[Label], small: bool = False) -> list[Formula]:
+    """The formula of every output of a derivative, in the form that reads best; a line each where it is let-bound.
+
+    ``small``: the function itself is written by entries, so sens does not make its derivative another kind of formula.
+    """
+    made = formulas_of(program)
+    sizes = all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes))
+    if small and sizes and made.kind != "entries" and fits(program, True):
+        entries = Formulas(program, "entries", entry_forms(program))
+        made = entries if entries.characters <= MOST_CHARACTERS else made
+    if made.kind == "let-bound":
+        return _let_bound(made, named)
+    read = {"entries": _by_entries, "matrix": _by_matrix, "index": _by_element}[made.kind]
+    return [read(label, form) for label, form in zip(named, made.forms, strict=True)]
+
+
+def _by_entries(label: Label, entries: np.ndarray) -> Formula:
+    text = str(sympy.Array(entries) if entries.ndim else entries.item())
+    return Formula(label, expression_latex(entries), text, entries)
+
+
+def _by_matrix(label: Label, form: MatrixForm) -> Formula:
+    parts: tuple[tuple[Any, str], ...] = ()
+    if not form.where:  # parts with names of their own read as a whole alone
+        printer = Latex()
+        parts = tuple((e, printer(e, opened=True)) for e in _summands(form.expression))
+    return Formula(label, form.latex_line, " ".join(str(form).split("\n")), None, parts)
+
+
+def _summands(whole: Expression) -> Sequence[Expression]:
+    """The summands of matrix notation, a number before their bracket multiplied in."""
+    if whole.op == "sum":
+        return whole.args
+    if whole.op == "scaled" and len(whole.args) == 1 and whole.args[0].op == "sum":
+        coefficient, below = whole.data
+        if not below:
+            return [scaled(coefficient, (), (), e) for e in whole.args[0].args]
+    return [whole]
+
+
+def _by_element(label: Label, form: tuple[Sequence[sympy.Symbol], sympy.Basic]) -> Formula:
+    free, element = form
+    cell = np.empty((), dtype=object)
+    cell[()] = element
+    place = f"[{', '.join(map(str, free))}]" if free else ""
+    return Formula(Label(label.text + place, at(label.latex, free)), sympy.latex(element), str(element), cell)
+
+
+def _let_bound(made: Formulas, named: Sequence[Label]) -> list[Formula]:
+    rows = [row.partition(" &= ") for row in made.latex_rows([label.latex for label in named])]
+    lines = [Formula(Label("", left if right else ""), right or left.lstrip("&"), "") for left, _, right in rows]
+    count = len(lines) - len(named)
+    values = [Formula(Label(n.text, f.label.latex), f.latex, "") for n, f in zip(named, lines[count:], strict=True)]
+    return lines[:count] + values

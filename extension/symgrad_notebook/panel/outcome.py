@@ -1,0 +1,189 @@
+"""Outcome: everything that a panel shows for one state of its flags and inputs, computed without widgets."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.program.program import Program
+from symgrad.tracing.tree import flatten
+from symgrad.transforms.gradient import GradientFunction
+
+from ..structure import shape_tree, visible
+from .code import code_lines
+from .flags import Flags, derivative
+from .formulas import Formula, formulas, labels
+from .marks import Row, compared
+from .subject import Output, Subject
+
+#: derivatives that a study remembers
+_MOST_KEPT = 64
+_LONGEST_MESSAGE = 240
+
+
+@dataclass(frozen=True)
+class Value:
+    """An array of the result: its name, its shape and its numbers."""
+
+    name: str
+    shape: tuple[int, ...]
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is shown of one derivative: formulas with marks, shapes in their structure, values, code, remarks."""
+
+    flags: Flags
+    formulas: list[Formula]
+    rows: list[Row]
+    tree: str
+    caption: str
+    values: list[Value]
+    operations: int
+    code: str
+    notes: list[str]
+    program: Program
+    result: Any
+
+
+class Study:
+    """The derivatives of one subject by its flags. Each is traced once; formulas are made once a trace.
+
+    ``namespace`` and ``derived`` are what ``code_lines`` finds names by.
+
+    >>> study = Study(Subject.of(lambda x, y: x * y, (2.0, 3.0)))
+    >>> first = study.outcome(Flags())
+    >>> [row.text for row in first.rows], first.tree
+    (['∂f/∂x = y'], '∂f/∂x: ()')
+    >>> second = study.outcome(Flags(grad_position=(0, 1)), before=first)
+    >>> [(row.status, row.text) for row in second.rows]
+    [('stayed', '∂f/∂x = y'), ('appeared', '∂f/∂y = x')]
+    """
+
+    def __init__(self, subject: Subject, namespace: Mapping[str, Any] | None = None, derived: Any = None) -> None:
+        self.subject = subject
+        self.namespace = namespace
+        self.derived = derived
+        self._derivatives: dict[Flags, GradientFunction] = {}
+        self._formulas: dict[Flags, tuple[Program, list[Formula]]] = {}
+
+    def derivative(self, flags: Flags) -> GradientFunction:
+        """The derivative of these flags, the same one each time."""
+        if flags not in self._derivatives:
+            while len(self._derivatives) >= _MOST_KEPT:
+                oldest = next(iter(self._derivatives))
+                del self._derivatives[oldest]
+                self._formulas.pop(oldest, None)
+            self._derivatives[flags] = derivative(self.subject, flags)
+        return self._derivatives[flags]
+
+    def arguments(self, flags: Flags, args: Sequence[Any], sens: Any) -> tuple[tuple, dict[str, Any]]:
+        """What the derivative of these flags is called with."""
+        own = dict(self.subject.kwargs)
+        if not flags.takes_sens:
+            return tuple(args), own
+        # only the operation itself knows sens by name; gradients of its gradients take it as an argument
+        return (tuple(args), own | {"sens": sens}) if flags.order == 1 else ((*args, sens), own)
+
+    def outcome(
+        self, flags: Flags, args: Sequence[Any] | None = None, sens: Any = None, before: Outcome | None = None
+    ) -> Outcome:
+        """What the derivative of ``flags`` is at ``args`` (the subject's own where None), marked against ``before``.
+
+        ``sens`` None weighs every output by one. Whatever the public calls refuse is raised as they raise it.
+        """
+        subject = self.subject
+        values = subject.args if args is None else tuple(args)
+        if flags.takes_sens and sens is None:
+            sens = subject.ones()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            derived = self.derivative(flags)
+            called, named = self.arguments(flags, values, sens)
+            result = derived(*called, **named)
+            program = derived.program(*called, **named)
+        names = labels(subject, flags, derived, called, named)
+        known = self._formulas.get(flags)
+        if known is None or known[0] is not program:
+            known = self._formulas[flags] = (program, formulas(program, names, subject.small))
+        _, shapes = derived.result_shapes(*called, **named)
+        return Outcome(
+            flags,
+            known[1],
+            compared(before.formulas if before else None, known[1]),
+            visible(shape_tree(derived, called, named, [label.text for label in names])),
+            caption(subject, flags),
+            _values([label.text for label in names], result, shapes),
+            sum(program.operation_counts().values()),
+            code_lines(subject, flags, self.namespace, args=values, sens=sens, derived=self.derived),
+            _notes(subject, before, known[1], result, caught),
+            program,
+            result,
+        )
+
+
+def caption(subject: Subject, flags: Flags) -> str:
+    """Of which number the gradient is taken.
+
+    >>> caption(Subject.of(lambda x: (x, x), (1.0,)), Flags())
+    '∂(Σ out): the gradient of the sum of all outputs'
+    """
+    has_aux = flags.call != "GradOperation" and flags.has_aux
+    first, _ = flatten(subject.result[0] if has_aux and subject.outputs > 1 else subject.result)
+    scalar = len(first) == 1 and isinstance(first[0], Output) and not first[0].shape
+    if flags.takes_sens:
+        text = "∂⟨sens, out⟩: the gradient of the outputs weighed by sens"
+    elif has_aux:
+        text = f"∂{'out₀' if scalar else '(Σ out₀)'}: the first output alone; the others are handed through"
+    elif scalar:
+        text = "∂out: the gradient of the output"
+    else:
+        text = "∂(Σ out): the gradient of the sum of all outputs"
+    if flags.order > 1:
+        again = "summed and differentiated again" + (", twice" if flags.order == 3 else "")
+        text += f"; then the gradient f′ is {again}"
+    return text
+
+
+def message_of(error: BaseException) -> str:
+    """An error as one short line.
+
+    >>> message_of(ValueError("no\\n  at line 3"))
+    'ValueError: no'
+    """
+    text = " ".join(str(error).split("\n  at ")[0].split()) or "no message"
+    text = f"{type(error).__name__}: {text}"
+    return visible(text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…")
+
+
+def _values(names: Sequence[str], result: Any, shapes: Sequence[tuple | None]) -> list[Value]:
+    leaves, _ = flatten(result)
+    arrays = [np.asarray(v) for v, shape in zip(leaves, shapes, strict=True) if shape is not None]
+    return [Value(visible(name), a.shape, _numbers(a)) for name, a in zip(names, arrays, strict=True)]
+
+
+def _numbers(array: np.ndarray) -> str:
+    return np.array2string(array, precision=5, threshold=60, edgeitems=2, suppress_small=False, max_line_width=100)
+
+
+def _notes(
+    subject: Subject,
+    before: Outcome | None,
+    found: list[Formula],
+    result: Any,
+    caught: Sequence[warnings.WarningMessage],
+) -> list[str]:
+    notes = list(dict.fromkeys(" ".join(str(w.message).split()).split(". ")[0] for w in caught))
+    numbers = [np.asarray(v) for v in flatten(result)[0] if isinstance(v, (float, np.ndarray, np.generic))]
+    if not all(np.isfinite(v).all() for v in numbers if v.dtype.kind == "f"):
+        notes.append("not finite here: the function or its derivative has no number at these inputs")
+    if subject.branches:
+        notes.append("the function branches on values: the formulas hold while it goes the way of these")
+    if before is not None and before.formulas == found:
+        notes.append("the formulas are the same as before")
+    return [visible(note) for note in notes]

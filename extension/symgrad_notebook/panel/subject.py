@@ -1,0 +1,125 @@
+"""Subject: the function that a panel is open on, its arguments, and what may be differentiated by."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symgrad.closed_form.latex import prefers_entries
+from symgrad.compiled import CompiledFunction, argument_names
+from symgrad.errors import SymgradError
+from symgrad.nn import Cell
+from symgrad.tensor import Parameter
+from symgrad.tracing.provenance import SourceLine
+from symgrad.tracing.tree import flatten, unflatten
+from symgrad.transforms.intermediates import intermediates, stopping
+from symgrad.transforms.positions import check_differentiable
+
+
+@dataclass(frozen=True)
+class Output:
+    """An array that the function returns."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function or Cell with example arguments, and what was learnt from its trace.
+
+    ``parameters`` are those of the Cell, or those that a function reads; ``outputs`` counts what the function
+    returns side by side, ``result`` holds its arrays in their structure; ``small``: formulas are by entries.
+    """
+
+    function: Callable
+    args: tuple
+    kwargs: Mapping[str, Any]
+    names: tuple[str, ...]
+    differentiable: tuple[bool, ...]
+    parameters: tuple[Parameter, ...]
+    stoppable: Mapping[str, SourceLine]
+    outputs: int
+    result: Any
+    branches: bool
+    small: bool
+    backend: str = "auto"
+    _held: dict[tuple[str, ...], Callable] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any] | None = None,
+        parameters: Sequence[Parameter] = (),
+        backend: str = "auto",
+    ) -> Subject:
+        """Trace ``function`` at these arguments; ``parameters`` are some to list besides those it reads.
+
+        >>> def f(x, n):
+        ...     h = x**n
+        ...     return h, x
+        >>> found = Subject.of(f, (2.0, 3))
+        >>> found.names, found.differentiable, found.outputs, list(found.stoppable)
+        (('x', 'n'), (True, False), 2, ['h'])
+        """
+        own = dict(kwargs or {})
+        entry = CompiledFunction(function, function, cache=False).entry(*args, **own)
+        held = list(function.get_parameters()) if isinstance(function, Cell) else entry.parameters
+        known = {id(p): p for p in (*held, *parameters)}
+        nodes = entry.program.outputs
+        leaves = [Output(nodes[v].shape, nodes[v].dtype) if is_array else v for is_array, v in entry.slots]
+        result = unflatten(entry.structure, leaves)
+        return cls(
+            function,
+            tuple(args),
+            own,
+            tuple(argument_names(function, len(args))),
+            tuple(map(_is_differentiable, args)),
+            tuple(p for p in known.values() if p.dtype.kind == "f"),
+            _stoppable(function, args, own),
+            len(result) if isinstance(result, (tuple, list)) else 1,
+            result,
+            bool(entry.taken),
+            prefers_entries(entry.program),
+            backend,
+        )
+
+    def held(self, names: tuple[str, ...]) -> Callable:
+        """The function with these intermediates held constant; the same object for the same names."""
+        if not names:
+            return self.function
+        if names not in self._held:
+            self._held[names] = stopping(self.function, names)
+        return self._held[names]
+
+    def ones(self) -> Any:
+        """The sens that weighs every output by one."""
+        leaves, structure = flatten(self.result)
+        return unflatten(structure, [_ones(v) for v in leaves])
+
+
+def _ones(output: Any) -> Any:
+    return np.ones(output.shape, output.dtype) if isinstance(output, Output) and output.shape else 1.0
+
+
+def _is_differentiable(value: Any) -> bool:
+    with contextlib.suppress(SymgradError):
+        check_differentiable(value, "argument", "panel")
+        return True
+    return False
+
+
+def _stoppable(function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, SourceLine]:
+    """The intermediates that can be held constant: not the arguments that the function binds anew."""
+    found = {}
+    for name, line in intermediates(function, *args, **kwargs).items():
+        with contextlib.suppress(SymgradError):
+            stopping(function, [name])
+            found[name] = line
+    return found
