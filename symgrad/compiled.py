@@ -23,7 +23,7 @@ from .tracing.provenance import Ledger
 from .tracing.sizes import Size
 from .tracing.trace import Trace, as_node, current
 from .tracing.tracer import Tracer
-from .tracing.tree import LEAF, flatten, tree_map, unflatten
+from .tracing.tree import LEAF, flatten, leaf_labels, tree_map, unflatten
 
 _MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
 
@@ -54,7 +54,9 @@ class Entry:
         names: list[list[str]],
         outputs: Any,
         backend: str,
+        keywords: tuple[str, ...],
     ) -> None:
+        """``names`` are those of the arrays of each argument, ``keywords`` those passed by name, the last ones."""
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
         nodes: list[Node] = []
@@ -71,6 +73,7 @@ class Entry:
         self.parameters = [p for p, _ in trace.parameters.values()]
         parameter_nodes = [n for _, n in trace.parameters.values()]
         self.argument_names = names
+        self.keywords = keywords
         labels = [n for own in names for n in own] + [p.name for p in self.parameters]
         self.program = Program(inputs + parameter_nodes, nodes, labels, trace.graph)
         known = set(self.program.inputs)
@@ -230,8 +233,11 @@ class CompiledFunction:
         cache: bool = True,
         shapes: Callable[[tuple, dict[str, Any]], Shapes] | None = None,
         concrete: bool = False,
+        names: Callable[[int, Mapping[str, Any]], Sequence[str]] | None = None,
     ) -> None:
+        """``names`` says what so many positional arguments are called, beside arguments by name."""
         check_backend(backend)
+        self.names = names or (lambda count, kwargs: argument_names(watched, count))
         self.shapes = shapes
         self.concrete = concrete
         self.body = body
@@ -327,7 +333,7 @@ class CompiledFunction:
                 names.append([])
                 return _lift(value, trace, inputs, names[-1], label)
 
-            traced = [lift(v, label) for v, label in zip(args, argument_names(self.watched, len(args)), strict=True)]
+            traced = [lift(v, label) for v, label in zip(args, self.names(len(args), kwargs), strict=True)]
             named = {k: lift(v, k) for k, v in kwargs.items()}
             try:
                 outputs = self.body(*traced, **named)
@@ -335,7 +341,7 @@ class CompiledFunction:
                 if isinstance(error.__cause__, TracingError):
                     raise error.__cause__ from None
                 raise
-            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend)
+            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs))
         surroundings.watch_weights(entry.weights_read)
         if self.cache and key is not None and not surroundings.drew_random_numbers():
             kept = self._entries.setdefault(key, [])
@@ -348,7 +354,7 @@ def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label:
     """The argument as the function sees it while it is traced."""
     if isinstance(value, (tuple, list, dict)):
         parts, structure = flatten(value)
-        labels = [f"{label}_{k}" for k in range(len(parts))]
+        labels = leaf_labels(label, value)
         return unflatten(structure, [_lift(v, trace, inputs, names, n) for v, n in zip(parts, labels, strict=True)])
     if type(value) is Placeholder:
         node = trace.new_named_input(label, value.shape, value.dtype, value.weak)

@@ -110,4 +110,12 @@ def at_user_line(message: str) -> str:
     if where is None:
         return message
     text = linecache.getline(*where).strip()
-    return f"{message}\n  at {where[0]}:{where[1]}" + (f"\n    {text}" if text else "")
+    return f"{message}\n  at {_place(*where)}" + (f"\n    {text}" if text else "")
+
+
+def _place(file: str, line: int) -> str:
+    """A place as the user knows it: in a notebook the cell, which IPython knows by the name of its code."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    cell = shell.compile.format_code_name(file) if shell is not None else None
+    return f"{file}:{line}" if cell is None else f"{' '.join(map(str, cell))}, line {line}"

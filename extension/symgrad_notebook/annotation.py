@@ -117,7 +117,7 @@ def annotate(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> A
     ...     y = x * x
     ...     return y * y
     >>> [(c.own, c.added) for c in annotate(symgrad.grad(f), (3.0,), {}).lines if c.own]
-    [(1, 1), (1, 1)]
+    [(1, 2), (1, 1)]
     """
     function = underlying(derived)
     takes_sens = getattr(derived, "takes_sens", False)

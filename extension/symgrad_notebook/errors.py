@@ -13,6 +13,9 @@ from symgrad.tracing.trace import abandon
 
 from .structure import visible
 
+#: characters of a message in a widget
+_LONGEST_LINE = 240
+
 
 class GradCellError(SymgradError):
     """An error of a ``%%grad`` cell, shown as its message alone; the cell still fails."""
@@ -51,6 +54,17 @@ class Shortening:
             if isinstance(error, SyntaxError):
                 raise syntax_error(error, self._shell) from None
             raise shortened(error, self._shell, self._hint()) from None
+
+
+def one_line(error: BaseException) -> str:
+    """An error as one short line, for a widget.
+
+    >>> one_line(ValueError("no\\n  at line 3"))
+    'ValueError: no'
+    """
+    text = " ".join(str(error).split("\n  at ")[0].split()) or "no message"
+    text = f"{type(error).__name__}: {text}"
+    return visible(text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…")
 
 
 def whole_traceback(error: BaseException | None) -> str:

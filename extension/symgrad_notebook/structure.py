@@ -55,8 +55,9 @@ def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> 
     """What each array of the result is called: ``∂f/∂x`` for gradients, ``f`` for values, else ``out``."""
     partials = []
     if isinstance(derived, GradientFunction):
+        latest = derived._entry((), {})  # that of the shapes
         names = argument_names(derived.fn, len(args))
-        positions = range(len(args)) if derived.all_inputs else derived.positions or ()
+        positions = derived.inputs_of(latest)
         power = "" if derived.order == 1 else str(derived.order).translate(_RAISED)
         partials = [f"∂{power}f/∂{label}{power}" for p in positions for label in _paths(names[p], args[p])]
         partials += [f"∂f/∂{w.name}" for w in derived.weights or ()]

@@ -17,6 +17,7 @@ from .entries import entry_forms
 from .index_form import index_forms
 from .latex import MOST_CHARACTERS, MOST_LETTERS, MOST_LINES, at, expression_latex, let_bound_rows, prefers_entries
 from .matrix import matrix_forms
+from .typeset import typeset
 
 #: characters of text that a line of formulas may have
 _WIDEST = 72
@@ -69,7 +70,7 @@ class Formulas:
         if self.kind == "matrix":
             return [form.latex_line for form in self.forms]
         if self.kind == "index":
-            return [sympy.latex(element) for _, element in self.forms]
+            return [typeset(element) for _, element in self.forms]
         return [expression_latex(e) for e in self.forms]
 
     @property
@@ -90,7 +91,7 @@ def _entry_rows(label: str, form: Any, whole: str) -> list[str]:
         return [f"{label} &= {whole}"]
     places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
     name = rf"\left({label}\right)" if "frac" in label else label
-    return [f"{name}_{{{place}}} &= {sympy.latex(e)}" for place, e in zip(places, form.ravel(), strict=True)]
+    return [f"{name}_{{{place}}} &= {typeset(e)}" for place, e in zip(places, form.ravel(), strict=True)]
 
 
 def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHARACTERS) -> Formulas:

@@ -13,6 +13,7 @@ from .budget import BUDGET, fits
 from .entries import SEARCHES
 from .index_form import IndexForm
 from .symbols import safe_name
+from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
 MOST_ENTRIES = 16
@@ -41,22 +42,22 @@ def symbol_latex(label: str) -> str:
     """A user's name as LaTeX.
 
     >>> symbol_latex("theta"), symbol_latex("fc.weight")
-    ('\\\\theta', 'fc_{weight}')
+    ('\\\\theta', '\\\\mathit{fc}_{weight}')
     """
-    return sympy.latex(sympy.Symbol(safe_name(label)))
+    return typeset(sympy.Symbol(safe_name(label)))
 
 
 def expression_latex(value: Any) -> str:
     """LaTeX of an expression, or of an object array of them as a vector, a matrix or nested blocks."""
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
-            return sympy.latex(value.item())
+            return typeset(value.item())
         if value.ndim == 1:
-            return sympy.latex(sympy.Matrix(1, len(value), list(value)))
+            return typeset(sympy.Matrix(1, len(value), list(value)))
         if value.ndim == 2:
-            return sympy.latex(sympy.Matrix(*value.shape, list(value.ravel())))
+            return typeset(sympy.Matrix(*value.shape, list(value.ravel())))
         return r"\left[" + ",\\ ".join(expression_latex(v) for v in value) + r"\right]"
-    return sympy.latex(value)
+    return typeset(value)
 
 
 def let_bound_rows(program: Program, labels: Sequence[str]) -> list[str]:
@@ -66,14 +67,14 @@ def let_bound_rows(program: Program, labels: Sequence[str]) -> list[str]:
     rows = []
     for node in program.bindings[:MOST_LINES]:
         free, element = form.output(node)
-        rows.append(f"{at(f'v_{{{number[node][2:]}}}', free)} &= {sympy.latex(element)}")
+        rows.append(f"{at(f'v_{{{number[node][2:]}}}', free)} &= {typeset(element)}")
     left_out = len(program.bindings) - MOST_LINES
     if left_out > 0:
         rows.append(rf"&\;\;\vdots \quad \text{{{left_out} more bindings}}")
     for label, node in zip(labels, program.outputs, strict=True):
         free = tuple(sympy.Symbol(c) for c in "ijklmnpq"[: len(node.shape)])
         name = number.get(node)
-        value = sympy.latex(form.output(node)[1]) if name is None else at(f"v_{{{name[2:]}}}", free)
+        value = typeset(form.output(node)[1]) if name is None else at(f"v_{{{name[2:]}}}", free)
         rows.append(f"{at(label, free)} &= {value}")
     return rows
 

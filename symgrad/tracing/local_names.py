@@ -65,6 +65,13 @@ def watching(fn: Callable, bound: Bound) -> Iterator[None]:
         sys.settrace(outer)
 
 
+def bound_names(fn: Callable) -> list[str]:
+    """The local names that ``fn`` binds, arguments that are bound again among them."""
+    code = code_of(fn)
+    stores = {} if code is None else _stores(code)
+    return list(dict.fromkeys(name for names, _ in stores.values() for name in names))
+
+
 def _stores(code: CodeType) -> dict[int, tuple[tuple[str, ...], int]]:
     """The instructions that bind local names: offset -> the names and their line."""
     found = {}

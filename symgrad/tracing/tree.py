@@ -59,6 +59,19 @@ def _unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     return tuple(children) if kind == "tuple" else children
 
 
+def leaf_labels(label: str, value: Any) -> list[str]:
+    """What the leaves of a value called ``label`` are called: by the keys and places that lead to them.
+
+    >>> leaf_labels("p", {"W": 1, "b": (2, 3)}), leaf_labels("x", 1)
+    (['p_W', 'p_b_0', 'p_b_1'], ['x'])
+    """
+    if type(value) is dict:
+        return [name for key, v in value.items() for name in leaf_labels(f"{label}_{key}", v)]
+    if isinstance(value, (tuple, list)):
+        return [name for k, v in enumerate(value) for name in leaf_labels(f"{label}_{k}", v)]
+    return [label]
+
+
 def tree_map(function: Callable[[Any], Any], value: Any) -> Any:
     """``value`` with ``function`` applied to each leaf."""
     leaves, structure = flatten(value)

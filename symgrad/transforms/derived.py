@@ -7,7 +7,7 @@ differentiated, a Cell) it builds its derivative into that trace, so any order i
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from ..errors import ArgumentError, MissingPart
 from ..exporters import export
 from ..exporters.subject import Subject
 from ..kernels.kernel import Kernel, lower
-from ..named_dims import declaration_of, declared_arguments, declared_like, is_shapes
+from ..named_dims import argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
 from ..primitives.primitive import Captured, constant, literal
@@ -69,7 +69,12 @@ class DerivedFunction:
 
     def _new_compiled(self, cache: bool = True) -> CompiledFunction:
         shapes = None if self.declaration is None else self._shapes
-        return CompiledFunction(self._derive_fresh, self.fn, self.backend, cache, shapes, self.sparse)
+        names = self._argument_names
+        return CompiledFunction(self._derive_fresh, self.fn, self.backend, cache, shapes, self.sparse, names)
+
+    def _argument_names(self, count: int, kwargs: Mapping[str, Any]) -> Sequence[str]:
+        """What so many positional arguments are called, beside arguments by name."""
+        return argument_names(self.fn, count)
 
     def _shapes(self, args: tuple, kwargs: dict[str, Any]) -> Shapes:
         """The shapes that these arguments declare, which is asked where the function declares some."""

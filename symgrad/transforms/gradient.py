@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..closed_form.latex import symbol_latex
@@ -142,13 +142,26 @@ class GradientFunction(DerivedFunction):
 
     def labels(self, entry: Entry) -> list[str]:
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
-        names = entry.argument_names
-        by_input = [n for p in (range(len(names)) if self.all_inputs else self.positions or ()) for n in names[p]]
+        by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
         order = self.order
         gradients = [partial_latex(n, order) for n in (*by_input, *(w.name for w in self.weights or ()))]
         others = len(entry.program.outputs) - len(gradients)
         values = ["f"] if others == 1 else [f"f_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
+
+    def inputs_of(self, entry: Entry) -> Sequence[int]:
+        """The positions of the arguments that it is taken by."""
+        if not self.all_inputs:
+            return self.positions or ()
+        return range(len(entry.argument_names) - len(entry.keywords) - self._takes_sens_last(entry.keywords))
+
+    def _takes_sens_last(self, keywords: Iterable[str]) -> bool:
+        return self.takes_sens and "sens" not in keywords
+
+    def _argument_names(self, count: int, kwargs: Mapping[str, Any]) -> Sequence[str]:
+        if not (count and self._takes_sens_last(kwargs)):
+            return super()._argument_names(count, kwargs)
+        return [*super()._argument_names(count - 1, kwargs), "sens"]
 
     @property
     def order(self) -> int:

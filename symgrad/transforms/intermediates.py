@@ -8,7 +8,7 @@ from typing import Any
 from ..compiled import CompiledFunction
 from ..errors import ArgumentError
 from ..primitives.identity import stop_gradient
-from ..tracing.local_names import code_of, watching
+from ..tracing.local_names import bound_names, watching
 from ..tracing.provenance import SourceLine
 from ..tracing.trace import current
 from ..tracing.tracer import Tracer
@@ -71,8 +71,7 @@ class _Stopping:
     """A function that marks its locals as constants while it is traced; otherwise it is ``fn``."""
 
     def __init__(self, fn: Callable, names: tuple[str, ...]) -> None:
-        code = code_of(fn)
-        known = () if code is None else (*code.co_varnames[code.co_argcount :], *code.co_cellvars)
+        known = bound_names(fn)
         for name in names:
             if name not in known:
                 raise ArgumentError(

@@ -104,3 +104,11 @@ def test_explorers_leave_a_picture(executed):
         if ".explore(" in cell.source:
             static = [o.data for o in cell.outputs if "application/vnd.jupyter.widget-view+json" not in o.data]
             assert any("<img" in d.get("text/html", "") for d in static), cell.source
+
+
+def test_panels_leave_their_formula(executed):
+    """What a panel showed when it was opened stays below it."""
+    for cell in cells(executed, "code"):
+        if ".panel(" in cell.source or "--panel" in cell.source:
+            latex = [o.data for o in cell.outputs if "text/latex" in o.get("data", {})]
+            assert latex, cell.source

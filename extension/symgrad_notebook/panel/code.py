@@ -167,8 +167,7 @@ class _Code:
             after = f"after line {line.number}" + (f", {visible(line.text)}" if line.text else "")
             self.comments.append(f"# in {self.function}:  {name} = {self.sg}.stop_gradient({name})  # {after}")
         self.comments.append("# or, as here, from outside:")
-        self.spelling.imports.append("from symgrad.transforms.intermediates import stopping")
-        return f"stopping({self.function}, {list(self.flags.stopped)!r})"
+        return f"{self.sg}.stopping({self.function}, {list(self.flags.stopped)!r})"
 
 
 def _is_path(text: str) -> bool:

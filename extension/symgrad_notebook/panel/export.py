@@ -10,8 +10,8 @@ import ipywidgets
 
 from symgrad.exporters import FORMATS
 
+from ..errors import one_line
 from .code_line import CodeLine
-from .outcome import message_of
 
 
 class ExportControls:
@@ -33,7 +33,7 @@ class ExportControls:
             derived, args, kwargs = self._called()
             text = derived.export(name, *args, path=path or None, **kwargs)
         except (Exception, KeyboardInterrupt) as error:
-            self.said.value = f"<span class='sg-note' role='alert'>{html.escape(message_of(error))}</span>"
+            self.said.value = f"<span class='sg-note' role='alert'>{html.escape(one_line(error))}</span>"
             return
         self.said.value = f"<span class='sg-note' role='status'>written to {html.escape(path)}</span>" if path else ""
         self.shown.title, self.shown.code = f"as {name}", "" if path else text

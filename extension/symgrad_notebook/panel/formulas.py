@@ -17,6 +17,7 @@ from symgrad.closed_form.latex import MOST_CHARACTERS, at, expression_latex, sym
 from symgrad.closed_form.matrix import MatrixForm
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
+from symgrad.closed_form.typeset import typeset
 from symgrad.program.dims import is_concrete
 from symgrad.program.program import Program
 from symgrad.transforms.derived import DerivedFunction
@@ -141,7 +142,7 @@ def _by_element(label: Label, form: tuple[Sequence[sympy.Symbol], sympy.Basic]) 
     cell = np.empty((), dtype=object)
     cell[()] = element
     place = f"[{', '.join(map(str, free))}]" if free else ""
-    return Formula(Label(label.text + place, at(label.latex, free)), sympy.latex(element), str(element), cell)
+    return Formula(Label(label.text + place, at(label.latex, free)), typeset(element), str(element), cell)
 
 
 def _let_bound(made: Formulas, named: Sequence[Label]) -> list[Formula]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy
+
+from symgrad.closed_form.typeset import typeset
 
 from .difference import term_diff
 from .formulas import Formula
@@ -93,10 +94,10 @@ def _by_entries(before: np.ndarray, after: Formula) -> Row | None:
         stayed |= bool(found.stayed) or not found.changed
         appeared |= dict.fromkeys(map(str, found.appeared))
         vanished |= dict.fromkeys(map(str, found.vanished))
-        cells[k] = sympy.latex(after.entries[k])
+        cells[k] = typeset(after.entries[k])
         if found.changed:
             kinds = ((found.stayed, str), (found.appeared, _boxed), (found.vanished, _crossed))
-            cells[k] = _sum([(sympy.latex(t), mark) for terms, mark in kinds for t in terms])
+            cells[k] = _sum([(typeset(t), mark) for terms, mark in kinds for t in terms])
     row = Row("changed", after.label.latex, _array(cells), _line(after), tuple(appeared), tuple(vanished))
     return row if stayed or not cells.ndim or not appeared else None
 

@@ -22,7 +22,6 @@ from .subject import Output, Subject
 
 #: derivatives that a study remembers
 _MOST_KEPT = 64
-_LONGEST_MESSAGE = 240
 
 
 @dataclass(frozen=True)
@@ -148,17 +147,6 @@ def caption(subject: Subject, flags: Flags) -> str:
         again = "summed and differentiated again" + (", twice" if flags.order == 3 else "")
         text += f"; then the gradient f′ is {again}"
     return text
-
-
-def message_of(error: BaseException) -> str:
-    """An error as one short line.
-
-    >>> message_of(ValueError("no\\n  at line 3"))
-    'ValueError: no'
-    """
-    text = " ".join(str(error).split("\n  at ")[0].split()) or "no message"
-    text = f"{type(error).__name__}: {text}"
-    return visible(text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…")
 
 
 def _values(names: Sequence[str], result: Any, shapes: Sequence[tuple | None]) -> list[Value]:

@@ -82,7 +82,7 @@ class Subject:
             tuple(argument_names(function, len(args))),
             tuple(map(_is_differentiable, args)),
             tuple(p for p in known.values() if p.dtype.kind == "f"),
-            _stoppable(function, args, own),
+            intermediates(function, *args, **own),
             len(result) if isinstance(result, (tuple, list)) else 1,
             result,
             bool(entry.taken),
@@ -113,13 +113,3 @@ def _is_differentiable(value: Any) -> bool:
         check_differentiable(value, "argument", "panel")
         return True
     return False
-
-
-def _stoppable(function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, SourceLine]:
-    """The intermediates that can be held constant: not the arguments that the function binds anew."""
-    found = {}
-    for name, line in intermediates(function, *args, **kwargs).items():
-        with contextlib.suppress(SymgradError):
-            stopping(function, [name])
-            found[name] = line
-    return found

@@ -109,6 +109,12 @@ def static_bundles(outcome: Outcome) -> list[dict[str, str]]:
     ]
 
 
+def opened(bundles: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """``static_bundles`` as they stand below a panel that is alive, marked for its style sheet."""
+    formula, rest = bundles
+    return [formula, rest | {"text/html": f"<div class='sg-panel-opened'>{rest['text/html']}</div>"}]
+
+
 def _word_latex(row: Row) -> str:
     return rf"\qquad \text{{({_WORDS[row.status]})}}" if row.status in _WORDS else ""
 

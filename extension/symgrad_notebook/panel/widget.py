@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from ..explorer.coalescing import Newest
+from ..coalescing import Newest
+from ..errors import one_line
 from .code_line import CodeLine
 from .controls import FlagControls
 from .export import ExportControls
 from .flags import Flags
 from .inputs import Inputs, SensGrid
 from .opening import Opening
-from .outcome import Outcome, Study, message_of
-from .view import formula_html, notes_html, result_html, static_bundles
+from .outcome import Outcome, Study
+from .view import formula_html, notes_html, opened, result_html, static_bundles
 
 
 class Panel:
@@ -101,7 +103,7 @@ class Panel:
 
     def _refused(self, error: BaseException) -> None:
         """One line; what was shown last stays, dimmed."""
-        text = "interrupted" if isinstance(error, KeyboardInterrupt) else message_of(error)
+        text = "interrupted" if isinstance(error, KeyboardInterrupt) else one_line(error)
         self.message.value = f"<div class='sg-error' role='alert'>{notes_html([text])}</div>"
         self.formula.add_class("sg-stale")
         self.result.add_class("sg-stale")
@@ -119,10 +121,13 @@ class Panel:
             slot.update(bundle, raw=True)
 
     def _ipython_display_(self) -> None:
+        if type(get_ipython()).__name__ == "TerminalInteractiveShell":  # which has no widgets
+            display(self.static())
+            return
         bundle: Any = self.widget._repr_mimebundle_()
-        # what is shown where there are no widgets, in a terminal for one
-        display({**bundle, "text/plain": repr(self.static())}, raw=True)
-        self._slots = [display({"text/plain": ""}, raw=True, display_id=True) for _ in range(2)]
+        display({**bundle, "text/plain": f"{self!r}: run the cell to use it"}, raw=True)
+        # the result as it is now stays in the saved notebook; the style sheet hides it while the widget is there
+        self._slots = [display(b, raw=True, display_id=True) for b in opened(self.static().bundles)]
 
     def __repr__(self) -> str:
         return f"<panel of {self._study.derivative(self.flags).__name__}>"

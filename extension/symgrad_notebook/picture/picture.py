@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from symgrad.errors import ArgumentError, BackendError
+from symgrad.errors import ArgumentError, MissingPart
 
 from .diagram import Diagram
 from .folding import FOLDS, folded
@@ -79,7 +79,7 @@ class Picture:
         try:
             from .explorer import PictureExplorer
         except ImportError as error:
-            raise BackendError(
+            raise MissingPart(
                 f"explore() needs anywidget ({error}): pip install 'symgrad[notebook]'. The picture itself does not."
             ) from None
         return PictureExplorer(self)

@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy
 
+from ..typeset import typeset
 from .expression import Expression
 from .printing import SUM, Text
 
@@ -35,7 +36,7 @@ class Latex(Text):
     above = below = SUM
 
     def name(self, name: str) -> str:
-        return sympy.latex(sympy.Symbol(name))
+        return typeset(sympy.Symbol(name))
 
     def bracket(self, text: str) -> str:
         return rf"\left({text}\right)"
@@ -53,7 +54,7 @@ class Latex(Text):
         return f"{text}^{{{exponent}}}"
 
     def number(self, value: Any) -> str:
-        return sympy.latex(value)
+        return typeset(value)
 
     def ratio(self, top: Any, bottom: Any) -> str:
         return self.fraction(self.number(top), self.number(bottom))

@@ -25,7 +25,7 @@ def times(value, *factors):
 
 CASES = [
     (ex.product([A, ex.total([x, y])]), "A(x + y)", r"A \left(x + y\right)"),
-    (ex.product([A, weight]), "A weight", "A weight"),
+    (ex.product([A, weight]), "A weight", r"A \mathit{weight}"),
     (ex.transpose(ex.total([A, B])), "(A + B)ᵀ", r"\left(A + B\right)^\top"),
     (ex.transpose(ex.product([A, x])), "xᵀAᵀ", r"x^\top A^\top"),
     (ex.transpose(ex.transpose(A)), "A", "A"),
@@ -36,7 +36,7 @@ CASES = [
     (ex.hadamard([x], [y]), "x ⊘ y", r"x \oslash y"),
     (ex.hadamard([x, weight], [y, y]), "(x ⊙ weight) ⊘ y^⊙2", None),
     (times(2, x), "2x", "2 x"),
-    (times(2, weight), "2 weight", "2 weight"),
+    (times(2, weight), "2 weight", r"2 \mathit{weight}"),
     (times(-1, x), "−x", "-x"),
     (times(HALF, x), "1/2 · x", r"\frac{1}{2} x"),
     (times(2 / n, A, x), "2/n · Ax", r"\frac{2}{n} A x"),

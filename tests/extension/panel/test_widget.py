@@ -48,7 +48,7 @@ def test_sliders_change_values_and_keep_the_marks():
     x.value = 1.0
     assert shown.formula.value == marked
     assert shown.outcome.result == pytest.approx(2 * np.sin(1.0))
-    assert shown.code.code.splitlines()[-1] == "sg.grad(stopping(held, ['h']))(1.0, y)"
+    assert shown.code.code.splitlines()[-1] == "sg.grad(sg.stopping(held, ['h']))(1.0, y)"
     shown.controls.stopped["h"].value = False
     assert "boxed" in shown.formula.value
 
@@ -195,7 +195,7 @@ def test_the_static_result_has_formula_code_shapes_and_values(shell):
     formula, rest = shown.static().bundles
     assert formula["text/latex"].startswith(r"$\displaystyle \begin{aligned} \frac{\partial f}{\partial x} &= y \sin")
     assert formula["text/plain"] == "∂f/∂x = y*sin(x)   (vanished: x*y*cos(x))"
-    assert "sg.grad(stopping(held, [&#x27;h&#x27;]))(x, y)" in rest["text/html"]
+    assert "sg.grad(sg.stopping(held, [&#x27;h&#x27;]))(x, y)" in rest["text/html"]
     assert "∂f/∂x: ()" in rest["text/plain"]
     assert "0.95885" in rest["text/plain"]
     with capture_output() as captured:
@@ -209,8 +209,10 @@ def test_displayed_it_is_a_widget_with_text_and_keeps_its_result_on_request(shel
         shown._ipython_display_()
     widget, *slots = captured.outputs
     assert "application/vnd.jupyter.widget-view+json" in widget.data
-    assert "∂f/∂x = y*(x*cos(x) + sin(x))" in widget.data["text/plain"]
-    assert [slot.data for slot in slots] == [{"text/plain": ""}] * 2
+    assert widget.data["text/plain"] == "<panel of grad(held)>: run the cell to use it"
+    assert [sorted(slot.data) for slot in slots] == [["text/latex", "text/plain"], ["text/html", "text/plain"]]
+    assert "∂f/∂x = y*(x*cos(x) + sin(x))" in slots[0].data["text/plain"]
+    assert slots[1].data["text/html"].startswith("<div class='sg-panel-opened'>")
     with capture_output() as captured:
         shown.keep.click()
     assert [sorted(o.data) for o in captured.outputs] == [["text/latex", "text/plain"], ["text/html", "text/plain"]]

@@ -14,7 +14,7 @@ from symgrad_notebook.picture import layout, picture
 
 import symgrad
 from symgrad import nn
-from symgrad.errors import ArgumentError, BackendError
+from symgrad.errors import ArgumentError, MissingPart
 
 EVIL = (
     "<img src=x onerror=alert(1)>",
@@ -238,7 +238,7 @@ def test_without_anywidget(monkeypatch):
     shown = picture(symgrad.grad(loss), (W, X, Y), {})
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.delitem(sys.modules, "symgrad_notebook.picture.explorer", raising=False)
-    with pytest.raises(BackendError, match=r"pip install 'symgrad\[notebook\]'"):
+    with pytest.raises(MissingPart, match=r"pip install 'symgrad\[notebook\]'"):
         shown.explore()
 
 
