@@ -286,6 +286,10 @@ class CompiledFunction:
         self.latest = entry
         return entry
 
+    def sizes(self, args: tuple, kwargs: dict[str, Any]) -> Mapping[Any, int]:
+        """What the named dims are in a call with these arguments."""
+        return self._call(args, kwargs).sizes or {}
+
     def served(self, *args: Any, **kwargs: Any) -> tuple[Entry, list[Any]]:
         """The trace that serves these arguments, and the arrays among them in order."""
         call = self._call(args, kwargs)

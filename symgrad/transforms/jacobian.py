@@ -21,7 +21,7 @@ from ..errors import ArgumentError, TracingError, at_user_line
 from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..primitives.contraction import ones
 from ..primitives.identity import CUSTOM, STOP
-from ..program.dims import is_concrete
+from ..program.dims import is_concrete, value_of
 from ..program.node import Node, ancestors, originating
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
@@ -196,7 +196,8 @@ class JacobianFunction(DerivedFunction):
         count = self.block_count(entry.structure, len(entry.slots))
         if not 0 <= output < count:
             raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")
-        shape = entry.program.outputs[arrays[output]].shape
+        sizes = readable._compiled.sizes(args, kwargs)
+        shape = tuple([value_of(d, sizes) for d in entry.program.outputs[arrays[output]].shape])
         place = checked_index(index, shape)
         row, column = divmod(output, len(leaves))
         split = len(shape) - np.ndim(leaves[column])

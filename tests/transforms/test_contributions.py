@@ -130,3 +130,17 @@ def test_the_identity_and_a_constant():
     assert sg.jacobian(lambda x: x).contributions((1, 1), X).value == 1.0
     assert sg.jacobian(lambda x: x).contributions((1, 0), X).value == 0.0
     assert sg.jacobian(lambda x: np.ones(2) + 0 * x[:2]).contributions((1, 0), X).value == 0.0
+
+
+def test_functions_of_named_dims():
+    def f(x: sg.Array["n"], A: sg.Array["m n"]):  # noqa: F821, F722, UP037
+        y = A @ x
+        return np.sin(y)
+
+    A = np.arange(6.0).reshape(2, 3)
+    jacobian = sg.jacobian(f)
+    for matrix in (A, A[:, :2]):
+        x = X[: matrix.shape[1]]
+        found = jacobian.contributions((1, 0), x, matrix)
+        np.testing.assert_allclose(found.value, slope(lambda v, m=matrix: np.sin(m @ v), 0, x)[1], atol=1e-7)
+        assert len(found.lines) == 2
