@@ -69,7 +69,7 @@ class Annotation:
             f"{c.number:>4}  {c.own or '':>5} {c.added or '':>5} {_swell(c):>6} {c.shared or '':>6}  {visible(c.text)}"
             for c in self.lines
         ]
-        return "\n".join([head, *rows, self._total()])
+        return "\n".join([head, *rows, f"{self._total()}; swell is ∂f / f"])
 
     def _total(self) -> str:
         rows = [*self.lines, self.elsewhere]

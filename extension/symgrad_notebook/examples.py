@@ -92,6 +92,15 @@ def argument_values(
     return [tree_map(_floating, v) if k in positions else v for k, v in enumerate(values)]
 
 
+def named_function(name: str, namespace: dict[str, Any]) -> Callable | None:
+    """The function that a name of the notebook stands for, such as ``f`` or ``np.sin``; None where there is none."""
+    first, *rest = name.split(".")
+    found = namespace.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return found if callable(found) else None
+
+
 def given_names(wrt: str | None, at: str | None) -> list[str]:
     """The names that ``--wrt`` and ``--at`` mention, whatever they stand for."""
     found = [part.strip() for part in (wrt or "").split(",") if part.strip()]

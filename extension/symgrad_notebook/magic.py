@@ -17,7 +17,7 @@ from symgrad.transforms.derived import DerivedFunction
 from . import errors, options
 from .cell import defined_function, expression_function
 from .display import show
-from .examples import argument_values, example_arguments, given_names, named_value
+from .examples import argument_values, example_arguments, given_names, named_function, named_value
 from .exporting import exported
 from .gradient import derivative_of
 from .progress import reported
@@ -93,13 +93,13 @@ class SymgradMagics(Magics, options.Options):
             if not flags.call:
                 raise ArgumentError("name a function and its arguments: %grad f x y.")
             name, *texts = flags.call
-            function = self._shell.user_ns.get(name)
-            if not callable(function):
+            function = named_function(name, self._shell.user_ns)
+            if function is None:
                 raise ArgumentError(f"{name!r} is no function of the notebook; define it, or use %%grad above a cell.")
             derived = self._derived(flags, function)
             by = getattr(derived, "positions", None) or ()
             values = argument_values(function, texts, self._shell.user_ns, by)
-            self._show(flags, name, derived, values, "")
+            self._show(flags, name.rpartition(".")[2], derived, values, "")
 
     @no_var_expand
     @line_magic("symgrad")

@@ -59,8 +59,9 @@ def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> 
         names = argument_names(derived.fn, len(args))
         positions = derived.inputs_of(latest)
         power = "" if derived.order == 1 else str(derived.order).translate(_RAISED)
-        partials = [f"∂{power}f/∂{label}{power}" for p in positions for label in _paths(names[p], args[p])]
-        partials += [f"∂f/∂{w.name}" for w in derived.weights or ()]
+        of = "Σ∇" * (derived.nesting - derived.order) + "f"
+        partials = [f"∂{power}{of}/∂{label}{power}" for p in positions for label in _paths(names[p], args[p])]
+        partials += [f"∂{of}/∂{w.name}" for w in derived.weights or ()]
     elif isinstance(derived, JacobianFunction):
         return _block_names(derived, args, len(shapes))
     others = len(shapes) - len(partials)

@@ -31,7 +31,7 @@ def spelled(program: Program) -> dict[Node, list[str]]:
     ...     print(lines)
     ['v1 = np.sin(v0)']
     ['v2 = np.cos(v0)']
-    ['v3 = np.multiply(v0, v2)']
+    ['v3 = np.multiply(v2, v0)']
     ['v4 = np.add(v1, v3)']
     """
     writer = _Spelling(program)

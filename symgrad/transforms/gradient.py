@@ -144,7 +144,8 @@ class GradientFunction(DerivedFunction):
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
         by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
         order = self.order
-        gradients = [partial_latex(n, order) for n in (*by_input, *(w.name for w in self.weights or ()))]
+        of = r"\Sigma\nabla " * (self.nesting - order) + "f"
+        gradients = [partial_latex(n, order, of) for n in (*by_input, *(w.name for w in self.weights or ()))]
         others = len(entry.program.outputs) - len(gradients)
         values = ["f"] if others == 1 else [f"f_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
@@ -172,6 +173,11 @@ class GradientFunction(DerivedFunction):
             return 1
         pure = inner.bare_inputs and not (inner.weights or inner.has_aux or inner.takes_sens or inner.with_value)
         return 1 + inner.order if pure else 1
+
+    @property
+    def nesting(self) -> int:
+        """How many gradients it is of one another: each but the last is summed before the next is taken."""
+        return 1 + self.fn.nesting if isinstance(self.fn, GradientFunction) else 1
 
     def _warn_of_unused(self, flows: list[Node | None]) -> None:
         for weight, flow in zip(self.weights or (), flows, strict=True):
@@ -208,11 +214,11 @@ def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: 
     return gradients
 
 
-def partial_latex(name: str, order: int = 1) -> str:
+def partial_latex(name: str, order: int = 1, of: str = "f") -> str:
     """``∂f/∂name`` as LaTeX."""
     if order == 1:
-        return rf"\frac{{\partial f}}{{\partial {symbol_latex(name)}}}"
-    return rf"\frac{{\partial^{{{order}}} f}}{{\partial {symbol_latex(name)}^{{{order}}}}}"
+        return rf"\frac{{\partial {of}}}{{\partial {symbol_latex(name)}}}"
+    return rf"\frac{{\partial^{{{order}}} {of}}}{{\partial {symbol_latex(name)}^{{{order}}}}}"
 
 
 def _weighed(tangent: Node, ct: Node, batch: int) -> Node:

@@ -106,7 +106,7 @@ def chosen(
 
 def _why(best: Candidate, ways: Sequence[Candidate], counts: Sequence[float]) -> str:
     other = next(c for c in ways if c is not best)
-    sizes = f"{counts[0]:.0f} elements in, {counts[1]:.0f} out"
+    sizes = f"{counts[0]:.0f} element{'s' * (counts[0] != 1)} in, {counts[1]:.0f} out"
     if other.cost.seconds <= best.cost.seconds * 1.02:
         return f"{best.mode}: both ways cost the same here ({sizes})."
     return f"{best.mode}: {_ratio(other, best)} cheaper than {other.mode} mode ({sizes})."

@@ -122,7 +122,7 @@ class TestModule:
         )
         shown.page.locator(CANVAS).click(position=_place(0, 1))
         shown.page.locator("details").wait_for()
-        latex = r"$\displaystyle - lengths_{2} \sin{\left(q_{1} + q_{2} \right)}$"
+        latex = r"$\displaystyle - \mathit{lengths}_{2} \sin{\left(q_{1} + q_{2} \right)}$"
         assert shown.page.evaluate("() => window.typeset") == latex
 
     def test_keys(self, open_explorer):

@@ -34,7 +34,7 @@ class Counted:
     def __init__(self, monkeypatch):
         self.counts = {}
         for module, name in (
-            (reverse, "_pulled"),
+            (reverse, "cotangents_of"),
             (forward, "_pushed"),
             (jacobians, "_dense_blocks"),
             (disk_cache, "load"),
@@ -80,7 +80,7 @@ VERBS = {
     "hessian": lambda fn: symgrad.hessian(lambda x: np.sum(fn(x)), backend="numpy")(X),
     "hvp": lambda fn: symgrad.hvp(lambda x: np.sum(fn(x)), X, np.ones(3), backend="numpy"),
 }
-DERIVING = {"_pulled", "_pushed", "_dense_blocks"}
+DERIVING = {"cotangents_of", "_pushed", "_dense_blocks"}
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -125,7 +125,7 @@ def test_another_literal_is_another_program(counted):
     VERBS["grad"](chain)
     other = lambda x: chain(x) * 2.0  # noqa: E731
     found, counts = counted.of(lambda: VERBS["grad"](other))
-    assert counts["_pulled"]
+    assert counts["cotangents_of"]
     np.testing.assert_allclose(found, numeric(lambda x: np.sum(other(x)), X), rtol=1e-6)
 
 
@@ -158,7 +158,7 @@ def test_a_graph_is_the_same_whether_it_derived_or_read(counted):
         with program.graph as graph:
             reverse.pull_back(program.outputs, [literal(1.0)], program.inputs)
             graphs.append(list(map(repr, sorted(graph.table.values(), key=lambda n: n.serial))))
-    assert counted.counts == {"load": 2, "_pulled": 1, "store": 1}
+    assert counted.counts == {"load": 2, "cotangents_of": 1, "store": 1}
     assert graphs[0] == graphs[1]
 
 
@@ -188,10 +188,10 @@ def test_a_damaged_entry_is_derived_anew(counted, tmp_path, spoil):
     for path in entries(tmp_path):
         path.write_bytes(spoil(path.read_bytes()))
     found, counts = counted.of(lambda: VERBS["grad"](chain))
-    assert counts["_pulled"]
+    assert counts["cotangents_of"]
     np.testing.assert_array_equal(found, first)
     _, counts = counted.of(lambda: VERBS["grad"](chain))
-    assert "_pulled" not in counts
+    assert "cotangents_of" not in counts
 
 
 def test_an_entry_that_is_no_program_is_derived_anew(counted, monkeypatch):
@@ -201,7 +201,7 @@ def test_an_entry_that_is_no_program_is_derived_anew(counted, monkeypatch):
     for spoil in (lambda b: b[:-4], lambda b: b.replace(b'"cos"', b'"no"'), lambda b: b"{}"):
         monkeypatch.setattr(disk_cache, "load", lambda kind, key, spoil=spoil: spoil(load(kind, key) or b""))
         found, counts = counted.of(lambda: VERBS["grad"](chain))
-        assert counts["_pulled"]
+        assert counts["cotangents_of"]
         np.testing.assert_array_equal(found, first)
 
 
@@ -215,14 +215,14 @@ def test_another_version_derives_anew(counted, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, value)
             _, counts = counted.of(lambda: VERBS["grad"](chain))
-            assert counts["_pulled"], name
+            assert counts["cotangents_of"], name
 
 
 def test_without_a_cache_everything_is_derived(counted, monkeypatch, tmp_path):
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", "")
     for _ in range(2):
         _, counts = counted.of(lambda: VERBS["grad"](chain))
-        assert counts == {"_pulled": 1}
+        assert counts == {"cotangents_of": 1}
     assert not entries(tmp_path)
 
 
@@ -231,14 +231,14 @@ def test_a_folder_that_others_can_write_to_is_not_used(counted, monkeypatch, tmp
     VERBS["grad"](chain)
     os.chmod(tmp_path, 0o777)
     _, counts = counted.of(lambda: VERBS["grad"](chain))
-    assert counts == {"_pulled": 1}
+    assert counts == {"cotangents_of": 1}
 
 
 def test_what_cannot_be_stored_is_derived(counted, monkeypatch):
     monkeypatch.setattr(disk_cache.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
     for _ in range(2):
         _, counts = counted.of(lambda: VERBS["grad"](chain))
-        assert counts["_pulled"] == 1
+        assert counts["cotangents_of"] == 1
 
 
 def test_the_users_own_rules_and_named_dims_are_derived(counted):
@@ -257,10 +257,10 @@ def test_the_users_own_rules_and_named_dims_are_derived(counted):
     tripled = Tripled()
     for _ in range(2):
         found, counts = counted.of(lambda: symgrad.grad(lambda x: np.sum(tripled(chain(x))), backend="numpy")(X))
-        assert counts == {"_pulled": 1}
+        assert counts == {"cotangents_of": 1}
         np.testing.assert_allclose(found, numeric(lambda x: np.sum(3 * chain(x)), X), rtol=1e-6)
         _, counts = counted.of(lambda: symgrad.grad(named).program("n"))
-        assert counts == {"_pulled": 1}
+        assert counts == {"cotangents_of": 1}
 
 
 def test_threads_read_and_write_at_once(counted):
@@ -286,11 +286,11 @@ def test_threads_read_and_write_at_once(counted):
 SCRIPT = """
 import numpy as np, symgrad
 from symgrad.differentiation import reverse
-plain, calls = reverse._pulled, []
+plain, calls = reverse.cotangents_of, []
 def counted(*args):
     calls.append(args)
     return plain(*args)
-reverse._pulled = counted
+reverse.cotangents_of = counted
 def chain(x):
     for k in range(150):
         x = np.sin(x) * 1.01 + x[::-1] * 0.2

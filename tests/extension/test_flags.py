@@ -103,6 +103,20 @@ def test_the_line_magic_takes_variables_and_literals(run, shell):
     same(shell.user_ns["grad_f"](X, Y), sg.grad(f, 1)(X, Y))
 
 
+def test_the_line_magic_takes_functions_of_modules(run, shell):
+    shown = run("%grad np.sin 1.0")
+    assert "∂f/∂x = cos(x)" in shown.outputs[0].data["text/plain"]
+    assert shell.user_ns["grad_sin"](0.0) == 1.0
+
+
+def test_a_gradient_of_a_sum_of_gradients_is_called_so(run):
+    shown = run("%%grad --order 2 --wrt x,y --at 'x=1, y=2'\ndef f(x, y):\n    return x**2 * y**3\n")
+    assert "∂Σ∇f/∂x = 2*y**2*(3*x + y)" in shown.outputs[0].data["text/plain"]
+    assert r"\frac{\partial \Sigma\nabla f}{\partial y}" in shown.outputs[0].data["text/latex"]
+    shown = run("%%grad --order 2 --at x=1\ndef f(x):\n    return x**3\n")
+    assert "∂²f/∂x² = 6*x" in shown.outputs[0].data["text/plain"]
+
+
 def test_whole_numbers_stay_whole_where_nothing_is_derived(run, shell):
     shell.user_ns["power"] = lambda x, n: x**n
     run("%grad power 3 2")

@@ -35,8 +35,8 @@ def test_text_form():
 
 def test_names_of_nested_arguments_and_repeated_outputs():
     program = symgrad.trace(lambda p, *rest: (p["a"], p["a"], rest[0]), {"a": X, "b": X}, X)
-    assert str(program).splitlines()[0] == "program(p_0: float64[2,3], p_1: float64[2,3], x1: float64[2,3]) {"
-    assert str(program).splitlines()[-1] == "} -> p_0, p_0, x1"
+    assert str(program).splitlines()[0] == "program(p_a: float64[2,3], p_b: float64[2,3], x1: float64[2,3]) {"
+    assert str(program).splitlines()[-1] == "} -> p_a, p_a, x1"
 
 
 def test_equal_expressions_are_one_binding():

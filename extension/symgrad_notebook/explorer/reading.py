@@ -51,8 +51,8 @@ def closed_form(
     return {"latex": latex if len(latex) <= MOST_CHARACTERS else "", "text": text, "note": note}
 
 
-def wrapped(formula: sympy.Basic) -> str:
-    """LaTeX of a formula; a long sum is broken between its terms, for a column that is not wide.
+def wrapped(formula: Any) -> str:
+    """LaTeX of a sympy expression; a long sum is broken between its terms, for a column that is not wide.
 
     >>> x, y = sympy.symbols("x y")
     >>> wrapped(x + y), wrapped(sympy.Add(*sympy.symbols("a:z"))).count(r"\\\\")
