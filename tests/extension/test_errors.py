@@ -113,3 +113,10 @@ def test_a_refused_cell_fails_the_notebook(tmp_path, monkeypatch):
     (output,) = notebook.cells[1].outputs
     assert output.output_type == "error"
     assert len(output.traceback) <= 5
+
+
+def test_outside_of_the_magics_an_error_names_the_cell_too(shell):
+    with capture_output():
+        result = shell.run_cell("import symgrad as sg\nsg.grad(lambda x: float(x))(1.0)")
+    assert "\n  at Cell In[" in str(result.error_in_exec)
+    assert ", line 2\n    sg.grad(lambda x: float(x))(1.0)" in str(result.error_in_exec)
