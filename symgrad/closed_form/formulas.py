@@ -12,10 +12,19 @@ import sympy
 
 from ..errors import ClosedFormTooLarge
 from ..program.program import Program
-from .budget import BUDGET, fits
-from .entries import entry_forms
+from .budget import BUDGET, fits, require
+from .entries import entries_apart, entry_forms
 from .index_form import index_forms
-from .latex import MOST_CHARACTERS, MOST_LETTERS, MOST_LINES, at, expression_latex, let_bound_rows, prefers_entries
+from .latex import (
+    MOST_CHARACTERS,
+    MOST_LETTERS,
+    MOST_LINES,
+    at,
+    expression_latex,
+    has_few_entries,
+    let_bound_rows,
+    prefers_entries,
+)
 from .matrix import matrix_forms
 from .typeset import typeset
 
@@ -84,6 +93,32 @@ class Formulas:
         return [at(label, free) for label, (free, _) in zip(labels, self.forms, strict=True)]
 
 
+def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any]:
+    """The outputs as sympy: ``entries``, all of them written out, or ``index``, one element at free indices.
+
+    ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge for what would be beyond the budget.
+    """
+    apart = has_few_entries(program, budget) and not fits(program, True, budget)
+    if form == "entries" or (form == "auto" and prefers_entries(program, budget)):
+        if not apart:
+            require(program, True, budget)
+        return _as_sympy(entries_apart(program) if apart else entry_forms(program))
+    require(program, False, budget)
+    found = index_forms(program)
+    if form == "auto" and apart and _told_by_place(found):
+        return _as_sympy(entries_apart(program))
+    return [element for _, element in found]
+
+
+def _as_sympy(arrays: Sequence[np.ndarray]) -> list[Any]:
+    return [sympy.Array(e) if e.ndim else e.item() for e in arrays]
+
+
+def _told_by_place(forms: Sequence[tuple[Any, sympy.Basic]]) -> bool:
+    """True where index forms say of places what stands there, which entries written out say better."""
+    return any(element.has(sympy.KroneckerDelta, sympy.Eq) for _, element in forms)
+
+
 def _entry_rows(label: str, form: Any, whole: str) -> list[str]:
     """An array in brackets; entry by entry, under one another, where it would be wider than a page."""
     rows = form.reshape(1, -1) if form.ndim == 1 else form
@@ -111,6 +146,8 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHAR
     if fits(program, False, budget):
         with contextlib.suppress(ClosedFormTooLarge):
             made = Formulas(program, "index", index_forms(program))
+            if _told_by_place(made.forms) and has_few_entries(program, budget):
+                made = Formulas(program, "entries", entries_apart(program))
             if made.characters <= characters:
                 return made
     return Formulas(program, "let-bound", [])

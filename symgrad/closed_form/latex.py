@@ -17,6 +17,8 @@ from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
 MOST_ENTRIES = 16
+#: and results with at most this many, where each takes a derivation of its own
+MOST_RESULTS = 64
 #: longer LaTeX freezes front ends for seconds; the let-bound form is given instead
 MOST_CHARACTERS = 5000
 #: letters of a matrix form that is still read at a glance; the index form is given instead of a longer one
@@ -32,6 +34,15 @@ def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
         return False
     count = sum(int(np.prod(n.shape)) for n in program.inputs)
     return count <= MOST_ENTRIES and not _computes_indices(program) and fits(program, True, budget)
+
+
+def has_few_entries(program: Program, budget: int = BUDGET) -> bool:
+    """True where so few elements go in and come out that each entry may be written on its own."""
+    arrays = (*program.inputs, *program.outputs)
+    if not all(isinstance(d, int) for n in arrays for d in n.shape) or _computes_indices(program):
+        return False
+    sizes = [sum(int(np.prod(n.shape)) for n in nodes) for nodes in (program.inputs, program.outputs)]
+    return sizes[0] <= MOST_ENTRIES and sizes[1] <= MOST_RESULTS and fits(program, False, budget)
 
 
 def _computes_indices(program: Program) -> bool:

@@ -16,10 +16,9 @@ import sympy
 
 from ..closed_form.agreement import Agreement, agreement
 from ..closed_form.budget import BUDGET, require
-from ..closed_form.entries import entry_at, entry_forms
-from ..closed_form.formulas import Formulas, formulas
-from ..closed_form.index_form import index_forms
-from ..closed_form.latex import aligned, prefers_entries
+from ..closed_form.entries import entry_at
+from ..closed_form.formulas import Formulas, element_forms, formulas
+from ..closed_form.latex import aligned
 from ..closed_form.matrix import required_forms
 from ..closed_form.symbols import safe_name
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
@@ -190,12 +189,7 @@ class DerivedFunction:
             return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
         if form == "entries" and not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
             raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
-        entries = form == "entries" or (form == "auto" and prefers_entries(program, budget))
-        require(program, entries, budget)
-        if entries:
-            made = [sympy.Array(e) if e.ndim else e.item() for e in entry_forms(program)]
-        else:
-            made = [element for _, element in index_forms(program)]
+        made = element_forms(program, form, budget)
         return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
 
     def entry(

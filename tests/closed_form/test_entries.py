@@ -65,3 +65,31 @@ def test_further_entries_of_the_same_arrays_use_what_is_there():
     readable = jacobian._compiled.latest.readable
     jacobian.entry((1, 2), x)
     assert jacobian._compiled.latest.readable is readable
+
+
+def tip(q):
+    """Where an arm of five joints ends, each turned about its own axis."""
+    x, y, z = 0.0, 0.0, 0.0
+    links = [(0.1, 1, 0.5), (0.4, 0, 0.0), (0.3, 0, 0.0), (0.0, -1, 0.2), (0.0, 1, 0.1)]
+    for k, (length, turn, offset) in enumerate(links):
+        if turn:
+            y, z = -turn * z, turn * y
+        x, z = x + length, z + offset
+        x, y = np.cos(q[k]) * x - np.sin(q[k]) * y, np.sin(q[k]) * x + np.cos(q[k]) * y
+    return np.stack([x, y, z])
+
+
+@pytest.mark.parametrize("form", ["auto", "entries"])
+def test_a_small_jacobian_is_written_entry_by_entry_where_its_index_form_tells_places_apart(form):
+    q = rng.normal(size=5)
+    made = sg.jacobian(tip).closed_form(q, form=form)
+    assert made.shape == (3, 5)
+    assert not made.has(sympy.Piecewise, sympy.KroneckerDelta)
+    values = {sympy.Symbol(f"q{k + 1}", real=True): v for k, v in enumerate(q)}
+    for i, k in ((0, 0), (1, 3), (2, 4), (2, 0)):
+        np.testing.assert_allclose(float(made[i, k].subs(values)), quotient(tip, q, (i, k)), atol=1e-8)
+
+
+def test_what_is_too_large_is_refused_before_anything_is_expanded():
+    with pytest.raises(sg.errors.ClosedFormTooLarge, match="the entry form would have"):
+        sg.hessian(lambda x: np.sum(np.tanh(A @ x) ** 2)).closed_form(np.ones(4), form="entries", budget=10)
