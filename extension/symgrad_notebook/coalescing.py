@@ -47,7 +47,12 @@ class Newest:
         self._is_due = False
         waiting, self._waiting = self._waiting, {}
         begun = time.monotonic()
-        for request in waiting.values():
-            self._answer(request)
-        ended = time.monotonic()
-        self._next = ended + min(ended - begun, _LONGEST_REST)
+        try:
+            while waiting:
+                self._answer(waiting.pop(next(iter(waiting))))
+        finally:
+            ended = time.monotonic()
+            self._next = ended + min(ended - begun, _LONGEST_REST)
+            for kind, request in waiting.items():  # an answer failed: the others have theirs
+                if kind not in self._waiting:
+                    self._take(kind, request)

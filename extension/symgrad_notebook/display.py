@@ -112,6 +112,8 @@ def _caption(derived: DerivedFunction, shapes: Sequence[tuple], takes_sens: bool
     if takes_sens:
         return "∂⟨sens, out⟩: the outputs weighed by sens, and summed"
     order = _order(derived)
+    if getattr(derived, "has_aux", False):
+        return "∂out₀: of the first output alone, the others come along"
     of_sum = len(shapes) != 1 or bool(shapes[0])
     if isinstance(derived, GradientFunction):
         if order > 1:

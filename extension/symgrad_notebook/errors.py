@@ -76,9 +76,12 @@ def whole_traceback(error: BaseException | None) -> str:
 
 def shortened(error: Exception, shell: Any, hint: str = "") -> GradCellError:
     """``error`` as its type, its message, and the innermost line of the notebook that led to it."""
-    # the core appends the place by file name; the line of the notebook says it better
-    text = str(error).split("\n  at ")[0]
-    lines = [f"{type(error).__name__}: {text}", *_marked_line(error, shell)]
+    marked = _marked_line(error, shell)
+    # the core appends the place; the line of the notebook, marked, says it better where it is known
+    text, _, place = str(error).partition("\n  at ")
+    if not marked and place.startswith("Cell "):
+        marked = [f"  {line.strip()}" if k == 0 else line for k, line in enumerate(place.splitlines())]
+    lines = [f"{type(error).__name__}: {text}", *marked]
     return GradCellError("\n".join([*lines, hint] if hint else lines))
 
 

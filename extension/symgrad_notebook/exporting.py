@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import ArgumentError
 from symgrad.transforms.derived import DerivedFunction
 
 
@@ -17,10 +18,13 @@ class Exported:
         return self.text
 
 
-def exported(derived: DerivedFunction, wanted: str | None, args: list[Any], kwargs: dict[str, Any]) -> Exported | None:
-    """The derivative as ``FORMAT`` or ``FORMAT:FILE`` says; None where nothing is wanted."""
-    if wanted is None:
-        return None
+def exported(derived: DerivedFunction, wanted: str, args: list[Any], kwargs: dict[str, Any]) -> Exported:
+    """The derivative as ``FORMAT`` or ``FORMAT:FILE`` says."""
     format_, colon, path = wanted.partition(":")
-    text = derived.export(format_, *args, path=path if colon else None, **kwargs)
+    if colon and not path.strip():
+        raise ArgumentError(f"--export {wanted} names no file; write {format_}:FILE, or {format_} to see the text.")
+    try:
+        text = derived.export(format_, *args, path=path if colon else None, **kwargs)
+    except OSError as error:
+        raise ArgumentError(f"--export {wanted}: the file cannot be written ({error.strerror}).") from None
     return Exported(f"written to {path}" if colon else text)

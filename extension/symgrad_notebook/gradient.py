@@ -61,14 +61,14 @@ def derivative_of(
         by = positions[0] if len(positions) == 1 else positions
         return kind(function, by, has_aux, mode, backend, sparse)
     made: Any = function
-    for step in range(order):
+    for _ in range(order):
         made = GradientFunction(
             made,
             checked_positions(positions or None),
             checked_weights(chosen or None),
             bare_inputs=len(positions) == 1 and not get_all,
             bare_weights=False,
-            has_aux=has_aux and step == 0,
+            has_aux=has_aux,
             takes_sens=takes_sens,
             mode=mode,
             backend=backend,

@@ -15,7 +15,7 @@ from symgrad.errors import ArgumentError
 from symgrad.transforms.derived import DerivedFunction
 
 from . import errors, options
-from .cell import defined_function, expression_function
+from .cell import defined_function, expression_function, first_statement
 from .display import show
 from .examples import argument_values, example_arguments, given_names, named_function, named_value
 from .exporting import exported
@@ -56,7 +56,7 @@ class SymgradMagics(Magics, options.Options):
             # the line of the magic itself counts, so that line numbers are those of the cell on the screen
             tree, filename = self._parsed("\n" + self._shell.transform_cell(cell))
         wanted = given_names(flags.wrt, flags.at)
-        found = self._run(tree, filename, wanted)
+        found, before = self._run(tree, filename, wanted)
         assumed: list[str] = []
         with self._short_errors(lambda: _stand_in(assumed)):
             if found is None:
@@ -67,7 +67,7 @@ class SymgradMagics(Magics, options.Options):
             name, function = found
             derived = self._derived(flags, function)
             by = getattr(derived, "positions", None) or ()
-            values, unknown = example_arguments(function, flags.at, self._shell.user_ns, by)
+            values, unknown = example_arguments(function, flags.at, before, by)
             assumed += unknown
             self._show(flags, name, derived, values, _stand_in(assumed))
 
@@ -143,21 +143,34 @@ class SymgradMagics(Magics, options.Options):
         compile(tree, name, "exec")  # what parses may still be no program, such as a return outside of a function
         return tree, name
 
-    def _run(self, tree: ast.Module, filename: str, wanted: list[str]) -> tuple[str, Callable] | None:
-        """Run the cell in the notebook's namespace as IPython would; gives what it says to differentiate."""
+    def _run(
+        self, tree: ast.Module, filename: str, wanted: list[str]
+    ) -> tuple[tuple[str, Callable] | None, dict[str, Any]]:
+        """Run the cell in the notebook's namespace as IPython would; gives what it says to differentiate.
+
+        With it come the variables that are examples: those of an expression are as they were before what it needs ran.
+        """
         __tracebackhide__ = True
         shell = self._shell
         last = tree.body[-1:] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
-        silent = ast.Module(tree.body[: len(tree.body) - len(last)], tree.type_ignores)
-        with shell.builtin_trap:
-            exec(shell.compile(silent, filename, "exec"), shell.user_global_ns, shell.user_ns)
+        silent = tree.body[: len(tree.body) - len(last)]
+        first = first_statement(silent, wanted)
+        self._execute(silent[:first], filename)
+        before = dict(shell.user_ns)
+        self._execute(silent[first:], filename)
         with self._short_errors():
             found = defined_function(tree, shell.user_ns)
-            if found is None:
-                return expression_function(tree, shell.user_ns, filename, wanted)
+            if found is None and last:
+                return expression_function(tree.body[first:], before, shell.user_ns, filename, wanted), before
         with shell.builtin_trap:  # IPython shows the last expression of a cell
             exec(shell.compile(ast.Interactive(last), filename, "single"), shell.user_global_ns, shell.user_ns)
-        return found
+        return found, shell.user_ns
+
+    def _execute(self, statements: list[ast.stmt], filename: str) -> None:
+        __tracebackhide__ = True
+        shell = self._shell
+        with shell.builtin_trap:
+            exec(shell.compile(ast.Module(statements, []), filename, "exec"), shell.user_global_ns, shell.user_ns)
 
     def _derived(self, flags: argparse.Namespace, function: Callable) -> DerivedFunction:
         return derivative_of(
@@ -190,10 +203,10 @@ class SymgradMagics(Magics, options.Options):
                 show(derived, *values, name=bound, note=note, budget=self.budget, fold=self.fold, **sens)
             if flags.annotate or self.annotate:
                 display(derived.annotate(*values, **sens))
-            text = exported(derived, flags.export, values, sens)
+            texts = [exported(derived, wanted, values, sens) for wanted in flags.export or ()]
             panel = derived.panel(*values, **sens) if flags.panel else None
         self._shell.user_ns[bound] = derived
-        if text:
+        for text in texts:
             display(text)
         if panel is not None:
             display(panel)

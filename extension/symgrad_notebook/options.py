@@ -37,7 +37,12 @@ _FLAGS = [
     argument("--sparse", action="store_true", help="the Jacobian or Hessian as scipy.sparse"),
     argument("--backend", choices=BACKENDS, help="what the derivative runs on"),
     argument("--name", help="what to call the derivative (default: grad_<function>)"),
-    argument("--export", metavar="FORMAT[:FILE]", help="show the derivative in this format, or write it to the file"),
+    argument(
+        "--export",
+        metavar="FORMAT[:FILE]",
+        action="append",
+        help="show the derivative in this format, or write it to the file; may be given several times",
+    ),
     argument("-a", "--annotate", action="store_true", help="the source, with what each line and its derivative cost"),
     argument("--panel", action="store_true", help="switches and sliders below the formulas"),
     argument("-q", "--quiet", action="store_true", help="bind the derivative and show nothing"),

@@ -66,6 +66,8 @@ def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> 
         return _block_names(derived, args, len(shapes))
     others = len(shapes) - len(partials)
     word = "f" if isinstance(derived, GradientFunction) or derived.verb == "symbolic" else "out"
+    if isinstance(derived, GradientFunction) and derived.has_aux and not derived.with_value:
+        word = "aux"
     values = [word] if others == 1 else [f"{word}_{k}" for k in range(others)]
     with_value = isinstance(derived, GradientFunction) and derived.with_value
     return values + partials if with_value else partials + values

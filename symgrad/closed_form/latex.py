@@ -46,7 +46,14 @@ def has_few_entries(program: Program, budget: int = BUDGET) -> bool:
 
 
 def _computes_indices(program: Program) -> bool:
-    return any(n.primitive.name in SEARCHES for n in program.nodes)
+    """True where an entry's place depends on values, or on integers that are passed."""
+    given = set(program.inputs)
+    for n in program.nodes:
+        if not given.isdisjoint(n.operands):
+            given.add(n)
+        if n.primitive.name in SEARCHES or (n.primitive.name in ("gather", "scatter") and n.operands[1] in given):
+            return True
+    return False
 
 
 def symbol_latex(label: str) -> str:

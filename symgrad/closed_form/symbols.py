@@ -63,13 +63,9 @@ def number(value: Any) -> sympy.Basic:
     if exact.denominator <= 64 and abs(exact.numerator) < 10**9:
         return sympy.Rational(exact.numerator, exact.denominator)
     known = _known_constants().get(f"{abs(value):.13e}")
-    if known is not None and abs(float(known) - abs(value)) <= _ROUNDED * abs(value):
+    if known is not None and abs(float(known) - abs(value)) <= math.ulp(value):  # rounded once more on its way
         return known if value > 0 else -known
     return sympy.Float(repr(value))
-
-
-#: what a constant may have lost on its way through two or three operations
-_ROUNDED = 4e-16
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import keyword
 import re
@@ -45,7 +46,7 @@ def module(subject: Subject) -> str:
     writer = Writer(program)
     lines = writer.write().splitlines()
     names = _argument_names(program.names)
-    body = [f"    {writer.names[n]} = np.asarray({name}, np.{n.dtype.name})" for n, name in zip(program.inputs, names)]
+    body = [f"    {writer.names[n]} = {_read(n, name)}" for n, name in zip(program.inputs, names, strict=True)]
     body += lines[1:-1]
     results = re.fullmatch(r"    return \((.*)\)", lines[-1])
     assert results is not None
@@ -53,16 +54,18 @@ def module(subject: Subject) -> str:
     body.append(f"    return {_nested(subject, values)}")
     source = "\n".join(body)
     imports = ["import numpy as np", *_special_imports(writer)]
-    if re.search(r"\b(inf|nan)\b", source):
+    constants = _constants(writer)
+    if re.search(r"\b(inf|nan)\b", "\n".join([source, *constants])):
         imports.append("from numpy import inf, nan")
+    needs = "NumPy and SciPy" if any("scipy" in line for line in imports) else "NumPy alone"
     shapes = "\n".join(f"    {name}: {_described(n)}" for name, n in zip(names, program.inputs))
     arguments = ", ".join(names)
     return "\n".join(
         [
-            f'"""{_sentence(subject.title)}, as symgrad derived it. Needs NumPy alone."""\n',
+            f'"""{_sentence(subject.title)}, as symgrad derived it. Needs {needs}."""\n',
             *imports,
             *_helpers(source),
-            *_constants(writer),
+            *constants,
             f"\n\ndef {subject.name}({arguments}):",
             f'    """{_sentence(subject.title)}.\n\n{shapes}\n    """',
             source,
@@ -75,12 +78,32 @@ def _argument_names(labels: Iterable[str]) -> list[str]:
     """Names of the arguments that are no keywords, no names of the module and no bindings."""
     taken = {"np", "inf", "nan", *_HELPERS}
     clashing = re.compile(r"v\d+|special_\w*")
-    names = safe_names(labels)
+    # letters of other scripts may stand in names, signs such as ² may not
+    names = safe_names("".join(c if f"a{c}".isidentifier() else "_" for c in label) for label in labels)
     while any(n in taken or keyword.iskeyword(n) or clashing.fullmatch(n) for n in names):
         names = safe_names(
-            [f"{n}_arg" if n in taken or keyword.iskeyword(n) or clashing.fullmatch(n) else n for n in names]
+            [f"arg_{n}" if n in taken or keyword.iskeyword(n) or clashing.fullmatch(n) else n for n in names]
         )
     return names
+
+
+def _read(node: Node, name: str) -> str:
+    """An argument as the kernel takes it; a Python float gives way to the dtype of its partners, so it stays one."""
+    return f"float({name})" if node.weak else f"np.asarray({name}, np.{node.dtype.name})"
+
+
+def _literal(value: Any) -> str:
+    """A value that the function returned beside its arrays."""
+    text = repr(value)
+    try:
+        if ast.literal_eval(text) == value:
+            return text
+    except (ValueError, SyntaxError):
+        pass
+    raise ArgumentError(
+        f"the function returns a {type(value).__name__} beside its arrays, which cannot be written into a module; "
+        "return arrays, numbers and text."
+    )
 
 
 def _described(node: Node) -> str:
@@ -95,7 +118,7 @@ def _nested(subject: Subject, values: list[str]) -> str:
     def written(structure: Any) -> str:
         if structure == LEAF:
             is_array, value = next(slots)
-            return values[value] if is_array else repr(value)
+            return values[value] if is_array else _literal(value)
         if structure[0] == "dict":
             return (
                 "{" + ", ".join(f"{k!r}: {written(s)}" for k, s in zip(structure[1], structure[2], strict=True)) + "}"
@@ -135,10 +158,21 @@ def _helpers(source: str) -> list[str]:
     for name, functions in _HELPERS.items():
         if re.search(rf"\b{name}\(", source):
             needed.update(dict.fromkeys(functions))
-    texts = [inspect.getsource(function).rstrip() for function in needed]
+    texts = [_plain_source(function) for function in needed]
     if runtime.gram in needed:
         texts.insert(0, f"_GRAM_FROM = {runtime._GRAM_FROM}")
     return [f"\n\n{text}" for text in texts]
+
+
+def _plain_source(function: Callable) -> str:
+    """The source of a function, without the annotations, whose names the module does not have."""
+    tree = ast.parse(inspect.getsource(function))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.unparse(tree)
 
 
 def _constants(writer: Writer) -> list[str]:

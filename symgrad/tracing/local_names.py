@@ -7,14 +7,17 @@ import dis
 import functools
 import inspect
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .provenance import SourceLine
 from .tracer import Tracer
 
-Bound = Callable[[str, SourceLine, Tracer], None]
+#: told of a name, the line that binds it and the value; gives what the name stands for instead, or None
+Bound = Callable[[str, SourceLine, Tracer], Tracer | None]
 
 
 def code_of(fn: Callable) -> CodeType | None:
@@ -25,60 +28,117 @@ def code_of(fn: Callable) -> CodeType | None:
     return getattr(getattr(target, "__func__", target), "__code__", None)
 
 
+@dataclass
+class _Watch:
+    """One function that is watched; ``frame`` is the call that is, of those under way the outermost."""
+
+    code: CodeType
+    bound: Bound
+    frame: FrameType | None = None
+
+
+class _Thread(threading.local):
+    """Who watches in this thread."""
+
+    def __init__(self) -> None:
+        self.watches: list[_Watch] = []
+
+
+_state = _Thread()
+
+
 @contextlib.contextmanager
 def watching(fn: Callable, bound: Bound) -> Iterator[None]:
     """Inside, ``bound(name, line, value)`` is called whenever ``fn`` itself binds a local name to a traced value.
 
-    It is called before the next instruction, so that it may still change what the name stands for. The interpreter's
-    own tracing is used, and is put back as it was; functions that ``fn`` calls run untouched.
+    It is called before the next instruction, and may give another value for the name. The interpreter's own tracing
+    is used, and is put back as it was; what ``fn`` calls runs untouched, further calls of its own code too.
     """
     code = code_of(fn)
-    stores = {} if code is None else _stores(code)
-    if not stores:
+    if code is None or not _stores(code):
         yield
         return
-
-    def called(frame: FrameType, event: str, arg: Any) -> Any:
-        if frame.f_code is not code:
-            return None
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
-        before: list[int] = [-1]
-
-        def step(frame: FrameType, event: str, arg: Any) -> Any:
-            if event == "opcode":
-                names, number = stores.get(before[0], ((), 0))
-                before[0] = frame.f_lasti
-                for name in names:
-                    value = frame.f_locals.get(name)
-                    if type(value) is Tracer:
-                        bound(name, SourceLine(frame.f_code.co_filename, number), value)
-            return step
-
-        return step
-
+    watch = _Watch(code, bound)
     outer = sys.gettrace()
-    sys.settrace(called)
     try:
+        _state.watches.append(watch)
+        sys.settrace(_called)
         yield
     finally:
         sys.settrace(outer)
+        _state.watches.remove(watch)
+
+
+def _called(frame: FrameType, event: str, arg: Any) -> Any:
+    """A call begins: gives what follows its instructions, where it is watched."""
+    watches = [w for w in _state.watches if w.code is frame.f_code and w.frame is None]
+    if not watches:
+        return None
+    for watch in watches:
+        watch.frame = frame
+    stores = _stores(frame.f_code)
+    frame.f_trace_opcodes = True
+    frame.f_trace_lines = False
+    before = -1
+
+    def step(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal before
+        if event == "opcode":
+            store = stores.get(before)
+            before = frame.f_lasti
+            if store is not None:
+                _bind(frame, store, watches)
+        elif event == "return":
+            for watch in watches:
+                watch.frame = None
+        return step
+
+    return step
+
+
+class _Store(NamedTuple):
+    """An instruction that binds names; ``read_again`` where it also puts the value it has bound on the stack."""
+
+    names: tuple[str, ...]
+    line: int
+    read_again: bool
+
+
+def _bind(frame: FrameType, store: _Store, watches: list[_Watch]) -> None:
+    held = frame.f_locals  # asked for once: what is written into it is the frame's when the interpreter goes on
+    for name in store.names:
+        value = held.get(name)
+        for watch in watches:
+            if type(value) is Tracer:
+                other = watch.bound(name, SourceLine(frame.f_code.co_filename, store.line), value)
+                if other is not None:
+                    if store.read_again:
+                        value._node = other._node
+                    held[name] = value = other
 
 
 def bound_names(fn: Callable) -> list[str]:
     """The local names that ``fn`` binds, arguments that are bound again among them."""
     code = code_of(fn)
     stores = {} if code is None else _stores(code)
-    return list(dict.fromkeys(name for names, _ in stores.values() for name in names))
+    return list(dict.fromkeys(name for store in stores.values() for name in store.names))
 
 
-def _stores(code: CodeType) -> dict[int, tuple[tuple[str, ...], int]]:
-    """The instructions that bind local names: offset -> the names and their line."""
+def binding_count(fn: Callable, name: str) -> int:
+    """How many places of ``fn`` bind the local ``name``."""
+    code = code_of(fn)
+    return 0 if code is None else sum(name in store.names for store in _stores(code).values())
+
+
+@functools.lru_cache(maxsize=64)
+def _stores(code: CodeType) -> dict[int, _Store]:
+    """The instructions that bind local names, by offset."""
     found = {}
     for i in dis.get_instructions(code):
         if i.opname.startswith(("STORE_FAST", "STORE_DEREF")):
             names = i.argval if isinstance(i.argval, tuple) else (i.argval,)
-            names = names if i.opname == "STORE_FAST_STORE_FAST" else names[:1]
             number = i.positions.lineno if i.positions is not None else None
-            found[i.offset] = (names, number or code.co_firstlineno)
+            both = i.opname == "STORE_FAST_STORE_FAST"
+            again = not both and len(names) > 1 and names[0] == names[1]
+            found[i.offset] = _Store(names if both else names[:1], number or code.co_firstlineno, again)
     return found

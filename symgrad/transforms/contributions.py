@@ -79,6 +79,7 @@ class Block:
         self._compiled = CompiledFunction(self._body, fn, "numpy", cache=False)
         self._recorded: Recorded | None = None
         self._traced: _Traced | None = None
+        self._latest: _Traced | None = None
 
     def _body(self, *args: Any, **kwargs: Any) -> Any:
         *own, tangent, cotangent = args
@@ -91,15 +92,17 @@ class Block:
             output, source = self._pair(*own, **kwargs)
         seeds = cast(as_node(tangent), source.dtype), cast(as_node(cotangent), output.dtype)
         edges, value = _edges(output, source, *seeds)
-        self._traced = _Traced(edges, output, source, value, labels)
+        self._latest = _Traced(edges, output, source, value, labels)
         return tangent, cotangent  # given back, so that both are inputs whatever flows
 
     def contributions(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], tangent: np.ndarray, cotangent: np.ndarray
     ) -> Contributions:
         """What contributes to the entry that two seeds choose, one-hot arrays of the input's and the output's shape."""
-        self._recorded = recorded = self._compiled.recorded([*args, tangent, cotangent], kwargs, self._recorded)
-        traced = self._traced
+        recorded = self._compiled.recorded([*args, tangent, cotangent], kwargs, self._recorded)
+        if self._recorded is None or recorded.entry is not self._recorded.entry:
+            self._traced = self._latest
+        self._recorded, traced = recorded, self._traced
         assert traced is not None
         outputs = [traced.value, *(n for e in traced.edges for n in (e.flow, e.size))]
         values = _evaluated(recorded.entry.program.with_outputs(outputs), recorded.entry.arguments(recorded.leaves))

@@ -147,7 +147,8 @@ class GradientFunction(DerivedFunction):
         of = r"\Sigma\nabla " * (self.nesting - order) + "f"
         gradients = [partial_latex(n, order, of) for n in (*by_input, *(w.name for w in self.weights or ()))]
         others = len(entry.program.outputs) - len(gradients)
-        values = ["f"] if others == 1 else [f"f_{{{k}}}" for k in range(others)]
+        word = r"\mathrm{aux}" if self.has_aux and not self.with_value else "f"
+        values = [word] if others == 1 else [f"{word}_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
 
     def inputs_of(self, entry: Entry) -> Sequence[int]:

@@ -68,21 +68,24 @@ def stopping(fn: Callable, names: Iterable[str]) -> Callable:
 
 
 class _Stopping:
-    """A function that marks its locals as constants while it is traced; otherwise it is ``fn``."""
+    """A function whose locals become constants while it is traced; otherwise it is ``fn``."""
 
     def __init__(self, fn: Callable, names: tuple[str, ...]) -> None:
+        if isinstance(fn, _Stopping):
+            fn, names = fn.fn, tuple(dict.fromkeys((*fn.names, *names)))
         known = bound_names(fn)
         for name in names:
             if name not in known:
-                raise ArgumentError(
-                    f"the function binds no local variable {name!r}; it has {', '.join(known) or 'none'}."
-                )
+                listed = ", ".join(known) or "none"
+                raise ArgumentError(f"the function binds no local variable {name!r}; it has {listed}.")
         self.fn = fn
         self.names = names
         self.__wrapped__ = fn
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         return getattr(self.__wrapped__, name)
 
     def _guarded(self) -> dict[str, Any]:
@@ -91,19 +94,9 @@ class _Stopping:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current() is None:
             return self.fn(*args, **kwargs)
-        shared = flatten((args, kwargs))[0]
-
-        def bound(name: str, line: SourceLine, value: Tracer) -> None:
-            if name not in self.names:
-                shared.append(value)
-                return
-            if any(value is v for v in shared):
-                raise ArgumentError(
-                    f"{name!r} is another name of an argument or of another variable there (line {line.number}); "
-                    f"write {name} = sg.stop_gradient({name}) in the function instead."
-                )
-            # the handle is the variable's own, so that equal expressions elsewhere stay as they are
-            value._node = stop_gradient(value._symgrad_node)
-
-        with watching(self.fn, bound):
+        with watching(self.fn, self._held):
             return self.fn(*args, **kwargs)
+
+    def _held(self, name: str, line: SourceLine, value: Tracer) -> Tracer | None:
+        # another handle for the name alone: other names of the value, and equal expressions, stay as they are
+        return Tracer(stop_gradient(value._symgrad_node)) if name in self.names else None

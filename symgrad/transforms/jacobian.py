@@ -19,6 +19,7 @@ from ..differentiation.structure.index_maps import Unsolved
 from ..differentiation.structure.terms import Term, dense
 from ..errors import ArgumentError, TracingError, at_user_line
 from ..kernels.sparse import SparseBlock, scipy_sparse
+from ..named_dims import is_shapes
 from ..primitives.contraction import ones
 from ..primitives.identity import CUSTOM, STOP
 from ..program.dims import is_concrete, value_of
@@ -166,6 +167,12 @@ class JacobianFunction(DerivedFunction):
         found = twin._compiled.patterns(*args, **kwargs)
         return found[0] if self.has_aux else found
 
+    def panel(self, *args: Any, **kwargs: Any) -> Any:
+        """The flag panel is for gradients: an ArgumentError says what there is in its place."""
+        raise ArgumentError(
+            f"{self.__name__}: the panel has the flags of gradients; open grad(f).panel(…), or .explore(…) for this."
+        )
+
     def explore(self, *args: Any, **kwargs: Any) -> Any:
         """A map of the Jacobian to look into, entry by entry, in a notebook (``pip install 'symgrad[notebook]'``)."""
         self._needs_examples(args, kwargs)
@@ -217,8 +224,8 @@ class JacobianFunction(DerivedFunction):
         return run.outputs
 
     def _needs_examples(self, args: tuple, kwargs: dict[str, Any]) -> None:
-        if not args and not kwargs:
-            raise ArgumentError(f"{self.__name__}: pass example arguments, whose shapes the answer is for.")
+        if (not args and not kwargs) or is_shapes(args, kwargs):
+            raise ArgumentError(f"{self.__name__}: pass example arrays, for which the answer is.")
 
     def explain(self, *args: Any, **kwargs: Any) -> Choice:
         """What each mode would cost for these arguments, which was chosen and why; nothing is computed.

@@ -51,6 +51,7 @@ CASES = {
     "constant": (sg.grad(lambda x: 3 * x), (2.0,)),
     "aux": (sg.grad(lambda x: (np.sum(x**2), x, {"n": 3}), has_aux=True), (W,)),
     "wide": (sg.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2)), (rng.normal(size=60),)),
+    "norm": (sg.grad(lambda x: np.linalg.norm(x) + np.linalg.norm(np.outer(x, x), "fro")), (W,)),
     "gram": (sg.hessian(lambda w: np.sum(np.cosh(np.ones((4, 60)) @ w))), (np.zeros(60),)),
 }
 
@@ -130,7 +131,40 @@ def test_hostile_names_are_names(name):
     np.testing.assert_array_equal(by_weight, x)
 
 
+@pytest.mark.parametrize(
+    ("derived", "args"),
+    [
+        (sg.grad(lambda a, b: np.sum(np.sin(a * b)), 1), (0.1, np.array([1.0, 2.0], np.float32))),
+        (sg.symbolic(lambda a, b: np.exp(a * b)), (0.1, np.array([1.0, 2.0], np.float32))),
+        (sg.grad(lambda x: np.sum(np.where(x > 0, x, np.array([np.inf, 1.0])))), (np.ones(2),)),
+        (sg.grad(lambda x: np.sum(np.exp(-x) * np.array([np.nan, 1.0]))), (np.ones(2),)),
+    ],
+)
+def test_python_floats_and_what_is_not_finite(derived, args):
+    derived.backend = "numpy"
+    namespace: dict = {}
+    exec(derived.export("python", *args), namespace)
+    (function,) = [v for k, v in namespace.items() if k.startswith(("grad_", "symbolic_"))]
+    made, expected = function(*args), type(derived)._new_compiled(derived)(*args)
+    np.testing.assert_array_equal(made, expected)
+    assert made.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("name", ["special_x", "v3", "x²", "①", "gram", "inf"])
+def test_arguments_are_called_by_names_of_their_own(name):
+    namespace: dict = {}
+    exec(sg.grad(lambda p: p[name] ** 2).export("python", {name: 2.0}), namespace)
+    assert namespace["grad_f"](3.0) == {name: 6.0}
+
+
+def test_a_module_says_what_it_needs():
+    assert "Needs NumPy alone." in sg.grad(np.sin).export("python", 1.0)
+    assert "Needs NumPy and SciPy." in sg.grad(scipy.special.gammaln).export("python", 1.0)
+
+
 def test_what_cannot_be_written_is_refused():
+    with pytest.raises(ArgumentError, match="returns a type beside its arrays"):
+        sg.grad(lambda x: (x * x, np.float64), has_aux=True).export("python", 1.0)
     large = np.ones(20_000)
     with pytest.raises(ArgumentError, match="too large to write into source"):
         sg.grad(lambda x: np.sum(large * x * x)).export("python", np.ones(20_000))

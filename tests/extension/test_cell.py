@@ -29,10 +29,33 @@ def test_the_first_variable_counts_without_wrt(run, variables):
     assert list(inspect.signature(variables["grad_f"]).parameters) == ["y", "x"]
 
 
-def test_assignments_before_it_run_and_count(run, variables):
-    run("%%grad --wrt x --name g\nscale = 2.0\nw = scale * y\nw * x\n")
-    np.testing.assert_array_equal(variables["g"](1.5, variables["x"]), [1.5, 1.5])
+def test_assignments_before_it_run_and_are_differentiated_through(run, variables):
+    run("%%grad --wrt y --name g\nscale = 2.0\nw = scale * y\nw * w + y\n")
+    assert variables["g"](1.5) == 2 * 2 * 2 * 1.5 + 1
     assert variables["w"] == 6.0
+
+
+def test_a_product_of_two_names_that_depend_on_one(run, variables):
+    run("%%grad --wrt x\nt = x @ A\nt @ x\n")
+    x, A = variables["x"], variables["A"]
+    h = 1e-6
+    nudged = [((x + d) @ A @ (x + d) - (x - d) @ A @ (x - d)) / (2 * h) for d in h * np.eye(2)]
+    np.testing.assert_allclose(variables["grad_f"](x, A), nudged, rtol=1e-6)
+
+
+def test_loops_and_branches_are_part_of_it(run, variables):
+    run("%%grad --wrt x\nfor k in range(3):\n    x = x * 2\nif y > 2:\n    x = x + y\nnp.sum(x**2)\n")
+    assert list(inspect.signature(variables["grad_f"]).parameters) == ["x", "y"]
+    np.testing.assert_array_equal(
+        variables["grad_f"](np.array([1.0, 2.0]), 3.0), 2 * 8 * (8 * np.array([1.0, 2.0]) + 3)
+    )
+
+
+def test_a_name_that_the_cell_gives_its_value_can_be_chosen(run, variables):
+    run("%%grad --wrt u\nu = np.array([1.0, 2.0])\nv = 3 * u\nnp.sum(u * v)\n")
+    np.testing.assert_array_equal(variables["grad_f"](np.array([1.0, 2.0])), [6.0, 12.0])
+    run("%%grad --wrt p\np = 2.0\n[p * k for k in (1, 2)][1] * (lambda p: p)(3.0)\n")
+    assert variables["grad_f"](2.0) == 6.0
 
 
 def test_names_in_wrt_and_at_need_no_value(run, variables):

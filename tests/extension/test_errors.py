@@ -120,3 +120,10 @@ def test_outside_of_the_magics_an_error_names_the_cell_too(shell):
         result = shell.run_cell("import symgrad as sg\nsg.grad(lambda x: float(x))(1.0)")
     assert "\n  at Cell In[" in str(result.error_in_exec)
     assert ", line 2\n    sg.grad(lambda x: float(x))(1.0)" in str(result.error_in_exec)
+
+
+def test_an_error_that_numpy_wraps_keeps_its_line(refused):
+    printed = refused("%%grad --at 'x=[1, 2]'\ndef f(x):\n    y = np.zeros(2)\n    y[0] = x[1]\n    return np.sum(y)\n")
+    assert "TracingError" in printed
+    assert "line 4" in printed
+    assert "y[0] = x[1]" in printed

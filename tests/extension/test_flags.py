@@ -73,10 +73,19 @@ def test_sparse(run, shell):
     np.testing.assert_array_equal(made.toarray(), sg.jacobian(f)(X, Y))
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_higher_orders_leave_aux_alone(run, shell, order):
+    run(f"%%grad --order {order} --has-aux --at 'a=2, b=3'\ndef f(a, b):\n    return a**3 * b**3, a**5\n")
+    derivative, _ = shell.user_ns["grad_f"](2.0, 3.0)
+    assert derivative == {2: 324.0, 3: 162.0}[order]
+
+
 def test_aux(run, shell):
     shown = run(f"%%grad --has-aux {AT}\ndef aux(x, y):\n    return np.sum(x * y), x + y\n")
     same(shell.user_ns["grad_aux"](X, Y), sg.grad(aux, has_aux=True)(X, Y))
     assert "(∂f/∂x: (2,), ((2,),))" in shown.outputs[1].data["text/plain"]
+    assert "aux = [x1 + y1, x2 + y2]" in shown.outputs[0].data["text/plain"]
+    assert "of the first output alone" in shown.outputs[1].data["text/plain"]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +103,22 @@ def test_parameters(run, shell, flags, expected):
     net = shell.user_ns["net"] = Net()
     run(f'%grad {flags} --name g net "[1, 2]"')
     same(shell.user_ns["g"](X), expected(net)(X))
+
+
+def test_integers_that_index_are_served_by_a_form_without_entries(run, shell):
+    shell.user_ns |= {"labels": np.array([0, 1, 1]), "W": np.ones((3, 2))}
+    run("def pick(W, labels):\n    return np.sum(W[np.arange(3), labels] ** 2)")
+    shown = run("%grad pick W labels")
+    assert "text/latex" in shown.outputs[0].data
+    np.testing.assert_array_equal(
+        shell.user_ns["grad_pick"](np.ones((3, 2)), np.array([0, 1, 1])), [[2, 0], [0, 2], [0, 2]]
+    )
+
+
+def test_several_exports(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(f"%%grad --export python:a.py --export latex:a.tex {AT}\n{CELL}")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.py", "a.tex"]
 
 
 def test_the_line_magic_takes_variables_and_literals(run, shell):
@@ -166,6 +191,9 @@ def test_what_does_not_go_together_is_refused(flags, message):
         ("%grad f 1.0 exec('x')", "is neither a literal nor a name"),
         ("%grad --export nope f 1.0 2.0", "format 'nope' is unknown; choose one of dot"),
         ("%grad --order two f 1.0 2.0", "invalid int value"),
+        ("%grad --export python: f 1.0 2.0", "--export python: names no file"),
+        ("%grad --export python:/no/such/folder/f.py f 1.0 2.0", "the file cannot be written"),
+        ("%grad --hessian --panel f 1.0 2.0", "the panel has the flags of gradients"),
     ],
 )
 def test_errors_of_the_line_magic_are_short(shell, line, message):

@@ -52,6 +52,8 @@ class _Code:
         self.weights: str | None = None
         self.lines: list[str] = []
         self.comments: list[str] = []
+        if self.spelling.unknown is not None:
+            self.comments.append(f"# {self.spelling.unknown}: the function that the panel was opened with")
 
     def text(self, args: tuple, sens: Any) -> str:
         arguments = self._arguments(args, sens)
@@ -87,7 +89,8 @@ class _Code:
         return literal
 
     def _assigned(self, name: str, literal: str) -> str:
-        while name in self.taken:
+        # a variable of the notebook may be what the function reads, or what another argument is
+        while name in self.taken or name in (self.spelling.namespace or {}):
             name += "_"
         self.taken.add(name)
         self.lines.append(f"{name} = {literal}")
@@ -165,6 +168,7 @@ class _Code:
         for name in self.flags.stopped:
             line = self.subject.stoppable[name]
             after = f"after line {line.number}" + (f", {visible(line.text)}" if line.text else "")
+            after += ", and after every other line that binds it" if self.subject.is_bound_again(name) else ""
             self.comments.append(f"# in {self.function}:  {name} = {self.sg}.stop_gradient({name})  # {after}")
         self.comments.append("# or, as here, from outside:")
         return f"{self.sg}.stopping({self.function}, {list(self.flags.stopped)!r})"

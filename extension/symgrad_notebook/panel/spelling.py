@@ -27,6 +27,8 @@ class Spelling:
     def __init__(self, namespace: Mapping[str, Any] | None) -> None:
         self.namespace = namespace
         self.imports: list[str] = []
+        #: what stands for a function that no variable holds
+        self.unknown: str | None = None
         self._names: dict[int, list[str]] = {}
         for name, value in (namespace or {}).items():
             if name.isidentifier() and not name.startswith("_"):
@@ -55,7 +57,17 @@ class Spelling:
         usual = own if isinstance(own, str) and own.isidentifier() else "f"
         found = self.name(function, usual)
         if found is None and derived is not None and (by := self.name(derived, "")):
-            return f"{by}.fn"
+            while derived is not function and hasattr(derived, "fn"):
+                derived, by = derived.fn, f"{by}.fn"
+            return by
+        if found is None and self.namespace is not None:
+            for name, value in self.namespace.items():  # a function of a module, such as np.sin
+                mine = isinstance(value, types.ModuleType) and not name.startswith("_")
+                if mine and getattr(value, usual, None) is function:
+                    return f"{name}.{usual}"
+            while usual in self.namespace:
+                usual += "_"
+            self.unknown = usual
         return found or usual
 
     def literal(self, value: Any) -> str | None:

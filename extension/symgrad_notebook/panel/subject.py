@@ -14,6 +14,7 @@ from symgrad.compiled import CompiledFunction, argument_names
 from symgrad.errors import SymgradError
 from symgrad.nn import Cell
 from symgrad.tensor import Parameter
+from symgrad.tracing.local_names import binding_count
 from symgrad.tracing.provenance import SourceLine
 from symgrad.tracing.tree import flatten, unflatten
 from symgrad.transforms.intermediates import intermediates, stopping
@@ -97,6 +98,10 @@ class Subject:
         if names not in self._held:
             self._held[names] = stopping(self.function, names)
         return self._held[names]
+
+    def is_bound_again(self, name: str) -> bool:
+        """True where several places of the function bind this local."""
+        return binding_count(self.function, name) > 1
 
     def ones(self) -> Any:
         """The sens that weighs every output by one."""

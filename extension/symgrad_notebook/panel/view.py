@@ -111,6 +111,8 @@ def static_bundles(outcome: Outcome) -> list[dict[str, str]]:
 
 def opened(bundles: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """``static_bundles`` as they stand below a panel that is alive, marked for its style sheet."""
+    if not bundles:  # nothing could be shown
+        return []
     formula, rest = bundles
     return [formula, rest | {"text/html": f"<div class='sg-panel-opened'>{rest['text/html']}</div>"}]
 

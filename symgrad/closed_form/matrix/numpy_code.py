@@ -66,7 +66,7 @@ class NumPyCode:
     def _of(self, value: Any) -> str:
         named = {sympy.pi: sympy.Symbol("np.pi"), sympy.E: sympy.Symbol("np.e")}
         text = str(sympy.sympify(value).xreplace(self._dims | named))
-        return re.sub(r"\b(sqrt|log)\(", r"np.\1(", text)
+        return re.sub(r"\b(sqrt|log|exp)\(", r"np.\1(", text)
 
     def _leaf(self, x: Expression) -> tuple[str, int]:
         return x.data, _ATOM

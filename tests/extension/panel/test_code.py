@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from symgrad_notebook.panel.code import code_lines
 from symgrad_notebook.panel.flags import Flags
+from symgrad_notebook.panel.opening import opening
 from symgrad_notebook.panel.outcome import Study
 from symgrad_notebook.panel.spelling import Spelling
 from symgrad_notebook.panel.subject import Subject
@@ -116,3 +117,26 @@ def test_literals_read_back_as_what_they_were(value):
 @pytest.mark.parametrize("value", [np.zeros(100), object(), [object()], np.zeros(0)])
 def test_what_cannot_be_written_out_is_not(value):
     assert Spelling(None).literal(value) is None
+
+
+def test_a_function_that_no_variable_holds_is_not_called_by_the_name_of_another():
+    namespace = {"sg": sg, "np": np, "f": lambda x: -7 * x}
+    unnamed = lambda x: x**2  # noqa: E731
+    text = code_lines(Subject.of(unnamed, (3.0,)), Flags(), namespace)
+    assert text.splitlines() == ["# f_: the function that the panel was opened with", "sg.grad(f_)(3.0)"]
+    assert code_lines(Subject.of(np.sin, (1.0,)), Flags(), namespace) == "sg.grad(np.sin)(1.0)"
+
+
+def test_a_gradient_of_a_gradient_is_reached_through_both():
+    h = sg.grad(sg.grad(lambda x: x**3))
+    namespace = {"sg": sg, "h": h}
+    begun = opening(h, (2.0,), {})
+    text = code_lines(begun.subject, begun.flags, namespace, derived=h)
+    assert eval(text, namespace) == h(2.0)
+
+
+def test_variables_of_the_notebook_are_not_overwritten():
+    x = np.array([1.0, 2.0])
+    namespace = {"sg": sg, "np": np, "x": 10.0, "f": lambda x: np.sum(x**2)}
+    text = code_lines(Subject.of(namespace["f"], (x,)), Flags(), namespace)
+    assert text.splitlines() == ["x_ = np.array([1.0, 2.0])", "sg.grad(f)(x_)"]
