@@ -90,13 +90,20 @@ def is_own(filename: str) -> bool:
 
 
 def user_location() -> tuple[str, int] | None:
-    """File and line of the innermost frame outside symgrad and NumPy, the user's own line."""
+    """File and line of the innermost frame outside symgrad and NumPy, the user's own line.
+
+    Lines of installed packages are given only where there is no other.
+    """
     frame = sys._getframe(1)
+    found = None
     while frame is not None:
-        if not is_own(frame.f_code.co_filename):
-            return frame.f_code.co_filename, frame.f_lineno
+        name = frame.f_code.co_filename
+        if not is_own(name):
+            if not any(f"{os.sep}{part}{os.sep}" in name for part in ("site-packages", "dist-packages")):
+                return name, frame.f_lineno
+            found = found or (name, frame.f_lineno)
         frame = frame.f_back
-    return None
+    return found
 
 
 def at_user_line(message: str) -> str:

@@ -127,6 +127,7 @@ def annotate(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> A
         of_function = symgrad.symbolic(function).provenance(*values, **own)
         of_derivative = derived.provenance(*args, **kwargs)
     costs = _source_lines(function)
+    end = _span(function, code.co_firstlineno).stop if (code := code_of(function)) is not None else 0
     elsewhere = LineCost(0, "")
     where = costs.get
     file = getattr(code_of(function), "co_filename", "")
@@ -148,7 +149,9 @@ def annotate(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> A
         cost.work += node_step(node, "", "").operations
         cost.kernel += code.get(node, ())
     _count_shared(of_derivative, file, costs)
-    return Annotation(getattr(function, "__name__", type(function).__name__), list(costs.values()), elsewhere)
+    last = max([end - 1, *(k for k, c in costs.items() if c.own or c.added or c.kept)])
+    shown = [c for k, c in costs.items() if k <= last]
+    return Annotation(getattr(function, "__name__", type(function).__name__), shown, elsewhere)
 
 
 def _count_shared(found: Provenance, file: str, costs: dict[int, LineCost]) -> None:

@@ -84,6 +84,7 @@ def bundles(
     foot = [
         _caption(derived, array_shapes(function, values, own), takes_sens),
         "the function branches on values: the formulas hold while it goes the way of these" if entry.taken else "",
+        "vec reads a matrix row by row" if any(map(_has_vec, shown)) else "",
         *_way(derived, entry, args, kwargs),
         note,
     ]
@@ -96,6 +97,10 @@ def underlying(derived: DerivedFunction) -> Callable:
     while isinstance(fn, DerivedFunction):
         fn = fn.fn
     return fn
+
+
+def _has_vec(shown: Formulas) -> bool:
+    return shown.kind == "matrix" and any(e.op == "vec" for form in shown.forms for e in form.expression.walk())
 
 
 def _called(function: Any) -> str:

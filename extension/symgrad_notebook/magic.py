@@ -112,7 +112,9 @@ class SymgradMagics(Magics, options.Options):
         __tracebackhide__ = True
         with self._short_errors():
             words = line.split()
-            if words == ["--traceback"]:
+            if words in (["-h"], ["--help"]):
+                print(SymgradMagics.symgrad_line.__doc__)
+            elif words == ["--traceback"]:
                 print(errors.whole_traceback(self._latest_error))
             elif words == ["--reset"]:
                 self.reset_options()

@@ -7,6 +7,7 @@ refused with the user's own line and the fix.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 import weakref
@@ -49,6 +50,19 @@ _PYTHON_SCALARS: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
 def refuse(message: str) -> NoReturn:
     """Raise a TracingError that shows the user's line."""
     raise TracingError(at_user_line(message))
+
+
+def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error: TypeError) -> None:
+    """An UnsupportedOperation where ``rule`` does not take these arguments, as NumPy's own function does."""
+    try:
+        inspect.signature(rule).bind(*args, **kwargs)
+    except TypeError as refused:
+        raise UnsupportedOperation(
+            at_user_line(
+                f"np.{func.__name__} with these arguments has no derivative rule in symgrad ({refused}). Write it with "
+                "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
+            )
+        ) from error
 
 
 Back = Callable[[Node, Node], Node]  # the array after its view has become this
@@ -159,9 +173,13 @@ class Tracer:
                 )
             )
         out = kwargs.get("out")
-        if out is not None:
-            return _into((out,), rule(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
-        return rule(*args, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+        given = {k: v for k, v in kwargs.items() if k != "out" and v is not np._NoValue}
+        try:
+            made = rule(*args, **given)
+        except TypeError as error:
+            refuse_unknown(func, rule, args, given, error)
+            raise
+        return made if out is None else _into((out,), made)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if self.dtype.kind in "biu":  # no derivative to lose: the values, guarded

@@ -78,11 +78,11 @@ def test_sens_and_prints():
 
 
 def test_the_whole_cell_is_shown_in_a_notebook(run, shell):
-    shown = run(
-        "%%grad -a --at x=2\nk = 3.0\ndef helper(u):\n    return np.sin(u)\ndef f(x):\n    return helper(x) * k\n"
-    )
+    cell = "k = 3.0\ndef helper(u):\n    return np.sin(u)\ndef f(x):\n    return helper(x) * k\nunrelated = 1\n"
+    shown = run(f"%%grad -a --at x=2\n{cell}")
     (text,) = [o.data["text/plain"] for o in shown.outputs if "swell" in o.data.get("text/plain", "")]
     assert "k = 3.0" in text
+    assert "unrelated" not in text
     assert re.search(r"4 +1 +[12] .* return np.sin\(u\)", text)
 
 

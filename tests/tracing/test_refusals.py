@@ -1,0 +1,36 @@
+"""Arguments that NumPy takes and symgrad has no rule for: a typed error, the user's line and the way out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import symgrad as sg
+from symgrad.errors import TracingError, UnsupportedOperation
+
+
+@pytest.mark.parametrize(
+    ("fn", "name"),
+    [
+        (lambda x: np.sum(np.diff(x, prepend=0.0)), "prepend"),
+        (lambda x: np.std(x, correction=1), "correction"),
+        (lambda x: np.sum(np.gradient(x, axis=0)), "axis"),
+    ],
+)
+def test_an_argument_without_a_rule_is_named(fn, name):
+    with pytest.raises(UnsupportedOperation, match=f"no derivative rule in symgrad .*{name}") as refused:
+        sg.grad(fn)(np.ones(3))
+    assert __file__ in str(refused.value)
+
+
+def test_an_error_inside_of_a_rule_stays_what_it_is():
+    with pytest.raises(ValueError, match="invalid literal"):
+        sg.grad(lambda x: np.sum(np.cumsum(x, axis="a")))(np.ones(3))
+
+
+def test_the_line_is_the_users_and_not_that_of_an_installed_package():
+    with pytest.raises(TracingError) as refused:
+        sg.grad(lambda x: scipy.special.logsumexp(x))(np.ones(3))
+    assert __file__ in str(refused.value)
+    assert "site-packages" not in str(refused.value)
