@@ -23,7 +23,7 @@ from symgrad.tracing.local_names import code_of
 from symgrad.tracing.provenance import Provenance
 from symgrad.transforms.derived import DerivedFunction
 
-from .display import underlying
+from .display import own_arguments
 from .structure import visible
 
 #: lines of kernel source that one line of the user's opens to
@@ -119,10 +119,8 @@ def annotate(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> A
     >>> [(c.own, c.added) for c in annotate(symgrad.grad(f), (3.0,), {}).lines if c.own]
     [(1, 2), (1, 1)]
     """
-    function = underlying(derived)
-    takes_sens = getattr(derived, "takes_sens", False)
-    values = args[:-1] if takes_sens and "sens" not in kwargs else args
-    own = {k: v for k, v in kwargs.items() if not takes_sens or k != "sens"}
+    function = derived.underlying
+    values, own = own_arguments(derived, args, kwargs)
     with contextlib.redirect_stdout(io.StringIO()):  # what the function prints it has printed
         of_function = symgrad.symbolic(function).provenance(*values, **own)
         of_derivative = derived.provenance(*args, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from IPython.display import display
@@ -16,7 +16,7 @@ from symgrad.closed_form.formulas import Formulas, formulas
 from symgrad.closed_form.latex import MOST_CHARACTERS, aligned
 from symgrad.compiled import Entry, argument_names
 from symgrad.errors import ResultTooLarge
-from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.derived import DerivedFunction, called_name
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
 
@@ -54,12 +54,11 @@ def bundles(
 ) -> list[dict[str, str]]:
     """The MIME bundles that ``show`` displays."""
     takes_sens = getattr(derived, "takes_sens", False)
-    values = args[:-1] if takes_sens and "sens" not in kwargs else args
-    own = {k: v for k, v in kwargs.items() if not takes_sens or k != "sens"}
+    values, own = own_arguments(derived, args, kwargs)
     readable = derived._readable()
     entry = readable._entry(args, kwargs)
     with contextlib.redirect_stdout(io.StringIO()):  # the function has said what it says
-        function = symgrad.symbolic(underlying(derived))
+        function = symgrad.symbolic(derived.underlying)
         value_entry = function._entry(values, own)
     named = [
         (function, value_entry, result_names(function, values, array_shapes(function, values, own))),
@@ -75,7 +74,7 @@ def bundles(
     called_with = [*argument_names(derived.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
     lines = [
         (
-            _called(function.fn) + signature(function, values, own),
+            called_name(function.fn) + signature(function, values, own),
             shape_tree(function, values, own),
             _operations(value_entry),
         ),
@@ -91,21 +90,16 @@ def bundles(
     return [*above, _table(lines, [text for text in foot if text])]
 
 
-def underlying(derived: DerivedFunction) -> Callable:
-    """The user's function that ``derived`` differentiates, however often."""
-    fn = derived.fn
-    while isinstance(fn, DerivedFunction):
-        fn = fn.fn
-    return fn
+def own_arguments(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """The arguments of the user's function among those of a derivative: all but ``sens``."""
+    if not getattr(derived, "takes_sens", False):
+        return args, kwargs
+    values = args if "sens" in kwargs else args[:-1]
+    return values, {k: v for k, v in kwargs.items() if k != "sens"}
 
 
 def _has_vec(shown: Formulas) -> bool:
     return shown.kind == "matrix" and any(e.op == "vec" for form in shown.forms for e in form.expression.walk())
-
-
-def _called(function: Any) -> str:
-    name = getattr(function, "__name__", type(function).__name__)
-    return "f" if name == "<lambda>" else name
 
 
 def _operations(entry: Entry) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class Formulas:
         texts = [str(sympy.Array(e) if e.ndim else e.item()) for e in self.forms]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
-    @property
+    @cached_property
     def latex(self) -> list[str]:
         """The formula of each output, without a name."""
         if self.kind == "matrix":

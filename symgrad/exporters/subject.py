@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from ..closed_form.formulas import Formulas
+from ..closed_form.formulas import Formulas, formulas
 from ..program.program import Program
 
 
@@ -14,15 +15,19 @@ from ..program.program import Program
 class Subject:
     """A derivative to export.
 
-    ``name`` is a Python name for it, ``title`` what it is in words; ``program`` is what it computes after the passes,
-    ``formulas`` the same to read; ``labels`` are LaTeX names of the outputs. ``structure`` is the nesting of the
+    ``name`` is a Python name for it, ``title`` what it is in words; ``program`` is what it computes after the passes;
+    ``labels`` are LaTeX names of the outputs. ``structure`` is the nesting of the
     result, whose leaves are the positions in ``slots``: an output, or a value that is no array.
     """
 
     name: str
     title: str
     program: Program
-    formulas: Formulas
     labels: Sequence[str]
     structure: Any
     slots: Sequence[tuple[bool, Any]]
+
+    @cached_property
+    def formulas(self) -> Formulas:
+        """The program to read; most formats do without."""
+        return formulas(self.program)

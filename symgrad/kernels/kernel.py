@@ -182,7 +182,7 @@ def _steps(writer: Writer) -> list[Step]:
             operations = elements * len(step.members)
             what, shape = named(step.members), tuple(step.shape)
             made.append(Step(what, shape, operations, bytes_of(inside), "numpy", "one region, block by block"))
-        elif step.primitive.name not in ("input", "constant", "literal", "dim"):
+        elif not step.is_leaf:
             inlined = fused and writer._fuses(step)
             why = "part of a numexpr string" if inlined else "a call of NumPy"
             made.append(node_step(step, "numexpr" if inlined else "numpy", why))

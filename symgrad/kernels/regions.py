@@ -21,7 +21,6 @@ from ..program.dims import Shape
 from ..program.node import Node
 from ..program.program import Program
 
-_LEAVES = ("input", "constant", "literal", "dim")
 #: reductions by the ufunc that combines what blocks give
 REDUCTIONS = {"einsum": "add", "max": "maximum", "min": "minimum"}
 
@@ -111,7 +110,7 @@ class _Stages:
         for node in program.nodes:
             for o in dict.fromkeys(node.operands):
                 self.users.setdefault(o, []).append(node)
-            if node.primitive.name not in _LEAVES:
+            if not node.is_leaf:
                 self._classify(node, joins)
                 self.stage[node] = max((self.after(o, node) for o in node.operands), default=0)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..primitives.primitive import Primitive
 
 _serials = itertools.count()
+_LEAVES = ("input", "constant", "literal", "dim")
 
 
 class Node:
@@ -47,6 +48,11 @@ class Node:
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for what a program begins with: an input, a captured array, a Python scalar, a named dim."""
+        return self.primitive.name in _LEAVES
 
     @property
     def is_literal(self) -> bool:

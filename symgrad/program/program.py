@@ -12,8 +12,6 @@ from functools import cached_property
 from .facts import spelled_fact
 from .node import Graph, Node, ancestors
 
-_LEAVES = ("input", "constant", "literal", "dim")
-
 
 class Program:
     """Outputs as let-bound expressions of inputs.
@@ -44,7 +42,7 @@ class Program:
     @cached_property
     def bindings(self) -> tuple[Node, ...]:
         """The nodes that compute something, in order."""
-        return tuple(n for n in self.nodes if n.primitive.name not in _LEAVES)
+        return tuple(n for n in self.nodes if not n.is_leaf)
 
     @cached_property
     def uses(self) -> Counter[Node]:
@@ -96,7 +94,7 @@ class Program:
         for n, k in number.items():
             if n.primitive.name == "literal":
                 continue
-            leaf = n.primitive.name in _LEAVES
+            leaf = n.is_leaf
             text = f"{label[n]}: {_dims(n)}" if leaf else f"{label[n]} = {n.primitive.spell(n)} {_dims(n)}"
             style = ", style=filled, fillcolor=lightblue" if leaf else ""
             style += ", penwidth=2" if n in self.outputs else ""

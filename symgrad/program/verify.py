@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..errors import ProgramError
 from .program import Program
 
-_LEAVES = ("input", "constant", "literal", "dim")
-
 
 def verify(program: Program) -> Program:
     """``program`` itself, or a ProgramError that names the node at fault.
@@ -26,7 +24,7 @@ def verify(program: Program) -> Program:
         for operand in node.operands:
             if operand not in seen:
                 raise ProgramError(f"{node} stands before its operand {operand}")
-        if name not in _LEAVES:
+        if not node.is_leaf:
             shape, dtype, weak = node.primitive.infer(node.operands, node.params)
             if (tuple(shape), dtype, weak) != (node.shape, node.dtype, node.weak):
                 raise ProgramError(f"{node} should be {dtype}{list(shape)}")

@@ -104,6 +104,10 @@ class Ledger(dict):
         """The user's lines that were running when ``node`` was made, innermost first; empty where there were none."""
         return self._made.get(node, _NOWHERE).stack
 
+    def line(self, node: Node) -> SourceLine | None:
+        """The innermost of them."""
+        return next(iter(self.stack(node)), None)
+
     def order(self, node: Node) -> int:
         """0 for what the function itself computes, 1 for what its derivative adds, 2 for the second's …"""
         return self._made.get(node, _NOWHERE).order
@@ -139,8 +143,7 @@ class Provenance:
 
     def line(self, node: Node) -> SourceLine | None:
         """The innermost of them."""
-        stack = self.ledger.stack(node)
-        return stack[0] if stack else None
+        return self.ledger.line(node)
 
     def order(self, node: Node) -> int:
         """How often ``node`` has been derived: 0 for the function's own."""

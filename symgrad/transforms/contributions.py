@@ -23,7 +23,7 @@ from ..primitives.primitive import literal
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.local_names import watching
-from ..tracing.provenance import Ledger, SourceLine
+from ..tracing.provenance import SourceLine
 from ..tracing.trace import as_node
 from ..tracing.tracer import Tracer
 
@@ -107,7 +107,7 @@ class Block:
         outputs = [traced.value, *(n for e in traced.edges for n in (e.flow, e.size))]
         values = _evaluated(recorded.entry.program.with_outputs(outputs), recorded.entry.arguments(recorded.leaves))
         flows = {e: (float(values[e.flow]), float(values[e.size])) for e in traced.edges}
-        line = {n: _line(recorded.ledger, n) for e in traced.edges for n in (e.source, e.target)}
+        line = {n: recorded.ledger.line(n) for e in traced.edges for n in (e.source, e.target)}
         return Contributions(
             float(values[traced.value]), _shares(flows, line, traced), _paths(flows, line, traced.source, traced.output)
         )
@@ -168,11 +168,6 @@ def _evaluated(program: Program, arrays: Sequence[Any]) -> dict[Node, Any]:
                 if not left[o]:
                     del values[o]
     return values
-
-
-def _line(ledger: Ledger, node: Node) -> SourceLine | None:
-    stack = ledger.stack(node)
-    return stack[0] if stack else None
 
 
 _Flows = Mapping[_Edge, tuple[float, float]]

@@ -71,6 +71,14 @@ class DerivedFunction:
         names = self._argument_names
         return CompiledFunction(self._derive_fresh, self.fn, self.backend, cache, shapes, self.sparse, names)
 
+    @property
+    def underlying(self) -> Callable:
+        """The user's function, however often it is derived."""
+        fn = self.fn
+        while isinstance(fn, DerivedFunction):
+            fn = fn.fn
+        return fn
+
     def _argument_names(self, count: int, kwargs: Mapping[str, Any]) -> Sequence[str]:
         """What so many positional arguments are called, beside arguments by name."""
         return argument_names(self.fn, count)
@@ -251,16 +259,11 @@ class DerivedFunction:
         """
         readable = self._readable()
         entry = readable._entry(args, kwargs)
-        function = self.fn
-        while isinstance(function, DerivedFunction):
-            function = function.fn
-        called = getattr(function, "__name__", type(function).__name__)
-        called = "f" if called == "<lambda>" else safe_name(called)
+        called = safe_name(called_name(self.underlying))
         subject = Subject(
             safe_name(f"{self.verb}_{called}"),
             f"the {_WORDS.get(self.verb, self.verb)} of {called}",
             entry.readable,
-            formulas(entry.readable),
             readable.labels(entry),
             entry.structure,
             entry.slots,
@@ -321,6 +324,16 @@ class DerivedFunction:
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def called_name(function: Any) -> str:
+    """What a function or a Cell is called; ``f`` where it has no name.
+
+    >>> called_name(lambda x: x), called_name(called_name)
+    ('f', 'called_name')
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    return "f" if name == "<lambda>" else name
 
 
 def notebook_room(name: str) -> Any:

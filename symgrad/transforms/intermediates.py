@@ -15,8 +15,6 @@ from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten
 from .positions import checked_function
 
-_LEAVES = ("input", "constant", "literal", "dim")
-
 
 def intermediates(fn: Callable, *args: Any, **kwargs: Any) -> dict[str, SourceLine]:
     """The local variables of ``fn`` (of a Cell's construct) that hold traced floats, with the line that binds each.
@@ -37,7 +35,7 @@ def intermediates(fn: Callable, *args: Any, **kwargs: Any) -> dict[str, SourceLi
 
     def bound(name: str, line: SourceLine, value: Tracer) -> None:
         node = value._symgrad_node
-        if any(value is v for v in met) or not node.differentiable or node.primitive.name in _LEAVES:
+        if any(value is v for v in met) or not node.differentiable or node.is_leaf:
             return
         met.append(value)
         found.setdefault(name, line)

@@ -134,12 +134,15 @@ class JacobianFunction(DerivedFunction):
         return super()._entry(args, kwargs)
 
     def labels(self, entry):
-        names = entry.argument_names
-        by = [symbol_latex(n) for p in self.positions for n in names[p]]
-        rows = self.block_count(entry.structure, len(entry.slots)) // len(by)
-        of = ["f"] if rows == 1 else [f"f_{{{k}}}" for k in range(rows)]
-        made = [rf"\frac{{\partial {f}}}{{\partial {x}}}" for f in of for x in by]
+        by = [symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
+        made = self._block_labels(by, self.block_count(entry.structure, len(entry.slots)))
         return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
+
+    def _block_labels(self, by: Sequence[str], count: int) -> list[str]:
+        """LaTeX names of the blocks, row by row, of inputs that are called ``by``."""
+        rows = count // len(by)
+        of = ["f"] if rows == 1 else [f"f_{{{k}}}" for k in range(rows)]
+        return [rf"\frac{{\partial {f}}}{{\partial {x}}}" for f in of for x in by]
 
     def block_count(self, structure: Any, leaves: int) -> int:
         """How many of the ``leaves`` of a result of this structure are blocks of the Jacobian; the others are aux."""
@@ -332,16 +335,11 @@ class HessianFunction(JacobianFunction):
         choice = chosen(gradients, wrt, self.mode, symmetric, every)
         return _Linearised(choice, gradients, run.inputs, symmetric and len(wrt) == 1)
 
-    def labels(self, entry):
-        by = [symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
-        made = [
-            rf"\frac{{\partial^{{2}} f}}{{\partial {x}\,\partial {y}}}"
-            if x != y
-            else rf"\frac{{\partial^{{2}} f}}{{\partial {x}^{{2}}}}"
-            for x in by
-            for y in by
-        ]
-        return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
+    def _block_labels(self, by, count):
+        def below(x: str, y: str) -> str:
+            return rf"\partial {x}^{{2}}" if x == y else rf"\partial {x}\,\partial {y}"
+
+        return [rf"\frac{{\partial^{{2}} f}}{{{below(x, y)}}}" for x in by for y in by]
 
     def _differentiated(self, run):
         outputs, wrt = run.outputs, run.inputs.flat

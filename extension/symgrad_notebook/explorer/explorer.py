@@ -10,6 +10,7 @@ import numpy as np
 
 from symgrad.errors import MissingPart
 from symgrad.tracing.tree import tree_map
+from symgrad.transforms.derived import called_name
 from symgrad.transforms.jacobian import JacobianFunction
 
 from ..errors import one_line
@@ -48,8 +49,7 @@ class Explorer:
         self._derivative = derivative
         self._args, self._kwargs = tree_map(_kept, (tuple(args), dict(kwargs)))
         self.blocks: list[Block] = blocks_of(derivative, self._args, self._kwargs)
-        name = getattr(derivative.fn, "__name__", type(derivative.fn).__name__)
-        self.title = visible(f"{derivative.verb.title()} of {'f' if name == '<lambda>' else name}")
+        self.title = visible(f"{derivative.verb.title()} of {called_name(derivative.fn)}")
         self._inputs = len({b.by.name: None for b in self.blocks})
         self._widget: Any = None
 

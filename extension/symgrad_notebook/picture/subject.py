@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
-import sympy
 
 from symgrad.compiled import Entry
 from symgrad.errors import ArgumentError
@@ -19,7 +17,7 @@ from symgrad.program.dims import is_concrete
 from symgrad.program.node import Node
 from symgrad.program.program import Program
 from symgrad.tracing.provenance import SourceLine
-from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.derived import DerivedFunction, called_name
 
 from ..structure import array_shapes, result_names
 from .loops import Loops, loops_of
@@ -100,7 +98,7 @@ def subject_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) ->
     readable = derived._readable()
     entry, leaves = readable._compiled.served(*args, **kwargs)
     arrays = entry.arguments(leaves)
-    sized, image = _at_sizes_of(program, arrays)
+    sized, image = _at_sizes_of(program, readable._compiled.sizes(args, kwargs))
     backend = readable.kernel(*args, **kwargs).backend if readable is derived else "numpy"
     loops = loops_of(sized, backend, derived.backend)
     held = findings(sized, arrays)
@@ -108,7 +106,7 @@ def subject_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) ->
     shown = [n for n in program.nodes if not n.is_literal]
     return Subject(
         title=derived.__name__.replace("<lambda>", "f"),
-        function=_called(derived),
+        function=called_name(derived.underlying),
         program=program,
         results=list(zip(result_names(derived, args, shapes), program.outputs, strict=True)),
         side=_sides(program, {n: told.order(n) for n in shown}, _sensitivities(derived, entry, args, kwargs)),
@@ -119,16 +117,10 @@ def subject_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) ->
     )
 
 
-def _at_sizes_of(program: Program, arrays: Sequence[Any]) -> tuple[Program, dict[Node, Node]]:
-    """The program at the sizes of these arrays, and what became of each node."""
+def _at_sizes_of(program: Program, sizes: Mapping[Any, int]) -> tuple[Program, dict[Node, Node]]:
+    """The program at these sizes of its named dims, and what became of each node."""
     if all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
         return program, {n: n for n in program.nodes}
-    sizes = {
-        d: size
-        for node, array in zip(program.inputs, arrays, strict=True)
-        for d, size in zip(node.shape, getattr(array, "shape", ()), strict=True)
-        if isinstance(d, sympy.Symbol)
-    }
     every = at_sizes(program.with_outputs(program.nodes), sizes)
     image = dict(zip(program.nodes, every.outputs, strict=True))
     return every.with_outputs([image[o] for o in program.outputs]), image
@@ -156,12 +148,3 @@ def _sides(program: Program, order: dict[Node, int], sensitivities: range) -> di
             if o in order and o not in program.inputs and is_leaf(o):
                 side[o] = min(side.get(o, side[node]), side[node])
     return {n: side.get(n, 0) for n in order}
-
-
-def _called(derived: DerivedFunction) -> str:
-    """What the user's own function is called."""
-    function: Any = derived
-    while isinstance(function, DerivedFunction):
-        function = function.fn
-    name = getattr(function, "__name__", type(function).__name__)
-    return "f" if name == "<lambda>" else name

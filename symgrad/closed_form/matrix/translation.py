@@ -53,7 +53,7 @@ class Translation:
 
     def _translated(self, node: Node, polys: Sequence[Any]) -> Poly:
         name = node.primitive.name
-        if name in ("input", "constant", "literal", "dim"):
+        if node.is_leaf:
             return self._leaf(node, name)
         if name == "einsum":
             return self._einsum(node, polys)
