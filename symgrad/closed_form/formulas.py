@@ -71,7 +71,7 @@ class Formulas:
                 "\n".join([f"{name} = {form.text}", *(f"  where {line}" for line in form.where)])
                 for name, form in zip(names, self.forms, strict=True)
             ]
-        texts = [str(sympy.Array(e) if e.ndim else e.item()) for e in self.forms]
+        texts = [str((sympy.Array(e) if e.size else []) if e.ndim else e.item()) for e in self.forms]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
     @cached_property

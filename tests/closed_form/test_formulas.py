@@ -62,5 +62,7 @@ def test_text_and_latex_have_a_row_an_output():
 
 
 def test_an_empty_array_has_a_formula():
-    assert sg.jacobian(lambda x: x[:0]).formulas(np.ones(3)).kind == "entries"
+    made = sg.jacobian(lambda x: x[:0]).formulas(np.ones(3))
+    assert made.kind == "entries"
+    assert made.text_rows(["J"]) == ["J = []"]
     assert sg.jacobian(lambda x: x[:0]).latex(np.ones(3))
