@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import ClosedFormTooLarge
+from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import fits
@@ -78,11 +78,11 @@ def _entry_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.nda
         numbers |= {sympy.Symbol(n, real=True): _number(v) for n, v in zip(names, array.ravel(), strict=True)}
     try:
         forms = entry_forms(program)
-    except (ClosedFormTooLarge, TypeError):
+    except (ClosedFormTooLarge, UnsupportedOperation):
         return None
     made = []
     for form in forms:
-        flat = [float(sympy.sympify(e).subs(numbers)) for e in form.ravel()]
+        flat = [float(sympy.sympify(e).xreplace(numbers)) for e in form.ravel()]
         made.append(np.reshape(flat, form.shape))
     return made
 

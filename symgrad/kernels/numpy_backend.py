@@ -372,8 +372,9 @@ def _index(w: Writer, spec: tuple) -> str:
             entries.append("0:0")
         else:
             stop = start + length * step
-            reaches_start = step < 0 and (not isinstance(stop, int) or stop < 0)
-            ends = "" if reaches_start else w.dim(stop)
+            ends = w.dim(stop)
+            if step < 0:  # a stop below 0 would count from the end
+                ends = ("" if stop < 0 else ends) if isinstance(stop, int) else f"{ends} if {ends} >= 0 else None"
             entries.append(f"{w.dim(start)}:{ends}" + (f":{step}" if step != 1 else ""))
     return ", ".join(entries) or "()"
 

@@ -59,11 +59,20 @@ def _keep(result: Node, shape: tuple, axes: tuple[int, ...], keepdims: bool) -> 
 
 def sum_node(x: Node, axes: tuple[int, ...]) -> Node:
     """``np.sum`` over ``axes``, as NumPy sums."""
-    if x.dtype.kind in "biu":
-        x = f.cast(x, np.sum(np.zeros((1,), x.dtype)).dtype)
+    x = _widened(x)
     labels = tuple(range(x.ndim))
     kept = tuple(k for k in labels if k not in axes)
     return contract([x], [labels], kept, x.shape, "sum")
+
+
+def _widened(x: Node) -> Node:
+    """Whole numbers and truth values as NumPy adds and multiplies them up."""
+    return f.cast(x, np.sum(np.zeros((1,), x.dtype)).dtype) if x.dtype.kind in "biu" else x
+
+
+def _returned(x: Node, dtype: Any) -> Tracer:
+    """A result in the dtype that was asked for: what was added up in more digits has the same last ones."""
+    return Tracer(x) if dtype is None else Tracer(x).astype(dtype)
 
 
 def _typed(a: Any, dtype: Any) -> Node:
@@ -83,7 +92,7 @@ def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     x = _typed(a, dtype)
     axes = normalized_axes(axis, x.ndim)
     result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
-    return Tracer(result if initial is None else f.add(result, as_node(initial)))
+    return _returned(result if initial is None else f.add(result, as_node(initial)), dtype)
 
 
 def count_of(x: Node, axes: tuple[int, ...]) -> Node:
@@ -169,23 +178,23 @@ def _all(a, axis=None, keepdims=False, where=None):
 @implements(np.prod, cases=[*_AXES, Case((7,)), Case((0,))])
 def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     _reject(initial=initial, where=where)
-    x = _typed(a, dtype)
+    x = _widened(_typed(a, dtype))
     axes = normalized_axes(axis, x.ndim)
     concrete(tuple(x.shape[k] for k in axes), "np.prod")
-    return Tracer(_keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims))
+    return _returned(_keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims), dtype)
 
 
 @implements(np.cumsum, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((2, 3), axis=0)])
 def _cumsum(a, axis=None, dtype=None):
-    x = _typed(a, dtype)
+    x = _widened(_typed(a, dtype))
     if axis is None:
         x, axis = reshape(x, (size(x.shape),)), 0
-    return Tracer(cumulative_sum(x, normalized_axis(axis, x.ndim)))
+    return _returned(cumulative_sum(x, normalized_axis(axis, x.ndim)), dtype)
 
 
 @implements(np.cumprod, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((3, 2), axis=0), Case((0,))])
 def _cumprod(a, axis=None, dtype=None):
-    x = Tracer(_typed(a, dtype))
+    x = Tracer(_widened(_typed(a, dtype)))
     if axis is None:
         x, axis = x.ravel(), 0
     k = normalized_axis(axis, x.ndim)
@@ -193,7 +202,7 @@ def _cumprod(a, axis=None, dtype=None):
     products = [x[(*lead, slice(0, 1))]]
     for i in range(1, x.shape[k]):
         products.append(products[-1] * x[(*lead, slice(i, i + 1))])
-    return np.concatenate(products, axis=k)
+    return _returned(as_node(np.concatenate(products, axis=k)), dtype)
 
 
 def _search(primitive, a, axis, keepdims=False) -> Tracer:

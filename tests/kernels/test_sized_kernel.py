@@ -103,3 +103,14 @@ def test_results_beyond_the_memory_are_refused_at_the_call(monkeypatch):
     with pytest.raises(ResultTooLarge, match="of shape 32 × 32"):
         made(np.ones(32))
     assert made(np.ones(31)).shape == (31, 31)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_slices_backwards_end_where_they_should_for_every_size(backend):
+    def turned(x):
+        return np.concatenate([x, np.cumsum(x)[::-1]])
+
+    kernel = symgrad.jacobian(turned, backend=backend).kernel("n")
+    for n in (0, 1, 2, 5):
+        (got,) = kernel(np.arange(float(n)))
+        np.testing.assert_array_equal(got, np.concatenate([np.eye(n), np.tri(n)[::-1]]))
