@@ -118,7 +118,10 @@ class NumexprWriter(Writer):
 
     def _scalar(self, value: Any, reader: Node) -> Text:
         dtype = _float_of(reader)
-        spelled = str(int(value)) if float(value).is_integer() and abs(value) < 2**24 else repr(float(value))
+        # a whole number takes the dtype of a float beside it; beside truth values it would stay whole
+        beside_float = any(o.dtype.kind == "f" and not o.weak for o in reader.operands)
+        is_whole = beside_float and float(value).is_integer() and abs(value) < 2**24
+        spelled = str(int(value)) if is_whole else repr(float(value))
         if np.isfinite(value) and (dtype == np.float64 or spelled.lstrip("-").isdigit()):
             return Text(f"({spelled})" if value < 0 else spelled, {})
         name = self.new_name()

@@ -27,6 +27,7 @@ from . import runtime
 from .contraction import Contraction, subscripts
 from .reuse import empty
 
+_PYTHON = {"f": "float", "i": "int", "b": "bool"}
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
 SMALL = 2048
 #: elements from which memory is used again
@@ -76,6 +77,8 @@ class Writer:
             "search": runtime.search,
         }
         self._kept = frozenset(program.outputs)
+        #: whether Python scalars have to stay such: they give way to smaller floats, which NumPy's own do not
+        self._mixes = any(n.dtype.kind == "f" and n.dtype.itemsize < 8 for n in program.nodes)
         self._count = 0
         self._last_use: dict[Node, int] = {}
         self.uses = Counter(o for n in program.nodes for o in n.operands)
@@ -229,7 +232,10 @@ class Writer:
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
         buffer = self._buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
-        self.names[node] = self._call(self._function(template), operands, buffer)
+        name = self._call(self._function(template), operands, buffer)
+        if node.weak and self._mixes:
+            name = self.assign(f"{_PYTHON[node.dtype.kind]}({name})")
+        self.names[node] = name
         self.fresh.add(node)
 
     def _function(self, template: Template) -> str:
@@ -315,7 +321,7 @@ class Writer:
         for node in self.program.outputs:
             name = self.names[node]
             owned = node in self.fresh and name not in results
-            if node.is_literal or node.primitive.name == "dim":
+            if node.is_literal or node.primitive.name == "dim" or (node.weak and self._mixes and node.operands):
                 name = f"np.{node.dtype.name}({name})"
             elif not owned and not node.weak:
                 name = self.assign(f"np.array({name})") if node.shape else self.assign(f"np.array({name})[()]")

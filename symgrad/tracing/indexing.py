@@ -191,7 +191,9 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
         node = i if isinstance(i, Node) else _checked_index(i, d)
         node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
-        node = f.where(f.less(node, 0), f.add(node, dim_value(d)), node)
+        behind = f.add(node, dim_value(d))
+        behind = f.where(f.less(behind, 0), dim_value(d), behind)  # before the first: refused as behind the last is
+        node = f.where(f.less(node, 0), behind, node)
         if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
             node = gather(running().constant(np.arange(d)), node, 0)
         total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)

@@ -202,3 +202,32 @@ def test_an_output_that_is_an_input_is_a_copy():
     gradient = symgrad.grad(lambda x, y: np.sum(x * y))(x, y)
     gradient[0] = 99.0
     np.testing.assert_array_equal(y, [2.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: np.greater(a, b) * 1.0,
+        lambda a, b: np.where(a > 0, 1.0, 2.0) + 0,
+        lambda a, b: (a > b) * 1.0 + (a < b) * 2.0,
+    ],
+)
+def test_whole_floats_beside_truth_values_stay_floats(function, dtype, backend):
+    a = np.linspace(-1, 1, 5000).astype(dtype)
+    b = a[::-1].copy()
+    got, want = symgrad.symbolic(function, backend=backend)(a, b), function(a, b)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("size", [3, 5000])
+def test_what_is_made_of_python_floats_gives_way_to_smaller_ones(size, dtype, backend):
+    x = np.ones(size, dtype)
+    for function in (lambda t, x: (t * 2) * x, lambda t, x: -t * x, lambda t, x: (t * 2 + 1) / 3 * x + t):
+        got, want = symgrad.symbolic(function, backend=backend)(0.1, x), function(0.1, x)
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=2e-3)

@@ -187,3 +187,17 @@ def test_x_at_false_is_refused_with_the_fix():
 def test_a_traced_mask_is_refused_with_the_fix():
     with pytest.raises(TracingError, match=r"Use np.where\(mask, x, 0\)"):
         symgrad.grad(lambda v: v[v > 0])(np.arange(3.0))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native", "numexpr"])
+@pytest.mark.parametrize("index", [[-4], [3], [-3], [2], [-5, 0]])
+def test_index_arrays_out_of_bounds_are_refused_on_either_side(index, backend):
+    rows = np.array(index)
+    inside = bool(np.all((rows >= -3) & (rows < 3)))
+    for function in (lambda x, i: x[i] * 2, lambda x, i: (x * np.ones((2, 3)))[1, i]):
+        for derived in (symgrad.symbolic(function, backend=backend), symgrad.jacobian(function, backend=backend)):
+            if inside:
+                derived(np.arange(3.0), rows)
+            else:
+                with pytest.raises(IndexError):
+                    derived(np.arange(3.0), rows)

@@ -214,7 +214,11 @@ class NativeWriter(Writer):
                 self.lines.append(f"{self.names[node]} = {self.names[node]}[()]")
 
     def _called(self, node: Node, number: int, native: set[Node]) -> None:
+        weak = {o: self.names[o] for o in node.operands if o.weak and o in self._made_in_c}
+        # Python scalars give way to smaller floats
+        self.names |= {o: f"{name}.item()" for o, name in weak.items()}
         super()._compute(node, number)
+        self.names |= weak
         if node in native:
             self._contiguous[node] = self.assign(f"np.ascontiguousarray({self.names[node]})")
 
