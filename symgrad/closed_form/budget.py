@@ -50,8 +50,6 @@ def predicted_operations(program: Program, entries: bool) -> int:
     size: dict[Node, int] = {}
     for node in program.nodes:
         own = 1 + sum(size[o] for o in node.operands) if node.operands else 0
-        if node.primitive.name == "gather":
-            own = 1 + size[node.operands[0]]
         size[node] = own * (_terms(node) if entries else 1)
     return sum(size[o] * (_extent(o.shape) if entries else 1) for o in program.outputs)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..errors import UnsupportedOperation
 from ..primitives.elementwise import SLOTS, Template
 from ..program.dims import is_concrete
 from ..program.node import Node
@@ -110,7 +111,7 @@ def _steps(low: Any, high: Any, last: dict[Any, Any]) -> float:
 
 
 def entry_names(program: Program) -> list[list[str]]:
-    """What the elements of each input are called, no two alike: ``x1``, or ``x_1`` where ``x1`` is taken."""
+    """What the elements of each input are called, no two alike: ``x1``, or ``x_entry_1`` where ``x1`` is taken."""
     counts = [math.prod(n.shape) for n in program.inputs]
     stems = _stems(safe_names(program.names), counts)
     return [
@@ -121,7 +122,7 @@ def entry_names(program: Program) -> list[list[str]]:
 
 def _stems(bases: list[str], counts: list[int]) -> list[str]:
     """The names of inputs of one element, and what the numbers of the others' elements follow."""
-    for mark in ("", "_", "__", "_entry_"):
+    for mark in ("", "_entry_", "_element_"):
         stems = [base if count == 1 else base + mark for base, count in zip(bases, counts, strict=True)]
         named = list(zip(stems, counts, strict=True))
         if not any(_clash(stem, count, *other) for stem, count in named if count != 1 for other in named):
@@ -131,8 +132,8 @@ def _stems(bases: list[str], counts: list[int]) -> list[str]:
 
 def _clash(stem: str, count: int, other: str, others: int) -> bool:
     """True where an element named by ``stem`` and a number is called as ``other``, or as an element of it."""
-    rest = other[len(stem) :]
-    if not other.startswith(stem) or not rest.isdigit() or rest.startswith("0"):
+    rest = other[len(stem) :].lstrip("_")  # x1 and x_1 are typeset alike
+    if not other.startswith(stem) or not (rest.isascii() and rest.isdigit()) or rest.startswith("0"):
         return False
     return int(rest if others == 1 else rest + "1") <= count
 
@@ -156,9 +157,9 @@ def _entry_values(node: Node, operands: list[Any]) -> Any:
             return node.primitive.evaluate(node.params, np.asarray(operands[0]), index.astype(int))
     if name in ("max", "min"):
         function = sympy.Max if name == "max" else sympy.Min
-        return _reduced(function, operands[0], node.params[0])
+        return _reduced(function, _each(as_number, operands[0]), node.params[0])
     if name in SEARCHES or name in ("gather", "scatter"):
-        raise TypeError(f"an index computed from values ({name}) has no entry form")
+        raise UnsupportedOperation(f'an index computed from values ({name}) has no entry form; take form="index".')
     numbers = [_each(as_number, o) for o in operands]
     if name in LINEAR_ALGEBRA:
         return LINEAR_ALGEBRA[name](node.params, *numbers)

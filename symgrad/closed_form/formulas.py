@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import ClosedFormTooLarge
+from ..errors import ArgumentError, ClosedFormTooLarge
+from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import BUDGET, fits, require
 from .entries import entries_apart, entry_forms
@@ -26,7 +27,7 @@ from .latex import (
     let_bound_rows,
     prefers_entries,
 )
-from .matrix import matrix_forms
+from .matrix import matrix_forms, required_forms
 from .typeset import typeset
 
 #: characters of text that a line of formulas may have
@@ -152,6 +153,27 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHAR
             if made.characters <= characters:
                 return made
     return Formulas(program, "let-bound", [])
+
+
+def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
+    """The outputs in the ``form`` that is asked for: ``entries``, ``index`` or ``matrix``; ``auto`` takes the best one.
+
+    Raises ClosedFormTooLarge where the form would be beyond the budget or there is none, ArgumentError for the entries
+    of arrays whose sizes are names.
+    """
+    if form == "auto":
+        return formulas(program, budget)
+    if form == "matrix":
+        return Formulas(program, "matrix", required_forms(program))
+    if form == "index":
+        require(program, False, budget)
+        return Formulas(program, "index", index_forms(program))
+    if not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
+        raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
+    apart = has_few_entries(program, budget) and not fits(program, True, budget)
+    if not apart:
+        require(program, True, budget)
+    return Formulas(program, "entries", entries_apart(program) if apart else entry_forms(program))
 
 
 def _program_rows(program: Program) -> list[str]:

@@ -17,28 +17,9 @@ from ..errors import ClosedFormTooLarge
 from ..primitives.elementwise import SLOTS, Template
 from ..program.node import Node
 from ..program.program import Program
+from .bound import ExtremumOver, SearchOver
 from .linalg import FORMS as LINEAR_ALGEBRA
 from .symbols import Indices, as_number, gated, instantiate, number, safe_names
-
-
-class ExtremumOver(sympy.Function):
-    """``ExtremumOver(name, element, index, size)``: the largest or smallest element over an index."""
-
-    nargs = (4,)
-
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the element and the size; the index is bound."""
-        _, element, index, size = self.args
-        return (element.free_symbols - {index}) | size.free_symbols
-
-    def _latex(self, printer: Any) -> str:
-        name, element, index, size = self.args
-        return rf"\{name}_{{{printer._print(index)} < {printer._print(size)}}} {printer._print(element)}"
-
-    def _sympystr(self, printer: Any) -> str:
-        name, element, index, size = self.args
-        return f"{name}({printer._print(element)} for {printer._print(index)} < {printer._print(size)})"
 
 
 def _constants(program: Program) -> list[Node]:
@@ -79,10 +60,7 @@ class IndexForm:
         element = sympy.sympify(as_number(value))
         # sympy moves cases out of nested sums, over the sums that bind their indices; such a form is not right
         if any(s in self.indices.made and s not in free for s in element.free_symbols):
-            raise ClosedFormTooLarge(
-                "sympy cannot write the index form: it has cases within nested sums. The let-bound form has them: "
-                'print .program(), or ask for form="entries" with small arrays.'
-            )
+            raise _cases_within_sums()
         return element
 
     def at(self, node: Node, index: tuple, opened: bool = False) -> Any:
@@ -119,11 +97,30 @@ class IndexForm:
     def summed(self, body: Any, ranges: list[tuple]) -> Any:
         """``Σ body`` over ranges, those that the body does not depend on as factors."""
         for k, size in ranges:
-            if not sympy.sympify(body).has(k):
+            body = sympy.sympify(body)
+            if not body.has(k):
                 body = body * size
-            else:
-                body = sympy.Sum(body, (k, 0, size - 1))
+                continue
+            if any(_has_cases_of_its_own(s) for s in body.atoms(sympy.Sum)):
+                raise _cases_within_sums()  # at once: sympy takes minutes to move many of them
+            body = sympy.Sum(body, (k, 0, size - 1))
         return body
+
+
+def _has_cases_of_its_own(total: Any) -> bool:
+    """True for a sum of cases that its index decides."""
+    return any(
+        not test.free_symbols.isdisjoint(total.variables)
+        for cases in total.function.atoms(sympy.Piecewise)
+        for _, test in cases.args
+    )
+
+
+def _cases_within_sums() -> ClosedFormTooLarge:
+    return ClosedFormTooLarge(
+        "sympy cannot write the index form: it has cases within nested sums. The let-bound form has them: "
+        'print .program(), or ask for form="entries" with small arrays.'
+    )
 
 
 def _broadcast_index(index: tuple, node: Node, operand: Node) -> tuple:
@@ -271,8 +268,20 @@ def _convolve(form: IndexForm, node: Node, index: tuple) -> Any:
 
 
 def _search(form: IndexForm, node: Node, index: tuple) -> Any:
-    name = form._names.setdefault(node, f"{node.primitive.name}_{len(form._names)}")
-    return form._named(name, node, index)
+    (x,), (axis,) = node.operands, node.params
+    k = form.indices.fresh()
+    keeps = node.ndim == x.ndim
+    before, place, after = index[:axis], index[axis : axis + keeps], index[axis + keeps :]
+    element = as_number(form.at(x, (*before, k, *after)))
+    return SearchOver(sympy.Symbol(node.primitive.name), element, k, x.shape[axis], *place)
+
+
+def _search_sorted(form: IndexForm, node: Node, index: tuple) -> Any:
+    knots, values = node.operands
+    k = form.indices.fresh()
+    name = sympy.Symbol(f"searchsorted_{node.params[0]}")
+    element, value = as_number(form.at(knots, (k,))), as_number(form.at(values, index))
+    return SearchOver(name, element, k, knots.shape[0], value)
 
 
 def _same(form: IndexForm, node: Node, index: tuple) -> Any:
@@ -300,7 +309,7 @@ _FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
     "argmax": _search,
     "argmin": _search,
     "argsort": _search,
-    "searchsorted": _search,
+    "searchsorted": _search_sorted,
     **LINEAR_ALGEBRA,
 }
 

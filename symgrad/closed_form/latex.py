@@ -12,7 +12,7 @@ from ..program.program import Program
 from .budget import BUDGET, fits
 from .entries import SEARCHES
 from .index_form import IndexForm
-from .symbols import safe_name
+from .symbols import as_condition, is_truth_value, safe_name
 from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
@@ -60,7 +60,7 @@ def symbol_latex(label: str) -> str:
     """A user's name as LaTeX.
 
     >>> symbol_latex("theta"), symbol_latex("fc.weight")
-    ('\\\\theta', '\\\\mathit{fc}_{weight}')
+    ('\\\\theta', '\\\\mathit{fc}_{\\\\mathit{weight}}')
     """
     return typeset(sympy.Symbol(safe_name(label)))
 
@@ -78,15 +78,15 @@ def expression_latex(value: Any) -> str:
     return typeset(value)
 
 
-def let_bound_rows(program: Program, labels: Sequence[str]) -> list[str]:
-    """One line a binding, then the outputs; long programs are cut with a count of what is left out."""
+def let_bound_rows(program: Program, labels: Sequence[str], most: int = MOST_LINES) -> list[str]:
+    """One line a binding, then the outputs; after ``most`` programs are cut with a count of what is left out."""
     number = {n: f"v_{k}" for k, n in enumerate(program.bindings)}
     form = IndexForm(program, number.get)
     rows = []
-    for node in program.bindings[:MOST_LINES]:
+    for node in program.bindings[:most]:
         free, element = form.output(node)
         rows.append(f"{at(f'v_{{{number[node][2:]}}}', free)} &= {typeset(element)}")
-    left_out = len(program.bindings) - MOST_LINES
+    left_out = len(program.bindings) - most
     if left_out > 0:
         rows.append(rf"&\;\;\vdots \quad \text{{{left_out} more bindings}}")
     for label, node in zip(labels, program.outputs, strict=True):
@@ -111,3 +111,8 @@ def at(label: str, free: Sequence[sympy.Symbol]) -> str:
 def aligned(rows: Sequence[str]) -> str:
     """Rows under one another, their equals signs in a column."""
     return r"\begin{aligned} " + r" \\[1ex] ".join(rows) + r" \end{aligned}"
+
+
+def statement_latex(value: Any) -> str:
+    """LaTeX of a truth value, which a formula has as a number, as a statement."""
+    return typeset(as_condition(value.args[0].cond if is_truth_value(value) else value))

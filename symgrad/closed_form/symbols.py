@@ -13,6 +13,7 @@ import numpy as np
 import sympy
 
 from ..program.program import Program
+from .letters import name_latex
 
 _INDEX_LETTERS = "ijklmnpqrstuv"
 
@@ -28,16 +29,20 @@ def safe_name(label: str) -> str:
 
 
 def safe_names(labels: Iterable[str]) -> list[str]:
-    """``safe_name`` of each, made distinct."""
+    """``safe_name`` of each, made distinct, as names and as they are typeset.
+
+    >>> safe_names(["a.b", "a_b", "x1", "x_1"])
+    ['a_b', 'a_b_2', 'x1', 'x_1_2']
+    """
     taken: set[str] = set()
     names = []
     for label in labels:
         name = base = safe_name(label)
         count = 1
-        while name in taken:
+        while name_latex(name) in taken:
             count += 1
             name = f"{base}_{count}"
-        taken.add(name)
+        taken.add(name_latex(name))
         names.append(name)
     return names
 
@@ -75,7 +80,7 @@ def _known_constants() -> dict[str, sympy.Expr]:
     pi = sympy.pi
     bases = [pi, sympy.sqrt(pi), sympy.sqrt(2 * pi), pi**2, sympy.E, *map(sympy.log, (2, 10)), *roots]
     factors = [sympy.Rational(*f) for f in ((1,), (2,), (3,), (4,), (1, 2), (1, 3), (1, 4), (1, 6))]
-    made = [f * b for b in bases for f in factors]
+    made = [f * b for b in bases for f in factors] + [pi / 180]
     return {f"{float(c):.13e}": c for c in [*(1 / c for c in made), *made]}
 
 
@@ -117,6 +122,17 @@ def as_number(expr: Any) -> Any:
     return sympy.Piecewise((1, expr), (0, True)) if is_condition(expr) else expr
 
 
+def is_truth_value(expr: Any) -> bool:
+    """True for a truth value as a number, as ``as_number`` writes it."""
+    return (
+        isinstance(expr, sympy.Piecewise)
+        and len(expr.args) == 2
+        and (
+            expr.args[0].expr == 1 and expr.args[1] == (0, True)  # type: ignore[attr-defined]
+        )
+    )
+
+
 def gated(m: Any, t: Any) -> Any:
     """``m · t`` where a zero of ``m`` wins: cases stay cases, so that nothing infinite is multiplied by 0."""
     if is_condition(m):
@@ -127,6 +143,10 @@ def gated(m: Any, t: Any) -> Any:
     return m * as_number(t)
 
 
+#: operations on bits, which on truth values are connectives
+_ON_TRUTH = {"bitand": sympy.And, "bitor": sympy.Or, "bitxor": sympy.Xor, "xor": sympy.Xor, "invert": sympy.Not}
+
+
 def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Basic:
     """A template's formula with its slots filled in."""
     if isinstance(expr, sympy.Piecewise):  # where: the first slot is a condition
@@ -134,6 +154,9 @@ def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Bas
         return sympy.Piecewise((as_number(yes), as_condition(test)), (as_number(no), True))
     if isinstance(expr, (sympy.And, sympy.Or)):
         return expr.func(*map(as_condition, values))
+    connective = _ON_TRUTH.get(type(expr).__name__)
+    if connective is not None and all(map(is_condition, values)):
+        return connective(*values)
     if expr.func is sympy.Eq and expr.args[1] == 0 and len(values) == 1:
         return sympy.Not(as_condition(values[0]))
     filled = {s: as_number(v) for s, v in zip(slots, values, strict=False)}

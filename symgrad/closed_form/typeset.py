@@ -1,21 +1,16 @@
-"""sympy's LaTeX, with names of several letters set as one word."""
+"""LaTeX of sympy expressions: operations as mathematics, and names of several letters set as one word."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from typing import Any
 
 import sympy
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 
-#: a word of letters at the beginning, which LaTeX would set as a product of variables
-_WORD = re.compile(r"[A-Za-z]{2,}")
-
-
-class _Printer(LatexPrinter):
-    def _print_Symbol(self, expr: sympy.Symbol, style: str = "plain") -> str:
-        made = super()._print_Symbol(expr, style)
-        return _WORD.sub(lambda word: rf"\mathit{{{word[0]}}}", made, count=1) if _WORD.match(made) else made
+from .letters import name_latex
+from .symbols import is_truth_value
 
 
 def typeset(expression: Any) -> str:
@@ -25,4 +20,173 @@ def typeset(expression: Any) -> str:
     >>> typeset(sympy.Symbol("sens1") * sympy.Symbol("theta") * sympy.Symbol("x_2"))
     '\\mathit{sens}_{1} \\theta x_{2}'
     """
-    return _Printer().doprint(expression)
+    made = _Printer({"inv_trig_style": "full"})
+    return made.whole(expression)
+
+
+def _log(base: str) -> Callable[..., str]:
+    return lambda p, a: rf"\log_{{{base}}}{{\left({p._print(a)} \right)}}"
+
+
+def _opened(p: Any, a: Any) -> str:
+    """``a`` as an operand, in brackets where it is more than a letter or a number."""
+    made = p._print(a)
+    plain = a.is_Symbol or isinstance(a, sympy.Indexed) or is_truth_value(a) or (a.is_Atom and not a.is_negative)
+    return made if plain else rf"\left({made}\right)"
+
+
+#: operations that are mathematics of one piece
+_CLOSED: dict[str, Callable[..., str]] = {
+    "Cbrt": lambda p, a: rf"\sqrt[3]{{{p._print(a)}}}",
+    "hypot": lambda p, a, b: rf"\sqrt{{{p.squared(a)} + {p.squared(b)}}}",
+    "log1p": lambda p, a: rf"\log{{\left({p.parenthesize(a, PRECEDENCE['Add'])} + 1 \right)}}",
+    "log2": _log("2"),
+    "log10": _log("10"),
+    "logaddexp": lambda p, a, b: rf"\log{{\left(e^{{{p._print(a)}}} + e^{{{p._print(b)}}} \right)}}",
+    "logaddexp2": lambda p, a, b: rf"\log_{{2}}{{\left(2^{{{p._print(a)}}} + 2^{{{p._print(b)}}} \right)}}",
+    "conjugate": lambda p, a: rf"\overline{{{p._print(a)}}}",
+    "positive": lambda p, a: _opened(p, a),
+    "atan2": lambda p, a, b: rf"\operatorname{{atan2}}{{\left({p._print(a)}, {p._print(b)} \right)}}",
+    "round": lambda p, a: rf"\operatorname{{round}}{{\left({p._print(a)} \right)}}",
+}
+#: operations that are sums, powers or cases, in brackets inside of others
+_OPEN: dict[str, Callable[..., str]] = {
+    "exp2": lambda p, a: f"2^{{{p._print(a)}}}",
+    "expm1": lambda p, a: f"e^{{{p._print(a)}}} - 1",
+    "fmod": lambda p, a, b: (
+        rf"{p.parenthesize(a, PRECEDENCE['Add'])} - {_opened(p, b)} "
+        rf"\operatorname{{trunc}}{{\left(\frac{{{p._print(a)}}}{{{p._print(b)}}} \right)}}"
+    ),
+    "heaviside": lambda p, a, b: (
+        rf"\begin{{cases}} 0 & \text{{for}}\: {p._print(a)} < 0 \\{p._print(b)} & \text{{for}}\: {p._print(a)} = 0 "
+        r"\\1 & \text{otherwise} \end{cases}"
+    ),
+    "bitand": lambda p, a, b: rf"{_opened(p, a)} \mathbin{{\&}} {_opened(p, b)}",
+    "bitor": lambda p, a, b: rf"{_opened(p, a)} \mathbin{{|}} {_opened(p, b)}",
+    "bitxor": lambda p, a, b: rf"{_opened(p, a)} \oplus {_opened(p, b)}",
+    "invert": lambda p, a: rf"\mathord{{\sim}} {_opened(p, a)}",
+}
+#: what is true or false of numbers, as a statement
+_STATEMENTS: dict[str, Callable[..., str]] = {
+    "isfinite": lambda p, a: rf"\left|{{{p._print(a)}}}\right| < \infty",
+    "isinf": lambda p, a: rf"\left|{{{p._print(a)}}}\right| = \infty",
+    "isnan": lambda p, a: rf"{_opened(p, a)} \text{{ is not a number}}",
+    "xor": lambda p, a, b: rf"\left({p.stated(a)}\right) \oplus \left({p.stated(b)}\right)",
+}
+
+
+class _Printer(LatexPrinter):
+    """sympy's, with symgrad's operations; a truth value as a number is ``[statement]``, 1 where it is true."""
+
+    def whole(self, expression: Any) -> str:
+        """An expression on its own, which needs no brackets."""
+        name = type(expression).__name__
+        return _OPEN[name](self, *expression.args) if name in _OPEN else self.doprint(expression)
+
+    def squared(self, a: Any) -> str:
+        return self._print(sympy.Pow(a, 2, evaluate=False))
+
+    def stated(self, a: Any) -> str:
+        """A number as a statement: it is not zero."""
+        if is_truth_value(a):
+            return self._print(a.args[0].cond)
+        if type(a).__name__ in _STATEMENTS:
+            return _STATEMENTS[type(a).__name__](self, *a.args)
+        return rf"{self._print(a)} \neq 0"
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
+        return name_latex(expr.name)
+
+    def _print_Indexed(self, expr: Any) -> str:
+        base, place = self._print(expr.base), ",".join(map(self._print, expr.indices))
+        return f"{base}[{place}]" if "_" in base else f"{{{base}}}_{{{place}}}"  # v_{3}[0] is not v_{30}
+
+    def _print_Function(self, expr: Any, exp: str | None = None) -> str:
+        name = type(expr).__name__
+        if name in _STATEMENTS:
+            made = rf"\left[{_STATEMENTS[name](self, *expr.args)}\right]"
+        elif name in _CLOSED:
+            made = _CLOSED[name](self, *expr.args)
+        elif name in _OPEN:
+            made = rf"\left({_OPEN[name](self, *expr.args)}\right)"
+        else:
+            return super()._print_Function(expr, exp)
+        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+    def _print_polygamma(self, expr: Any, exp: str | None = None) -> str:
+        order, a = expr.args
+        above = "" if order == 0 else rf"^{{\left({self._print(order)}\right)}}"
+        made = rf"\psi{above}{{\left({self._print(a)} \right)}}"
+        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+    def _print_ITE(self, expr: Any) -> str:
+        test, yes, no = expr.args
+        return self._print(sympy.Or(sympy.And(test, yes), sympy.And(sympy.Not(test), no)))
+
+    def _print_Unequality(self, expr: Any) -> str:
+        a, b = expr.args
+        stated = b == 0 and (is_truth_value(a) or type(a).__name__ in _STATEMENTS)
+        return self.stated(a) if stated else self._print_Relational(expr)
+
+    def _print_Equality(self, expr: Any) -> str:
+        a, b = expr.args
+        stated = b == 0 and (is_truth_value(a) or type(a).__name__ in _STATEMENTS)
+        return rf"\neg \left({self.stated(a)}\right)" if stated else self._print_Relational(expr)
+
+    def _print_Piecewise(self, expr: Any, exp: str | None = None) -> str:
+        if is_truth_value(expr):
+            made = rf"\left[{self._print(expr.args[0].cond)}\right]"
+            return made if exp is None else rf"{made}^{{{exp}}}"
+        rows = []
+        for value, test in _cases(expr):
+            when = r"\text{otherwise}" if test == sympy.true else rf"\text{{for}}\: {self._print(test)}"
+            rows.append(rf"{self.whole(value)} & {when}")
+        made = r"\begin{cases} " + r" \\".join(rows) + r" \end{cases}"
+        return made if exp is None else rf"\left({made}\right)^{{{exp}}}"
+
+    def _print_Sum(self, expr: Any) -> str:
+        return self._over(r"\sum", expr)
+
+    def _print_Product(self, expr: Any) -> str:
+        return self._over(r"\prod", expr)
+
+    def _over(self, sign: str, expr: Any) -> str:
+        """A sum or product, one sign an index, the outermost first."""
+        signs = []
+        for limits in reversed(expr.limits):
+            index, low, high = map(self._print, limits)
+            signs.append(f"{sign}_{{{index}={low}}}^{{{high}}}")
+        body = self._print(expr.function)
+        inner = rf"\left({body}\right)" if expr.function.is_Add else body
+        return " ".join([*signs, inner])
+
+    def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
+        return not is_truth_value(expr) and super()._needs_mul_brackets(expr, first, last)
+
+
+def _cases(expr: Any) -> list[tuple[Any, Any]]:
+    """The cases of a Piecewise, those of one within another beside them."""
+    found = []
+    for value, test in expr.args:
+        factor, inner = _factored(value)
+        if inner is not None:
+            found += [(factor * v, _both(test, condition)) for v, condition in inner[:-1]]
+            value = factor * inner[-1].expr
+        found.append((value, test))
+    return found
+
+
+def _factored(value: Any) -> tuple[Any, Any]:
+    """A factor, and the cases that it multiplies, which end with all others; None where there are none."""
+    factors = sympy.Mul.make_args(value)
+    cases: list[Any] = [f for f in factors if isinstance(f, sympy.Piecewise) and not is_truth_value(f)]
+    if len(cases) != 1 or cases[0].args[-1].cond != sympy.true:
+        return value, None
+    return sympy.Mul(*[f for f in factors if f is not cases[0]]), cases[0].args
+
+
+def _both(test: Any, other: Any) -> Any:
+    """``test`` and ``other``: a tie where ``test`` allows ties."""
+    if isinstance(test, (sympy.Ge, sympy.Le)) and isinstance(other, sympy.Eq) and set(test.args) == set(other.args):
+        return other
+    return sympy.And(test, other)

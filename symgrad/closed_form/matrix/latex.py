@@ -10,10 +10,13 @@ import sympy
 
 from ..typeset import typeset
 from .expression import Expression
+from .functions_latex import SPELLED, WRITTEN
 from .printing import SUM, Text
 
-_COMMANDS = {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "det", "max", "min"}
-_SPELLED = {"sigmoid": r"\sigma", "arcsin": r"\arcsin", "arccos": r"\arccos", "arctan": r"\arctan"}
+_COMMANDS = {
+    *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+    *("arcsin", "arccos", "arctan", "det", "max", "min"),
+}
 
 
 class Latex(Text):
@@ -48,7 +51,7 @@ class Latex(Text):
         if function in _COMMANDS:
             return "\\" + function
         name = super().spelled(function).replace("_", r"\_")
-        return _SPELLED.get(function, rf"\operatorname{{{name}}}")
+        return SPELLED.get(function, rf"\operatorname{{{name}}}")
 
     def raised(self, text: str, exponent: str) -> str:
         return f"{text}^{{{exponent}}}"
@@ -87,4 +90,8 @@ class Latex(Text):
         return rf",\; \text{{axis}}={axes[0]}"
 
     def indexed(self, text: str, index: str) -> str:
-        return f"{text}_{{[{index}]}}"
+        return f"{{{text}}}_{{[{index}]}}"
+
+    def _function(self, x: Expression) -> tuple[str, int]:
+        written = WRITTEN.get(x.data)
+        return super()._function(x) if written is None else written(self, x)

@@ -42,7 +42,7 @@ class Text:
     above, below = HADAMARD, POSTFIX
 
     def __init__(self, names: Mapping[Expression, str] | None = None) -> None:
-        self._given = names or {}
+        self.names = names or {}
 
     def __call__(self, x: Expression, opened: bool = False) -> str:
         """``x`` printed; ``opened`` prints what a given name stands for."""
@@ -50,8 +50,8 @@ class Text:
 
     def _printed(self, x: Expression, opened: bool = False) -> tuple[str, int]:
         """The string and its precedence; recursion is over the tree, whose depth is bounded."""
-        if x in self._given and not opened:
-            return self.name(self._given[x]), ATOM
+        if x in self.names and not opened:
+            return self.name(self.names[x]), ATOM
         return getattr(self, f"_{x.op}")(x)
 
     def _within(self, x: Expression, least: int) -> str:
@@ -118,7 +118,7 @@ class Text:
     def after_number(self, value: Any, following: Expression) -> str:
         """What stands between a number and what it multiplies."""
         if value.is_Integer:
-            while following.op in ("product", "scaled") and following not in self._given:
+            while following.op in ("product", "scaled") and following not in self.names:
                 following = following.args[0]
             return "" if _is_short(self._within(following, POSTFIX)) else " "
         return "·" if value.as_numer_denom()[1] == 1 else " · "
@@ -142,7 +142,7 @@ class Text:
 
     def _summand(self, x: Expression, elementwise: bool) -> tuple[bool, str]:
         """The sign and the rest; ones in an elementwise sum are plain numbers."""
-        if x in self._given:
+        if x in self.names:
             return False, self._within(x, KRON)
         if elementwise and _body(x).op in _CONSTANT and len(x.args) <= 1:
             value = x.data[0] if x.op == "scaled" else _ONE
@@ -233,7 +233,7 @@ class Text:
 
     def _transpose(self, x: Expression) -> tuple[str, int]:
         (a,) = x.args
-        if a.op == "inverse" and a not in self._given:
+        if a.op == "inverse" and a not in self.names:
             return self.inverted(self._within(a.args[0], ATOM), True), POSTFIX
         return self.transposed(self._within(a, ATOM)), POSTFIX
 
@@ -245,7 +245,7 @@ class Text:
         if exponent == Fraction(1, 2):
             return self.root(self(a)), ATOM
         whole = exponent.denominator == 1 and exponent > 0
-        if whole and a.op == "function" and a.data in _RAISED and a not in self._given:
+        if whole and a.op == "function" and a.data in _RAISED and a not in self.names:
             return self.raised(self.spelled(a.data), str(exponent)) + self.bracket(self(a.args[0])), ATOM
         base = self._within(a, ATOM)
         if x.is_scalar and exponent.denominator == 1:
@@ -291,9 +291,12 @@ class Text:
         entries = []
         for e in x.data:
             start, length, step = e if isinstance(e, tuple) else (e, None, 1)
-            entries.append(
-                str(start) if length is None else f"{start}:{start + length * step}" + (f":{step}" if step != 1 else "")
-            )
+            if length is None:
+                entries.append(str(start))
+                continue
+            stop = start + length * step
+            last = "" if isinstance(stop, int) and stop < 0 else stop  # down to the first, which -1 is not
+            entries.append(f"{start}:{last}" + (f":{step}" if step != 1 else ""))
         return self.indexed(self._within(x.args[0], ATOM), ",".join(entries)), ATOM
 
 

@@ -1,0 +1,65 @@
+"""Names as LaTeX: words upright as one, Greek letters as commands, accents as accents, numbers as indices."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_GREEK = (
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
+    *("xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
+    *("varepsilon", "vartheta", "varkappa", "varrho", "varsigma", "varphi"),
+)
+_CAPITALS = ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega")
+#: capitals that look as Latin ones do, and the small one that does
+_LATIN = {"Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I"}
+_LATIN |= {"Kappa": "K", "Mu": "M", "Nu": "N", "Rho": "P", "Tau": "T", "Chi": "X"}
+_COMMANDS = {w: rf"\{w}" for w in (*_GREEK, *_CAPITALS)} | {w: rf"\mathrm{{{c}}}" for w, c in _LATIN.items()}
+_ACCENTS = {
+    "\u0300": "grave",
+    "\u0301": "acute",
+    "\u0302": "hat",
+    "\u0303": "tilde",
+    "\u0304": "bar",
+    "\u0306": "breve",
+    "\u0307": "dot",
+    "\u0308": "ddot",
+    "\u030a": "mathring",
+    "\u030c": "check",
+}
+
+
+def name_latex(name: str) -> str:
+    r"""LaTeX of a name; what follows a digit or an underscore is an index. No other sign of it is left.
+
+    >>> print(name_latex("x1"), name_latex("theta_max"), name_latex("fc_weight"), name_latex("é"))
+    x_{1} \theta_{\mathit{max}} \mathit{fc}_{\mathit{weight}} \acute{e}
+    """
+    stem, *below = re.findall(r"[^\W\d_]+|\d+", name) or ["x"]
+    return _word(stem) + (f"_{{{','.join(map(_word, below))}}}" if below else "")
+
+
+def _word(word: str) -> str:
+    """A run of letters or of digits."""
+    if word in _COMMANDS:
+        return _COMMANDS[word]
+    if word.isascii():
+        return word if len(word) == 1 or word.isdecimal() else rf"\mathit{{{word}}}"
+    letters = " ".join(map(_letter, word))
+    return letters if len(word) == 1 else f"{{{letters}}}"
+
+
+def _letter(character: str) -> str:
+    """One letter: Greek as a command, marks as accents; any other by the number it has in Unicode."""
+    plain, *marks = unicodedata.normalize("NFKD", character)
+    if plain.isascii() and plain.isalnum() and all(m in _ACCENTS for m in marks):
+        for mark in marks:
+            plain = rf"\{_ACCENTS[mark]}{{{plain}}}"
+        return plain
+    found = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(character, ""))
+    if found:
+        spelled = {"LAMDA": "LAMBDA"}.get(found[2], found[2]).lower()
+        word = spelled.capitalize() if found[1] == "CAPITAL" else spelled
+        if word in _COMMANDS:
+            return _COMMANDS[word]
+    return rf"\mathrm{{U{ord(character):X}}}"
