@@ -22,15 +22,18 @@ from .dtype import (
     uint32,
     uint64,
 )
+from .loading import load
 from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor
 from .tracing import numpy_functions as _numpy_functions  # noqa: F401
+from .transforms.expressions import from_latex, from_sympy
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.intermediates import intermediates, stopping
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp
 from .transforms.tracing import trace
 from .transforms.vmap import vmap
+from .version import VERSION as __version__
 
 __all__ = [
     "GRAPH_MODE",
@@ -40,6 +43,7 @@ __all__ = [
     "Parameter",
     "ParameterTuple",
     "Tensor",
+    "__version__",
     "amp",
     "bool_",
     "context",
@@ -47,6 +51,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_latex",
+    "from_sympy",
     "get_context",
     "get_grad",
     "grad",
@@ -61,6 +67,7 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "load",
     "named",
     "nn",
     "ops",

@@ -80,6 +80,10 @@ class MissingPart(SymgradError, ImportError):
     """A part of symgrad that needs a package which is not installed."""
 
 
+class LoadError(SymgradError, ValueError):
+    """A document that is not a Program in the JSON form, said with the place in it."""
+
+
 class ResultTooLarge(SymgradError, MemoryError):
     """A dense result that would not fit into memory."""
 

@@ -167,7 +167,7 @@ def _dtype_text(dtype: np.dtype) -> str:
 
 
 def _spelled_primitive(primitive: Primitive) -> str:
-    if primitive is MARK or _own(primitive.name) is not primitive:
+    if primitive is MARK or own_operation(primitive.name) is not primitive:
         raise Unspelled(f"{primitive.name}, which is not an operation of symgrad's")
     return primitive.name
 
@@ -193,7 +193,7 @@ class _Kind:
         elif name == "constant":
             self.make = self._constant(*params)
         else:
-            self.primitive, self.params = _own(name), _checked(read(params), tuple)
+            self.primitive, self.params = own_operation(name), _checked(read(params), tuple)
             if self.primitive is None or self.primitive is MARK:
                 raise ValueError(f"there is no operation {name}")
             if isinstance(self.primitive, Template) and self.primitive.arity != self.arity:
@@ -303,7 +303,7 @@ _ROOMS = f"{__name__.split('.')[0]}.primitives."
 _named: dict[str, Primitive] = {}
 
 
-def _own(name: str) -> Primitive | None:
+def own_operation(name: str) -> Primitive | None:
     """symgrad's own operation of this name. Any other may be another one in the next process."""
     if name not in _named:  # special functions are imported late
         rooms = [m for path, m in list(sys.modules.items()) if path.startswith(_ROOMS)]

@@ -8,9 +8,14 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
+from ..errors import UnsupportedOperation
 from .facts import spelled_fact
 from .node import Graph, Node, ancestors
+
+#: seconds that Graphviz may take, whose time grows much faster than the program
+_MOST_SECONDS = 30
 
 
 class Program:
@@ -103,10 +108,20 @@ class Program:
         return "\n".join([*lines, "}"])
 
     def svg(self) -> str:
-        """The picture of ``dot()``; where Graphviz is not installed, the text form in an SVG."""
+        """The picture of ``dot()``; where Graphviz is not installed, the text form in an SVG.
+
+        Raises UnsupportedOperation where Graphviz finds no place for so many nodes in half a minute.
+        """
         engine = shutil.which("dot")
         if engine:
-            made = subprocess.run([engine, "-Tsvg"], input=self.dot(), capture_output=True, text=True, check=True)
+            call: Any = {"input": self.dot(), "capture_output": True, "text": True, "check": True}
+            try:
+                made = subprocess.run([engine, "-Tsvg"], timeout=_MOST_SECONDS, **call)
+            except subprocess.TimeoutExpired:
+                raise UnsupportedOperation(
+                    f"Graphviz draws no picture of {len(self.nodes)} nodes in {_MOST_SECONDS} s; export dot, and draw "
+                    "it with another engine such as sfdp, or take the text."
+                ) from None
             return made.stdout[made.stdout.index("<svg") :]
         lines = str(self).splitlines()
         width = 9 * max(map(len, lines)) + 20

@@ -16,16 +16,15 @@ import sympy
 
 from ..closed_form.agreement import Agreement, agreement
 from ..closed_form.budget import BUDGET, require
+from ..closed_form.derivation.steps import MOST_LINES, Steps
 from ..closed_form.entries import entry_at
 from ..closed_form.formulas import Formulas, element_forms, formulas
 from ..closed_form.latex import aligned
 from ..closed_form.matrix import required_forms
-from ..closed_form.symbols import safe_name
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
-from ..errors import ArgumentError, MissingPart
-from ..exporters import export
-from ..exporters.subject import Subject
+from ..errors import ArgumentError, MissingPart, UnsupportedOperation
+from ..exporters import checked_format, export
 from ..kernels.kernel import Kernel, lower
 from ..named_dims import argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..primitives.contraction import contract
@@ -38,7 +37,11 @@ from ..signature import check_names
 from ..tracing.provenance import Provenance
 from ..tracing.trace import current
 from ..tracing.tree import flatten, tree_map, unflatten
+from .comparison import Equality
+from .equality import equality
 from .positions import split_aux
+from .steps import Derivation, steps_of
+from .subjects import subject_of
 
 
 class DerivedFunction:
@@ -224,6 +227,66 @@ class DerivedFunction:
         require(program.with_outputs([node]), False, budget)
         return entry_at(program, node, place)
 
+    def steps(self, *args: Any, mode: str | None = None, budget: int = MOST_LINES, **kwargs: Any) -> Steps:
+        """The chain rule as a person would write it, one step a line, for these arguments (or shapes as text).
+
+        First the function's own lines, in the names of its local variables where it has some; then the derivative
+        through each of them by the rules that symgrad differentiates with, last line first in reverse mode
+        (``w̄`` is the derivative of the output by ``w``), first line first in forward mode (``ẋ`` is the change of
+        ``x``); then the derivative put together. ``mode`` is that of the derivative where it is None. Of more than
+        ``budget`` lines those in the middle are left out when it is shown. See ``Steps``, and ``Step.why``.
+
+        >>> import numpy as np
+        >>> from symgrad import grad
+        >>> def loss(w, X):
+        ...     r = X @ w
+        ...     return np.sum(np.sin(r))
+        >>> print(grad(loss).steps("d", "n d"))
+        grad(loss), reverse mode
+        <BLANKLINE>
+        The function
+          r = Xw                shape (n,)
+          v₁ = sin(r)           shape (n,)
+          f = sum(v₁)
+        <BLANKLINE>
+        The chain rule, from the output back
+          f̄ = 1                 the output by itself
+          v̄₁ = f̄𝟏               a sum: each term counts alike
+          r̄ = v̄₁ ⊙ cos(r)       chain rule through sin
+          w̄ = Xᵀr̄               linear in w: multiply by the transpose of the other factor
+        <BLANKLINE>
+        Put together
+          ∂f/∂w = Xᵀ cos(Xw)
+        """
+        return steps_of(self, args, kwargs, mode, budget)
+
+    def equals(self, other: Any, *args: Any, seconds: float = 5.0, **kwargs: Any) -> Equality:
+        """Whether this derivative agrees with ``other``, for arguments like these (or shapes as text).
+
+        ``other`` is another derivative, a function of the same arguments (a gradient by hand), or sympy expressions in
+        the entries that ``closed_form`` uses, in the structure of the result. Where sympy can show within the time that
+        the difference of the formulas is 0, they are ``equal``; otherwise both are computed at many points, of several
+        sizes where dims are named: near the arguments, spread over the plausible domains, near kinks and at special
+        values. They ``agree`` there, which is no proof, or ``differ``, with a ``counterexample``. An ``if`` reads the
+        result as true or false.
+
+        >>> import numpy as np
+        >>> from symgrad import grad
+        >>> grad(lambda x: np.sum(x**2)).equals(lambda x: 2 * x, "n")
+        equal: the difference of the formulas simplifies to 0
+        >>> grad(lambda x: np.log(1 + np.exp(x))).equals(lambda x: np.exp(x) / (1 + np.exp(x)), 0.5).equal
+        True
+        >>> grad(lambda x: x**3).equals(lambda x: 3 * x * abs(x), 2.0).counterexample.args[0] < 0
+        True
+        """
+        return equality(self, other, args, kwargs, seconds)
+
+    def _derivation(self, args: tuple, kwargs: dict[str, Any]) -> Derivation:
+        """What is differentiated by what, on traced values, for ``steps``."""
+        raise UnsupportedOperation(
+            f"{self.__name__} differentiates nothing itself, so it has no steps; ask the derivative for them."
+        )
+
     def agreement(self, *args: Any, **kwargs: Any) -> Agreement:
         """How closely the closed forms agree with the kernel at these arrays, each evaluated on its own.
 
@@ -243,32 +306,46 @@ class DerivedFunction:
         arrays = entry.arguments(leaves)
         return agreement(program, arrays, lower(program, "numpy")(*arrays))
 
-    def export(self, format: str, *args: Any, path: str | Path | None = None, **kwargs: Any) -> str:
-        r"""The derivative as text in another format, also written to ``path`` where that is given.
+    def export(
+        self,
+        format: str,
+        *args: Any,
+        path: str | Path | None = None,
+        form: str = "auto",
+        document: bool | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        r"""The derivative in another format, also written to ``path`` where that is given.
 
-        ``format`` is one of ``symgrad.exporters.FORMATS``: ``python`` (a module that needs NumPy alone), ``latex``,
-        ``markdown``, ``text``, ``dot`` or ``svg``. An ArgumentError for another one.
+        ``format`` is one of ``symgrad.exporters.FORMATS``: source code (``python``, ``c``, ``fortran``, ``julia``,
+        ``numba``, ``numexpr``, ``jax``, ``torch``), models and data (``onnx``, ``json``), formulas (``latex``,
+        ``markdown``, ``mathml``, ``sympy``), the program (``text``, ``dot``, ``svg``). Every export says what it is of
+        and, where the arguments are example arrays, carries a check: code compares itself when it is run. Arguments are
+        as those of ``program``; without any the latest ones serve, and inputs for the check are drawn.
+
+        ``form`` is the form of formulas, as in ``closed_form``; ``document`` says whether documents and sources are
+        complete files of their own, as they are where there is a ``path``, or fragments. The result is a text;
+        ``bytes`` for onnx, live objects for sympy, ``Sources`` where several files are written. Raises ArgumentError
+        for another format, UnsupportedOperation for what a format cannot hold.
 
         >>> import symgrad
         >>> print(symgrad.grad(lambda x: x**3).export("latex", 2.0))
-        % the gradient of f
+        % the gradient of f, ...
         \[
         \begin{aligned} \frac{\partial f}{\partial x} &= 3 x^{2} \end{aligned}
         \]
         <BLANKLINE>
         """
-        readable = self._readable()
-        entry = readable._entry(args, kwargs)
-        called = safe_name(called_name(self.underlying))
-        subject = Subject(
-            safe_name(f"{self.verb}_{called}"),
-            f"the {_WORDS.get(self.verb, self.verb)} of {called}",
-            entry.readable,
-            readable.labels(entry),
-            entry.structure,
-            entry.slots,
-        )
-        return export(subject, format, path)
+        if form not in _FORMS:
+            raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
+        checked_format(format)
+        whole = path is not None if document is None else document
+        return export(subject_of(self._readable(), args, kwargs, path, form, whole), format, path)
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """What the derivative was asked for with."""
+        return {}
 
     def panel(self, *args: Any, **kwargs: Any) -> Any:
         """Switches and sliders around this derivative, in a notebook (``pip install 'symgrad[notebook]'``)."""
@@ -357,7 +434,6 @@ def checked_index(index: Any, shape: tuple) -> tuple[int, ...]:
     return tuple([int(k) if k >= 0 else int(k) + d for k, d in zip(place, shape, strict=True)])
 
 
-_WORDS = {"grad": "gradient", "jacobian": "Jacobian", "hessian": "Hessian", "symbolic": "value"}
 _FORMS = ("auto", "entries", "index", "matrix")
 
 

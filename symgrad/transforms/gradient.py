@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..closed_form.latex import symbol_latex
 from ..compiled import Entry, Shapes
@@ -31,6 +31,7 @@ from .positions import (
     output_nodes,
     split_aux,
 )
+from .steps import Derivation
 
 _MODES = ("auto", "reverse", "forward")
 _MOST_KEPT = 32  # gradient functions that a GradOperation remembers
@@ -104,7 +105,8 @@ class GradientFunction(DerivedFunction):
             by_place = [*by_place, declared]
         return by_place, by_name
 
-    def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
+    def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> _Run:
+        """The function on traced values, and what it is differentiated along."""
         args, kwargs, sens = self._split_sens(args, kwargs)
         positions = self._chosen(args)
         values = list(args)
@@ -122,23 +124,46 @@ class GradientFunction(DerivedFunction):
             output = self.fn(*values, **kwargs)
         main, aux = split_aux(output, self.has_aux, self.__name__)
         outputs, _ = output_nodes(main, self.__name__)
-        flat = [n for own in nodes for n in own] + list(weights.values())
         cotangents: list[Node | None]
         if self.takes_sens:
             cotangents = list(checked_sens(sens, outputs, self.__name__))
         else:
             cotangents = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
+        return _Run(positions, output, aux, outputs, cotangents, nodes, structures, list(weights.values()))
+
+    def _derivation(self, args, kwargs):
+        run = self._run(args, kwargs, fresh=True)
+        modes = ("reverse",) if self.takes_sens else ("reverse", "forward")
+        return Derivation(run.outputs, run.wrt, run.cotangents, modes=modes, summed=not self.takes_sens)
+
+    def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
+        run = self._run(args, kwargs, fresh)
+        positions, output, aux, flat = run.positions, run.output, run.aux, run.wrt
         if self.mode == "forward":
-            flows = _forward_gradients(outputs, cotangents, flat)
+            flows = _forward_gradients(run.outputs, run.cotangents, flat)
         else:
-            flows = pull_back(outputs, cotangents, flat)
-        self._warn_of_unused(flows[len(flat) - len(weights) :])
+            flows = pull_back(run.outputs, run.cotangents, flat)
+        self._warn_of_unused(flows[len(flat) - len(run.weights) :])
         done = iter(finished(g, n) for g, n in zip(flows, flat, strict=True))
-        inputs = [unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(structures, nodes, strict=True)]
+        inputs = [
+            unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(run.structures, run.nodes, strict=True)
+        ]
         gradient = self._shaped(positions, inputs, [Tracer(g) for g in done])
         if self.with_value:
             return (output, gradient)
         return (gradient, aux) if self.has_aux else gradient
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        by: Any = "all" if self.all_inputs else self.positions
+        if not self.all_inputs and self.bare_inputs and self.positions:
+            by = self.positions[0]
+        said: dict[str, Any] = {"grad_position": by}
+        if self.weights is not None:
+            said["weights"] = "; ".join(w.name for w in self.weights)
+        named = ("with_value", "has_aux", "return_ids")
+        said |= {name: True for name in named if getattr(self, name)}
+        return said | ({"sens_param": True} if self.takes_sens else {}) | {"mode": self.mode}
 
     def labels(self, entry: Entry) -> list[str]:
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
@@ -199,6 +224,24 @@ class GradientFunction(DerivedFunction):
             return by_weight
         by_input = inputs[0] if self.bare_inputs else tuple(inputs)
         return by_input if self.weights is None else (by_input, by_weight)
+
+
+class _Run(NamedTuple):
+    """What a function gave on traced values, the cotangents of its outputs, and what it is differentiated by."""
+
+    positions: tuple[int, ...]
+    output: Any
+    aux: tuple
+    outputs: list[Node]
+    cotangents: list[Node | None]
+    nodes: list[list[Node]]
+    structures: list[Any]
+    weights: list[Node]
+
+    @property
+    def wrt(self) -> list[Node]:
+        """The nodes of the arguments, then those of the weights."""
+        return [n for own in self.nodes for n in own] + self.weights
 
 
 def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: list[Node]) -> list[Node | None]:

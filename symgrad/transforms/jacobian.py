@@ -39,6 +39,7 @@ from .positions import (
     output_nodes,
     split_aux,
 )
+from .steps import Derivation
 
 #: a node is differentiated in so many times the time with terms in place of one array
 _BY_TERMS = 10
@@ -103,6 +104,11 @@ class JacobianFunction(DerivedFunction):
         self._twin: JacobianFunction | None = None
         self._blocks: dict[int, Block] = {}
         super().__init__(checked_function(fn), backend)
+
+    @property
+    def flags(self):
+        said: dict[str, Any] = {"grad_position": self.positions[0] if self.bare else self.positions}
+        return said | ({"has_aux": True} if self.has_aux else {}) | {"mode": self.mode}
 
     def _check(self, args, kwargs):
         check_arguments(args, self.positions, self.__name__)
@@ -257,6 +263,10 @@ class JacobianFunction(DerivedFunction):
         main, aux = split_aux(self.fn(*values, **kwargs), self.has_aux, self.__name__)
         return _Run(*output_nodes(main, self.__name__), _Inputs(nodes, structures), aux)
 
+    def _derivation(self, args, kwargs):
+        run = self._run(args, kwargs, fresh=True)
+        return Derivation(run.outputs, run.inputs.flat, [None] * len(run.outputs))
+
     def _linearised(self, run: _Run, every: bool = False) -> _Linearised:
         return _Linearised(chosen(run.outputs, run.inputs.flat, self.mode, every=every), run.outputs, run.inputs)
 
@@ -334,6 +344,11 @@ class HessianFunction(JacobianFunction):
         symmetric = _is_symmetric(run.outputs)
         choice = chosen(gradients, wrt, self.mode, symmetric, every)
         return _Linearised(choice, gradients, run.inputs, symmetric and len(wrt) == 1)
+
+    def _derivation(self, args, kwargs):
+        run = self._run(args, kwargs, fresh=True)
+        seeds = [ones(o.shape) if o.differentiable else None for o in run.outputs]
+        return Derivation(run.outputs, run.inputs.flat, seeds, modes=("forward",), twice=True, summed=True)
 
     def _block_labels(self, by, count):
         def below(x: str, y: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..closed_form.derivation.steps import Steps
 from ..compiled import Entry, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
@@ -28,6 +29,7 @@ from .positions import (
     output_nodes,
     split_aux,
 )
+from .steps import Derivation
 
 
 def _marked(inputs: tuple, fresh: bool) -> tuple[list[Any], list[Node]]:
@@ -96,6 +98,14 @@ class _Pushforward(_AlongInputs):
         pushed = unflatten(structure, [Tracer(finished(t, o)) for t, o in zip(flows, outputs, strict=True)])
         return (main, pushed, aux) if self.has_aux else (main, pushed)
 
+    def _derivation(self, args, kwargs):
+        inputs, v = args
+        values, nodes = _marked(inputs, fresh=True)
+        main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
+        outputs, _ = output_nodes(main, self.__name__)
+        tangents = list(_vectors(v, nodes, self.__name__).values())
+        return Derivation(outputs, nodes, [None] * len(outputs), tangents, modes=("forward",))
+
 
 class _Pullback(_AlongInputs):
     verb = "vjp"
@@ -111,6 +121,13 @@ class _Pullback(_AlongInputs):
         outputs, _ = output_nodes(main, self.__name__)
         return _pulled(outputs, v, inputs, nodes, self.__name__)
 
+    def _derivation(self, args, kwargs):
+        inputs, v = args
+        values, nodes = _marked(inputs, fresh=True)
+        main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
+        outputs, _ = output_nodes(main, self.__name__)
+        return Derivation(outputs, nodes, checked_sens(v, outputs, self.__name__), modes=("reverse",))
+
     def _shape_along(self, inputs, v, declared):
         if self._primal is None:  # the trace that vjp has made
             self._primal = _derived(SymbolicFunction, self.fn, self.backend)._compiled
@@ -122,6 +139,21 @@ def _pulled(outputs: list[Node], v: Any, inputs: tuple, nodes: list[Node], calle
     done = [Tracer(finished(g, n)) for g, n in zip(flows, nodes, strict=True)]
     _, structure = flatten(tuple(inputs))
     return unflatten(structure, done)
+
+
+class Pullback:
+    """``vᵀ J`` at the inputs that ``vjp`` was called with."""
+
+    def __init__(self, derived: DerivedFunction, inputs: tuple) -> None:
+        self._derived = derived
+        self._inputs = inputs
+
+    def __call__(self, v: Any) -> tuple:
+        return self._derived(self._inputs, v)
+
+    def steps(self, v: Any, **options: Any) -> Steps:
+        """The chain rule in reverse mode, one step a line; ``options`` are those of ``DerivedFunction.steps``."""
+        return self._derived.steps(self._inputs, v, **options)
 
 
 class SymbolicFunction(DerivedFunction):
@@ -150,6 +182,14 @@ class _HessianProduct(_AlongInputs):
         done = [Tracer(finished(t, n)) for t, n in zip(flows, nodes, strict=True)]
         _, structure = flatten(tuple(inputs))
         return unflatten(structure, done)
+
+    def _derivation(self, args, kwargs):
+        inputs, v = args
+        values, nodes = _marked(inputs, fresh=True)
+        outputs, _ = output_nodes(self.fn(*values), self.__name__)
+        seeds = [ones(o.shape) if o.differentiable else None for o in outputs]
+        tangents = list(_vectors(v, nodes, self.__name__).values())
+        return Derivation(outputs, nodes, seeds, tangents, modes=("forward",), twice=True, summed=True)
 
 
 _made: weakref.WeakKeyDictionary[Any, dict[Any, DerivedFunction]] = weakref.WeakKeyDictionary()
@@ -185,7 +225,8 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False, *, backend: st
     """``(out, J v)``: the output and the Jacobian times ``v``, by one forward sweep.
 
     ``inputs`` is an array or a tuple of the arguments, ``v`` the same with their shapes. With ``has_aux``
-    only the first output is differentiated and the result is ``(out, J v, aux)``.
+    only the first output is differentiated and the result is ``(out, J v, aux)``. ``jacobian(fn).steps(…,
+    mode="forward")`` shows it step by step, for any ``v``.
 
     >>> import numpy as np
     >>> jvp(np.sin, 0.0, 2.0)
@@ -199,7 +240,7 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
     """``(out, pullback)``: ``pullback(v)`` is the tuple of ``vᵀ J``, one entry an input.
 
     ``v`` has the output's shape (a tuple for several outputs). With ``has_aux`` only the first output is
-    differentiated and the result is ``(out, pullback, aux)``.
+    differentiated and the result is ``(out, pullback, aux)``. ``pullback.steps(v)`` shows it step by step.
 
     >>> import numpy as np
     >>> out, pullback = vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -219,12 +260,8 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
             return _pulled(outputs, v, inputs, nodes, "vjp")
 
         return (main, traced_pullback, aux) if has_aux else (main, traced_pullback)
-    made = _derived(_Pullback, fn, has_aux, backend)
     main, aux = split_aux(_derived(SymbolicFunction, fn, backend)(*inputs), has_aux, "vjp")
-
-    def pullback(v: Any) -> tuple:
-        return made(inputs, v)
-
+    pullback = Pullback(_derived(_Pullback, fn, has_aux, backend), inputs)
     return (main, pullback, aux) if has_aux else (main, pullback)
 
 

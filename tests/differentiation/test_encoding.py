@@ -59,10 +59,10 @@ def test_operations_have_names_of_their_own():
     import symgrad.primitives.special  # noqa: F401
     from symgrad.primitives.elementwise import TEMPLATES
 
-    assert all(encoding._own(name) is template for name, template in TEMPLATES.items())
+    assert all(encoding.own_operation(name) is template for name, template in TEMPLATES.items())
     assert all(isinstance(p, Primitive) and not isinstance(p, Leaf) for p in encoding._named.values())
-    assert encoding._own("input") is None
-    assert encoding._own("no such operation") is None
+    assert encoding.own_operation("input") is None
+    assert encoding.own_operation("no such operation") is None
 
 
 # --- names ----------------------------------------------------------------------------------------------------------

@@ -5,161 +5,175 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import array_modules
+import array_programs
+import golden
 import numpy as np
 import pytest
 import scipy.special
+from array_modules import Exported, Library
+from cases import CASES, GOLDEN
+from hypothesis import given, settings
 
 import symgrad as sg
-from symgrad import Parameter, nn
-from symgrad.errors import ArgumentError
+from symgrad.errors import ArgumentError, UnsupportedOperation
+from symgrad.primitives.elementwise import Template
 
-rng = np.random.default_rng(0)
-X, Y, W = rng.normal(size=(6, 3)), rng.normal(size=6), rng.normal(size=3)
-
-
-def logistic(w, X, y):
-    return np.sum(np.log(1 + np.exp(-y * (X @ w))))
+LIBRARY = Library("python")
+random = np.random.default_rng(0)
+X, Y, W = random.normal(size=(6, 3)), random.normal(size=6), random.normal(size=3)
 
 
-def clipped(x):
-    return np.sum(np.where(x > 0, np.sqrt(np.abs(x)), x) * np.maximum(x, 0.5))
+def test_every_case_runs_alone(tmp_path):
+    array_modules.run_alone("python", "numpy", tmp_path)
 
 
-def sorted_and_summed(x):
-    return np.sum(np.sort(x)[:2]) + np.sum(np.cumsum(x) ** 2) + x[np.array([0, 0, 2])].sum()
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name):
+    golden.check("python", name, CASES[name].export("python"))
+
+
+@pytest.mark.parametrize("names", array_modules.chunks(array_modules.ELEMENTWISE, 12), ids=lambda names: names[0])
+def test_elementwise(names):
+    LIBRARY.compare_elementwise(names)
+
+
+@pytest.mark.parametrize("functions", array_modules.chunks(array_modules.WHOLE_ARRAY, 20))
+def test_functions(functions):
+    LIBRARY.compare_functions(functions)
+
+
+@given(array_programs.programs())
+@settings(max_examples=60, deadline=None)
+def test_random_programs(program):
+    LIBRARY.compare(*array_programs.random_gradient(program), what=program)
+
+
+@pytest.mark.parametrize("name", array_programs.BENCH)
+def test_benchmarks(name):
+    LIBRARY.compare(*array_programs.bench(name), what=name)
+
+
+@pytest.mark.parametrize("name", array_programs.HOSTILE)
+def test_hostile_names(name):
+    LIBRARY.compare(*array_programs.hostile(name), what=name)
+
+
+def test_long_programs():
+    LIBRARY.compare(*array_programs.long_program())
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (0, 2), (3, 0), (7, 4)])
+def test_named_dims_serve_every_size(sizes):
+    array_modules.compare_named(LIBRARY, sizes)
 
 
 def nested(params, lambda_):
     return np.sum(params["w"] ** 2) * lambda_ + params["b"][0]
 
 
-def captured(x):
-    return np.sum((X @ x - Y) ** 2)
-
-
-CASES = {
-    "grad": (sg.grad(logistic), (W, X, Y)),
-    "value_and_grad": (sg.value_and_grad(logistic, (0, 1)), (W, X, Y)),
-    "hessian": (sg.hessian(logistic), (W, X, Y)),
-    "jacobian": (sg.jacobian(lambda q: np.stack([np.sum(np.cos(np.cumsum(q))), np.sum(q)])), (W,)),
-    "branches": (sg.grad(clipped), (W,)),
-    "indices": (sg.grad(sorted_and_summed), (W,)),
-    "keyword and dict": (sg.grad(nested, (0, 1)), ({"w": W, "b": Y}, 2.0)),
-    "captured": (sg.grad(captured), (W,)),
-    "special": (sg.grad(lambda x: np.sum(scipy.special.erf(x))), (W,)),
-    "float32": (sg.grad(lambda x: np.sum(x**3)), (W.astype(np.float32),)),
-    "constant": (sg.grad(lambda x: 3 * x), (2.0,)),
-    "aux": (sg.grad(lambda x: (np.sum(x**2), x, {"n": 3}), has_aux=True), (W,)),
-    "wide": (sg.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2)), (rng.normal(size=60),)),
-    "norm": (sg.grad(lambda x: np.linalg.norm(x) + np.linalg.norm(np.outer(x, x), "fro")), (W,)),
-    "gram": (sg.hessian(lambda w: np.sum(np.cosh(np.ones((4, 60)) @ w))), (np.zeros(60),)),
-}
-
-
-def same(left, right):
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
-    if isinstance(left, (tuple, list)):
-        return type(left) is type(right) and len(left) == len(right) and all(map(same, left, right))
-    return np.array_equal(left, right) and np.asarray(left).dtype == np.asarray(right).dtype
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_module_gives_what_the_kernel_gives(name):
-    derived, args = CASES[name]
-    source = derived.export("python", *args)
-    assert "symgrad" not in source.replace("as symgrad derived it", "")
-    namespace: dict = {}
-    exec(compile(source, "<exported>", "exec"), namespace)
-    (function,) = [v for k, v in namespace.items() if k.startswith(("grad_", "jacobian_", "hessian_"))]
-    expected = derived(*args)
-    made = function(*(v for a in args for v in flat(a)))
-    if not same(made, expected):  # the backend of the kernel may round otherwise
-        pair = [np.concatenate([np.ravel(v) for v in flat(r)]) for r in (made, expected)]
-        np.testing.assert_allclose(*pair, rtol=1e-12)
-
-
-def flat(value):
-    if isinstance(value, dict):
-        return [v for x in value.values() for v in flat(x)]
-    return [v for x in value for v in flat(x)] if isinstance(value, (tuple, list)) else [value]
-
-
-def test_it_runs_where_there_is_no_symgrad(tmp_path):
-    path = tmp_path / "gradient.py"
-    sg.grad(logistic).export("python", W, X, Y, path=path)
-    np.savez(tmp_path / "args.npz", w=W, X=X, y=Y)
-    code = (
-        "import sys; sys.modules['symgrad'] = None\n"
-        "import numpy as np, gradient\n"
-        "a = np.load('args.npz'); print(gradient.grad_logistic(a['w'], a['X'], a['y']).tolist())"
-    )
-    made = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    np.testing.assert_array_equal(eval(made.stdout), sg.grad(logistic, backend="numpy")(W, X, Y))
-
-
-def test_named_dims_serve_every_size():
-    def loss(w: sg.Array["d"], X: sg.Array["n d"]):  # noqa: F722, UP037
-        return np.mean((X @ w) ** 2)
-
-    derived = sg.grad(loss)
-    namespace: dict = {}
-    exec(derived.export("python"), namespace)
-    for n, d in ((1, 1), (7, 2)):
-        w, x = rng.normal(size=d), rng.normal(size=(n, d))
-        np.testing.assert_allclose(namespace["grad_loss"](w, x), derived(w, x), rtol=1e-13)
-
-
-@pytest.mark.parametrize("name", ["</script>", "x\n    import os", "class", "λ", "v0", "np", 'a"""b', "", "1x"])
-def test_hostile_names_are_names(name):
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.z = Parameter(np.ones(2), name=name)
-
-        def construct(self, x):
-            return x * self.z
-
-    Net.__name__ = name or "Net"
-    net = Net()
-    namespace: dict = {}
-    x = np.array([2.0, 3.0])
-    exec(sg.grad(net, 0, net.trainable_params()).export("python", x), namespace)
-    (function,) = [v for k, v in namespace.items() if k.startswith("grad_")]
-    by_input, (by_weight,) = function(x, np.ones(2))
-    np.testing.assert_array_equal(by_input, [1.0, 1.0])
-    np.testing.assert_array_equal(by_weight, x)
-
-
 @pytest.mark.parametrize(
     ("derived", "args"),
     [
-        (sg.grad(lambda a, b: np.sum(np.sin(a * b)), 1), (0.1, np.array([1.0, 2.0], np.float32))),
-        (sg.symbolic(lambda a, b: np.exp(a * b)), (0.1, np.array([1.0, 2.0], np.float32))),
-        (sg.grad(lambda x: np.sum(np.where(x > 0, x, np.array([np.inf, 1.0])))), (np.ones(2),)),
-        (sg.grad(lambda x: np.sum(np.exp(-x) * np.array([np.nan, 1.0]))), (np.ones(2),)),
+        (sg.grad(nested, (0, 1)), ({"w": W, "b": Y}, 2.0)),
+        (sg.grad(lambda x: (np.sum(x**2), x, {"n": 3, "t": ["a", None]}), has_aux=True), (W,)),
+        (sg.grad(lambda x: np.sum((X @ x - Y) ** 2)), (W,)),
+        (sg.grad(lambda x: 3 * x), (2.0,)),
+        (sg.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2)), (random.normal(size=60),)),
+        (sg.hessian(lambda w: np.sum(np.cosh(np.ones((4, 60)) @ w))), (np.zeros(60),)),
+        (sg.jacobian(lambda x: x), (np.ones(3),)),
+        (sg.symbolic(lambda x: (x, x.T, x[::2, None, ::-1])), (np.arange(12.0).reshape(4, 3),)),
+        (sg.grad(sg.grad(lambda x: np.sum(scipy.special.gammaln(x)))), (np.array([0.5, 2.0]),)),
+        (sg.symbolic(lambda x: x.astype(np.float32) + np.trunc(x).astype(np.int8)), (np.array([0.5, 2.0]),)),
+        (sg.symbolic(lambda x: np.where(x > 0, x, np.array([np.inf, np.nan]))), (np.array([0.5, -2.0]),)),
+        (sg.symbolic(lambda x, k: x * k + (k // 2) % 3), (np.ones(2), np.array([4, -5]))),
     ],
 )
-def test_python_floats_and_what_is_not_finite(derived, args):
-    derived.backend = "numpy"
-    namespace: dict = {}
-    exec(derived.export("python", *args), namespace)
-    (function,) = [v for k, v in namespace.items() if k.startswith(("grad_", "symbolic_"))]
-    made, expected = function(*args), type(derived)._new_compiled(derived)(*args)
-    np.testing.assert_array_equal(made, expected)
-    assert made.dtype == expected.dtype
+def test_results_of_every_kind(derived, args):
+    made = LIBRARY.compare(derived, args)
+    flat = [a for arg in args for a in (arg.values() if isinstance(arg, dict) else [arg])]
+    structure = made.function(*flat)
+    expected = derived(*args)
+    assert type(structure) is type(expected) or not isinstance(expected, (tuple, list, dict))
 
 
-@pytest.mark.parametrize("name", ["special_x", "v3", "x²", "①", "gram", "inf"])
-def test_arguments_are_called_by_names_of_their_own(name):
-    namespace: dict = {}
-    exec(sg.grad(lambda p: p[name] ** 2).export("python", {name: 2.0}), namespace)
-    assert namespace["grad_f"](3.0) == {name: 6.0}
+def test_results_are_arrays_of_their_own():
+    made = Exported(LIBRARY, sg.symbolic(lambda x: (x, x, x.T, x[1:])), (np.ones((3, 2)),))
+    x = np.ones((3, 2))
+    results = made.function(x)
+    for k, result in enumerate(results):
+        assert not any(np.shares_memory(result, other) for other in (x, *results[:k]))
+
+
+def test_python_floats_give_way():
+    single = np.array([1.0, 2.0], np.float32)
+    for function in (lambda a, x: np.exp(a * x), lambda a, x: (a * 2) * x, lambda a, x: np.where(x > a, a, x) / a):
+        made = Exported(LIBRARY, sg.symbolic(function), (0.1, single))
+        array_modules.same(made.function(0.1, single), function(0.1, single))
+
+
+def test_other_branches_are_refused():
+    def branch(x):
+        return np.sum(x**2) if np.sum(x) > 0 else np.sum(x)
+
+    made = Exported(LIBRARY, sg.grad(branch), (np.ones(2),))
+    np.testing.assert_array_equal(made.function(np.array([3.0, -1.0])), [6.0, -2.0])
+    with pytest.raises(ValueError, match="another branch than the derived one"):
+        made.function(-np.ones(2))
+
+
+def test_sizes_that_were_decided_on_are_checked():
+    def loss(x):
+        return np.sum(x[2:] * x[:-2])
+
+    made = Exported(LIBRARY, sg.grad(loss), ("n",))
+    array_modules.same(made.function(np.ones(5)), [1.0, 1.0, 2.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="sizes with n >= 2"):
+        made.function(np.ones(1))
+
+
+def test_dims_have_names_of_their_own():
+    def loss(n, x, y):
+        return np.sum(x * n) + np.sum(y**2)
+
+    derived = sg.grad(sg.named(loss, n="", x="n", y="class n_2"), (1, 2))
+    made = Exported(LIBRARY, derived, ("", "n", "class n_2"))
+    by_x, by_y = made.function(2.0, np.ones(3), np.ones((2, 5)))
+    array_modules.same(by_x, np.full(3, 2.0))
+    array_modules.same(by_y, np.full((2, 5), 2.0))
+
+
+def test_shapes_are_checked_at_the_door():
+    made = Exported(LIBRARY, sg.grad(lambda x: np.sum(x**2)), (np.ones((2, 3)),))
+    with pytest.raises(ValueError, match=r"x has shape \(3, 2\), and \(2, 3\) is expected"):
+        made.function(np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"x has shape \(\), and \(2, 3\) is expected"):
+        made.function(1.0)
+
+
+def test_it_says_nothing_of_what_is_not_finite():
+    made = Exported(LIBRARY, sg.grad(lambda x: np.sum(np.log(x))), (np.ones(2),))
+    np.testing.assert_array_equal(made.function(np.array([0.0, 1.0])), [np.inf, 1.0])
+
+
+def test_it_fails_its_check_when_it_is_changed(tmp_path):
+    text = CASES["logistic"].export("python")
+    for source, code, word in ((text, 0, "pass"), (text.replace("np.exp(", "np.expm1("), 1, "FAIL")):
+        (tmp_path / "exported.py").write_text(source)
+        made = subprocess.run([sys.executable, "exported.py"], cwd=tmp_path, capture_output=True, text=True)
+        assert made.returncode == code
+        assert made.stdout.startswith(f"grad_logistic: {word} (largest difference ")
+
+
+def test_without_a_check_it_says_why(tmp_path):
+    made = Exported(LIBRARY, sg.grad(np.sin), (1.0,))
+    assert "grad_sin: no check (compared here)" in made.text
+    assert made.namespace["_check"]() == 0
 
 
 def test_a_module_says_what_it_needs():
-    assert "Needs NumPy alone." in sg.grad(np.sin).export("python", 1.0)
-    assert "Needs NumPy and SciPy." in sg.grad(scipy.special.gammaln).export("python", 1.0)
+    assert "it needs NumPy alone." in Exported(LIBRARY, sg.grad(np.sin), (1.0,)).text
+    assert "it needs NumPy and SciPy." in Exported(LIBRARY, sg.grad(scipy.special.gammaln), (1.0,)).text
 
 
 def test_what_cannot_be_written_is_refused():
@@ -168,5 +182,12 @@ def test_what_cannot_be_written_is_refused():
     large = np.ones(20_000)
     with pytest.raises(ArgumentError, match="too large to write into source"):
         sg.grad(lambda x: np.sum(large * x * x)).export("python", np.ones(20_000))
-    with pytest.raises(ArgumentError, match="format 'fortran' is unknown; choose one of dot"):
-        sg.grad(np.sin).export("fortran", 1.0)
+
+
+def test_a_function_of_no_library_is_refused(monkeypatch):
+    own = np.frompyfunc(lambda a: a, 1, 1)
+    derived = sg.grad(np.sin)
+    node = next(n for n in derived.program(1.0).bindings if isinstance(n.primitive, Template))
+    monkeypatch.setattr(node.primitive, "ufunc", own)
+    with pytest.raises(UnsupportedOperation, match="has no function in NumPy or SciPy"):
+        derived.export("python", 1.0)

@@ -1,12 +1,13 @@
 """Programs: the text form, the picture, and the verifier that catches broken ones."""
 
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import ProgramError
+from symgrad.errors import ProgramError, UnsupportedOperation
 from symgrad.primitives import functions as f
 from symgrad.primitives.elementwise import Template
 from symgrad.primitives.primitive import Captured, constant, input_node
@@ -139,3 +140,13 @@ def test_nodes_are_interned_in_their_graph():
         with Graph():
             inner = f.sin(x)
         assert inner is not f.sin(x)
+
+
+def test_a_picture_that_takes_too_long_is_refused(monkeypatch):
+    def slow(*args, timeout, **kwargs):
+        raise subprocess.TimeoutExpired(args, timeout)
+
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", slow)
+    with pytest.raises(UnsupportedOperation, match="no picture of 2 nodes in 30 s; export dot"):
+        symgrad.trace(lambda x: np.sin(x), X).svg()

@@ -1,0 +1,206 @@
+"""The chain rule through the lines of a function: cotangents from the last to the first, tangents the other way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from itertools import islice
+
+from ...differentiation.forward import push_forward
+from ...differentiation.reverse import accumulate, active_nodes, cotangents_of
+from ...primitives.contraction import expand
+from ...primitives.elementwise import Template
+from ...primitives.primitive import input_node, literal
+from ...primitives.selection import ASSEMBLE, SCATTER, full
+from ...program.node import Graph, Node, ancestors, emit
+from . import reasons
+from .lines import Line
+from .naming import Name
+from .step import Place, Step
+
+#: contributions that are added in one line
+_MOST_TOGETHER = 3
+
+
+class Sweep:
+    """Steps over one graph, and the names of all values in them."""
+
+    def __init__(self, graph: Graph, names: MutableMapping[Node, Name]) -> None:
+        self.graph = graph
+        self.names = names
+
+    def step(self, kind: str, target: Node, root: Node | None, why: str, **more) -> Step:
+        """A step over these names."""
+        return Step(kind, target, root, self.names, self.graph, why, **more)
+
+    def marked(self, node: Node, mark: str) -> Node:
+        """The stand-in of the cotangent (``bar``) or the tangent (``dot``) of ``node``."""
+        made = input_node(mark, node.shape, node.dtype)
+        self.names[made] = self.names[node].marked(mark)
+        return made
+
+    def values(self, lines: Iterable[Line]) -> list[Step]:
+        """The function's own lines."""
+        return [self.step("value", line.stand_in, line.root, reasons.value_of(line.root)) for line in lines]
+
+    def reverse(
+        self, lines: Sequence[Line], seeds: Sequence[tuple[Node, Node | None, str]], wrt: Sequence[Node]
+    ) -> tuple[list[Step], dict[Node, Node]]:
+        """The cotangents, and the stand-in of each; ``seeds`` are (output, its cotangent or None for any, why)."""
+        bars: dict[Node, Node] = {}
+        arrived: dict[Node, list[tuple[Node, Node, str]]] = {}
+        steps: list[Step] = []
+        for target, root, why in seeds:
+            again = target in bars
+            if not again:
+                bars[target] = self.marked(target, "bar")
+            steps.append(self.step("cotangent", bars[target], root, why, adds=again))
+        started = set(bars)
+        active = set(wrt)
+        for line in lines:
+            if not active.isdisjoint(line.sources):
+                active.add(line.stand_in)
+        for line in reversed(lines):
+            target = line.stand_in
+            if target not in active or not (target in arrived or target in started):
+                continue
+            bar = self._accumulated(target, bars, arrived.pop(target, []), target in started, steps)
+            sources = [s for s in line.sources if s in active]
+            found = cotangents_of(active_nodes([line.root], sources), [line.root], [bar], sources)
+            for source in sources:
+                part = found.get(source)
+                if part is not None:
+                    part = _with_value(part, line.root, target)
+                    arrived.setdefault(source, []).append(
+                        (target, part, reasons.rule(line.root, source, True, self.names[source].text))
+                    )
+        for target in wrt:
+            if target in arrived or target in started:
+                self._accumulated(target, bars, arrived.pop(target, []), target in started, steps)
+            else:
+                bars[target] = self.marked(target, "bar")
+                zero = expand(literal(0.0), target.shape)
+                steps.append(self.step("cotangent", bars[target], zero, "the output does not depend on it"))
+        return steps, bars
+
+    def _accumulated(
+        self,
+        target: Node,
+        bars: dict[Node, Node],
+        parts: Sequence[tuple[Node, Node, str]],
+        started: bool,
+        steps: list[Step],
+    ) -> Node:
+        """The cotangent of ``target``: the sum of what its uses contribute."""
+        if target not in bars:
+            bars[target] = self.marked(target, "bar")
+        bar = bars[target]
+        whole: list[tuple[Node, Node, str]] = []
+        placed: list[tuple[Place, Node, str]] = []
+        for user, part, why in parts:
+            for piece in _summands(part):
+                places = list(_placed(piece, target))
+                placed += [(place, node, why) for place, node in places]
+                if not places:
+                    whole.append((user, piece, why))
+        if not whole and not started:
+            zero = expand(literal(0.0), target.shape)
+            steps.append(self.step("cotangent", bar, zero, "to which its elements add what they contribute"))
+        rest = iter(whole)
+        adds = started
+        while together := list(islice(rest, _MOST_TOGETHER)):
+            why = reasons.together([self.names[u].text for u, _, _ in whole], [w for _, _, w in together])
+            root = accumulate([node for _, node, _ in together])
+            steps.append(self.step("cotangent", bar, root, why, adds=adds))
+            adds = True
+        for place, node, why in placed:
+            steps.append(self.step("cotangent", bar, node, why, adds=True, place=place))
+        return bar
+
+    def forward(
+        self, steps: Iterable[Step], seeds: Sequence[tuple[Node, Node | None, str]]
+    ) -> tuple[list[Step], dict[Node, Node]]:
+        """The tangents of what ``steps`` compute; ``seeds`` are (input, its tangent or None for any, why)."""
+        dots: dict[Node, Node] = {}
+        made: list[Step] = []
+        for target, root, why in seeds:
+            dots[target] = self.marked(target, "dot")
+            made.append(self.step("tangent", dots[target], root, why))
+        for step in list(steps):
+            if step.root is None or step.program is None:
+                continue
+            tangents = {s: dots[s] for s in step.program.inputs if s in dots}
+            if not tangents:
+                continue
+            (flow,) = push_forward([step.root], tangents)
+            if flow is None:
+                continue
+            new = step.target not in dots
+            if new:
+                dots[step.target] = self.marked(step.target, "dot")
+            dot = dots[step.target]
+            if new and step.place is not None:
+                made.append(
+                    self.step(
+                        "tangent", dot, expand(literal(0.0), dot.shape), "to which its elements add their tangents"
+                    )
+                )
+            users = [s for s in step.program.inputs if s in dots and s is not step.target]
+            why = "; ".join(dict.fromkeys(reasons.rule(step.root, s, False, self.names[s].text) for s in users))
+            adds = step.adds and (not new or step.place is not None)
+            if not step.adds:
+                flow = _with_value(flow, step.root, step.target)
+            made.append(self.step("tangent", dot, flow, why, adds=adds, place=step.place))
+        return made, dots
+
+
+def _with_value(derivative: Node, root: Node, value: Node) -> Node:
+    """``derivative`` in terms of ``value`` where it computes that, ``root``, once more: d exp(u) = exp(u) du."""
+    if isinstance(root.primitive, Template) and root.primitive.stable is not None and root.primitive.stable(root):
+        return derivative  # reads better in terms of what goes in: σ(u)(1 − σ(u))
+    nodes = ancestors([derivative])
+    if root not in nodes:
+        return derivative
+    image: dict[Node, Node] = {root: value}
+    for n in nodes:
+        if n not in image:
+            same = n.is_leaf or all(image[o] is o for o in n.operands)
+            image[n] = n if same else emit(n.primitive, tuple([image[o] for o in n.operands]), n.params)
+    return image[derivative]
+
+
+def needed(steps: Sequence[Step], targets: Iterable[Node]) -> list[Step]:
+    """Those of ``steps`` that the values of ``targets`` are made of."""
+    wanted = set(targets)
+    kept = []
+    for step in reversed(steps):
+        if step.target in wanted:
+            kept.append(step)
+            if step.program is not None:
+                wanted.update(step.program.inputs)
+    return kept[::-1]
+
+
+def _summands(node: Node) -> Iterator[Node]:
+    """The terms of a sum of which some are placed into zeros; the sum itself where none is."""
+    pending, found = [node], []
+    while pending:
+        n = pending.pop()
+        if n.primitive.name == "add" and n.operands[0].shape == n.operands[1].shape == n.shape:
+            pending += reversed(n.operands)
+        else:
+            found.append(n)
+    if any(n.primitive in (ASSEMBLE, SCATTER) for n in found):
+        yield from found
+    else:
+        yield node
+
+
+def _placed(node: Node, target: Node) -> Iterator[tuple[Place, Node]]:
+    """Where the pieces of ``node`` stand, where it is pieces among zeros."""
+    if node.primitive is ASSEMBLE:
+        shape, specs = node.params
+        if full(shape) in specs:
+            return
+        yield from ((Place(spec), piece) for piece, spec in zip(node.operands, specs, strict=True))
+    elif node.primitive is SCATTER:
+        yield Place(axis=node.params[0], rows=node.operands[1]), node.operands[0]

@@ -1,0 +1,83 @@
+"""The header that every export begins with: what it is, where it comes from, what it holds for."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from ..program.facts import spelled_fact
+from ..version import VERSION
+from .subject import Subject
+
+_WIDTH = 96
+#: operation of the function or its derivative -> what was chosen where it has no derivative, or more than one
+_CONVENTIONS = {
+    ("absolute", "fabs"): "abs(x) has slope 0 at x = 0",
+    ("maximum", "minimum", "fmax", "fmin"): "at ties of two arguments max and min share the slope evenly",
+    ("max", "min"): "at ties within an array max and min share the slope evenly",
+    ("norm_sqrt",): "the norm has slope 0 at the origin",
+    ("hypot",): "hypot has slope 0 at the origin",
+    ("floor", "ceil", "trunc", "rint", "heaviside", "floor_divide"): "steps have slope 0 everywhere",
+    ("where",): "a choice has the slope of the side that is taken",
+    ("argsort", "argmax", "argmin", "searchsorted"): "the order of elements is held constant",
+    ("stop_gradient",): "what stands in stop_gradient is a constant to derivatives",
+    ("custom",): "derivative rules declared by the user were taken at their word",
+}
+
+
+def lines(subject: Subject) -> list[str]:
+    """The header as lines of printable ASCII that may stand in a comment of any language."""
+    return [_harmless(line) for line in _wrapped(subject)]
+
+
+def conventions(subject: Subject) -> list[str]:
+    """What was chosen where the function has no derivative, as far as it concerns its operations."""
+    return [text for names, text in _CONVENTIONS.items() if not subject.facts.primitives.isdisjoint(names)]
+
+
+def _wrapped(subject: Subject) -> list[str]:
+    program, facts = subject.program, subject.facts
+    counts = ", ".join(f"{n} {name}" for name, n in sorted(program.operation_counts().items()))
+    inputs = ", ".join(f"{label}: {_kind(n)}" for label, n in zip(program.names, program.inputs, strict=True))
+    said = [
+        f"{subject.title}, derived by symgrad {VERSION}",
+        f"function: {facts.function}, SHA-256 of its source {facts.source_hash}",
+        f"flags: {facts.flags}",
+        f"inputs: {inputs or 'none'}",
+        f"outputs: {', '.join(map(_kind, program.outputs)) or 'none'}",
+        *[f"convention: {text}" for text in conventions(subject)],
+        f"operations: {counts or 'none'}",
+    ]
+    sizes = " and ".join(spelled_fact(*fact) for fact in program.graph.sizes.facts)
+    if sizes:
+        said.append(f"holds where: {sizes}")
+    if subject.conditions:
+        count = len(subject.conditions)
+        held = "1 condition is checked" if count == 1 else f"{count} conditions are checked"
+        said.append(f"holds for the branches that the example took: {held}")
+    said.append(_checked(subject))
+    return [row for line in said for row in textwrap.wrap(line, _WIDTH, subsequent_indent="    ") or [""]]
+
+
+def _checked(subject: Subject) -> str:
+    check = subject.check
+    if check is None:
+        return f"check: none, {subject.unchecked}"
+    values = sum(w.values.size for w in check.wanted)
+    at = f" at {', '.join(f'{d} = {m}' for d, m in check.sizes.items())}" if check.sizes else ""
+    return (
+        f"check: {values} {'value' if values == 1 else 'values'}{at} to {check.tolerance:.0e}; "
+        f"finite differences: {check.differences}"
+    )
+
+
+def _kind(node) -> str:
+    kind = "float" if node.weak and node.dtype.kind == "f" else node.dtype.name
+    return f"{kind}[{', '.join(map(str, node.shape))}]" if node.shape else kind
+
+
+def _harmless(line: str) -> str:
+    """Printable ASCII without what ends a comment or a text, or begins a command, in any of the languages."""
+    for sign, ascii in (("**", "^"), ("*", " "), ("≥", ">="), ("≤", "<="), ("≠", "<>")):
+        line = line.replace(sign, ascii)
+    return re.sub(r"-{2,}", "-", re.sub(r"[^ A-Za-z0-9_.,:;()\[\]=<>+/^-]", "_", line))

@@ -1,0 +1,83 @@
+"""Which loops a contraction runs through, in which order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...primitives.order import NAMED
+from ...program.dims import Dim
+from ...program.node import Node
+from .language import Index
+from .views import View, moved
+
+#: elements of a result that stays in the cache while sums are added to it from the outermost loop
+_CACHED = 4096
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A reduction as loops: ``labels`` from the outermost, those of ``out`` kept.
+
+    ``whole`` where one operand has every label, so that the reduction may run where that operand is computed.
+    """
+
+    labels: tuple[int, ...]
+    whole: bool
+
+
+def loops_for(
+    views: Sequence[View], labels: Sequence[Sequence[int]], out: Sequence[int], sizes: Sequence[Dim], last: bool
+) -> Sums:
+    """The loops of a contraction; ``last`` where the last axis of an array is the one that lies together in memory."""
+    every = dict.fromkeys(i for ls in (*labels, out) for i in ls if sizes[i] != 1)
+    for view, own in zip(views, labels, strict=True):
+        wide = [i for i in own if sizes[i] != 1]
+        if len(set(wide)) == len(wide) and set(wide) == set(every):
+            return Sums(_in_memory(view, own, wide), True)
+    kept = [i for i in dict.fromkeys(out) if sizes[i] != 1]
+    kept = kept if last else kept[::-1]
+    summed = [i for i in every if i not in out]
+    inner = _innermost(views, labels, kept, summed, sizes, last)
+    if inner in kept:
+        rest = [i for i in kept if i != inner]
+        if _count(kept, sizes) <= _CACHED < _count(summed, sizes):
+            return Sums((*summed, *rest, inner), False)
+        return Sums((*rest, *summed, inner), False)
+    return Sums((*kept, *[i for i in summed if i != inner], inner), False)
+
+
+def _in_memory(view: View, own: Sequence[int], wide: Sequence[int]) -> tuple[int, ...]:
+    """The labels of an operand in the order in which what it is a view of lies in memory."""
+    named = dict.fromkeys(own[axis] for place in view.places for axis, _ in place.terms)
+    return tuple(named) if set(named) == set(wide) else tuple(wide)
+
+
+def _innermost(
+    views: Sequence[View], labels: Sequence[Sequence[int]], kept: list, summed: list, sizes: Sequence[Dim], last: bool
+) -> int:
+    """The label whose loop walks through memory in the smallest steps."""
+    cost = dict.fromkeys((*summed, *kept), 0.0)
+    for view, own in zip(views, labels, strict=True):
+        if not view.places:
+            continue
+        near = view.places[-1 if last else 0]
+        for i in {i for i in own if i in cost}:
+            places = moved(view.places, [Index(0, ((label, 1),)) for label in own])
+            found = [p for p in places if any(name == i for name, _ in p.terms)]
+            beside = moved([near], [Index(0, ((label, 1),)) for label in own])[0]
+            cost[i] += 0 if found == [beside] else 1
+    for i in kept:
+        cost[i] += 0.5 if i == kept[-1] else 1.5  # results are written, which costs more than a sum in a register
+    return min(cost, key=lambda i: (cost[i], -_count([i], sizes)))
+
+
+def _count(labels: Sequence[int], sizes: Sequence[Dim]) -> float:
+    return math.prod(float(sizes[i]) if isinstance(sizes[i], int) else NAMED for i in labels)
+
+
+def is_summed(node: Node) -> bool:
+    """True for an einsum that sums over more than one element."""
+    labels, out, sizes, _ = node.params
+    return any(i not in out and sizes[i] != 1 for ls in labels for i in ls)

@@ -1,0 +1,195 @@
+"""Program -> Routine: the loops that compute it, in any target."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import sympy
+
+from ...errors import ArgumentError
+from ...program.dims import is_named
+from ...program.node import Node
+from ...program.program import Program
+from .blocks import block
+from .language import COUNTERS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
+from .nests import Nest, Values, adds_to_array, start_of
+from .normal import in_order, normal_form
+from .placement import Placement
+from .pruning import pruned
+from .regions import Block, Reduction
+from .scalars import checked
+from .schedule import Schedule
+from .sinking import sink
+from .sizes import demands
+
+#: elements of a captured array that is still written into source
+_MOST_CAPTURED = 10_000
+
+
+def named_dims(program: Program) -> list[sympy.Symbol]:
+    """The named dims of a program, in the order in which its inputs mention them."""
+    found: dict[sympy.Symbol, None] = {}
+    for node in (*program.inputs, *program.nodes):
+        for d in node.shape:
+            if is_named(d):
+                found.update(dict.fromkeys(sorted(d.free_symbols, key=str)))
+        if node.primitive.name == "dim":
+            found.update(dict.fromkeys(sorted(node.params[0].free_symbols, key=str)))
+    return list(found)
+
+
+def lower(
+    program: Program,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    dims: Mapping[sympy.Symbol, str],
+    *,
+    row_major: bool = True,
+    taken: Collection[str] = (),
+) -> Routine:
+    """The loops of a program.
+
+    ``outputs`` names its outputs; the outputs after these are conditions: where one is not true, the routine ends with
+    the status "branch". ``inputs`` names the inputs, ``dims`` what ``named_dims`` gives. ``row_major`` says along
+    which axis the innermost loops should run. Loops count with names that are not in ``taken``, nor arguments.
+
+    >>> import numpy as np, symgrad
+    >>> routine = lower(symgrad.trace(lambda x: np.sum(np.sin(x)), np.ones(3)), ["x"], ["out"], {})
+    >>> [type(s).__name__ for s in routine.body]
+    ['Variable', 'Loop', 'Assign']
+    """
+    return _Lowering(program, inputs, outputs, dims, row_major, {*taken, *inputs, *outputs, *dims.values()}).routine
+
+
+class _Lowering:
+    def __init__(
+        self,
+        program: Program,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        dims: Mapping[sympy.Symbol, str],
+        row_major: bool,
+        taken: set[str],
+    ) -> None:
+        count = itertools.count()
+        self.values = Values(lambda: f"v{next(count)}")
+        self.constants: list[tuple[Array, np.ndarray]] = []
+        conditions = program.outputs[len(outputs) :]
+        results = program.outputs[: len(outputs)]
+        image = normal_form(program.nodes)
+        self.first = [image[n] for n in conditions]
+        self.results = [image[n] for n in results]
+        nodes = in_order(self.first, self.results)
+        self.counters = _counters(max([n.ndim for n in nodes], default=0) * 2 + 2, taken)
+        self.schedule = self._scheduled(nodes, row_major)
+        given = tuple([self._input(n, name) for n, name in zip(program.inputs, inputs, strict=True)])
+        self.outputs = tuple(
+            [Array(name, n.shape, checked(n).dtype, "output") for n, name in zip(results, outputs, strict=True)]
+        )
+        for node in nodes:
+            if node.is_leaf and node.primitive.name != "input":
+                self._leaf(node)
+        body: list[Statement] = list(demands(nodes, program.graph.sizes))
+        body += self._body()
+        self.routine = Routine(dict(dims), given, self.outputs, tuple(self.constants), pruned(body))
+
+    def _scheduled(self, nodes: Sequence[Node], row_major: bool) -> Schedule:
+        """All nodes, the conditions and what they are made of first."""
+        schedule = Placement(row_major)
+        pending = dict.fromkeys(self.first)
+        for node in nodes:
+            schedule.place(node)
+            if node in pending and not node.is_leaf:
+                del pending[node]
+                schedule.require(node)
+        for node in pending:
+            schedule.require(node)
+        for k, node in enumerate(self.results):
+            schedule.output(node, k)
+        sink(schedule)
+        return schedule
+
+    def _input(self, node: Node, name: str) -> Name | Array:
+        checked(node)
+        if not node.shape:
+            self.values.numbers[node] = Name(name, node.dtype)
+            return Name(name, node.dtype)
+        array = self.values.arrays[node] = Array(name, node.shape, node.dtype, "input")
+        return array
+
+    def _leaf(self, node: Node) -> None:
+        """A number is written where it is read, an array once."""
+        if node.primitive.name == "literal":
+            self.values.numbers[node] = Literal(node.params[0], node.dtype)
+        elif node.primitive.name == "dim":
+            self.values.numbers[node] = Size(node.params[0], node.dtype)
+        else:
+            value = np.asarray(node.params[0].value)
+            flat = value.ravel()
+            if value.size > _MOST_CAPTURED and not _is_uniform(flat):
+                raise ArgumentError(
+                    f"the function reads an array of shape {node.shape} from its surroundings, too large to write into "
+                    "source; make it an argument of the function."
+                )
+            if not node.shape or (_is_uniform(flat) and node not in self.schedule.boxed):
+                self.values.numbers[node] = Literal(flat[0].item() if flat.size else 0, node.dtype)
+            else:
+                array = Array(self.values.fresh(), node.shape, node.dtype, "constant")
+                self.values.arrays[node] = array
+                self.constants.append((array, value))
+
+    def _body(self) -> list[Statement]:
+        schedule, values = self.schedule, self.values
+        starts = _filled(schedule)
+        born: dict[int, list[Node]] = {}
+        dying: dict[int, list[Node]] = {}
+        for node, step in schedule.born.items():
+            if step >= 0 and schedule.is_array(node):
+                born.setdefault(step, []).append(node)
+                if node not in schedule.claimed:
+                    last = max(schedule.last.get(node, -1), schedule.made[node])
+                    dying.setdefault(last, []).append(node)
+        body: list[Statement] = []
+        for k, step in enumerate(schedule.steps):
+            for node in born.get(k, ()):
+                number = schedule.claimed.get(node)
+                if number is not None:
+                    values.arrays[node] = self.outputs[number]
+                else:
+                    values.arrays[node] = Array(values.fresh(), node.shape, node.dtype, "local")
+                    if node not in schedule.backing:
+                        body.append(Allocate(values.arrays[node]))
+                if node in starts:
+                    body.append(Fill(values.arrays[node], starts[node]))
+            if isinstance(step, Block):
+                body += block(step, values, self.counters)
+            elif step.items:
+                body += Nest(step, values, self.counters, schedule.is_array).statements
+            body += [Free(values.arrays[node]) for node in dying.get(k, ())]
+        return body
+
+
+def _filled(schedule: Schedule) -> dict[Node, Literal]:
+    """What is set to a value before anything is added to it."""
+    found = {n: start_of("add", n.dtype) for n in schedule.zeroed}
+    for step in schedule.steps:
+        if not isinstance(step, Block):
+            for item in step.items:
+                if isinstance(item, Reduction) and adds_to_array(item, step.order):
+                    found[item.node] = start_of(item.operation, item.node.dtype)
+    return found
+
+
+def _is_uniform(flat: np.ndarray) -> bool:
+    """True for an array that holds one number everywhere, to the bit."""
+    if flat.dtype.kind == "f" and not np.all(np.signbit(flat) == np.signbit(flat[:1])):
+        return False
+    return bool(np.all(flat == flat[:1]))
+
+
+def _counters(count: int, taken: set[str]) -> list[str]:
+    """So many names to count with."""
+    made = [c for c in (*COUNTERS, *(f"i{k}" for k in range(1, count + len(taken) + 1))) if c not in taken]
+    return made[:count]

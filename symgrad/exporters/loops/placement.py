@@ -1,0 +1,178 @@
+"""Where each primitive is computed: views need no step, points join regions, the rest has steps of its own.
+
+Nodes are taken in order, once each: linear in the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...errors import UnsupportedOperation
+from ...primitives.elementwise import Template
+from ...primitives.selection import CONCATENATE
+from ...program.dims import Dim
+from ...program.node import Node
+from .contractions import is_summed, loops_for
+from .disjoint import are_disjoint
+from .language import Index
+from .regions import LOOKED_UP, Block, Put, Read, Reduction, broadcast_read, loops_of, own_read
+from .scalars import checked
+from .schedule import Schedule
+from .views import moved, view_of, whole
+
+_REDUCTIONS = {"max": "maximum", "min": "minimum", "prod": "multiply"}
+_NUMBERS = ("determinant", "log_determinant", "determinant_sign")
+_CALLS = ("inverse", "solve", "cholesky", "argsort", *_NUMBERS)
+_PLACED = ("reshape", "concatenate", "assemble", "gather", "scatter", "convolve")
+
+
+class Placement(Schedule):
+    """The schedule of nodes that are in order."""
+
+    def place(self, node: Node) -> None:
+        """Schedule one node, whose operands have been."""
+        name = checked(node).primitive.name
+        if node.is_leaf:
+            self.views[node] = whole(node)
+            self.born[node] = self.made[node] = -1
+            return
+        view = view_of(node, self.views)
+        if view is not None:
+            self.views[node] = view
+            return
+        self.views[node] = whole(node)
+        if isinstance(node.primitive, Template) or name in ("gate", "cast"):
+            self._broadcast(node)
+        elif name == "einsum":
+            self._einsum(node)
+        elif name in _REDUCTIONS:
+            (x,) = node.operands
+            axes = tuple(range(x.ndim))
+            self._reduce(node, [axes], tuple(k for k in axes if k not in node.params[0]), x.shape, _REDUCTIONS[name])
+        elif name in _CALLS:
+            self._block("call", node, [self.as_array(o) for o in node.operands])
+        elif name in ("cumsum", "argmax", "argmin"):
+            self._scan(node)
+        elif name == "searchsorted":
+            knots, values = node.operands
+            read = broadcast_read(self.views[values], values.shape, node.shape, loops_of(node.shape)[1])
+            self._point(node, [read, Read(self.as_array(knots), ())])
+        elif name in _PLACED:
+            getattr(self, "_" + name)(node)
+        else:
+            raise UnsupportedOperation(f"{name} has no form in loops; export it as python or json.")
+
+    def _block(self, kind: str, node: Node, arrays: Sequence[Node]) -> None:
+        if kind == "call" and node.shape and node.primitive.name not in _NUMBERS:
+            self.boxed.add(node)
+        step = self._step(Block(kind, node, tuple([own_read(a) for a in arrays])))
+        self._made(node, step)
+
+    def _broadcast(self, node: Node) -> None:
+        image = loops_of(node.shape)[1]
+        self._point(node, [broadcast_read(self.views[o], o.shape, node.shape, image) for o in node.operands])
+
+    def _einsum(self, node: Node) -> None:
+        labels, out, sizes, _ = node.params
+        if is_summed(node):
+            self._reduce(node, labels, out, sizes, "add")
+            return
+        unique = tuple(dict.fromkeys(out))
+        extents, image = loops_of([sizes[i] for i in unique])
+        at = {i: image[k] for k, i in enumerate(unique)}
+        reads = [
+            Read(self.views[o].root, moved(self.views[o].places, [at.get(i, Index()) for i in ls]))
+            for o, ls in zip(node.operands, labels, strict=True)
+        ]
+        if unique == out:
+            self._point(node, reads)
+        else:
+            self.zeroed.add(node)
+            self.boxed.add(node)
+            self._put(Put(node, tuple(reads), tuple([at[i] for i in out])), extents)
+
+    def _reduce(self, node: Node, labels: Sequence, out: Sequence[int], sizes: Sequence[Dim], operation: str) -> None:
+        views = [self.views[o] for o in node.operands]
+        found = loops_for(views, labels, out, sizes, self.row_major)
+        at = {i: Index(0, ((k, 1),)) for k, i in enumerate(found.labels)}
+        extents = tuple([sizes[i] for i in found.labels])
+        reads = tuple(
+            [
+                Read(view.root, moved(view.places, [at.get(i, Index()) for i in own]))
+                for view, own in zip(views, labels, strict=True)
+            ]
+        )
+        step, region = self._region(extents, reads) if found.whole else self._closed(extents)
+        for read in reads:
+            self._read(read, step)
+        place = tuple([at.get(i, Index()) for i in out])
+        region.items.append(Reduction(node, reads, place, operation))
+        self._made(node, step)
+
+    def _scan(self, node: Node) -> None:
+        if node.primitive.name == "cumsum":
+            self.boxed.add(node)
+        view = self.views[node.operands[0]]
+        # the places stay in the axes of the operand, which the block counts itself
+        step = self._step(Block("scan", node, (Read(view.root, view.places),)))
+        self._made(node, step)
+
+    def _reshape(self, node: Node) -> None:
+        source = self.as_array(node.operands[0])
+        self.backing[node] = source
+        self.boxed.add(node)
+        self._block("alias", node, [source])
+
+    def _concatenate(self, node: Node) -> None:
+        self.boxed.add(node)
+        specs = [CONCATENATE.piece(node, k) for k in range(len(node.operands))]
+        self._pieces(node, specs, adds=False)
+
+    def _assemble(self, node: Node) -> None:
+        self.boxed.add(node)
+        self.zeroed.add(node)
+        self._pieces(node, node.params[1], adds=not are_disjoint(node.params[1]))
+
+    def _pieces(self, node: Node, specs: Sequence, adds: bool) -> None:
+        for piece, spec in zip(node.operands, specs, strict=True):
+            extents, image = loops_of(piece.shape)
+            view = self.views[piece]
+            inside = iter(image)
+            place = []
+            for entry, d in zip(spec, node.shape, strict=True):
+                if isinstance(entry, tuple):
+                    place.append(moved([Index(entry[0], ((0, entry[2]),))], [next(inside)])[0])
+                else:
+                    place.append(Index(entry + d if isinstance(entry, int) and entry < 0 else entry))
+            self._put(Put(node, (Read(view.root, moved(view.places, image)),), tuple(place), adds), extents)
+
+    def _gather(self, node: Node) -> None:
+        x, index = node.operands
+        axis = node.params[0]
+        image = loops_of(node.shape)[1]
+        own = [*image[:axis], Index(0, ((LOOKED_UP, 1),)), *image[axis + index.ndim :]]
+        read = Read(self.views[x].root, moved(self.views[x].places, own))
+        self._point(node, [self._index(index, image[axis : axis + index.ndim]), read])
+
+    def _scatter(self, node: Node) -> None:
+        y, index = node.operands
+        axis = node.params[0]
+        self.boxed.add(node)
+        self.zeroed.add(node)
+        extents, image = loops_of(y.shape)
+        place = (*image[:axis], Index(0, ((LOOKED_UP, 1),)), *image[axis + index.ndim :])
+        read = Read(self.views[y].root, moved(self.views[y].places, image))
+        self._put(Put(node, (self._index(index, image[axis : axis + index.ndim]), read), place, True), extents)
+
+    def _index(self, index: Node, image: Sequence[Index]) -> Read:
+        view = self.views[index]
+        return Read(view.root, moved(view.places, image))
+
+    def _convolve(self, node: Node) -> None:
+        self.boxed.add(node)
+        self.zeroed.add(node)
+        extents, image = loops_of([o.shape[0] for o in node.operands])
+        views = [self.views[o] for o in node.operands]
+        reads = tuple([Read(v.root, moved(v.places, [i])) for v, i in zip(views, image, strict=True)])
+        place = Index(0, (*image[0].terms, *image[1].terms))
+        self._put(Put(node, reads, (place,), True), extents)

@@ -1,0 +1,63 @@
+"""What a routine does for nothing is left out: loops over nothing, names that nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .language import Fill, If, Let, Loop, Statement
+from .reading import names_read_by
+
+
+def pruned(body: Sequence[Statement]) -> list[Statement]:
+    """The statements that do something."""
+    body = _without_empty(body)
+    lets: dict[str, Let] = {}
+    wanted: list[str] = []
+    for statement in _all(body):
+        if isinstance(statement, Let):
+            lets[statement.name] = statement
+        else:
+            wanted += names_read_by(statement)
+    read: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        if name in lets and name not in read:
+            read.add(name)
+            wanted += names_read_by(lets[name])
+    return _kept(body, read)
+
+
+def _all(body: Sequence[Statement]) -> list[Statement]:
+    found: list[Statement] = []
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        found.append(statement)
+        if isinstance(statement, Loop | If):
+            pending += reversed(statement.body)
+    return found
+
+
+def _without_empty(body: Sequence[Statement]) -> list[Statement]:
+    """Without loops of extent 0; nests are as deep as arrays have axes."""
+    kept: list[Statement] = []
+    for statement in body:
+        if isinstance(statement, Loop):
+            if statement.extent != 0:
+                kept.append(replace(statement, body=_without_empty(statement.body)))
+        elif not (isinstance(statement, Fill) and 0 in statement.array.shape):
+            kept.append(statement)
+    return kept
+
+
+def _kept(body: Sequence[Statement], read: set[str]) -> list[Statement]:
+    kept: list[Statement] = []
+    for statement in body:
+        if isinstance(statement, Loop):
+            inner = _kept(statement.body, read)
+            if inner:
+                kept.append(replace(statement, body=inner))
+        elif not isinstance(statement, Let) or statement.name in read:
+            kept.append(statement)
+    return kept

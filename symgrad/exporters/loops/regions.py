@@ -1,0 +1,109 @@
+"""Regions: loop nests that compute many values at once, and what is computed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...program.dims import Dim, Shape
+from ...program.node import Node
+from .language import Index
+from .views import View, moved, own_places
+
+#: stands in an Index for the index that a gather or scatter has looked up
+LOOKED_UP = "looked up"
+
+
+@dataclass(frozen=True)
+class Read:
+    """``root[places]``; the names of the places are numbers of loops."""
+
+    root: Node
+    places: tuple[Index, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A value at every turn of the loops."""
+
+    node: Node
+    reads: tuple[Read, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Put:
+    """The product of what is read, written, or added, to an element of ``node``."""
+
+    node: Node
+    reads: tuple[Read, ...]
+    place: tuple[Index, ...]
+    adds: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """The product of what is read, taken into an element of ``node`` by an operation."""
+
+    node: Node
+    reads: tuple[Read, ...]
+    place: tuple[Index, ...]
+    operation: str = "add"
+
+
+Item = Point | Put | Reduction
+
+
+@dataclass(eq=False)
+class Region:
+    """Loops of these extents, of which none is 1, in this order from the outermost, and what is done in them."""
+
+    extents: tuple[Dim, ...]
+    order: Sequence[int]
+    closed: bool = False
+    items: list[Item] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Block:
+    """A step of statements of its own: a call, a scan, a condition. ``kind`` says which."""
+
+    kind: str
+    node: Node
+    reads: tuple[Read, ...]
+
+
+Step = Region | Block
+
+
+def loops_of(shape: Sequence[Dim]) -> tuple[tuple[Dim, ...], list[Index]]:
+    """The extents of the loops over an array, and each of its axes in them.
+
+    >>> loops_of((2, 1, 3))
+    ((2, 3), [Index(offset=0, terms=((0, 1),)), Index(offset=0, terms=()), Index(offset=0, terms=((1, 1),))])
+    """
+    extents: list[Dim] = []
+    image = []
+    for d in shape:
+        if d == 1:
+            image.append(Index())
+        else:
+            image.append(Index(0, ((len(extents), 1),)))
+            extents.append(d)
+    return tuple(extents), image
+
+
+def broadcast_read(view: View, shape: Shape, wide: Shape, image: Sequence[Index]) -> Read:
+    """A value of ``shape`` read as if it had the shape ``wide``, whose axes stand in loops as ``image`` says."""
+    lead = len(wide) - len(shape)
+    own = [Index() if d == 1 else image[lead + k] for k, d in enumerate(shape)]
+    return Read(view.root, moved(view.places, own))
+
+
+def own_read(node: Node) -> Read:
+    """A node read by the loops over it."""
+    return Read(node, moved(own_places(node.shape), loops_of(node.shape)[1]))
+
+
+def loops_in(places: Sequence[Index]) -> set[int]:
+    """The loops that an element depends on."""
+    return {name for place in places for name, _ in place.terms if isinstance(name, int)}

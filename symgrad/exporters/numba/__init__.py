@@ -1,0 +1,5 @@
+"""The format ``numba``: a Python module whose loops numba compiles."""
+
+from .document import module
+
+__all__ = ["module"]

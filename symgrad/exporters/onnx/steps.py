@@ -1,0 +1,191 @@
+"""Steps: the nodes of a graph as they are made, its constants, and sizes that are read off the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ...errors import UnsupportedOperation
+from ...program.dims import Dim, Shape, is_named, normal
+from ...program.node import Node
+
+#: the first with bitwise operators and with axes of all reductions as inputs
+OPSET = 18
+#: what tensors may hold, with the number ONNX gives the type
+DTYPES = {np.dtype(k): n for k, n in (("f4", 1), ("i4", 6), ("i8", 7), ("?", 9), ("f8", 11))}
+INT = np.dtype(np.int64)
+BOOL = np.dtype(bool)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the graph; dims are ints or sympy expressions in named dims."""
+
+    name: str
+    dtype: np.dtype
+    shape: Shape
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype.kind == "f"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node of the graph."""
+
+    operator: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: dict[str, Any]
+
+
+class Steps:
+    """Grows step by step; the same step twice is one."""
+
+    def __init__(self, inputs: Sequence[Node], names: Sequence[str], taken: Collection[str]) -> None:
+        """``names`` are those of the inputs, ``taken`` all that stand for something already."""
+        self.steps: list[Step] = []
+        self.initializers: dict[str, np.ndarray] = {}
+        self.nodes = list(inputs)
+        self.inputs = [Value(n, supported(x.dtype), x.shape) for n, x in zip(names, inputs, strict=True)]
+        #: dims that must be as the sign says for the result to hold
+        self.facts: dict[tuple[Dim, str], None] = {}
+        #: scalar truth values that must be True for it
+        self.conditions: list[Value] = []
+        self._differences: set[Dim] = set()
+        self._taken = set(taken)
+        self._made: dict[tuple, Value] = {}
+        self._constants: dict[tuple, Value] = {}
+        self._dims: dict[Dim, Value] = {}
+        self._binding, self._part = "v", 0
+
+    def begin(self, name: str) -> None:
+        """A new binding begins: its parts are named after it."""
+        self._binding, self._part = name, 0
+
+    def _name(self) -> str:
+        while True:
+            self._part += 1
+            name = f"{self._binding}_{self._part}"
+            if name not in self._taken:
+                self._taken.add(name)
+                return name
+
+    def apply(
+        self, operator: str, inputs: Sequence[Value], dtype: Any, shape: Sequence[Dim], **attributes: Any
+    ) -> Value:
+        """The result of an operator (of TopK the places), whose dtype and shape the caller knows."""
+        names = tuple(v.name for v in inputs)
+        key = (operator, names, tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items()))
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = Value(self._name(), np.dtype(dtype), tuple(shape))
+            self._sizes_hold(found.shape)
+            unread = (self._name(),) if operator == "TopK" else ()
+            self.steps.append(Step(operator, names, (*unread, found.name), attributes))
+        return found
+
+    def _sizes_hold(self, shape: Shape) -> None:
+        """A size that is a difference is none where it is negative."""
+        for d in shape:
+            if is_named(d) and d not in self._differences:
+                self._differences.add(d)
+                if any(term.could_extract_minus_sign() for term in sympy.Add.make_args(d)):
+                    self.facts[d, "nonnegative"] = None
+
+    def copy(self, x: Value) -> Value:
+        """``x`` under a name of its own."""
+        made = Value(self._name(), x.dtype, x.shape)
+        self.steps.append(Step("Identity", (x.name,), (made.name,), {}))
+        return made
+
+    # constants and dims
+
+    def constant(self, value: Any, dtype: Any) -> Value:
+        """An array that is part of the model."""
+        array = np.array(value, dtype=dtype, order="C")
+        key = (array.dtype, array.shape, array.tobytes())
+        found = self._constants.get(key)
+        if found is None:
+            name, count = f"c{len(self._constants)}", 0
+            while name in self._taken:
+                count += 1
+                name = f"c{len(self._constants)}_{count}"
+            self._taken.add(name)
+            self.initializers[name] = array
+            found = self._constants[key] = Value(name, supported(array.dtype), array.shape)
+        return found
+
+    def like(self, value: float, x: Value) -> Value:
+        """A scalar of the dtype of ``x``."""
+        return self.constant(value, x.dtype)
+
+    def dim(self, dim: Dim) -> Value:
+        """A dim as a vector of one element, read off the shapes of the inputs."""
+        dim = normal(dim)
+        found = self._dims.get(dim)
+        if found is None:
+            found = self._dims[dim] = self._made_dim(dim)
+        return found
+
+    def _made_dim(self, dim: Dim) -> Value:
+        if not is_named(dim):
+            return self.constant([dim], INT)
+        if isinstance(dim, sympy.Symbol):
+            for x in self.inputs:
+                if dim in x.shape:
+                    axis = x.shape.index(dim)
+                    return self.apply("Shape", [x], INT, (1,), start=axis, end=axis + 1)
+            raise UnsupportedOperation(
+                f"onnx: the dim {dim} is the length of no axis of an input, so a model cannot know it."
+            )
+        top, bottom = sympy.fraction(sympy.together(dim))
+        whole = self._polynomial(top)
+        return whole if bottom == 1 else self.apply("Div", [whole, self._polynomial(bottom)], INT, (1,))
+
+    def _polynomial(self, dim: sympy.Expr) -> Value:
+        """A polynomial with whole coefficients."""
+        if dim.is_Integer or isinstance(dim, sympy.Symbol):
+            return self.dim(dim)
+        if isinstance(dim, sympy.Pow) and dim.exp.is_Integer and dim.exp > 0:
+            factors = [self._polynomial(dim.base)] * int(dim.exp)
+            operator = "Mul"
+        elif isinstance(dim, (sympy.Add, sympy.Mul)):
+            factors = [self._polynomial(a) for a in dim.args]
+            operator = "Add" if isinstance(dim, sympy.Add) else "Mul"
+        else:
+            raise UnsupportedOperation(f"onnx: the size {dim} is no polynomial in named dims; export with arrays.")
+        made = factors[0]
+        for factor in factors[1:]:
+            made = self.apply(operator, [made, factor], INT, (1,))
+        return made
+
+    def dims(self, dims: Sequence[Dim]) -> Value:
+        """Dims as a vector."""
+        if all(not is_named(d) for d in dims):
+            return self.constant([int(d) for d in dims], INT)
+        parts = [self.dim(d) for d in dims]
+        return parts[0] if len(parts) == 1 else self.apply("Concat", parts, INT, (len(parts),), axis=0)
+
+    def require_elements(self, dim: Dim) -> None:
+        """Take note that a size is not 0, or the result does not hold."""
+        if is_named(dim):
+            self.facts[normal(dim), "not zero"] = None
+
+
+def supported(dtype: np.dtype) -> np.dtype:
+    """``dtype`` itself, or an error where exported models do not hold it."""
+    if dtype not in DTYPES:
+        raise UnsupportedOperation(
+            f"onnx: arrays of {dtype} are not written; cast to float64, float32, int64, int32 or bool before."
+        )
+    return dtype

@@ -1,0 +1,276 @@
+"""Parts of Python modules that several formats write: literals, nested results, arguments and their shapes."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..errors import ArgumentError, UnsupportedOperation
+from ..program.dims import dim_source
+from ..program.facts import HOLDS, spelled_fact
+from ..program.node import Node
+from ..program.program import Program
+from ..tracing.tree import LEAF
+from . import header
+from .subject import Subject
+
+_WIDTH = 110
+#: elements of a captured array that is still written into the source
+MOST_CAPTURED = 10_000
+_SIGNS = {"zero": "== 0", "nonnegative": ">= 0", "not zero": "!= 0"}
+assert set(_SIGNS) == set(HOLDS)
+
+#: the source of what an argument goes through at the door of a function
+SHAPE_OF = '''
+def _shape_of(name, array, *expected):
+    """The shape of an argument; a ValueError where it is not the ``expected`` one, in which names are any size."""
+    sizes = {}
+    fits = len(array.shape) == len(expected)
+    if not fits or any(sizes.setdefault(e, n if isinstance(e, str) else e) != n for e, n in zip(expected, array.shape)):
+        raise ValueError(f"{name} has shape {tuple(array.shape)}, and ({', '.join(map(str, expected))}) is expected")
+    return array.shape
+'''
+
+
+def numpy_dtype(dtype: np.dtype) -> str:
+    """A dtype as ``np`` knows it.
+
+    >>> numpy_dtype(np.dtype(bool)), numpy_dtype(np.dtype(np.float32))
+    ('np.bool_', 'np.float32')
+    """
+    if dtype == np.longdouble and dtype != np.float64:
+        return "np.longdouble"
+    return f"np.{'bool_' if dtype.kind == 'b' else dtype.name}"
+
+
+def number(value: Any) -> str:
+    """A NumPy or Python scalar, exactly.
+
+    >>> number(np.float32(0.1)), number(np.nan), number(-np.inf), number(np.True_), number(-0.0)
+    ('0.1', 'np.nan', '-np.inf', 'True', '-0.0')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if np.isnan(value):
+        return "np.nan"
+    if np.isinf(value):
+        return "np.inf" if value > 0 else "-np.inf"
+    return repr(value) if isinstance(value, float) and type(value) is float else str(value)
+
+
+def array(value: np.ndarray) -> str:
+    """A NumPy array as source, in as few lines as it needs.
+
+    >>> array(np.array([[1.0, np.inf]], np.float32)), array(np.zeros((0, 2), int))
+    ('np.array([[1.0, np.inf]], np.float32)', 'np.zeros((0, 2), np.int64)')
+    """
+    kind = numpy_dtype(value.dtype)
+    if value.size == 0:
+        return f"np.zeros({value.shape}, {kind})"
+    if value.size > 1 and np.all(value.reshape(-1)[0] == value):
+        return f"np.full({value.shape}, {number(value.reshape(-1)[0])}, {kind})"
+    texts = np.array([number(v) for v in value.reshape(-1)], object).reshape(value.shape)
+    written = str(texts.tolist()).replace("'", "") if value.ndim else texts.item()
+    if kind == "np.longdouble":
+        written = str(texts.tolist()) if value.ndim else repr(texts.item())
+        return f"np.array({written.replace('np.', '')}).astype({kind})"
+    return f"np.array({written}, {kind})"
+
+
+def wrapped(text: str, indent: str = "    ") -> list[str]:
+    """A long line of numbers in several."""
+    if len(text) <= _WIDTH:
+        return [text]
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def captured(node: Node) -> np.ndarray:
+    """An array that the function reads from its surroundings; an ArgumentError where it is too large for source."""
+    value = np.asarray(node.params[0].value)
+    if value.size > MOST_CAPTURED:
+        raise ArgumentError(
+            f"the function reads an array of shape {value.shape} from its surroundings, too large to write into "
+            "source; make it an argument of the function."
+        )
+    return value
+
+
+def comment_header(subject: Subject) -> list[str]:
+    """The facts of the export as comment lines."""
+    return [f"# {line}" for line in header.lines(subject)]
+
+
+def shape_text(shape: Sequence[Any]) -> str:
+    """A shape for comments, whose dims are spelled by their own names.
+
+    >>> shape_text((2, 3)), shape_text(())
+    ('(2, 3)', '()')
+    """
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
+def described(node: Node, dims: dict[sympy.Symbol, str]) -> str:
+    """What an argument or a result is, in words."""
+    if not node.shape:
+        return "Python float" if node.weak and node.dtype.kind == "f" else f"{node.dtype.name} number"
+    return f"{node.dtype.name} array of shape {shape_text([dim_source(d, dims) for d in node.shape])}"
+
+
+def literal(value: Any) -> str:
+    """A value that the function returned beside its arrays."""
+    text = repr(value)
+    try:
+        if ast.literal_eval(text) == value:
+            return text
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        pass
+    raise ArgumentError(
+        f"the function returns a {type(value).__name__} beside its arrays, which cannot be written into a module; "
+        "return arrays, numbers and text."
+    )
+
+
+def nested(subject: Subject, values: Sequence[str], comments: Sequence[str]) -> list[str]:
+    """The expression of the result in its structure, a comment beside each array where there is more than one."""
+    if subject.structure == LEAF:
+        is_array, value = subject.slots[0]
+        return [values[int(value)] if is_array else literal(value)]
+    slots = iter(subject.slots)
+    rows: list[str] = []
+
+    def write(structure: Any, before: str, indent: str) -> None:
+        if structure == LEAF:
+            is_array, value = next(slots)
+            if is_array:
+                rows.append(f"{indent}{before}{values[value]},  # {comments[value]}")
+            else:
+                rows.append(f"{indent}{before}{literal(value)},")
+            return
+        opening, keys, parts = _parts(structure)
+        rows.append(f"{indent}{before}{opening}")
+        for key, part in zip(keys, parts, strict=True):
+            write(part, key, indent + "    ")
+        rows.append(f"{indent}{_CLOSING[opening]},")
+
+    write(subject.structure, "", "")
+    rows[-1] = rows[-1].removesuffix(",")
+    return rows
+
+
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
+
+
+def _parts(structure: Any) -> tuple[str, list[str], Sequence[Any]]:
+    """How a container opens, what stands before each of its parts, and those."""
+    kind = structure[0]
+    if kind == "dict":
+        return "{", [f"{literal(k)}: " for k in structure[1]], structure[2]
+    parts = structure[2] if kind == "named" else structure[1]
+    return "[" if kind == "list" else "(", [""] * len(parts), parts
+
+
+def paths(subject: Subject, result: str) -> list[str]:
+    """For each output of the program, the expression that finds it in the ``result``."""
+    slots = iter(subject.slots)
+    found: dict[int, str] = {}
+
+    def walk(structure: Any, at: str) -> None:
+        if structure == LEAF:
+            is_array, value = next(slots)
+            if is_array:
+                found[value] = at
+            return
+        keys = structure[1] if structure[0] == "dict" else range(len(_parts(structure)[2]))
+        for key, part in zip(keys, _parts(structure)[2], strict=True):
+            walk(part, f"{at}[{literal(key)}]")
+
+    walk(subject.structure, result)
+    return [found[k] for k in range(len(subject.program.outputs))]
+
+
+def annotation(subject: Subject, array: str, scalar: str) -> str:
+    """The type of the result: ``array`` and ``scalar`` are what its arrays and numbers are."""
+    slots = iter(subject.slots)
+    outputs = subject.program.outputs
+
+    def kind(structure: Any) -> str:
+        if structure == LEAF:
+            is_array, value = next(slots)
+            if not is_array:
+                return "None" if value is None else type(value).__name__
+            return array if outputs[value].shape else scalar
+        _, _, parts = _parts(structure)
+        kinds = [kind(p) for p in parts]
+        if structure[0] == "dict":
+            return "dict"
+        if structure[0] == "list":
+            return "list"
+        return f"tuple[{', '.join(kinds) or '()'}]"
+
+    return kind(subject.structure)
+
+
+def dims_of(program: Program) -> list[sympy.Symbol]:
+    """The named dims of a program in the order in which its inputs have them."""
+    found: dict[sympy.Symbol, None] = {}
+    for node in program.inputs:
+        for d in node.shape:
+            if isinstance(d, sympy.Basic):
+                found.update(dict.fromkeys(sorted(d.free_symbols, key=str)))  # type: ignore[arg-type]
+    return list(found)
+
+
+def door(program: Program, names: dict[Node, str], dims: dict[sympy.Symbol, str]) -> list[str]:
+    """Lines that check the shapes of the arguments and name the sizes that they have."""
+    known: set[sympy.Symbol] = set()
+    lines, late = [], []
+    for node in [n for n in program.inputs if not n.weak]:
+        if any(isinstance(d, sympy.Basic) and not d.is_Symbol for d in node.shape):
+            late.append(node)  # sizes that are made of others are compared when those are known
+            continue
+        lines.append(_entered(node, names[node], dims, known))
+    lines += [_entered(node, names[node], dims, known) for node in late]
+    for dim in dims:
+        if dim not in known:
+            raise UnsupportedOperation(f"the size {dim} is the size of no argument; pass an array that has it.")
+    for fact, sign in program.graph.sizes.facts:
+        if all(s in dims for s in fact.free_symbols):
+            said = spelled_fact(fact, sign).replace("≥", ">=").replace("≤", "<=").replace("≠", "!=")
+            lines.append(f"if not {dim_source(fact, dims)} {_SIGNS[sign]}:")
+            lines.append(f'    raise ValueError("this derivation is for sizes with {said}")')
+    return lines
+
+
+def _entered(node: Node, name: str, dims: dict[sympy.Symbol, str], known: set[sympy.Symbol]) -> str:
+    expected, targets = [], []
+    for d in node.shape:
+        new = isinstance(d, sympy.Symbol) and d not in known
+        spelled = dim_source(d, dims)
+        expected.append(f'"{spelled}"' if new else spelled)
+        targets.append(spelled if new and spelled not in targets else "_")
+    known.update(d for d in node.shape if isinstance(d, sympy.Symbol))
+    call = f'_shape_of("{name}", {", ".join([name, *expected])})'
+    if all(t == "_" for t in targets):
+        return call
+    return f"({targets[0]},) = {call}" if len(targets) == 1 else f"{', '.join(targets)} = {call}"
+
+
+def plain_label(label: str) -> str:
+    r"""A LaTeX label as it may stand in a comment.
+
+    >>> plain_label(r"\frac{\partial f}{\partial w_{1}}"), plain_label(r"\mathrm{out}_{2}")
+    ('df/dw_1', 'out_2')
+    """
+    label = re.sub(r"\\partial\^\{?(\d+)\}?", r"d^\1 ", label)
+    label = re.sub(r"\\frac\{(.*?)\}\{(.*)\}$", r"\1/\2", label)
+    label = re.sub(r"\\partial\s*", "d", label)
+    label = re.sub(r"\\[A-Za-z]+(?=\{)|[{}\\]", "", label)
+    return re.sub(r"[^ A-Za-z0-9_.,:;()\[\]=<>+/^-]", "_", label)

@@ -1,0 +1,57 @@
+"""What a document keeps of a rule that the user declared: its name. The value goes on, its derivative is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ..errors import UnsupportedOperation
+from ..primitives.lifting import Lifting
+from ..program.node import Node
+from .dims import Dims
+from .field import Field
+from .requirements import Requirements
+
+
+class LostRule:
+    """The rule of a ``custom`` node that was read from a document."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, node: Node, ct: Node, batch: int) -> list[Node | None]:
+        """The cotangents, which nobody knows."""
+        self._refuse()
+
+    def push(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
+        """The tangent, which nobody knows."""
+        self._refuse()
+
+    def linear(self, node: Node, key: int) -> tuple[Node, Node | None]:
+        """The linear map, which nobody knows."""
+        self._refuse()
+
+    def free(self, flow: Node) -> Node:
+        """What ``linear`` would be followed by."""
+        self._refuse()
+
+    def lifted(self, node: Node, batched: Sequence[bool], over: Lifting) -> LostRule:
+        """The rule of many examples is lost too."""
+        return self
+
+    def _refuse(self) -> NoReturn:
+        raise UnsupportedOperation(
+            f"the derivative of {self.name} is a rule that its function declared, and a document holds values, not "
+            "rules: what was loaded runs, and cannot be differentiated through it. Export the derivative that you need "
+            "from the function itself."
+        )
+
+
+def written_rule(params: tuple) -> dict[str, Any]:
+    """The name of the rule."""
+    return {"rule": str(params[0].name)[:200]}
+
+
+def read_rule(field: Field, operands: tuple[Node, ...], dims: Dims, require: Requirements) -> tuple:
+    """The parameters of ``custom``: operand 0 is its value, the others are what it depends on."""
+    return (LostRule(field.members(("rule",))["rule"].text(200)),)

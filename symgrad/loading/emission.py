@@ -1,0 +1,156 @@
+"""A Program that was read, built anew where it is called: in a trace of its own, or in that of another function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy
+
+from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
+from ..interchange.requirements import shape_text
+from ..primitives.elementwise import cast
+from ..primitives.identity import MARK, mark
+from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, constant, dim_value, literal
+from ..program.dims import Dim, is_named, normal, value_of
+from ..program.node import Node, emit
+from ..program.program import Program
+from ..tracing.trace import Trace
+from .document import Document
+
+Sizes = Mapping[sympy.Symbol, Dim]
+
+
+def emitted(document: Document, inputs: Sequence[Node], trace: Trace, own: bool) -> list[Node]:
+    """The outputs of the document's Program for ``inputs``, in the trace that runs.
+
+    What the Program was exported for is required: shapes, dtypes, facts on sizes (which become facts of the trace) and
+    the branches that were taken (which become guards of the trace). ``own`` where the trace is of this Program alone,
+    for sizes that have been checked.
+    """
+    program = document.read.program
+    sizes = _bound(program, inputs)
+    if own:
+        trace.sizes.facts.update(program.graph.sizes.facts)
+    else:
+        _require_sizes(document, sizes, trace)
+    image: dict[Node, Node] = {}
+    for node, given, label in zip(program.inputs, inputs, program.names, strict=True):
+        image[node] = _fitting(node, given, label, sizes)
+    whole = program.with_outputs((*program.outputs, *document.read.conditions))
+    for node in whole.nodes:
+        if node.primitive is not INPUT:
+            image[node] = _again(node, image, sizes)
+    for condition in document.read.conditions:
+        if not trace.guard(image[condition]):
+            raise ArgumentError(
+                at_user_line(
+                    f"{document.name}: these arguments take another branch of {document.facts.function} than those "
+                    "that it was exported for; export it for such arguments too."
+                )
+            )
+    return [image[n] for n in program.outputs]
+
+
+def _again(node: Node, image: Mapping[Node, Node], sizes: Sizes) -> Node:
+    """``node`` of the operands' images."""
+    primitive = node.primitive
+    if primitive is CONSTANT:
+        return constant(node.params[0])
+    if primitive is LITERAL:
+        return literal(node.params[0])
+    if primitive is DIM:
+        return dim_value(sized(node.params[0], sizes))
+    operands = tuple([image[o] for o in node.operands])
+    made = mark(operands[0]) if primitive is MARK else emit(primitive, operands, sized(node.params, sizes))
+    if made.dtype != node.dtype:
+        raise DtypeError(at_user_line(f"a Python float was exported where this is {made.dtype}; pass a Python float."))
+    return made
+
+
+def sized(param: Any, sizes: Sizes) -> Any:
+    """A parameter in terms of the sizes of this call."""
+    if isinstance(param, tuple):
+        return tuple([sized(p, sizes) for p in param])
+    if not is_named(param) or all(sizes[d] is d for d in param.free_symbols):
+        return param
+    return normal(param.xreplace({d: sympy.sympify(sizes[d]) for d in param.free_symbols}))
+
+
+def _bound(program: Program, inputs: Sequence[Node]) -> dict[sympy.Symbol, Dim]:
+    """What the named dims of the Program are here."""
+    sizes: dict[sympy.Symbol, Dim] = {}
+    for node, given, label in zip(program.inputs, inputs, program.names, strict=True):
+        if node.ndim != given.ndim:
+            raise _wrong_shape(label, given.shape, node.shape)
+        for d, size in zip(node.shape, given.shape, strict=True):
+            if isinstance(d, sympy.Symbol):
+                sizes.setdefault(d, size)
+    return sizes
+
+
+def _fitting(node: Node, given: Node, label: str, sizes: Sizes) -> Node:
+    """The given value where it is of the shape and dtype of an input."""
+    if given.shape != sized(node.shape, sizes):
+        raise _wrong_shape(label, given.shape, node.shape)
+    if given.dtype != node.dtype and not given.weak:
+        raise DtypeError(
+            at_user_line(f"{label} is of {given.dtype} and was exported for {node.dtype}; pass it as {node.dtype}.")
+        )
+    return given if node.weak or not given.weak else cast(given, node.dtype)
+
+
+def _require_sizes(document: Document, sizes: Sizes, trace: Trace) -> None:
+    """The facts on sizes that the Program takes for granted, and that no named dim is 0, hold here or are guarded."""
+    asked = (*document.read.program.graph.sizes.facts, *document.read.required)
+    if all(isinstance(d, int) for d in sizes.values()):
+        check_sizes(document, {s: int(d) for s, d in sizes.items()})
+        return
+    for d in sizes.values():
+        if is_named(d):
+            _guard(document, normal(d - 1), "nonnegative", trace)
+    for dim, sign in asked:
+        _guard(document, sized(dim, sizes), sign, trace)
+
+
+def _guard(document: Document, dim: Dim, sign: str, trace: Trace) -> None:
+    if sign == "not zero":
+        held = trace.sizes.known(dim, "zero") is not True
+        if held and is_named(dim):
+            trace.sizes.facts[dim, sign] = None
+    else:
+        held = trace.assumes(dim, sign)
+    if not held:
+        raise ShapeError(at_user_line(f"{document.name} holds for other sizes: {dim} is {sign} there."))
+
+
+def check_sizes(document: Document, sizes: Mapping[sympy.Symbol, int]) -> None:
+    """A ShapeError where the Program is not for these sizes."""
+    empty = [str(d) for d, n in sizes.items() if n < 1]
+    broken = f"{empty[0]} ≥ 1" if empty else document.read.broken(sizes)
+    if broken:
+        listed = ", ".join(f"{d} = {n}" for d, n in sizes.items())
+        raise ShapeError(
+            at_user_line(f"{document.name} holds for sizes with {broken}, and {listed}; export it for these sizes too.")
+        )
+
+
+def bound_sizes(program: Program, shapes: Sequence[Sequence[int]]) -> dict[sympy.Symbol, int]:
+    """What the named dims are where the inputs have these shapes; a ShapeError where they cannot have them."""
+    sizes: dict[sympy.Symbol, int] = {}
+    for node, shape in zip(program.inputs, shapes, strict=True):
+        if len(shape) == node.ndim:
+            for d, size in zip(node.shape, shape, strict=True):
+                if isinstance(d, sympy.Symbol):
+                    sizes.setdefault(d, size)
+    for node, shape, label in zip(program.inputs, shapes, program.names, strict=True):
+        if len(shape) != node.ndim or tuple([value_of(d, sizes) for d in node.shape]) != tuple(shape):
+            raise _wrong_shape(label, shape, node.shape, sizes)
+    return sizes
+
+
+def _wrong_shape(label: str, got: Sequence[Any], wanted: Sequence[Any], sizes: Sizes | None = None) -> ShapeError:
+    known = ", ".join(f"{d} = {n}" for d, n in (sizes or {}).items())
+    where = f", where {known}" if known else ""
+    message = f"{label} has the shape {shape_text(got)} and should have {shape_text(wanted)}{where}."
+    return ShapeError(at_user_line(message))

@@ -1,0 +1,186 @@
+"""How far a derivative is from finite differences of the function, at the arguments that it is exported with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compiled import CompiledFunction, Entry
+from ..errors import SymgradError
+from ..finite_differences import differences
+from ..primitives.elementwise import Cast
+from ..program.program import Program
+from ..tracing.tree import flatten, unflatten
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+#: operations of the function up to which differences are taken: each takes dozens of runs
+_MOST_NODES = 5000
+
+
+class Differenced:
+    """A derivative and the function it is of, both along one direction through the arguments."""
+
+    def __init__(self, derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
+        self._derived = derived
+        self._entry = entry
+        self._args, self._kwargs = args, kwargs
+
+    def residual(self) -> tuple[float | None, str]:
+        """The largest difference, relative to the largest entry or 1, and the same in words; None where none is taken.
+
+        The function is run by NumPy, in extended precision where it can be.
+        """
+        verb = self._derived.verb
+        along = {"grad": self._gradient, "jacobian": self._jacobian, "hessian": self._hessian}.get(verb)
+        if along is None:
+            return None, f"not taken for {verb}"
+        if len(self._entry.program.nodes) > _MOST_NODES:
+            return None, "not taken for long programs"
+        try:
+            with np.errstate(all="ignore"):
+                pairs = along()
+        except (SymgradError, ArithmeticError, TypeError, ValueError, AttributeError) as error:
+            return None, f"not taken, the function does not run on other arrays ({type(error).__name__})"
+        off = 0.0
+        for got, want, error in pairs:
+            want, error = np.asarray(want, float), np.asarray(error, float)
+            settled = np.isfinite(want) & (error <= 1e-3 * np.maximum(1, np.abs(want)))
+            if not np.all(settled):
+                return None, "they do not settle at these arguments (a kink, a jump or the edge of the domain)"
+            scale = max(1.0, float(np.max(np.abs(want), initial=0)))
+            off = max(off, float(np.max(np.abs(np.asarray(got, float) - want), initial=0)) / scale)
+        return off, f"off by {off:.0e}"
+
+    # what is compared: along the direction, the derivative and the differences with their errors
+
+    def _gradient(self) -> list[tuple]:
+        derived: Any = self._derived
+        own, kwargs, sens = derived._split_sens(self._args, self._kwargs)
+        weights = list(derived.weights or ())
+        function, point, places = self._function(derived._chosen(own), own, kwargs, weights, derived.has_aux)
+        seeds = None if sens is None else [np.asarray(s) for s in flatten(sens)[0]]
+
+        def total(*arrays: np.ndarray) -> tuple:
+            outputs = function(*arrays)
+            weighed = outputs if seeds is None else [o * s for o, s in zip(outputs, seeds, strict=True)]
+            return (sum(np.sum(o) for o in weighed),)
+
+        count = len(places) + len(weights)
+        results = self._results()
+        gradients = results[-count:] if derived.with_value else results[:count]
+        along = _directions(point)
+        got = sum(np.sum(np.asarray(g, float) * v) for g, v in zip(gradients, along, strict=True))
+        (want,), (error,), _ = differences(total, point, [along])
+        return [(got, want, error)]
+
+    def _jacobian(self) -> list[tuple]:
+        derived: Any = self._derived
+        function, point, _ = self._function(derived.positions, self._args, self._kwargs, [], derived.has_aux)
+        along = _directions(point)
+        values, errors, _ = differences(function, point, [along])
+        blocks = self._results()
+        pairs = []
+        for k, (want, error) in enumerate(zip(values, errors, strict=True)):
+            row = blocks[k * len(point) : (k + 1) * len(point)]
+            got = sum(np.tensordot(np.asarray(b, float), v, v.ndim) for b, v in zip(row, along, strict=True))
+            pairs.append((got, want, error))
+        return pairs
+
+    def _hessian(self) -> list[tuple]:
+        derived: Any = self._derived
+        function, point, _ = self._function(derived.positions, self._args, self._kwargs, [], derived.has_aux)
+        first, second = _directions(point), _directions(point, seed=1)
+
+        def total(*arrays: np.ndarray) -> tuple:
+            return (sum(np.sum(o) for o in function(*arrays)),)
+
+        (want,), (error,), _ = differences(total, point, [first, second])
+        blocks = iter(self._results())
+        got = 0.0
+        for v in first:
+            for w in second:
+                got += np.sum(v * np.tensordot(np.asarray(next(blocks), float), w, w.ndim))
+        return [(got, want, error)]
+
+    # the function
+
+    def _results(self) -> list[np.ndarray]:
+        """The arrays of the derivative, in the order of the program."""
+        entry = self._entry
+        _, leaves = self._derived._compiled.served(*self._args, **self._kwargs)
+        return list(entry.kernel(*entry.arguments(leaves)))
+
+    def _function(
+        self, positions: Sequence[int], args: tuple, kwargs: dict[str, Any], weights: list, has_aux: bool
+    ) -> tuple[Callable[..., Sequence], list[np.ndarray], list[int]]:
+        """The floats of the function's output as a function of the arrays it is derived by, these, and their places."""
+        leaves, structure = flatten((args, kwargs))
+        offsets = np.cumsum([0, *(len(flatten(a)[0]) for a in args)])
+        places = [k for p in positions for k in range(offsets[p], offsets[p + 1]) if _is_array(leaves[k])]
+        point = [np.asarray(leaves[k]) for k in places] + [np.asarray(w) for w in weights]
+        if weights:
+            return self._traced(args, kwargs, weights, leaves, places, has_aux), point, places
+
+        def plain(*arrays: np.ndarray) -> list[np.ndarray]:
+            filled = list(leaves)
+            for k, array in zip(places, arrays, strict=True):
+                filled[k] = array if array.shape else array[()]
+            own, named = unflatten(structure, filled)
+            return _floats(self._derived.fn(*own, **named), has_aux)
+
+        return plain, point, places
+
+    def _traced(
+        self, args: tuple, kwargs: dict[str, Any], weights: list, leaves: list, places: list[int], has_aux: bool
+    ) -> Callable[..., Sequence]:
+        """The function as its trace, which takes the weights as inputs, in the precision of what it is given."""
+        entry = CompiledFunction(self._derived.fn, self._derived.fn).entry(*args, **kwargs)
+        program = entry.program
+        traced = [k for k, leaf in enumerate(leaves) if _is_array(leaf)]
+        base = [leaves[k] for k in traced] + [np.asarray(p) for p in entry.parameters]
+        own = [traced.index(k) for k in places]
+        own += [len(traced) + [id(p) for p in entry.parameters].index(id(w)) for w in weights]
+
+        def function(*arrays: np.ndarray) -> list[np.ndarray]:
+            filled = list(base)
+            for k, array in zip(own, arrays, strict=True):
+                filled[k] = array
+            values = _evaluated(program, filled)
+            outputs = unflatten(entry.structure, [values[v] if is_array else v for is_array, v in entry.slots])
+            return _floats(outputs, has_aux)
+
+        return function
+
+
+def _evaluated(program: Program, arrays: Sequence[Any]) -> list[np.ndarray]:
+    """The outputs, each operation by NumPy in the precision of its operands."""
+    values = dict(zip(program.inputs, arrays, strict=True))
+    for node in program.nodes:
+        kind = node.primitive.name
+        if kind == "input":
+            continue
+        if kind == "constant":
+            values[node] = node.params[0].value
+        elif isinstance(node.primitive, Cast) and node.dtype.kind == "f" and node.operands[0].dtype.kind == "f":
+            values[node] = values[node.operands[0]]  # a cast down would lose what is differenced
+        else:
+            values[node] = node.primitive.evaluate(node.params, *[values[o] for o in node.operands])
+    return [np.asarray(values[n]) for n in program.outputs]
+
+
+def _floats(output: Any, has_aux: bool) -> list[np.ndarray]:
+    main = output[0] if has_aux else output
+    return [np.asarray(v) for v in flatten(main)[0] if np.asarray(v).dtype.kind == "f"]
+
+
+def _is_array(leaf: Any) -> bool:
+    return type(leaf) is float or isinstance(leaf, (np.ndarray, np.generic))
+
+
+def _directions(point: Sequence[np.ndarray], seed: int = 0) -> list[np.ndarray]:
+    draw = np.random.default_rng(seed)
+    return [np.asarray(draw.standard_normal(x.shape)) for x in point]

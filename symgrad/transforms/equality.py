@@ -1,0 +1,63 @@
+"""equals: whether two derivatives agree, by algebra where sympy can tell, else at many points."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SymgradError
+from ..program.program import Program
+from .compared import Other, examples_of
+from .comparison import Comparison, Equality
+from .sample_points import points
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+#: part of the time that goes to algebra
+_FOR_ALGEBRA = 0.4
+
+
+def equality(derived: DerivedFunction, other: Any, args: tuple, kwargs: dict[str, Any], seconds: float) -> Equality:
+    """Whether ``derived`` and ``other`` agree; see ``DerivedFunction.equals``."""
+    start = time.monotonic()
+    derived = derived._readable()
+    entry = derived._entry(args, kwargs)
+    examples = examples_of(derived, entry, args, kwargs)
+    leaves, structure = examples.leaves()
+    right = Other(other, entry)
+    programs = [entry.readable, *right.programs(examples)]
+    count = len(entry.argument_names) - len(entry.keywords)
+    names = [*derived._argument_names(count, dict.fromkeys(entry.keywords)), *entry.keywords]
+    comparison = Comparison(derived, right, names)
+    for point in points(leaves, structure, _constants(programs)):
+        comparison.add(point)
+        if comparison.is_settled or time.monotonic() > start + seconds * (1 - _FOR_ALGEBRA):
+            break
+    proved = (
+        not comparison.is_refuted
+        and right.is_comparable(entry)
+        and _proved(entry.readable, right, seconds * _FOR_ALGEBRA)
+    )
+    return comparison.decided(proved)
+
+
+def _proved(program: Program, other: Other, seconds: float) -> bool:
+    try:
+        return other.proof(program, seconds)
+    except SymgradError:  # a form that is too large, or has no formula
+        return False
+
+
+def _constants(programs: Sequence[Program]) -> list[float]:
+    """Numbers that the programs compare with, and other numbers in them."""
+    found = {
+        abs(float(n.params[0]))
+        for p in programs
+        for n in p.nodes
+        if n.is_literal and not isinstance(n.params[0], bool) and np.isfinite(n.params[0])
+    }
+    return [s * c for c in sorted(found) if 0 < c < 1e6 for s in (1.0, -1.0)][:64]

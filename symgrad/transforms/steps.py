@@ -1,0 +1,266 @@
+"""steps: a derivative read line by line, from the function to the chain rule through each of its lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..closed_form.deadline import TimeIsUp, within
+from ..closed_form.derivation.lines import Line, cut
+from ..closed_form.derivation.naming import Name, counted, numbered, user_name
+from ..closed_form.derivation.steps import Steps
+from ..closed_form.derivation.sweeps import Sweep, needed
+from ..closed_form.formulas import formulas
+from ..closed_form.matrix import matrix_forms
+from ..compiled import CompiledFunction, Entry
+from ..differentiation.reverse import active_nodes
+from ..errors import ArgumentError
+from ..named_dims import declared_arguments, is_shapes
+from ..primitives.primitive import literal
+from ..program.node import Node
+from ..program.program import Program
+from ..tracing.local_names import watching
+from ..tracing.provenance import SourceLine
+from ..tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+_MODES = ("reverse", "forward")
+#: characters of LaTeX that the derivative put together may have
+_MOST_CHARACTERS = 400
+#: seconds that finding it may take
+_LONGEST = 2.0
+
+
+@dataclass
+class Derivation:
+    """What a derivative differentiates, in a trace of its own.
+
+    ``outputs`` of the function by ``wrt``; ``seeds`` are the cotangents of the outputs in reverse mode (None for one
+    that may be anything), ``tangents`` those of ``wrt`` in forward mode. ``twice``: the gradient is differentiated
+    again, along ``tangents``.
+    """
+
+    outputs: Sequence[Node]
+    wrt: Sequence[Node]
+    seeds: Sequence[Node | None]
+    tangents: Sequence[Node | None] = ()
+    modes: Sequence[str] = _MODES
+    twice: bool = False
+    summed: bool = False
+
+
+@dataclass
+class _Found:
+    """What a trace for the steps has met."""
+
+    derivation: Derivation | None = None
+    local: dict[Node, str] = field(default_factory=dict)
+    steps: Any = None
+
+
+def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode: str | None, budget: int) -> Steps:
+    """The steps of a derivative at these arguments; see ``DerivedFunction.steps``."""
+    if mode is not None and mode not in _MODES:
+        raise ArgumentError(f"steps: mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
+        raise ArgumentError(f"steps: budget={budget!r} must be a whole number of lines, 2 or more.")
+    shown = derived._readable()
+    entry = shown._entry(args, kwargs)
+    found = _Found()
+
+    def bound(name: str, line: SourceLine, value: Tracer) -> None:
+        node = value._symgrad_node
+        if not node.is_leaf:
+            found.local.setdefault(node, name)
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        with watching(shown.underlying, bound):
+            found.derivation = shown._derivation(args, kwargs)
+        return tuple(Tracer(n) for n in found.derivation.outputs)
+
+    compiled = CompiledFunction(body, shown.fn, "numpy", False, shown._compiled.shapes, names=shown._compiled.names)
+    own, leaves = _traced(shown, compiled, args, kwargs)
+    derivation = found.derivation
+    assert derivation is not None
+    if mode is None:
+        mode = _own_mode(shown, derivation)
+    if mode not in derivation.modes:
+        raise ArgumentError(f"steps: {shown.__name__} is shown in mode={derivation.modes[0]!r} only.")
+    return _written(shown, entry, own, leaves, derivation, found.local, mode, budget)
+
+
+def _own_mode(derived: DerivedFunction, derivation: Derivation) -> str:
+    asked = getattr(derived, "mode", "auto")
+    return asked if asked in derivation.modes else derivation.modes[0]
+
+
+def _traced(
+    derived: DerivedFunction, compiled: CompiledFunction, args: tuple, kwargs: dict[str, Any]
+) -> tuple[Entry, Sequence[Any] | None]:
+    """The trace, and the arrays that it was made with, where there are any."""
+    if is_shapes(args, kwargs):
+        return compiled.entry_of_shapes(*declared_arguments(derived.fn, args, kwargs)), None
+    if not args and not kwargs:
+        if derived.declaration is None:
+            raise ArgumentError("steps: pass the arguments, or shapes such as 'n d', that the steps are for.")
+        return compiled.entry_of_shapes(*derived.declaration.complete(derived.__name__)), None
+    entry, leaves = compiled.served(*args, **kwargs)
+    return entry, entry.arguments(leaves)
+
+
+def _written(
+    derived: DerivedFunction,
+    shown: Entry,
+    entry: Entry,
+    arrays: Sequence[Any] | None,
+    derivation: Derivation,
+    local: Mapping[Node, str],
+    mode: str,
+    budget: int,
+) -> Steps:
+    program = entry.program
+    with program.graph:
+        bars: dict[Node, Node] = {}
+        lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
+        names = _names(program, lines, local, derivation)
+        sweep = Sweep(program.graph, names)
+        steps = sweep.values(lines)
+        symbol = {line.node: line.stand_in for line in lines}
+        if mode == "reverse" or derivation.twice:
+            ends = [
+                (symbol.get(o, o), seed, _seed_reason(derivation, o, seed))
+                for o, seed in zip(derivation.outputs, derivation.seeds, strict=True)
+                if o.differentiable
+            ]
+            pulled, bars = sweep.reverse(lines, ends, derivation.wrt)
+            steps += pulled
+        if mode == "forward" or derivation.twice:
+            begins = [(w, t, _direction_reason(t)) for w, t in zip(derivation.wrt, _tangents(derivation), strict=True)]
+            pushed, dots = sweep.forward(steps, begins)
+            if derivation.twice:
+                ends = [dots[bars[w]] for w in derivation.wrt if bars[w] in dots]
+                pushed = needed(pushed, [*ends, *(dots[w] for w in derivation.wrt)])
+            steps += pushed
+    inputs = [
+        (node, names[node], None if arrays is None else np.asarray(array))
+        for node, array in zip(program.inputs, arrays or [None] * len(program.inputs), strict=True)
+    ]
+    result = _result(derived, shown, [names[w] for w in derivation.wrt])
+    notes = ["for the branches that these arguments take"] if entry.taken else []
+    if mode == "forward" and derivation.summed and not derivation.twice and any(o.shape for o in derivation.outputs):
+        notes.append("the gradient is that of the sum of all elements")
+    return Steps(f"{derived.__name__}, {mode} mode", steps, result, inputs, budget, notes)
+
+
+def _tangents(derivation: Derivation) -> Sequence[Node | None]:
+    """The tangent of each input: those given; 1 for the only number; else any."""
+    if derivation.tangents:
+        return derivation.tangents
+    if len(derivation.wrt) == 1 and derivation.wrt[0].shape == ():
+        return [literal(1.0)]
+    return [None] * len(derivation.wrt)
+
+
+def _seed_reason(derivation: Derivation, output: Node, seed: Node | None) -> str:
+    """Why a cotangent begins as it does."""
+    if seed is None:
+        return "weighs the elements of the output; the rows of the Jacobian are those of single elements"
+    if not derivation.summed:
+        return "the sensitivity of the output, as it was given"
+    return "the output by itself" if output.shape == () else "the gradient is that of the sum of all elements"
+
+
+def _direction_reason(tangent: Node | None) -> str:
+    """Why a tangent begins as it does."""
+    if tangent is None:
+        return "the change of the argument, in any direction"
+    return "the argument by itself" if tangent.is_literal else "the direction that was given"
+
+
+def _names(
+    program: Program, lines: Sequence[Line], local: Mapping[Node, str], derivation: Derivation
+) -> dict[Node, Name]:
+    """A name for each input and each line, no two alike."""
+    names: dict[Node, Name] = {}
+    taken: set[str] = set()
+
+    def give(node: Node, name: Name) -> None:
+        names[node] = name
+        taken.add(name.latex)
+
+    def fresh(label: str) -> Name:
+        name, count = user_name(label), 1
+        while name.latex in taken:
+            count += 1
+            name = user_name(f"{label}_{count}")
+        return name
+
+    for node, label in zip(program.inputs, program.names, strict=True):
+        give(node, fresh(label))
+    arguments = set(program.names)
+    outputs = {n: k for k, n in enumerate(dict.fromkeys(derivation.outputs))}
+    bound = Counter(local[line.node] for line in lines if line.node in local)
+    seen: Counter[str] = Counter()
+    unnamed = 0
+    for line in lines:
+        label = local.get(line.node)
+        if label is not None:
+            seen[label] += 1
+            name = counted(label, seen[label]) if bound[label] > 1 or label in arguments else user_name(label)
+            give(line.stand_in, name if name.latex not in taken else fresh(label))
+        elif line.node in outputs:
+            give(line.stand_in, fresh("f" if len(outputs) == 1 else f"f_{outputs[line.node] + 1}"))
+        else:
+            unnamed += 1
+            while numbered(unnamed).latex in taken:
+                unnamed += 1
+            give(line.stand_in, numbered(unnamed))
+    return names
+
+
+def _result(derived: DerivedFunction, entry: Entry, wrt: Sequence[Name]) -> list[tuple[str, str, str]]:
+    """The derivatives put together, where that is short and soon found: text, LaTeX and why."""
+    try:
+        with within(_LONGEST):
+            return _together(entry.readable, derived.labels(entry), wrt)
+    except TimeIsUp:
+        return []
+
+
+def _together(program: Program, labels: Sequence[str], wrt: Sequence[Name]) -> list[tuple[str, str, str]]:
+    forms = [] if any(d == 0 for n in program.nodes for d in n.shape) else matrix_forms(program)
+    made = []
+    for label, form in zip(labels, forms, strict=False):
+        if form is not None and len(form.latex_line) <= _MOST_CHARACTERS and "I[" not in form.text:
+            text = form.text + "".join(f", {line}" for line in form.where)
+            made.append((f"{_label_text(label, wrt)} = {text}", f"{label} &= {form.latex_line}", ""))
+    if len(made) == len(labels):
+        return made
+    written = formulas(program)
+    if written.kind == "let-bound" or written.characters > _MOST_CHARACTERS:
+        return []
+    names = [_label_text(label, wrt) for label in labels]
+    rows = written.latex_rows(labels)
+    texts = [*written.text_rows(names), *[""] * len(rows)]
+    return [(text, row, "") for text, row in zip(texts, rows, strict=False)]
+
+
+def _label_text(latex: str, wrt: Sequence[Name]) -> str:
+    """A label such as ``∂f/∂x`` as text."""
+    for name in wrt:
+        latex = latex.replace(rf"\partial {name.latex}", f"∂{name.text}")
+    text = re.sub(r"\\frac\{(.*)\}\{((?:\\partial|∂).*)\}$", r"\1/\2", latex)
+    text = re.sub(r"\\(?:mathit|mathrm)\{([^{}]*)\}", r"\1", text)
+    text = text.replace(r"\partial", "∂").replace(r"\nabla", "∇").replace(r"\Sigma", "Σ").replace(r"\,", "")
+    text = re.sub(r"\^\{(\d)\}", lambda m: m[1].translate(_SUPERSCRIPTS), text)
+    return re.sub(r"[\\{}]", "", text).replace("∂ ", "∂").replace("∇ ", "∇").replace("∂² ", "∂²")
+
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

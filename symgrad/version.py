@@ -1,0 +1,3 @@
+"""The version of symgrad, said here alone."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,272 @@
+/*
+ * the gradient of Net, derived by symgrad 0.1.0
+ * function: Net, SHA-256 of its source fe3d7260b0bd6706
+ * flags: grad_position=None, weights=first.weight; first.bias; second.weight; second.bias,
+ *     with_value=True, mode=auto
+ * inputs: x: float32[2, 3], first.weight: float32[4, 3], first.bias: float32[4], second.weight:
+ *     float32[2, 4], second.bias: float32[2]
+ * outputs: float32[2, 2], float32[4, 3], float32[4], float32[2, 4], float32[2]
+ * operations: 2 add, 2 cast, 11 einsum, 1 square, 1 subtract, 1 tanh
+ * check: 30 values to 1e-04; finite differences: off by 2e-07
+ * build and check: cc -std=c99 -O2 -DGRAD_NET_CHECK grad_Net.c -lm -o grad_Net && ./grad_Net
+ */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* what the function gives: 0 where all is well, else what hinders it; then the outputs mean nothing */
+enum {
+    GRAD_NET_OK = 0,
+    GRAD_NET_MEMORY = 1 /* there is not enough memory */
+};
+
+/*
+ * The gradient of Net.
+ * x: input, array of shape (2, 3)
+ * first_weight: input, array of shape (4, 3)
+ * first_bias: input, array of shape (4)
+ * second_weight: input, array of shape (2, 4)
+ * second_bias: input, array of shape (2)
+ * f: output, array of shape (2, 2)
+ * df_dfirst_weight: output, array of shape (4, 3)
+ * df_dfirst_bias: output, array of shape (4)
+ * df_dsecond_weight: output, array of shape (2, 4)
+ * df_dsecond_bias: output, array of shape (2)
+ * Arrays lie in C order, the last index runs fastest; no output may overlap an input.
+ */
+int grad_Net(
+    const float *x,
+    const float *first_weight,
+    const float *first_bias,
+    const float *second_weight,
+    const float *second_bias,
+    float *f,
+    float *df_dfirst_weight,
+    float *df_dfirst_bias,
+    float *df_dsecond_weight,
+    float *df_dsecond_bias);
+
+/* memory for an array; NULL where there is not so much */
+static void *array_of(size_t count, size_t size)
+{
+    if (size && count > PTRDIFF_MAX / size)
+        return NULL;
+    return malloc(count && size ? count * size : 1);
+}
+
+int grad_Net(
+    const float *restrict x,
+    const float *restrict first_weight,
+    const float *restrict first_bias,
+    const float *restrict second_weight,
+    const float *restrict second_bias,
+    float *restrict f,
+    float *restrict df_dfirst_weight,
+    float *restrict df_dfirst_bias,
+    float *restrict df_dsecond_weight,
+    float *restrict df_dsecond_bias)
+{
+    int status = GRAD_NET_OK;
+    void *held[3] = {NULL};
+    float *v0 = held[0] = array_of(8, sizeof *v0); /* (2, 4) */
+    if (!v0)
+        goto no_memory;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            double v1 = 0.0;
+            for (size_t k = 0; k < 3; k++) {
+                v1 += (double)(x[i * 3 + k] * first_weight[j * 3 + k]);
+            }
+            v0[i * 4 + j] = (float)v1;
+        }
+    }
+    float *v2 = held[1] = array_of(8, sizeof *v2); /* (2, 4) */
+    if (!v2)
+        goto no_memory;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            const float v3 = v0[i * 4 + j] + first_bias[j];
+            v2[i * 4 + j] = tanhf(v3);
+        }
+    }
+    free(v0), held[0] = NULL;
+    float *v4 = held[0] = array_of(4, sizeof *v4); /* (2, 2) */
+    if (!v4)
+        goto no_memory;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            double v5 = 0.0;
+            for (size_t k = 0; k < 4; k++) {
+                v5 += (double)(v2[i * 4 + k] * second_weight[j * 4 + k]);
+            }
+            v4[i * 2 + j] = (float)v5;
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            f[i * 2 + j] = v4[i * 2 + j] + second_bias[j];
+        }
+    }
+    free(v4), held[0] = NULL;
+    float *v6 = held[0] = array_of(8, sizeof *v6); /* (2, 4) */
+    if (!v6)
+        goto no_memory;
+    for (size_t i = 0; i < 2 * 4; i++)
+        v6[i] = 0.0f;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            for (size_t k = 0; k < 4; k++) {
+                v6[i * 4 + k] += second_weight[j * 4 + k];
+            }
+        }
+    }
+    float *v7 = held[2] = array_of(8, sizeof *v7); /* (2, 4) */
+    if (!v7)
+        goto no_memory;
+    for (size_t i = 0; i < 4; i++)
+        df_dfirst_bias[i] = 0.0f;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            const float v8 = v2[i * 4 + j] * v2[i * 4 + j];
+            const float v9 = 1.0f - v8;
+            v7[i * 4 + j] = v9 * v6[i * 4 + j];
+            df_dfirst_bias[j] += v7[i * 4 + j];
+        }
+    }
+    free(v6), held[0] = NULL;
+    for (size_t i = 0; i < 2 * 4; i++)
+        df_dsecond_weight[i] = 0.0f;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            for (size_t k = 0; k < 4; k++) {
+                df_dsecond_weight[i * 4 + k] += v2[j * 4 + k];
+            }
+        }
+    }
+    free(v2), held[1] = NULL;
+    for (size_t i = 0; i < 4 * 3; i++)
+        df_dfirst_weight[i] = 0.0f;
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            for (size_t k = 0; k < 3; k++) {
+                df_dfirst_weight[i * 3 + k] += v7[j * 4 + i] * x[j * 3 + k];
+            }
+        }
+    }
+    free(v7), held[2] = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        df_dsecond_bias[i] = 2.0f;
+    }
+done:
+    for (size_t i = 0; i < 3; i++)
+        free(held[i]);
+    return status;
+no_memory:
+    status = GRAD_NET_MEMORY;
+    goto done;
+}
+
+#ifdef GRAD_NET_CHECK
+
+
+/* how far got is from wanted; infinite where one of them alone is NaN or they are infinities that differ */
+static double off(double got, double wanted)
+{
+    if (got == wanted || (isnan(got) && isnan(wanted)))
+        return 0;
+    const double difference = fabs(got - wanted);
+    return isnan(difference) ? INFINITY : difference;
+}
+
+static const float given_0[6] = {
+    -0.80193144f, -1.3243589f, -0.24836162f, 0.42044523f, 1.1360465f, 0.1097064f
+};
+
+static const float given_1[12] = {
+    -0.80193144f, -1.3243589f, -0.24836162f, 0.42044523f, 1.1360465f, 0.1097064f, -0.5526473f,
+    -0.7847804f, 0.7487458f, 1.634783f, 0.27276877f, -1.2333287f
+};
+
+static const float given_2[4] = {
+    -0.9582652f, 1.6000191f, 0.20288244f, -1.7321348f
+};
+
+static const float given_3[8] = {
+    -0.083696194f, -1.163226f, -0.6292881f, -0.48800582f, -0.7133134f, 0.55337846f, -0.06308597f,
+    -0.5894313f
+};
+
+static const float given_4[2] = {
+    0.40963784f, 0.8298553f
+};
+
+static const float wanted_0[4] = {
+    0.55585605f, 0.5687502f, 0.10796136f, 2.5459394f
+};
+
+static const float wanted_1[12] = {
+    0.1107451f, 0.17799433f, 0.034525592f, 0.45316425f, 0.74611443f, 0.14045225f, -0.05398857f,
+    -0.2513912f, -0.0091883615f, -0.22307423f, -0.61011565f, -0.057864513f
+};
+
+static const float wanted_2[4] = {
+    -0.1549973f, -0.5729208f, -0.492534f, -0.5559908f
+};
+
+static const float wanted_3[8] = {
+    -0.08779299f, 0.7331513f, 0.21983123f, -1.6974216f, -0.08779299f, 0.7331513f, 0.21983123f,
+    -1.6974216f
+};
+
+static const float wanted_4[2] = {
+    2.0f, 2.0f
+};
+
+int main(void)
+{
+    float *got_0 = malloc(4 * sizeof *got_0);
+    float *got_1 = malloc(12 * sizeof *got_1);
+    float *got_2 = malloc(4 * sizeof *got_2);
+    float *got_3 = malloc(8 * sizeof *got_3);
+    float *got_4 = malloc(2 * sizeof *got_4);
+    if (!got_0 || !got_1 || !got_2 || !got_3 || !got_4) {
+        puts("grad_Net: FAIL (there is not enough memory)");
+        return 1;
+    }
+    const int status = grad_Net(given_0, given_1, given_2, given_3, given_4, got_0, got_1, got_2, got_3, got_4);
+    if (status != GRAD_NET_OK) {
+        printf("grad_Net: FAIL (status %d)\n", status);
+        free(got_4);
+        free(got_3);
+        free(got_2);
+        free(got_1);
+        free(got_0);
+        return 1;
+    }
+    double worst = 0;
+    for (size_t k = 0; k < 4; k++)
+        worst = fmax(worst, off((double)got_0[k], (double)wanted_0[k]) / 2.5459394454956055);
+    for (size_t k = 0; k < 12; k++)
+        worst = fmax(worst, off((double)got_1[k], (double)wanted_1[k]) / 1.0);
+    for (size_t k = 0; k < 4; k++)
+        worst = fmax(worst, off((double)got_2[k], (double)wanted_2[k]) / 1.0);
+    for (size_t k = 0; k < 8; k++)
+        worst = fmax(worst, off((double)got_3[k], (double)wanted_3[k]) / 1.6974215507507324);
+    for (size_t k = 0; k < 2; k++)
+        worst = fmax(worst, off((double)got_4[k], (double)wanted_4[k]) / 2.0);
+    const bool passed = worst <= 0.0001;
+    printf("grad_Net: %s (largest difference %.1e, allowed 1e-04)\n", passed ? "pass" : "FAIL", worst);
+    free(got_4);
+    free(got_3);
+    free(got_2);
+    free(got_1);
+    free(got_0);
+    return passed ? 0 : 1;
+}
+
+#endif
