@@ -1,4 +1,4 @@
-"""``--export``: a derivative in another format, shown as text or written to a file."""
+"""``--export`` and the panel's button: a derivative in another format, shown as text or written to a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,19 @@ def exported(derived: DerivedFunction, wanted: str, args: list[Any], kwargs: dic
     if colon and not path.strip():
         raise ArgumentError(f"--export {wanted} names no file; write {format_}:FILE, or {format_} to see the text.")
     try:
-        text = derived.export(format_, *args, path=path if colon else None, **kwargs)
+        text = export_text(derived, format_, args, kwargs, path.strip() or None)
     except OSError as error:
         raise ArgumentError(f"--export {wanted}: the file cannot be written ({error.strerror}).") from None
-    return Exported(f"written to {path}" if colon else text)
+    return Exported(text)
+
+
+def export_text(
+    derived: DerivedFunction, format: str, args: list[Any] | tuple, kwargs: dict[str, Any], path: str | None
+) -> str:
+    """The export as text; where it was written, if there is a ``path``."""
+    made = derived.export(format, *args, path=path, **kwargs)
+    if path is not None:
+        return f"written to {path}"
+    if isinstance(made, bytes):
+        raise ArgumentError(f"{format} is no text to show; name a file for it.")
+    return str(made)

@@ -205,6 +205,8 @@ class SymgradMagics(Magics, options.Options):
                 show(derived, *values, name=bound, note=note, budget=self.budget, fold=self.fold, **sens)
             if flags.annotate or self.annotate:
                 display(derived.annotate(*values, **sens))
+            if flags.steps:
+                display(derived.steps(*values, **sens))
             texts = [exported(derived, wanted, values, sens) for wanted in flags.export or ()]
             panel = derived.panel(*values, **sens) if flags.panel else None
         self._shell.user_ns[bound] = derived

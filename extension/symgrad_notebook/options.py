@@ -44,6 +44,7 @@ _FLAGS = [
         help="show the derivative in this format, or write it to the file; may be given several times",
     ),
     argument("-a", "--annotate", action="store_true", help="the source, with what each line and its derivative cost"),
+    argument("--steps", action="store_true", help="the derivation: the chain rule, one step a line"),
     argument("--panel", action="store_true", help="switches and sliders below the formulas"),
     argument("-q", "--quiet", action="store_true", help="bind the derivative and show nothing"),
     argument("-h", "--help", action="store_true", help="show this help"),

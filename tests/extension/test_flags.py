@@ -10,6 +10,7 @@ from symgrad_notebook.gradient import derivative_of
 import symgrad as sg
 from symgrad import Parameter, nn
 from symgrad.errors import ArgumentError
+from symgrad.exporters import FORMATS
 
 CELL = "def f(x, y):\n    return np.sin(x) * y + x[0]\n"
 AT = '--at "x=[1, 2], y=[3, 4]"'
@@ -151,10 +152,27 @@ def test_whole_numbers_stay_whole_where_nothing_is_derived(run, shell):
 def test_export_shows_or_writes(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shown = run(f"%%grad --export python {AT}\n{CELL}")
-    assert "def grad_f(x, y):" in shown.outputs[-1].data["text/plain"]
+    assert "def grad_f(x: np.ndarray, y: np.ndarray) -> np.ndarray:" in shown.outputs[-1].data["text/plain"]
     shown = run(f"%%grad --export latex:made.tex {AT}\n{CELL}")
     assert shown.outputs[-1].data["text/plain"] == "written to made.tex"
     assert (tmp_path / "made.tex").read_text().startswith("% the gradient of f")
+
+
+def test_every_format_is_shown_or_wants_a_file(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    flags = " ".join(f"--export {name}:{name}{made.suffix}" for name, made in FORMATS.items())
+    run(f"%%grad {flags} {AT}\n{CELL}")
+    assert {f"{name}{made.suffix}" for name, made in FORMATS.items()} <= {p.name for p in tmp_path.iterdir()}
+    shown = run(f"%%grad --export c --export sympy {AT}\n{CELL}")
+    assert "int grad_f(const double *x" in shown.outputs[-2].data["text/plain"]
+    assert "cos(x1)" in shown.outputs[-1].data["text/plain"]
+
+
+def test_steps_show_the_derivation(run, shell):
+    shown = run(f"%%grad --steps {AT}\n{CELL}")
+    markdown = next(o.data["text/markdown"] for o in shown.outputs if "text/markdown" in o.data)
+    assert "The chain rule, from the output back" in markdown
+    same(shell.user_ns["grad_f"](X, Y), sg.grad(f)(X, Y))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +207,8 @@ def test_what_does_not_go_together_is_refused(flags, message):
         ("%grad f 1.0", "the function takes x, y; give a value or a variable for each"),
         ("%grad f 1.0 nope", "there is no variable 'nope' in the notebook"),
         ("%grad f 1.0 exec('x')", "is neither a literal nor a name"),
-        ("%grad --export nope f 1.0 2.0", "format 'nope' is unknown; choose one of dot"),
+        ("%grad --export nope f 1.0 2.0", "format 'nope' is unknown; choose one of c, dot"),
+        ("%grad --export onnx f 1.0 2.0", "onnx is no text to show; name a file for it"),
         ("%grad --order two f 1.0 2.0", "invalid int value"),
         ("%grad --export python: f 1.0 2.0", "--export python: names no file"),
         ("%grad --export python:/no/such/folder/f.py f 1.0 2.0", "the file cannot be written"),

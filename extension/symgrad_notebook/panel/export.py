@@ -11,6 +11,7 @@ import ipywidgets
 from symgrad.exporters import FORMATS
 
 from ..errors import one_line
+from ..exporting import export_text
 from .code_line import CodeLine
 
 
@@ -28,12 +29,12 @@ class ExportControls:
         self.shown = CodeLine()
 
     def _export(self) -> None:
-        name, path = self.format.value, self.path.value.strip()
+        name, path = str(self.format.value), self.path.value.strip()
         try:
             derived, args, kwargs = self._called()
-            text = derived.export(name, *args, path=path or None, **kwargs)
+            text = export_text(derived, name, args, kwargs, path or None)
         except (Exception, KeyboardInterrupt) as error:
             self.said.value = f"<span class='sg-note' role='alert'>{html.escape(one_line(error))}</span>"
             return
-        self.said.value = f"<span class='sg-note' role='status'>written to {html.escape(path)}</span>" if path else ""
+        self.said.value = f"<span class='sg-note' role='status'>{html.escape(text)}</span>" if path else ""
         self.shown.title, self.shown.code = f"as {name}", "" if path else text

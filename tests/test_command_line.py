@@ -1,0 +1,163 @@
+"""``python -m symgrad``: each command on a file, and what it says of mistakes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from symgrad.command_line import main
+from symgrad.exporters import FORMATS
+
+MODEL = '''
+import numpy as np
+import symgrad as sg
+from neighbour import SCALE
+
+def loss(w, X, power=2):
+    """A sum of squares."""
+    return SCALE * np.sum((X @ w) ** power)
+
+def declared(w: sg.Array["d"], X: sg.Array["n d"]):
+    return np.sum(np.tanh(X @ w))
+
+def jumps(x):
+    return np.sum(np.floor(x) * x)
+
+slope = sg.grad(loss)
+number = 3
+'''
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "neighbour.py").write_text("SCALE = 1.0\n")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("model", "neighbour"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield str(tmp_path / "model.py")
+    for name in ("model", "neighbour"):
+        sys.modules.pop(name, None)
+
+
+AT = ["--at", "w=[1, 2]", "--at", "X=[[1, 0], [0, 1], [1, 1]]"]
+
+
+def test_derive_prints_program_and_formula(model, capsys):
+    assert main(["derive", f"{model}:loss", "--wrt", "w", "--shape", "w=d", "--shape", "X=n d"]) == 0
+    said = capsys.readouterr().out
+    assert "program(w: float64[d], X: float64[n,d])" in said
+    assert "derivative = 2XᵀXw" in said
+
+
+def test_a_declared_function_needs_no_arguments(model, capsys):
+    assert main(["derive", f"{model}:declared"]) == 0
+    assert "X: float64[n,d]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["value_and_grad", "jacobian", "hessian"])
+def test_other_derivatives(model, capsys, kind):
+    assert main(["derive", f"{model}:loss", "--kind", kind, *AT, "--form", "entries"]) == 0
+    assert "X1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_export_writes_a_file(model, tmp_path, capsys, format):
+    path = tmp_path / f"made{FORMATS[format].suffix}"
+    assert main(["export", f"{model}:loss", "--wrt", "w", *AT, "--format", format, "-o", str(path)]) == 0
+    assert capsys.readouterr().out == f"written to {path}\n"
+    assert path.stat().st_size > 0
+
+
+def test_an_exported_module_runs_and_passes(model, tmp_path):
+    path = tmp_path / "made.py"
+    assert main(["export", f"{model}:loss", *AT, "--format", "python", "-o", str(path)]) == 0
+    ran = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "grad_loss: pass" in ran.stdout
+
+
+def test_export_shows_the_text(model, capsys):
+    assert main(["export", f"{model}:slope", *AT, "--format", "text"]) == 0
+    assert "program(w: float64[2]" in capsys.readouterr().out
+
+
+def test_explain_prints_steps_and_kernel(model, capsys):
+    assert main(["explain", f"{model}:loss", *AT]) == 0
+    said = capsys.readouterr().out
+    assert "The chain rule" in said
+    assert "a call of NumPy" in said
+
+
+def test_check_compares_with_finite_differences(model, capsys):
+    assert main(["check", f"{model}:loss", *AT]) == 0
+    assert "pass" in capsys.readouterr().out
+    assert main(["check", f"{model}:jumps", "--at", "x=[1.0, 2.5]"]) == 1
+    assert "finite differences" in capsys.readouterr().err
+
+
+def test_check_runs_the_check_of_a_file(model, tmp_path, capsys):
+    path = tmp_path / "made.json"
+    assert main(["export", f"{model}:loss", *AT, "--format", "json", "-o", str(path)]) == 0
+    assert main(["check", str(path)]) == 0
+    assert "pass" in capsys.readouterr().out
+
+
+def test_values_from_a_file(model, tmp_path, capsys):
+    np.save(tmp_path / "X.npy", np.ones((4, 2)))
+    at = ["--at", "w=[1, 2]", "--at", f"X=@{tmp_path / 'X.npy'}"]
+    assert main(["derive", f"{model}:loss", *at]) == 0
+    assert "X: float64[4,2]" in capsys.readouterr().out
+
+
+def test_a_pickle_is_not_read(model, tmp_path, capsys):
+    np.save(tmp_path / "X.npy", np.array([{}], dtype=object), allow_pickle=True)
+    assert main(["derive", f"{model}:loss", "--at", "w=[1]", "--at", f"X=@{tmp_path / 'X.npy'}"]) == 2
+    assert "allow_pickle=False" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["derive", "MODEL"], "names no function"),
+        (["derive", "MODEL:nothing"], "has no nothing; it has loss, declared, jumps"),
+        (["derive", "MODEL:number"], "is a int, not a function"),
+        (["derive", "MODEL:loss"], "the argument w has no value; add --at w="),
+        (["derive", "MODEL:loss", "--wrt", "q", *AT], "--wrt q: the function takes w, X, power"),
+        (["derive", "MODEL:loss", "--at", "w=__import__('os')"], "is no JSON"),
+        (["derive", "MODEL:loss", "--at", 'w=["a"]'], "is no array of numbers"),
+        (["derive", "MODEL:loss", "--at", "w=[[1, 2], [3]]"], "the rows differ in length"),
+        (["export", "MODEL:loss", *AT, "--format", "c", "-o", "/"], "Is a directory"),
+        (["derive", "MODEL:loss", "--at", "q=1"], "--at q=1: write NAME="),
+        (["derive", "MODEL:loss", "--at", "w=1", "--shape", "X=n"], "do not go together"),
+        (["derive", "MODEL:slope", "--wrt", "w", *AT], "is a derivative already"),
+        (["check", "MODEL:loss", "--shape", "w=d", "--shape", "X=n d"], "a check needs numbers"),
+        (["export", "MODEL:loss", *AT, "--format", "onnx"], "name a file with -o"),
+        (["derive", "no_such_module_here:f"], "there is no module no_such_module_here"),
+        (["derive", "/nowhere/model.py:f"], "No such file"),
+        (["export", "MODEL:loss", *AT, "--format", "c", "-o", "/nowhere/made.c"], "No such file"),
+    ],
+)
+def test_mistakes_are_said_in_one_message(model, capsys, arguments, message):
+    assert main([a.replace("MODEL", model) for a in arguments]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("symgrad: ")
+    assert message in said.err
+    assert said.out == ""
+
+
+def test_help_lists_the_commands(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    said = capsys.readouterr().out
+    for command in ("derive", "export", "explain", "check"):
+        assert f"\n    {command}" in said
+
+
+def test_it_runs_as_a_module():
+    ran = subprocess.run([sys.executable, "-m", "symgrad", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("symgrad ")
