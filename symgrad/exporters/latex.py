@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..closed_form.breaking import LINE, fits, label_width
+from ..closed_form.formulas import Formulas
 from ..closed_form.latex import aligned
 from ..closed_form.letters import name_latex
 from . import header, presentation
 from .subject import Subject
 
+#: lines that a formula may be long, which is then made so much smaller
+_MOST_REDUCED = 1.6
 #: rows that may stand in one display, which does not continue on the next page
 _MOST_ALIGNED = 25
 _PREAMBLE = [
@@ -78,8 +81,7 @@ def _displayed(rows: Sequence[str]) -> list[str]:
 
 
 def _document(subject: Subject) -> str:
-    found = presentation.presented(subject)
-    rows = presentation.rows(subject, found)
+    found, rows = _readable(subject)
     lines = [
         *_comment(subject),
         *_PREAMBLE,
@@ -96,6 +98,17 @@ def _document(subject: Subject) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _readable(subject: Subject) -> tuple[Formulas, list[str]]:
+    """The formulas and their rows; let-bound where a chosen form would have to be made too small to read."""
+    found = presentation.presented(subject)
+    rows = presentation.rows(subject, found)
+    left = LINE - label_width(rows)
+    if subject.form == "auto" and not all(fits(row.partition("&")[2], _MOST_REDUCED * left) for row in rows):
+        found = Formulas(subject.program, "let-bound", [])
+        rows = presentation.rows(subject, found)
+    return found, rows
 
 
 def _title(subject: Subject) -> str:

@@ -33,7 +33,8 @@ def _shape_of(name, array, *expected):
     sizes = {}
     fits = len(array.shape) == len(expected)
     if not fits or any(sizes.setdefault(e, n if isinstance(e, str) else e) != n for e, n in zip(expected, array.shape)):
-        raise ValueError(f"{name} has shape {tuple(array.shape)}, and ({', '.join(map(str, expected))}) is expected")
+        wanted = ", ".join(map(str, expected)) + ("," if len(expected) == 1 else "")
+        raise ValueError(f"{name} has shape {tuple(array.shape)}, and ({wanted}) is expected")
     return array.shape
 '''
 

@@ -37,7 +37,7 @@ def parsed(content: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         if isinstance(error, LoadError):
             raise
-        raise LoadError(f"the document is not JSON: {error}") from None
+        raise LoadError(f"the document is not JSON, which export('json') writes: {error}") from None
 
 
 def _check_nesting(text: str) -> None:

@@ -197,7 +197,9 @@ class Comparison:
             return differ("general", f"at {times['general']} of {count} points")
         if "undefined" in apart:
             return differ("undefined", "one is defined where the other is not")
-        rare = [k for k in ("special", "hole", "extreme") if k in apart]
+        if "hole" in apart:
+            notes.append(f"at special values only one is defined: {apart['hole']!r}")
+        rare = [k for k in ("special", "extreme") if k in apart]
         if proved:
             notes += [f"though in floating point: {apart[k]!r}" for k in rare]
             return Equality(

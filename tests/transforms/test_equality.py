@@ -218,3 +218,12 @@ def test_the_profiling_hook_is_put_back():
     before = sys.getprofile()
     sg.grad(logistic).equals(by_hand, *ARGS)
     assert sys.getprofile() is before
+
+
+def test_a_formula_that_is_undefined_at_a_kink_alone_agrees_and_it_is_said():
+    def loss(t):
+        return np.linalg.norm(t)
+
+    found = sg.grad(loss).equals(lambda t: t / np.sqrt(np.sum(t**2)), np.array([0.3, -0.4]))
+    assert found
+    assert any("only one is defined" in note for note in found.notes)

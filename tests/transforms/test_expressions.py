@@ -30,7 +30,7 @@ FUNCTIONS = [
 INNER = [sympy.asin, sympy.acos, sympy.atanh]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=str)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("at", [0.7, 2.3])
 def test_functions_against_sympy(function, at):
     expression = function(x) * y
