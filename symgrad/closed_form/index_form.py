@@ -15,6 +15,7 @@ import sympy
 
 from ..errors import ClosedFormTooLarge
 from ..primitives.elementwise import SLOTS, Template
+from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
 from .bound import ExtremumOver, SearchOver
@@ -89,6 +90,9 @@ class IndexForm:
             value = node.params[0].value
             uniform = value.size and (value == value.flat[0]).all()
             return number(value.flat[0]) if uniform else self._named(self._names[node], node, index)
+        wrapped = counted_index(node)
+        if wrapped is not None:  # the index is within its axis, or nothing is computed
+            return sympy.Mod(self.at(wrapped[0], _broadcast_index(index, node, wrapped[0])), wrapped[1])
         if isinstance(node.primitive, Template):
             values = [self.at(o, _broadcast_index(index, node, o)) for o in node.operands]
             return instantiate(node.primitive.expr, SLOTS, values)

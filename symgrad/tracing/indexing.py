@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import expand, ones, transpose
+from ..primitives.index_arrays import counted
 from ..primitives.primitive import dim_value, literal
 from ..primitives.selection import Spec, as_index, assemble, full, gather, take_slice
 from ..primitives.shaping import reshape
@@ -191,9 +192,7 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
         node = i if isinstance(i, Node) else _checked_index(i, d)
         node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
-        behind = f.add(node, dim_value(d))
-        behind = f.where(f.less(behind, 0), dim_value(d), behind)  # before the first: refused as behind the last is
-        node = f.where(f.less(node, 0), behind, node)
+        node = counted(node, d)
         if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
             node = gather(running().constant(np.arange(d)), node, 0)
         total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)

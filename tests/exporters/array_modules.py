@@ -275,7 +275,7 @@ def compare_named(library: Library, sizes: tuple[int, int]) -> None:
         same(got, want, sizes)
     with pytest.raises(ValueError, match=r"X has shape .*, and \(n, \d\) is expected"):
         made([args[0], np.ones((n, d + 1)), np.asarray(0.5)])
-    with pytest.raises(ValueError, match=r"w has shape \(1, 1\), and \(d\) is expected"):
+    with pytest.raises(ValueError, match=r"w has shape \(1, 1\), and \(d,\) is expected"):
         made([np.ones((1, 1)), args[1], np.asarray(0.5)])
 
 
@@ -288,3 +288,16 @@ def chunks(values: Sequence, size: int) -> list[Sequence]:
 ELEMENTWISE = [name for name in TEMPLATES if name != "zeta"]  # comes in by derivatives alone
 NO_ARRAYS = {np.result_type}
 WHOLE_ARRAY = [f for f in FUNCTION_CASES if f not in NO_ARRAYS]
+
+
+def library_of(name: str) -> Library:
+    """The format with how its library takes and gives arrays."""
+    if name == "torch":
+        import torch
+
+        return Library("torch", lambda a: torch.from_numpy(np.array(a)), lambda t: t.detach().numpy())
+    if name == "jax":
+        import jax
+
+        return Library("jax", jax.numpy.asarray, around=jax.jit)
+    return Library(name)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import array_programs
 import numpy as np
-import workloads
 
 import symgrad as sg
 from symgrad.exporters.subject import Subject
@@ -235,17 +235,8 @@ def _as_drawn(case: Any, rng: np.random.Generator) -> list[Any]:
 
 
 def bench() -> list[Exportable]:
-    """The workloads of the benchmarks, small."""
-    made = []
-    for name, size in BENCH.items():
-        args = getattr(workloads, f"{name}_args")(*size)
-        function = getattr(workloads, name)
-        derived = sg.value_and_grad(lambda *a, f=function: f(np, *a), tuple(range(len(args))))
-        made.append(exportable(f"bench_{name}", derived, args))
-    return made
-
-
-BENCH: dict[str, tuple] = {"mlp": (3, 4, 3, 2, np.float64), "gmm": (4, 2, 3), "blackscholes": (3,)}
+    """The derivatives of the benchmarks at small sizes."""
+    return [exportable(f"bench_{k}", *array_programs.bench(name)) for k, name in enumerate(array_programs.BENCH)]
 
 
 def random_function(seed: int) -> tuple[Callable, tuple[np.ndarray, np.ndarray]]:

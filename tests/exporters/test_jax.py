@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 
 import array_modules
-import array_programs
 import golden
 import numpy as np
 import pytest
-from array_modules import Exported, Library
+from array_modules import Exported, library_of
 from cases import CASES, GOLDEN
-from hypothesis import given, settings
 
 import symgrad as sg
 from symgrad.errors import UnsupportedOperation
@@ -21,7 +19,7 @@ if not os.environ.get("CI"):
 import jax
 import jax.numpy as jnp
 
-LIBRARY = Library("jax", jnp.asarray, around=jax.jit)
+LIBRARY = library_of("jax")
 
 
 @pytest.fixture(autouse=True)
@@ -30,48 +28,9 @@ def float64():
         yield
 
 
-def test_every_case_runs_alone(tmp_path):
-    array_modules.run_alone("jax", "jax", tmp_path)
-
-
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     golden.check("jax", name, CASES[name].export("jax"))
-
-
-@pytest.mark.parametrize("names", array_modules.chunks(array_modules.ELEMENTWISE, 12), ids=lambda names: names[0])
-def test_elementwise(names):
-    LIBRARY.compare_elementwise(names, kinds=2)
-
-
-@pytest.mark.parametrize("functions", array_modules.chunks(array_modules.WHOLE_ARRAY, 20))
-def test_functions(functions):
-    LIBRARY.compare_functions(functions, most=1)
-
-
-@given(array_programs.programs())
-@settings(max_examples=5, deadline=None)
-def test_random_programs(program):
-    LIBRARY.compare(*array_programs.random_gradient(program), what=program)
-
-
-@pytest.mark.parametrize("name", array_programs.BENCH)
-def test_benchmarks(name):
-    LIBRARY.compare(*array_programs.bench(name), what=name)
-
-
-@pytest.mark.parametrize("name", array_programs.HOSTILE)
-def test_hostile_names(name):
-    LIBRARY.compare(*array_programs.hostile(name), what=name)
-
-
-def test_long_programs():
-    LIBRARY.compare(*array_programs.long_program(2_000))  # compiled as one function, which takes XLA long
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (0, 2), (3, 0), (7, 4)])
-def test_named_dims_serve_every_size(sizes):
-    array_modules.compare_named(LIBRARY, sizes)
 
 
 def loss(w, X, y):

@@ -101,6 +101,13 @@ def test_every_operation_and_its_derivative(tmp_path):
         ran.agrees(e)
 
 
+def test_benchmarks(tmp_path):
+    exports = loop_programs.bench()
+    ran = Ran(tmp_path, [(e, [e.inputs]) for e in exports])
+    for e in exports:
+        ran.agrees(e)
+
+
 def test_every_case_checks_itself(tmp_path):
     exports, runs = [], []
     for name, case in CASES.items():

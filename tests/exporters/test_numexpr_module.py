@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 import array_modules
-import array_programs
 import golden
 import numpy as np
 import pytest
 from array_modules import Exported, Library
 from cases import CASES, GOLDEN
-from hypothesis import given, settings
 
 import symgrad as sg
 from symgrad.primitives.elementwise import TEMPLATES
@@ -20,43 +18,9 @@ from symgrad.tracing.tracer import FUNCTIONS
 LIBRARY = Library("numexpr")
 
 
-def test_every_case_runs_alone(tmp_path):
-    array_modules.run_alone("numexpr", "numpy", tmp_path)
-
-
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     golden.check("numexpr", name, CASES[name].export("numexpr"))
-
-
-@pytest.mark.parametrize("names", array_modules.chunks(array_modules.ELEMENTWISE, 12), ids=lambda names: names[0])
-def test_elementwise(names):
-    LIBRARY.compare_elementwise(names)
-
-
-@pytest.mark.parametrize("functions", array_modules.chunks(array_modules.WHOLE_ARRAY, 20))
-def test_functions(functions):
-    LIBRARY.compare_functions(functions)
-
-
-@given(array_programs.programs())
-@settings(max_examples=40, deadline=None)
-def test_random_programs(program):
-    LIBRARY.compare(*array_programs.random_gradient(program), what=program)
-
-
-@pytest.mark.parametrize("name", array_programs.BENCH)
-def test_benchmarks(name):
-    LIBRARY.compare(*array_programs.bench(name), what=name)
-
-
-@pytest.mark.parametrize("name", array_programs.HOSTILE)
-def test_hostile_names(name):
-    LIBRARY.compare(*array_programs.hostile(name), what=name)
-
-
-def test_long_programs():
-    LIBRARY.compare(*array_programs.long_program())
 
 
 def test_elementwise_work_is_fused_into_strings_at_the_top():
@@ -94,11 +58,6 @@ def test_what_numexpr_has_not_stays_with_numpy():
     made = LIBRARY.compare(sg.symbolic(lambda x: np.cbrt(x) + np.sin(x) * 2), (np.ones(3),))
     assert "np.cbrt(x)" in made.text
     assert "sin(x)*2" in made.text
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (0, 2), (3, 0), (7, 4)])
-def test_named_dims_serve_every_size(sizes):
-    array_modules.compare_named(LIBRARY, sizes)
 
 
 def test_every_operation_is_known():

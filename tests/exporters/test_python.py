@@ -6,14 +6,12 @@ import subprocess
 import sys
 
 import array_modules
-import array_programs
 import golden
 import numpy as np
 import pytest
 import scipy.special
 from array_modules import Exported, Library
 from cases import CASES, GOLDEN
-from hypothesis import given, settings
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, UnsupportedOperation
@@ -24,48 +22,9 @@ random = np.random.default_rng(0)
 X, Y, W = random.normal(size=(6, 3)), random.normal(size=6), random.normal(size=3)
 
 
-def test_every_case_runs_alone(tmp_path):
-    array_modules.run_alone("python", "numpy", tmp_path)
-
-
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     golden.check("python", name, CASES[name].export("python"))
-
-
-@pytest.mark.parametrize("names", array_modules.chunks(array_modules.ELEMENTWISE, 12), ids=lambda names: names[0])
-def test_elementwise(names):
-    LIBRARY.compare_elementwise(names)
-
-
-@pytest.mark.parametrize("functions", array_modules.chunks(array_modules.WHOLE_ARRAY, 20))
-def test_functions(functions):
-    LIBRARY.compare_functions(functions)
-
-
-@given(array_programs.programs())
-@settings(max_examples=60, deadline=None)
-def test_random_programs(program):
-    LIBRARY.compare(*array_programs.random_gradient(program), what=program)
-
-
-@pytest.mark.parametrize("name", array_programs.BENCH)
-def test_benchmarks(name):
-    LIBRARY.compare(*array_programs.bench(name), what=name)
-
-
-@pytest.mark.parametrize("name", array_programs.HOSTILE)
-def test_hostile_names(name):
-    LIBRARY.compare(*array_programs.hostile(name), what=name)
-
-
-def test_long_programs():
-    LIBRARY.compare(*array_programs.long_program())
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (0, 2), (3, 0), (7, 4)])
-def test_named_dims_serve_every_size(sizes):
-    array_modules.compare_named(LIBRARY, sizes)
 
 
 def nested(params, lambda_):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import array_modules
-import array_programs
 import golden
 import numpy as np
 import pytest
 import scipy.special
-from array_modules import Exported, Library
+from array_modules import Exported, library_of
 from cases import CASES, GOLDEN
-from hypothesis import given, settings
 
 import symgrad as sg
 from symgrad.errors import UnsupportedOperation
@@ -18,55 +16,13 @@ from symgrad.errors import UnsupportedOperation
 torch = pytest.importorskip("torch")
 
 
-def tensor(array):
-    return torch.from_numpy(np.array(array))
-
-
-LIBRARY = Library("torch", tensor, lambda t: t.detach().numpy())
-
-
-def test_every_case_runs_alone(tmp_path):
-    array_modules.run_alone("torch", "torch", tmp_path)
+LIBRARY = library_of("torch")
+tensor = LIBRARY.convert
 
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     golden.check("torch", name, CASES[name].export("torch"))
-
-
-@pytest.mark.parametrize("names", array_modules.chunks(array_modules.ELEMENTWISE, 12), ids=lambda names: names[0])
-def test_elementwise(names):
-    LIBRARY.compare_elementwise(names)
-
-
-@pytest.mark.parametrize("functions", array_modules.chunks(array_modules.WHOLE_ARRAY, 20))
-def test_functions(functions):
-    LIBRARY.compare_functions(functions)
-
-
-@given(array_programs.programs())
-@settings(max_examples=40, deadline=None)
-def test_random_programs(program):
-    LIBRARY.compare(*array_programs.random_gradient(program), what=program)
-
-
-@pytest.mark.parametrize("name", array_programs.BENCH)
-def test_benchmarks(name):
-    LIBRARY.compare(*array_programs.bench(name), what=name)
-
-
-@pytest.mark.parametrize("name", array_programs.HOSTILE)
-def test_hostile_names(name):
-    LIBRARY.compare(*array_programs.hostile(name), what=name)
-
-
-def test_long_programs():
-    LIBRARY.compare(*array_programs.long_program())
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (0, 2), (3, 0), (7, 4)])
-def test_named_dims_serve_every_size(sizes):
-    array_modules.compare_named(LIBRARY, sizes)
 
 
 random = np.random.default_rng(0)

@@ -407,6 +407,7 @@ def test_invalid_values_do_not_warn_in_any_thread():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where another test has imported it
 def test_a_forked_process_makes_its_own_threads():
     x = np.linspace(0, 1, 300)
     g = symgrad.grad(lambda x: np.sum(np.sin(x) * x))

@@ -38,6 +38,7 @@ static double log_ndtr_f64(double x)
     return x < -1 ? log(erfcx_f64(-z) / 2) - x * x / 2 : log1p(-erfc(z) / 2);
 }
 """,
+    "gammaln": "static double gammaln_f64(double x)\n{\n    return isinf(x) ? x : lgamma(x);\n}",
     "digamma": """
 static double digamma_f64(double x)
 {

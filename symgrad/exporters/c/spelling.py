@@ -51,7 +51,6 @@ _MATH = {
     "absolute": "fabs",
     "power": "pow",
     "arctan2": "atan2",
-    "gammaln": "lgamma",
     **{name: name.replace("arc", "a") for name in ("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh")},
     **{
         name: name

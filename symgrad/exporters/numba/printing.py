@@ -64,7 +64,6 @@ _PREFIX = {"negative": "-", "logical_not": "not ", "invert": "~"}
 _MATH = {
     "absolute": "abs",
     "arctan2": "math.atan2",
-    "gammaln": "math.lgamma",
     **{name: f"math.{name}" for name in ("erf", "erfc", "hypot", "copysign", "ldexp", "isnan", "isinf", "isfinite")},
     **{name: f"math.{name}" for name in ("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan")},
     **{name: f"math.{name}" for name in ("sinh", "cosh", "tanh")},

@@ -127,6 +127,7 @@ def _log_ndtr(x):
     z = x * 0.707106781186547524
     return math.log(_erfcx(-z) / 2) - x * x / 2 if x < -1 else math.log1p(-math.erfc(z) / 2)
 ''',
+    "gammaln": "def _gammaln(x):\n    return x if math.isinf(x) else math.lgamma(x)",
     "digamma": """
 def _digamma(x):
     if math.isnan(x) or x == np.inf:

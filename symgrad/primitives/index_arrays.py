@@ -1,0 +1,31 @@
+"""Index arrays as NumPy counts them: below 0 from the end, and nothing before the first element."""
+
+from __future__ import annotations
+
+from ..program.dims import Dim
+from ..program.node import Node
+from . import functions as f
+from .primitive import dim_value
+
+
+def counted(index: Node, size: Dim) -> Node:
+    """Places from 0 for an index into an axis of this size; one that is out of bounds stays so on either side.
+
+    It is ``size`` where the index is before the first element: such a place is refused where it is read.
+    """
+    behind = f.add(index, dim_value(size))
+    behind = f.where(f.less(behind, 0), dim_value(size), behind)
+    return f.where(f.less(index, 0), behind, index)
+
+
+def counted_index(node: Node) -> tuple[Node, Dim] | None:
+    """The index and the size that ``counted`` made ``node`` from; None for any other node."""
+    if node.primitive is not f.where:
+        return None
+    test, behind, index = node.operands
+    if behind.primitive is not f.where or test.primitive is not f.less or test.operands[0] is not index:
+        return None
+    size = behind.operands[1]
+    if size.primitive.name not in ("literal", "dim") or behind.operands[2].operands != (index, size):
+        return None
+    return index, size.params[0]
