@@ -36,6 +36,19 @@ def agree(compiled, exports):
             same(mine, want, f"{e.subject.name}[{k}]")
 
 
+def _of_nothing(a):
+    each = (a * 2, np.sort(a), np.concatenate([a, a]), a.reshape(0, 1), np.cumsum(a))
+    return a.sum(), a.prod(), np.mean(a), *each
+
+
+def test_arrays_of_no_elements_leave_nothing_unused(tmp_path):
+    exports = [
+        exportable("values", sg.symbolic(_of_nothing), (np.zeros(0),)),
+        exportable("slopes", sg.grad(lambda a: sum(np.sum(v) for v in _of_nothing(a)[3:])), (np.zeros(0),)),
+    ]
+    agree(Compiled(exports, tmp_path), exports)
+
+
 def test_every_operation_and_its_derivative(tmp_path):
     exports = [*loop_programs.templates(), *loop_programs.functions(), *loop_programs.bench()]
     exports += [loop_programs.special_values()]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .language import Fill, If, Let, Loop, Statement
+from .language import Alias, Allocate, Element, Fill, Free, If, Let, Loop, Name, Slab, Statement, Variable
 from .reading import names_read_by
 
 
@@ -22,10 +22,21 @@ def pruned(body: Sequence[Statement]) -> list[Statement]:
     read: set[str] = set()
     while wanted:
         name = wanted.pop()
-        if name in lets and name not in read:
+        if name not in read:
             read.add(name)
-            wanted += names_read_by(lets[name])
-    return _kept(body, read)
+            wanted += names_read_by(lets[name]) if name in lets else ()
+    return _kept(body, read, read | {name for statement in _all(body) for name in _written_by(statement)})
+
+
+def _written_by(statement: Statement) -> Iterator[str]:
+    """The names that one statement writes to."""
+    target = getattr(statement, "target", None)
+    if isinstance(target, Name):
+        yield target.name
+    elif isinstance(target, Element | Slab):
+        yield target.array.name
+    elif isinstance(statement, Fill | Allocate | Free):
+        yield statement.array.name
 
 
 def _all(body: Sequence[Statement]) -> list[Statement]:
@@ -51,13 +62,20 @@ def _without_empty(body: Sequence[Statement]) -> list[Statement]:
     return kept
 
 
-def _kept(body: Sequence[Statement], read: set[str]) -> list[Statement]:
+def _kept(body: Sequence[Statement], read: set[str], used: set[str]) -> list[Statement]:
+    """Without loops over nothing, names that nobody reads, and variables and views that nobody reads or writes."""
     kept: list[Statement] = []
     for statement in body:
         if isinstance(statement, Loop):
-            inner = _kept(statement.body, read)
+            inner = _kept(statement.body, read, used)
             if inner:
                 kept.append(replace(statement, body=inner))
-        elif not isinstance(statement, Let) or statement.name in read:
+        elif isinstance(statement, Let):
+            if statement.name in read:
+                kept.append(statement)
+        elif isinstance(statement, Variable | Alias):
+            if (statement.name if isinstance(statement, Variable) else statement.array.name) in used:
+                kept.append(statement)
+        else:
             kept.append(statement)
     return kept
