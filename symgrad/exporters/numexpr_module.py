@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.numpy_backend import is_product
+from ..kernels.numexpr_backend import is_spelled
 from ..primitives.elementwise import Template
 from ..primitives.functions import where
 from ..program.node import Node
@@ -25,7 +25,6 @@ from .subject import Subject
 
 #: numexpr refuses 64 names and 200 parentheses, and compiles long strings slowly
 _MOST_READS, _MOST_DEPTH, _MOST_OPERATIONS = 40, 60, 48
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 #: integers up to here are exact in float32
 _EXACT = 1 << 24
 
@@ -131,16 +130,9 @@ def fuses(node: Node) -> bool:
     """True for what can stand in a numexpr string: floats of one dtype and truth values, element by element."""
     if not node.shape or any(d == 0 for d in node.shape if isinstance(d, int)):
         return False
-    if isinstance(node.primitive, Template):
-        spelled = node.primitive.numexpr is not None
-    else:
-        spelled = node.primitive.name == "gate" or (node.primitive.name == "einsum" and is_product(node))
-    kinds = {o.dtype for o in node.operands if not o.weak and o.dtype.kind != "b"}
-    if node.dtype.kind == "f":
-        kinds.add(node.dtype)
     # numexpr makes integers of truth values and whole numbers
     reads_floats = any(o.dtype.kind == "f" and not o.is_literal for o in node.operands)
-    return spelled and reads_floats and len(kinds) == 1 and kinds <= _FLOATS and node.dtype.kind in "fb"
+    return reads_floats and is_spelled(node)
 
 
 def _is_plain(node: Node) -> bool:

@@ -73,14 +73,7 @@ class NumexprWriter(Writer):
             return False
         if not node.shape or not self.is_large(node, 1):
             return False
-        if isinstance(node.primitive, Template):
-            spelled = node.primitive.numexpr is not None
-        else:
-            spelled = node.primitive.name == "gate" or (node.primitive.name == "einsum" and is_product(node))
-        kinds = {o.dtype for o in node.operands if not o.weak and o.dtype.kind != "b"}
-        if node.dtype.kind == "f":
-            kinds.add(node.dtype)
-        return spelled and len(kinds) == 1 and kinds <= _FLOATS and node.dtype.kind in "fb"
+        return is_spelled(node)
 
     def _compute(self, node: Node, k: int) -> None:
         if not self._fuses(node):
@@ -144,6 +137,18 @@ class NumexprWriter(Writer):
 
 
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def is_spelled(node: Node) -> bool:
+    """True for what numexpr has: an elementwise operation on floats of one dtype and truth values."""
+    if isinstance(node.primitive, Template):
+        spelled = node.primitive.numexpr is not None
+    else:
+        spelled = node.primitive.name == "gate" or (node.primitive.name == "einsum" and is_product(node))
+    kinds = {o.dtype for o in node.operands if not o.weak and o.dtype.kind != "b"}
+    if node.dtype.kind == "f":
+        kinds.add(node.dtype)
+    return spelled and len(kinds) == 1 and kinds <= _FLOATS and node.dtype.kind in "fb"
 
 
 def _float_of(node: Node) -> np.dtype:

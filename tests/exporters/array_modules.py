@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import CASES
+from operands import draw
 
 import symgrad as sg
 from symgrad.exporters import export, python_source
@@ -221,15 +222,7 @@ def _floats(args: tuple) -> bool:
 def _drawn(random: np.random.Generator, name: str) -> tuple:
     """Operands of an elementwise function, of the kinds that it takes."""
     shapes = {1: [(2, 3)], 2: [(2, 3), (3,)], 3: [(2, 1), (3,), ()]}[TEMPLATES[name].arity]
-    made = []
-    for (low, high), shape in zip(DOMAINS[name], shapes, strict=True):
-        if isinstance(low, bool):
-            made.append(np.asarray(random.random(shape) < 0.5))
-        elif isinstance(low, int):
-            made.append(np.asarray(random.integers(low, high, shape)))
-        else:
-            made.append(np.asarray(random.uniform(low, high, shape)))
-    return tuple(made)
+    return tuple([draw(random, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)])
 
 
 _ODD = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 1.5, 3.0, 7.25, -7.25, 1e-9, 1e9])

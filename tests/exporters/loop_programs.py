@@ -8,6 +8,7 @@ from typing import Any
 
 import array_programs
 import numpy as np
+from operands import draw
 
 import symgrad as sg
 from symgrad.exporters.subject import Subject
@@ -61,15 +62,6 @@ def same(got: np.ndarray, want: np.ndarray, what: str = "", tolerance: float | N
     scale = max([1.0, *np.abs(want[np.isfinite(want)].astype(float)).ravel()])
     off = ~np.isclose(got.astype(float), want.astype(float), rtol=0, atol=bound * scale, equal_nan=True)
     assert not off.any(), (what, got[off][:5], want[off][:5])
-
-
-def _drawn(rng: np.random.Generator, interval: tuple, shape: tuple) -> np.ndarray:
-    low, high = interval
-    if isinstance(low, bool):
-        return np.asarray(rng.random(shape) < 0.5)
-    if isinstance(low, int):
-        return np.asarray(rng.integers(low, high, shape))
-    return np.asarray(rng.uniform(low, high, shape))
 
 
 class Together:
@@ -138,7 +130,7 @@ def templates(most: int = 3) -> list[Exportable]:
     together = Together()
     for name in _CALLED:
         for shapes in SHAPES[TEMPLATES[name].arity][:most]:
-            operands = [_drawn(rng, i, shape) for i, shape in zip(DOMAINS[name], shapes, strict=True)]
+            operands = [draw(rng, i, shape) for i, shape in zip(DOMAINS[name], shapes, strict=True)]
             together.add(TEMPLATES[name].ufunc, operands, {})
     return together.exportables("templates")
 

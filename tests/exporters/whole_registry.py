@@ -9,6 +9,7 @@ import loop_programs
 import numpy as np
 import scipy.special
 from loop_programs import Exportable, Together, exportable
+from operands import draw
 
 import symgrad as sg
 from symgrad.primitives import special
@@ -41,7 +42,7 @@ def _on_domains() -> list[Exportable]:
     together = Together()
     for name in _ELEMENTWISE:
         for shapes in loop_programs.SHAPES[TEMPLATES[name].arity]:
-            operands = [_drawn(rng, i, shape) for i, shape in zip(DOMAINS[name], shapes, strict=True)]
+            operands = [draw(rng, i, shape) for i, shape in zip(DOMAINS[name], shapes, strict=True)]
             together.add(TEMPLATES[name].ufunc, operands, {})
     return together.exportables("elementwise")
 
@@ -101,12 +102,3 @@ def _given(spec: Any, domain: tuple, rng: np.random.Generator) -> Any:
 
 def _values(together: Together, name: str) -> Exportable:
     return exportable(name, sg.symbolic(together.values), (together.floats, together.others))
-
-
-def _drawn(rng: np.random.Generator, interval: tuple, shape: tuple) -> np.ndarray:
-    low, high = interval
-    if isinstance(low, bool):
-        return np.asarray(rng.random(shape) < 0.5)
-    if isinstance(low, int):
-        return np.asarray(rng.integers(low, high, shape))
-    return np.asarray(rng.uniform(low, high, shape))

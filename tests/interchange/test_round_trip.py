@@ -13,6 +13,7 @@ import sympy
 import workloads
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from operands import draw
 
 import symgrad as sg
 import symgrad.primitives.special
@@ -87,15 +88,6 @@ def all_orders(program: Program, arrays: list[Any]) -> None:
     sens = [np.ones(n.shape, n.dtype) for n in program.outputs]
     same_values(pulled, [*arrays, *sens])
     again(pushforward(pulled))
-
-
-def draw(rng: np.random.Generator, interval: Any, shape: tuple) -> np.ndarray:
-    low, high = interval
-    if isinstance(low, bool):
-        return np.asarray(rng.random(shape) < 0.5)
-    if isinstance(low, int):
-        return np.asarray(rng.integers(low, high, shape))
-    return np.asarray(rng.uniform(low, high, shape))
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from operands import draw
 
 from symgrad import jvp, vjp, vmap
 from symgrad.primitives.contraction import EINSUM, GATE
@@ -133,20 +134,11 @@ def check_lifting(fn, draw, count):
         expect_equal(vmap(slopes, backend="numpy")(*args), looped(slopes, axes, 3, 0)(*args), "vmap of derivatives")
 
 
-def draw_operand(rng, interval, shape):
-    low, high = interval
-    if isinstance(low, bool):
-        return np.asarray(rng.random(shape) < 0.5)
-    if isinstance(low, int):
-        return np.asarray(rng.integers(low, high, shape))
-    return np.asarray(rng.uniform(low, high, shape))
-
-
 @pytest.mark.parametrize(("name", "shapes"), TEMPLATE_CASES)
 def test_elementwise_function(name, shapes):
     rng = np.random.default_rng(7)
-    draw = lambda: [draw_operand(rng, i, s) for i, s in zip(DOMAINS[name], shapes, strict=True)]  # noqa: E731
-    check_lifting(TEMPLATES[name].ufunc, draw, len(shapes))
+    drawn = lambda: [draw(rng, i, s) for i, s in zip(DOMAINS[name], shapes, strict=True)]  # noqa: E731
+    check_lifting(TEMPLATES[name].ufunc, drawn, len(shapes))
 
 
 @pytest.mark.parametrize(("function", "case"), FUNCTION_CASES)

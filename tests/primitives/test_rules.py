@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from operands import draw
 
 from symgrad.primitives.elementwise import TEMPLATES
 from symgrad.primitives.functions import DOMAINS
@@ -23,16 +24,6 @@ SHAPES = {
     ],
     3: [((2, 3), (2, 3), (2, 3)), ((2, 1), (3,), ()), ((), (2, 1), (3,)), ((3,), (), (2, 3))],
 }
-
-
-def draw(rng, interval, shape):
-    """Operands of the interval's kind: floats, ints or bools."""
-    low, high = interval
-    if isinstance(low, bool):
-        return np.asarray(rng.random(shape) < 0.5)
-    if isinstance(low, int):
-        return np.asarray(rng.integers(low, high, shape))
-    return np.asarray(rng.uniform(low, high, shape))
 
 
 TEMPLATE_CASES = [

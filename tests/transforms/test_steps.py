@@ -9,6 +9,7 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from operands import draw
 
 import symgrad as sg
 from symgrad import nn
@@ -420,14 +421,7 @@ OPERATIONS = [
 def test_every_elementwise_operation(name):
     rng = np.random.default_rng(3)
     shapes = {1: [(2, 3)], 2: [(2, 3), (3,)], 3: [(2, 3), (3,), ()]}[TEMPLATES[name].arity]
-    args = []
-    for (low, high), shape in zip(DOMAINS[name], shapes, strict=True):
-        if isinstance(low, bool):
-            args.append(rng.random(shape) < 0.5)
-        elif isinstance(low, int):
-            args.append(np.asarray(rng.integers(low, high, shape)))
-        else:
-            args.append(np.asarray(rng.uniform(low, high, shape)))
+    args = [draw(rng, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
     ufunc = TEMPLATES[name].ufunc
     positions = tuple(k for k, a in enumerate(args) if a.dtype.kind == "f")
     if not positions or np.asarray(ufunc(*args)).dtype.kind != "f":
