@@ -13,6 +13,9 @@ sends, it gives the messages back: an iterable of ``(content, buffers)``), ``the
 JupyterLab's variables and page attributes; ``None``: a page without any, as in other front ends), ``width``,
 ``height`` and ``scale`` (device pixels a CSS pixel).
 
+No test waits for a time: ``settle()`` waits until every message is answered and drawn, ``wait_until(condition)`` for
+what comes later.
+
 Playwright's sync API runs once a thread, so a fixture around ``browser`` ends before ``notebook`` of the conftest
 starts: scope ``class`` (the fixture ``widget`` of the conftest is that).
 """
@@ -23,6 +26,7 @@ import base64
 import contextlib
 import importlib.util
 import pathlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -81,6 +85,21 @@ const text = buffer => {
   for (let k = 0; k < all.length; k += 8192) made += String.fromCharCode(...all.subarray(k, k + 8192));
   return btoa(made);
 };
+let moved = 0, open = 0; // what was sent or received so far; messages that the kernel has not answered yet
+window.settled = async () => {
+  // an answer may ask in turn, at once or when it is drawn; what a frame draws is asked for in the next
+  for (let seen = -1; seen !== moved || open; ) {
+    seen = moved;
+    for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
+  }
+};
+window.deliver = replies => {
+  open++;
+  setTimeout(() => {
+    open--;
+    replies.forEach(reply => window.model.receive(...reply));
+  });
+};
 window.makeModel = state => {
   const listeners = {};
   const emit = (name, ...values) => [...(listeners[name] ?? [])].forEach(f => f(...values));
@@ -100,9 +119,15 @@ window.makeModel = state => {
         listeners[n] = f ? (listeners[n] ?? []).filter(g => g !== f) : [];
     },
     send(content, callbacks, buffers) {
-      window.sentToKernel(JSON.parse(JSON.stringify(content)), (buffers ?? []).map(text));
+      moved++;
+      open++;
+      const answered = window.sentToKernel(JSON.parse(JSON.stringify(content)), (buffers ?? []).map(text));
+      answered.finally(() => open--);
     },
-    receive(content, buffers) { emit("msg:custom", content, buffers.map(b => new DataView(bytes(b).buffer))); },
+    receive(content, buffers) {
+      moved++;
+      emit("msg:custom", content, buffers.map(b => new DataView(bytes(b).buffer)));
+    },
     listening: () => Object.values(listeners).reduce((n, l) => n + l.length, 0),
   };
 };
@@ -143,8 +168,7 @@ class Shown:
             return
         replies = [[c, _texts(b)] for c, b in self._answer(message.content, message.buffers) or ()]
         # not awaited here: inside a callback of the page it would wait for itself
-        deliver = "replies => setTimeout(() => replies.forEach(r => window.model.receive(...r)))"
-        self.page.evaluate(deliver, replies)
+        self.page.evaluate("replies => window.deliver(replies)", replies)
 
     def send(self, content: Any, buffers: Sequence[bytes] = ()) -> None:
         """A custom message from the kernel."""
@@ -166,10 +190,15 @@ class Shown:
         """The messages sent whose content has this ``kind``."""
         return [m for m in self.sent if m.content.get(key) == kind]
 
-    def wait_sent(self, condition: Callable[[list[Message]], Any], seconds: float = 5) -> Any:
-        """Wait until ``condition(sent)`` holds; gives what it gave."""
-        for _ in range(int(seconds * 50)):
-            found = condition(self.sent)
+    def settle(self) -> None:
+        """Wait until every message is answered, what the answers asked for too, and all is drawn."""
+        self.page.evaluate("() => window.settled()")
+
+    def wait_until(self, condition: Callable[[], Any], seconds: float = 30) -> Any:
+        """Wait until ``condition()`` holds; gives what it gave."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = condition()
             if found:
                 return found
             self.page.wait_for_timeout(20)
@@ -225,7 +254,7 @@ def browser() -> Iterator[Callable[..., Shown]]:
             context = running.new_context(viewport={"width": width, "height": height}, device_scale_factor=scale)
             contexts[:] = [context]
             page = context.new_page()
-            page.set_default_timeout(10_000)
+            page.set_default_timeout(30_000)
             shown = Shown(page, answer)
             style = css or module.with_suffix(".css")
             files = {

@@ -53,7 +53,7 @@ class TestModule:
             shown.explorer = explorer
             if not silent:
                 shown.page.wait_for_function("() => document.querySelector('.sg-heading').textContent")
-                shown.page.wait_for_timeout(150)
+                shown.settle()
             return shown
 
         return open_
@@ -77,12 +77,12 @@ class TestModule:
     def test_a_theme_that_changes_recolours(self, open_explorer):
         shown = open_explorer(sg.jacobian(lambda x: x**2), np.array([1.0, 2.0]))
         assert rgb(LIGHT["paper"]) in _colors(shown, 0, 1)
+        assert rgb(DARK["paper"]) not in _colors(shown, 0, 1)
         shown.page.evaluate(
             "() => { document.documentElement.style.setProperty('--jp-ui-font-color1', 'white');"
             "document.body.dataset.jpThemeLight = 'false'; }"
         )
-        shown.page.wait_for_timeout(600)
-        assert rgb(DARK["paper"]) in _colors(shown, 0, 1)
+        shown.wait_until(lambda: rgb(DARK["paper"]) in _colors(shown, 0, 1))
 
     def test_hover_names_the_entry(self, open_explorer):
         shown = open_explorer(sg.jacobian(_arm), *ARM)
@@ -162,7 +162,7 @@ class TestModule:
         page.locator(CANVAS).focus()
         for key in ("Control+End", *"+++++++++++"):
             page.keyboard.press(key)
-        page.wait_for_timeout(400)
+        shown.settle()
         last = shown.kinds("window")[-1].content
         assert last["rows"][1] == 5000
         assert last["rows"][0] > 3900
@@ -172,18 +172,20 @@ class TestModule:
         assert high - low < 60
         count = len(shown.kinds("window"))
         page.keyboard.press("-")  # what was asked for reaches further than what is seen
-        page.wait_for_timeout(200)
+        shown.settle()
         assert len(shown.kinds("window")) == count
         page.keyboard.press("0")
-        page.wait_for_timeout(200)
+        shown.settle()
         assert shown.kinds("window")[-1].content["rows"] == [0, 5000]
 
     def test_two_hundred_steps_ask_twice(self, open_explorer):
         shown = open_explorer(sg.jacobian(_banded), np.linspace(1, 2, 5001), silent=True)
         page = shown.page
         answers = lambda message: [shown.send(*a) for a in shown.explorer.answers(message.content)]  # noqa: E731
-        answers(shown.wait_sent(lambda sent: sent)[0])
-        answers(shown.wait_sent(lambda sent: [m for m in sent if m.content["kind"] == "window"])[0])
+        for kind in ("open", "window"):
+            shown.settle()
+            answers(shown.kinds(kind)[0])
+        shown.settle()
         page.locator(CANVAS).focus()
         for _ in range(100):
             page.keyboard.press("+")
@@ -192,10 +194,10 @@ class TestModule:
             asked = shown.kinds(kind)
             assert len(asked) == (2 if kind == "window" else 1)
             answers(asked[-1])
-            page.wait_for_timeout(50)
+            shown.settle()
             assert len(shown.kinds(kind)) == len(asked) + 1
             answers(shown.kinds(kind)[-1])
-        page.wait_for_timeout(50)
+        shown.settle()
         newest = shown.kinds("window")[-1].content
         assert newest["rows"][1] - newest["rows"][0] <= 1100
         assert len(shown.kinds("window")) == 3
@@ -211,7 +213,7 @@ class TestModule:
         mouse.move(box["x"] + 250, box["y"] + 250)
         mouse.up()
         shown.page.keyboard.up("Shift")
-        shown.page.wait_for_timeout(300)
+        shown.settle()
         (low, high) = shown.kinds("window")[-1].content["rows"]
         assert 700 < high - low < 2100
         mouse.move(box["x"] + 200, box["y"] + 200)
@@ -219,7 +221,7 @@ class TestModule:
         for k in range(1, 20):
             mouse.move(box["x"] + 200, box["y"] + 200 - 20 * k)
         mouse.up()
-        shown.page.wait_for_timeout(300)
+        shown.settle()
         assert shown.kinds("window")[-1].content["rows"][0] > low
         assert shown.kinds("pick") == []
 
@@ -229,11 +231,11 @@ class TestModule:
         faint = _colors(shown, 0, 0)
         assert ticks.inner_text().split() == ["−1", "−0.5", "0", "0.5", "1"]
         shown.page.get_by_role("button", name="Log").click()
-        shown.page.wait_for_timeout(200)
+        shown.settle()
         assert ticks.inner_text().split() == ["−1", "−0.001", "±1e−06", "0.001", "1"]
         assert _colors(shown, 0, 0) == faint
         shown.page.get_by_role("button", name="Pattern").click()
-        shown.page.wait_for_timeout(200)
+        shown.settle()
         assert _colors(shown, 0, 0) == _colors(shown, 1, 1)
         assert _colors(shown, 0, 0) != faint
 
@@ -246,7 +248,7 @@ class TestModule:
         assert shown.page.locator("th").all_inner_texts() == ["by p", "by q", "out['a']", "out['b']"]
         buttons.nth(3).focus()
         shown.page.keyboard.press("Enter")
-        shown.page.wait_for_timeout(200)
+        shown.settle()
         assert [b.get_attribute("aria-pressed") for b in buttons.all()] == ["false", "false", "false", "true"]
         shown.page.locator(CANVAS).click(position=_place(0, 0))
         shown.page.locator(".sg-title").wait_for()
@@ -282,7 +284,7 @@ class TestModule:
     def test_one_entry_and_none(self, open_explorer, function, args, text):
         shown = open_explorer(sg.jacobian(function), *args)
         shown.page.locator(CANVAS).click(position={"x": 50, "y": 30 if not text else 60}, force=True)
-        shown.page.wait_for_timeout(300)
+        shown.settle()
         assert shown.page.locator(".sg-readout").inner_text().startswith(text)
         assert shown.failures == []
 

@@ -110,7 +110,7 @@ class TestWidget:
         asked = w.kinds("box")
         assert len(asked) == 1
         w.send({"kind": "details", "key": asked[0].content["key"], "rows": []})
-        w.wait_sent(lambda sent: len(w.kinds("box")) == 2)
+        w.wait_until(lambda: len(w.kinds("box")) == 2)
         assert w.kinds("box")[-1].content["key"] == keys[199 % len(keys)]
 
     def test_folding_anew(self, opened):
