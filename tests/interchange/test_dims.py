@@ -1,11 +1,11 @@
 """Sizes in a document: exact both ways, and bounded."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import calls
 
 from symgrad.errors import LoadError
 from symgrad.interchange.dims import Dims, terms, written_dim
@@ -93,14 +93,16 @@ def test_what_is_no_size_is_refused(value, message):
         read(value)
 
 
-def test_sizes_that_explode_are_refused_in_time():
-    begun = time.perf_counter()
+def test_sizes_that_explode_are_refused_early():
     value = {"add": ["n", "m", 1]}
     for _ in range(8):
         value = {"add": [{"pow": [value, 8]}, {"mul": [value, value]}]}
-    with pytest.raises(LoadError):
-        read(value)
-    assert time.perf_counter() - begun < 2
+
+    def refused():
+        with pytest.raises(LoadError):
+            read(value)
+
+    assert calls(refused) < 200_000
 
 
 def test_more_names_than_there_may_be():

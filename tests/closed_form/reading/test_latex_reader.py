@@ -1,7 +1,5 @@
 """LaTeX is read as it is meant or refused at its place: nothing is guessed, dropped or run."""
 
-import time
-
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -170,14 +168,12 @@ PIECES += [
 @given(st.lists(st.sampled_from(PIECES), max_size=14))
 @settings(max_examples=300, deadline=None)
 def test_noise_is_read_or_refused(pieces):
-    start = time.monotonic()
     try:
         made = read_latex(" ".join(pieces))
     except SymgradError:
         pass
     else:
         assert isinstance(made, (sympy.Basic, sympy.matrices.MatrixBase))
-    assert time.monotonic() - start < 20
 
 
 SYMBOLS = sympy.symbols("x y theta x_1", real=True)

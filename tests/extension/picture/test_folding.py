@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -23,26 +22,21 @@ def deep(x):
 
 @pytest.fixture(scope="module")
 def long():
-    """The picture of 10^4 operations, and what it took."""
-    begun = time.monotonic()
-    shown = picture(symgrad.grad(deep), (np.ones(3),), {})
-    assert shown.svg
-    return shown, time.monotonic() - begun
+    """The picture of 10^4 operations."""
+    return picture(symgrad.grad(deep), (np.ones(3),), {})
 
 
 def test_ten_thousand_operations(long):
-    shown, seconds = long
-    assert len(shown.diagram.subject.program.bindings) >= 9_000
-    assert shown.diagram.by == "line"
-    assert "operations folded into" in shown.svg
-    assert len(shown.svg) < 50_000
-    assert "x = np.sin(x) * 1.01 + 0.1" in shown.svg
-    assert seconds < 60
+    assert len(long.diagram.subject.program.bindings) >= 9_000
+    assert long.diagram.by == "line"
+    assert "operations folded into" in long.svg
+    assert len(long.svg) < 50_000
+    assert "x = np.sin(x) * 1.01 + 0.1" in long.svg
 
 
 @pytest.mark.parametrize("way", ["line", "loop", "stretch"])
 def test_every_operation_is_in_one_box(long, way):
-    shown = long[0].by(way)
+    shown = long.by(way)
     inside = [n for b in shown.diagram.boxes if b.kind in ("operation", "group") for n in b.nodes]
     assert sorted(inside, key=id) == sorted(shown.diagram.subject.program.bindings, key=id)
     keys = {b.key for b in shown.diagram.boxes}
@@ -51,12 +45,12 @@ def test_every_operation_is_in_one_box(long, way):
 
 
 def test_stretches_are_few(long):
-    assert len(long[0].by("stretch").diagram.boxes) <= 30
+    assert len(long.by("stretch").diagram.boxes) <= 30
 
 
 def test_an_unknown_way(long):
     with pytest.raises(ArgumentError, match="choose one of"):
-        long[0].by("colour")
+        long.by("colour")
 
 
 def test_short_programs_are_not_folded():
