@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy
 
+from ...primitives.selection import spell_range
 from .expression import Expression
 
 SUM, KRON, HADAMARD, PRODUCT, POSTFIX, ATOM = range(1, 7)
@@ -288,15 +289,8 @@ class Text:
     _softmax = _logsumexp = _reduction = _along
 
     def _slice(self, x: Expression) -> tuple[str, int]:
-        entries = []
-        for e in x.data:
-            start, length, step = e if isinstance(e, tuple) else (e, None, 1)
-            if length is None:
-                entries.append(str(start))
-                continue
-            stop = start + length * step
-            last = "" if isinstance(stop, int) and stop < 0 else stop  # down to the first, which -1 is not
-            entries.append(f"{start}:{last}" + (f":{step}" if step != 1 else ""))
+        sizes = [d for d in (x.args[0].rows, x.args[0].columns) if d != 1]
+        entries = [spell_range(*e, d) if isinstance(e, tuple) else str(e) for e, d in zip(x.data, sizes, strict=True)]
         return self.indexed(self._within(x.args[0], ATOM), ",".join(entries)), ATOM
 
 

@@ -142,7 +142,8 @@ class Reader:
             raise NotExpressible
         top, bottom, factors = self._scalars(term.factors)
         if len(factors) == 1 and factors[0].labels == term.out and factors[0].base.kind == "group":
-            return ex.scaled(coefficient, top, bottom, self._sum(factors[0].base.args[0], split))
+            inside = self._sum(factors[0].base.args[0], split)
+            return ex.scaled(coefficient, top, bottom, ex.power(inside, factors[0].power))
         body = self._paired(term.out, factors, dims, split)
         if body is None:  # a factor on both axes of the rows, or of the columns, scales them
             rows, columns = set(term.out[:split]), set(term.out[split:])
