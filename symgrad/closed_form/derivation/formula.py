@@ -45,7 +45,8 @@ def formula(program: Program, names: Names) -> Formula:
     letters = Letters([names[n] for n in program.inputs])
     shown = optimized(Program(program.inputs, [root], letters.labels, program.graph))
     empty = any(d == 0 for n in shown.nodes for d in n.shape)
-    form = None if empty else matrix_forms(shown)[0]
+    # an array of three axes has no matrix notation of its own: a line that reshapes it says nothing
+    form = None if empty or root.ndim > 2 else matrix_forms(shown)[0]
     if form is not None and form.length <= _MOST_LETTERS:
         text = form.text + "".join(f", {line}" for line in form.where)
         return Formula(letters.in_text(text), letters.in_latex(form.latex_line))
