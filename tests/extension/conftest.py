@@ -24,7 +24,8 @@ def _shell(tmp_path_factory):
 def shell(_shell):
     """An IPython whose namespace holds what the test puts there."""
     _shell.reset(new_session=False)
-    _shell.run_cell("import numpy as np\n%load_ext symgrad")
+    # what takes long on a busy machine says so in a line of its own, which no test here is about
+    _shell.run_cell("import numpy as np\n%load_ext symgrad\n%symgrad progress=0")
     yield _shell
     _shell.run_line_magic("unload_ext", "symgrad")
 
