@@ -316,7 +316,7 @@ class Writer:
             self.fresh.add(node)
 
     def _results(self) -> list[str]:
-        """The outputs, each an array of its own: no views of inputs, constants or one another."""
+        """The outputs, each an array of its own: no views of inputs, constants or one another; scalars as such."""
         results: list[str] = []
         for node in self.program.outputs:
             name = self.names[node]
@@ -325,6 +325,8 @@ class Writer:
                 name = f"np.{node.dtype.name}({name})"
             elif not owned and not node.weak:
                 name = self.assign(f"np.array({name})") if node.shape else self.assign(f"np.array({name})[()]")
+            elif not node.shape and not node.weak:  # np.where and its kin give arrays of no axes
+                name = f"{name}[()]"
             results.append(name)
         return results
 

@@ -231,3 +231,11 @@ def test_what_is_made_of_python_floats_gives_way_to_smaller_ones(size, dtype, ba
         got, want = symgrad.symbolic(function, backend=backend)(0.1, x), function(0.1, x)
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=2e-3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_scalars_are_numpys_own_and_no_arrays_of_no_axes(backend):
+    gradient = symgrad.grad(lambda x, y: np.abs(x) * np.maximum(x, y), (0, 1), backend=backend)
+    assert [type(part) for part in gradient(-1.0, 2.0)] == [np.float64, np.float64]
+    chosen = symgrad.symbolic(lambda x: (np.where(x > 0, x, 2.0), np.reshape(x, ()), x > 0), backend=backend)
+    assert [type(part) for part in chosen(np.ones(()))] == [np.float64, np.float64, np.bool_]
