@@ -40,6 +40,17 @@ class ShapeError(SymgradError, ValueError):
     """Shapes that do not fit together, said with both shapes."""
 
 
+class AxisError(ShapeError, numpy.exceptions.AxisError):
+    """An axis that an array does not have; NumPy's own, with the user's line."""
+
+    def __init__(self, axis: int, ndim: int) -> None:
+        super().__init__(axis, ndim)
+        self.message = at_user_line(f"axis {axis} is out of bounds for array of dimension {ndim}")
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class DtypeError(SymgradError, TypeError):
     """A dtype that cannot be differentiated, such as integers."""
 

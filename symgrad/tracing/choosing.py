@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.primitive import literal
 from .declare import Case, Given, implements
@@ -66,19 +67,49 @@ def _divmod(x1, x2):
     return np.floor_divide(x1, x2), np.remainder(x1, x2)
 
 
-@implements(np.gradient, cases=[Case((5,)), Case((5,), Given(0.5))])
-def _gradient(x, *spacing):
-    x = Tracer(as_node(x))
-    if x.ndim != 1 or len(spacing) > 1 or (spacing and not isinstance(spacing[0], (int, float))):
-        raise UnsupportedOperation(at_user_line("np.gradient is supported for one-dimensional, evenly spaced arrays."))
-    h = spacing[0] if spacing else 1.0
-    inner = (x[2:] - x[:-2]) / (2.0 * h)
-    return np.concatenate([(x[1:2] - x[:1]) / h, inner, (x[-1:] - x[-2:-1]) / h])
+@implements(
+    np.gradient,
+    cases=[
+        Case((5,)),
+        Case((5,), Given(0.5)),
+        Case((3, 4)),
+        Case((2, 3, 3), Given(0.5), Given(2.0), axis=(0, -1)),
+        Case((3, 2), axis=0),
+    ],
+)
+def _gradient(f, *varargs, axis=None):
+    x = Tracer(as_node(f))
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [normalized_axis(k, x.ndim) for k in axes]
+    if not all(isinstance(h, (int, float)) for h in varargs):
+        raise UnsupportedOperation(at_user_line("np.gradient is supported for evenly spaced arrays: pass the spacing."))
+    steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
+    if len(steps) != len(axes):
+        raise ArgumentTypeError(at_user_line(f"np.gradient takes one spacing, or one for each of {len(axes)} axes"))
+    made = [_differences(x if x.dtype.kind == "f" else x.astype(float), k, h) for k, h in zip(axes, steps, strict=True)]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _differences(x: Tracer, k: int, h: float) -> Any:
+    """Central differences along axis ``k``, one-sided at its ends."""
+    if x._symgrad_node.shape[k] in (0, 1):
+        raise ShapeError(at_user_line("np.gradient needs at least two elements along an axis"))
+    lead = (slice(None),) * k
+
+    def at(start: int | None, stop: int | None) -> Tracer:
+        return x[(*lead, slice(start, stop))]
+
+    inner = (at(2, None) - at(None, -2)) / (2.0 * h)
+    return np.concatenate([(at(1, 2) - at(0, 1)) / h, inner, (at(-1, None) - at(-2, -1)) / h], axis=k)
 
 
 @implements(np.diff, cases=[Case((5,)), Case((3, 4), axis=0), Case((5,), n=2)])
 def _diff(a, n=1, axis=-1):
     x = Tracer(as_node(a))
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise ArgumentError(at_user_line(f"np.diff: n={n!r} must be a whole number, 0 or more"))
+    if not n:
+        return x
     k = normalized_axis(axis, x.ndim)
     lead = (slice(None),) * k
     for _ in range(n):

@@ -12,6 +12,7 @@ from ..primitives.primitive import dim_value
 from ..program.dims import is_concrete, size
 from ..program.node import Node
 from .declare import Case, Given, implements
+from .reductions import normalized_axes
 from .sizes import shown, shown_shape, whole
 from .trace import as_node, running
 from .tracer import Tracer
@@ -61,7 +62,7 @@ def _ndim(a):
 @implements(np.size, cases=[Case((2, 3)), Case((2, 3), axis=1)])
 def _size(a, axis=None):
     x = as_node(a)
-    return shown(size(x.shape) if axis is None else x.shape[axis])
+    return shown(size(tuple(x.shape[k] for k in normalized_axes(axis, x.ndim))))
 
 
 @implements(np.copy, cases=[Case((2, 3))])

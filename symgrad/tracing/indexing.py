@@ -35,8 +35,15 @@ def _parts(index: Any) -> tuple:
 def _expand(x: Node, index: Any) -> list[Any]:
     """One entry an axis (int, slice, array) or None for a new axis; the ellipsis filled in."""
     entries: list[Any] = []
+    masks: list[tuple[int, np.ndarray]] = []  # and where their indices begin
     for part in _parts(index):
-        entries += _boolean(part) if _is_boolean(part) else [part]
+        if _is_boolean(part):
+            chosen = _boolean(part)
+            if np.ndim(part):
+                masks.append((len(entries), np.asarray(part)))
+            entries += chosen
+        else:
+            entries.append(part)
     taken = sum(1 for e in entries if e is not None and e is not Ellipsis)
     if taken > x.ndim:
         raise IndexError(at_user_line(f"too many indices: the array is {x.ndim}-dimensional, but {taken} were indexed"))
@@ -46,7 +53,20 @@ def _expand(x: Node, index: Any) -> list[Any]:
         entries[dots[0] : dots[0] + 1] = rest
     else:
         entries += rest
+    for place, mask in masks:
+        after_dots = bool(dots) and place > dots[0]
+        _check_mask(x, mask, entries[: place + after_dots * (len(rest) - 1)])
     return [_as_index(e) for e in entries]
+
+
+def _check_mask(x: Node, mask: np.ndarray, before: list[Any]) -> None:
+    """A mask has the shape of the axes that it picks from."""
+    axis = sum(e is not None for e in before)
+    picked = x.shape[axis : axis + mask.ndim]
+    if len(picked) < mask.ndim or not all(
+        running().assumes(normal(d - n), "zero") for d, n in zip(picked, mask.shape, strict=True)
+    ):
+        raise IndexError(at_user_line(f"a boolean index of shape {mask.shape} does not fit axes of sizes {picked}"))
 
 
 def _is_boolean(part: Any) -> bool:
@@ -181,10 +201,14 @@ def _advanced(x: Node, entries: list[Any]) -> Node:
 def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     """Several index arrays as one into the C-ordered product of their axes."""
     if not any(isinstance(i, Node) for i in indices) and is_concrete(tuple(dims)):
-        arrays = np.broadcast_arrays(*[np.asarray(i).astype(np.intp) for i in indices])
+        try:
+            arrays = np.broadcast_arrays(*[np.asarray(i).astype(np.intp) for i in indices])
+        except ValueError as error:
+            raise IndexError(at_user_line(f"index arrays do not fit each other: {error}")) from error
         for a, d in zip(arrays, dims, strict=True):
             if a.size and (a.min() < -d or a.max() >= d):
-                raise IndexError(at_user_line(f"index {a.max()} is out of bounds for an axis of size {d}"))
+                beyond = a.max() if a.max() >= d else a.min()
+                raise IndexError(at_user_line(f"index {beyond} is out of bounds for an axis of size {d}"))
         wrapped = [np.where(a < 0, a + d, a) for a, d in zip(arrays, dims, strict=True)]
         flat = np.ravel_multi_index(wrapped, tuple(dims)) if len(dims) > 1 else wrapped[0]
         return running().constant(np.asarray(flat, dtype=np.intp))
@@ -252,7 +276,10 @@ def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
         raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
     shape = concrete(x.shape, "x[i] = v with an index array")
     number = np.arange(size(shape)).reshape(shape)
-    chosen = number[tuple(entries)]
+    try:
+        chosen = number[tuple(entries)]
+    except IndexError as error:
+        raise IndexError(at_user_line(str(error))) from error
     if not chosen.size:
         return x
     wide = reshape(_fit(value, chosen.shape), (chosen.size,)) if not value.is_literal else None

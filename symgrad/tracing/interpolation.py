@@ -80,6 +80,8 @@ def _looked_up(x: Any, index: Tracer) -> Tracer:
 @implements(np.polyval, cases=[Case((4,), (3,)), Case((1,), (2, 2)), Case(Given([2.0, 0.0, -1.0]), ())])
 def _polyval(p, x):
     coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
+    if not coefficients.ndim:
+        raise ShapeError(at_user_line("np.polyval takes a vector of coefficients, not a number"))
     value: Any = np.zeros_like(at)
     for c in coefficients:
         value = value * at + c
@@ -102,7 +104,7 @@ def _trapezoid(y, x=None, dx=1.0, axis=-1):
     width: Any = dx
     if x is not None:
         places = Tracer(as_node(x))
-        width = np.diff(places, axis=0 if places.ndim == 1 else k)
+        width = np.diff(places, axis=0 if places.ndim == 1 else axis)
         if places.ndim == 1:
             width = width.reshape([-1 if j == k else 1 for j in range(heights.ndim)])
     lead = (slice(None),) * k

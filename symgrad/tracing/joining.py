@@ -81,13 +81,15 @@ def _hstack(tup, dtype=None, casting=None):
 
 @implements(np.column_stack, cases=[Case([(3,), (3, 2)])])
 def _column_stack(tup):
-    return _joined([reshape(n, (n.shape[0], 1)) if n.ndim == 1 else n for n in _nodes(tup)], 1)
+    return _joined([reshape(n, (size(n.shape), 1)) if n.ndim < 2 else n for n in _nodes(tup)], 1)
 
 
 def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
     k = normalized_axis(axis, x.ndim)
     (n,) = concrete((x.shape[k],), "splitting an array")
     if isinstance(sections, (int, np.integer)):
+        if sections < 1:
+            raise ShapeError(at_user_line(f"an array is split into one section or more, not into {sections}"))
         each, extra = divmod(n, int(sections))
         bounds = np.cumsum([0] + [each + 1] * extra + [each] * (int(sections) - extra)).tolist()
     else:
@@ -104,8 +106,8 @@ def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
 @implements(np.split, cases=[Case((6, 2), Given(3)), Case((5,), Given([1, 3])), Case((2, 4), Given(2), axis=1)])
 def _split(ary, indices_or_sections, axis=0):
     x = as_node(ary)
-    (n,) = concrete((x.shape[axis],), "splitting an array")
-    if isinstance(indices_or_sections, int) and n % indices_or_sections:
+    (n,) = concrete((x.shape[normalized_axis(axis, x.ndim)],), "splitting an array")
+    if isinstance(indices_or_sections, (int, np.integer)) and n % (indices_or_sections or 1):
         raise ShapeError(at_user_line("array split does not result in an equal division; use np.array_split"))
     return _pieces(x, indices_or_sections, axis)
 

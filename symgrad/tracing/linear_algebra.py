@@ -206,7 +206,7 @@ def _vecdot(x1, x2, /, *, axis=-1):
 
 @implements(np.linalg.cross, cases=[Case((3,), (3,)), Case((3, 2), (3, 2), axis=0)])
 def _cross(x1, x2, /, *, axis=-1):
-    return FUNCTIONS[np.cross](x1, x2, axis=axis)
+    return FUNCTIONS[np.cross](x1, x2, axisa=axis, axisb=axis, axisc=axis)
 
 
 @implements(np.linalg.outer, cases=[Case((3,), (2,))])

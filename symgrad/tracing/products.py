@@ -12,6 +12,7 @@ from ..primitives.contraction import contract
 from ..primitives.shaping import reshape
 from ..program.node import Node
 from .declare import Case, Given, implements
+from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer
 
@@ -97,6 +98,10 @@ def _outer(a, b):
     return Tracer(f.multiply(reshape(x, (*x.shape, 1)), reshape(y, (1, *y.shape))))
 
 
+def _each_axis(axes: Any, x: Node) -> tuple[int, ...]:
+    return tuple(normalized_axis(k, x.ndim) for k in (axes if isinstance(axes, (list, tuple, range)) else (axes,)))
+
+
 @implements(
     np.tensordot,
     cases=[
@@ -108,12 +113,8 @@ def _outer(a, b):
 )
 def _tensordot(a, b, axes: Any = 2):
     x, y = as_node(a), as_node(b)
-    if isinstance(axes, int):
-        axes_x, axes_y = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
-    else:
-        first, second = axes
-        axes_x = tuple(k % x.ndim for k in (first if isinstance(first, (list, tuple)) else (first,)))
-        axes_y = tuple(k % y.ndim for k in (second if isinstance(second, (list, tuple)) else (second,)))
+    first, second = (range(-axes, 0), range(axes)) if isinstance(axes, int) else axes
+    axes_x, axes_y = _each_axis(first, x), _each_axis(second, y)
     if len(axes_x) != len(axes_y) or any(x.shape[i] != y.shape[j] for i, j in zip(axes_x, axes_y, strict=True)):
         raise _fail("tensordot", x, y)
     return _contract_axes(x, y, axes_x, axes_y, "tensordot")
@@ -144,7 +145,10 @@ def _einsum(*operands, optimize=False, **kwargs):
     form = [operands[0], *stand_ins] if spelled else [*operands]
     if not spelled:  # arrays and lists of axes in turn
         form[: 2 * len(nodes) : 2] = stand_ins
-    inputs, output, _ = parse_einsum_input(form)
+    try:
+        inputs, output, _ = parse_einsum_input(form)
+    except ValueError as error:
+        raise ShapeError(at_user_line(f"einsum: {error}")) from error
     terms = inputs.split(",")
     extent: dict[str, Any] = {}
     for letters, node in zip(terms, nodes, strict=True):

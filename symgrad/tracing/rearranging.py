@@ -16,7 +16,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
-from .reductions import normalized_axes, normalized_axis
+from .reductions import along, normalized_axes, normalized_axis
 from .sizes import concrete, whole
 from .trace import as_node, running
 from .tracer import Tracer
@@ -48,10 +48,13 @@ def _roll(a, shift, axis=None):
     x = as_node(a)
     if axis is None:
         return Tracer(reshape(_roll(Tracer(reshape(x, (size(x.shape),))), shift, 0)._symgrad_node, x.shape))
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
-    for by, k in zip(shifts, axes, strict=True):
-        k = normalized_axis(k, x.ndim)
+    axes = [normalized_axis(k, x.ndim) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    try:
+        shifts, axes = np.broadcast_arrays(shifts, axes)
+    except ValueError as error:
+        raise ShapeError(at_user_line(f"np.roll: the shifts {shift} do not fit the axes {axis}")) from error
+    for by, k in zip(shifts.tolist(), axes.tolist(), strict=True):
         n = x.shape[k]
         by = int(by) % n if is_concrete((n,)) and n else _within(int(by), n)
         if by != 0:
@@ -92,7 +95,10 @@ def _rot90(m, k=1, axes=(0, 1)):
 )
 def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
     x = as_node(array)
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    try:
+        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    except ValueError as error:
+        raise ShapeError(at_user_line(f"np.pad: the widths {pad_width} do not fit shape {x.shape}")) from error
     if mode == "constant":
         shape = tuple(before + d + after for (before, after), d in zip(widths, x.shape, strict=True))
         spec = tuple((before, d, 1) for (before, _), d in zip(widths, x.shape, strict=True))
@@ -107,6 +113,8 @@ def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
     for k, width in enumerate(widths):
         if any(width):
             (length,) = concrete((x.shape[k],), f"np.pad with mode={mode!r}")
+            if not length:
+                raise ShapeError(at_user_line(f"np.pad with mode={mode!r} cannot extend an axis without elements"))
             x = _taken(x, np.pad(np.arange(length), width, mode=mode), k)
     return Tracer(x)
 
@@ -115,12 +123,13 @@ def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
     np.repeat, cases=[Case((3,), Given(2)), Case((2, 3), Given(2), axis=0), Case((2, 3), Given([1, 2]), axis=0)]
 )
 def _repeat(a, repeats, axis=None):
-    x = as_node(a)
-    if axis is None:
-        x, axis = reshape(x, (size(x.shape),)), 0
-    k = normalized_axis(axis, x.ndim)
+    x, k = along(as_node(a), axis)
     (length,) = concrete((x.shape[k],), "np.repeat")
-    return Tracer(_taken(x, np.repeat(np.arange(length), repeats), k))
+    try:
+        index = np.repeat(np.arange(length), repeats)
+    except ValueError as error:
+        raise ShapeError(at_user_line(f"np.repeat: {repeats} repeats do not fit an axis of size {length}")) from error
+    return Tracer(_taken(x, index, k))
 
 
 @implements(
@@ -142,12 +151,11 @@ def _tile(A, reps):
     np.take, cases=[Case((5,), Given([0, 2, 2])), Case((2, 3), Given([[0, -1]]), axis=1), Case((2, 3), Given(1))]
 )
 def _take(a, indices, axis=None, mode="raise"):
-    x = Tracer(as_node(a))
+    node, k = along(as_node(a), axis)
+    x = Tracer(node)
     if mode != "raise":
         raise UnsupportedOperation(at_user_line(f"np.take with mode={mode!r} is not supported on traced arrays."))
-    if axis is None:
-        return x.ravel()[indices if not isinstance(indices, (list, tuple)) else np.asarray(indices)]
-    index = (slice(None),) * normalized_axis(axis, x.ndim)
+    index = (slice(None),) * k
     return x[(*index, np.asarray(indices) if isinstance(indices, (list, tuple)) else indices)]
 
 
@@ -157,6 +165,8 @@ def _take_along_axis(arr, indices, axis=-1):
     if axis is None:
         x, axis = x.ravel(), 0
     k = normalized_axis(axis, x.ndim)
+    if np.ndim(indices) != x.ndim:
+        raise ShapeError(at_user_line(f"np.take_along_axis: the indices must have {x.ndim} dimensions, as the array"))
     index = [
         indices if j == k else _counted(d).reshape((-1,) + (1,) * (x.ndim - j - 1))
         for j, d in enumerate(x._symgrad_node.shape)
@@ -216,15 +226,20 @@ def _diag(v, k=0):
 @implements(np.tril, cases=[Case((3, 4)), Case((3, 3), k=-1)])
 def _tril(m, k=0):
     x = as_node(m)
-    kept = np.tri(*concrete(x.shape[-2:], "np.tril"), k=k, dtype=bool)
-    return Tracer(f.where(running().constant(kept), x, _zero(x)))
+    return Tracer(f.where(_lower(x, k, "np.tril"), x, _zero(x)))
 
 
 @implements(np.triu, cases=[Case((3, 4)), Case((3, 3), k=1)])
 def _triu(m, k=0):
     x = as_node(m)
-    below = np.tri(*concrete(x.shape[-2:], "np.triu"), k=k - 1, dtype=bool)
-    return Tracer(f.where(running().constant(below), _zero(x), x))
+    return Tracer(f.where(_lower(x, k - 1, "np.triu"), _zero(x), x))
+
+
+def _lower(x: Node, k: int, name: str) -> Node:
+    """Where a matrix is on or below its ``k``-th diagonal."""
+    if not x.ndim:
+        raise ShapeError(at_user_line(f"{name} takes an array of at least one dimension"))
+    return running().constant(np.tri(*concrete(x.shape[-2:], name), k=k, dtype=bool))
 
 
 def _zero(x: Node) -> Node:

@@ -1,24 +1,24 @@
-"""NumPy's reductions on traced values: sums, means, extrema, products, norms."""
+"""NumPy's reductions on traced values: sums, means, extrema, products, searches."""
 
 from __future__ import annotations
 
-import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentTypeError, AxisError, ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
-from ..primitives.contraction import contract
-from ..primitives.primitive import dim_value
+from ..primitives.contraction import contract, expand
+from ..primitives.primitive import Primitive, dim_value
 from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, MAX, MIN, PROD, cumulative_sum
 from ..primitives.shaping import reshape
 from ..program.dims import size
 from ..program.node import Node, emit
-from .declare import Case, Given, implements
+from .declare import Case, implements
 from .indexing import unsqueeze
 from .sizes import concrete
-from .trace import as_node
+from .trace import as_node, running
 from .tracer import Tracer
 
 _AXES = [
@@ -45,10 +45,19 @@ def normalized_axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 def normalized_axis(axis: Any, rank: int) -> int:
     """One axis as a non-negative int."""
-    k = int(axis)
+    try:
+        k = operator.index(axis)
+    except TypeError as error:
+        raise ArgumentTypeError(at_user_line(f"an axis is a whole number, not {axis!r}")) from error
     if not -rank <= k < rank:
-        raise np.exceptions.AxisError(k, rank)
-    return k % rank if rank else 0
+        raise AxisError(k, rank)
+    return k % rank
+
+
+def reduced_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes that a ufunc reduces: a number has none, and NumPy lets its axis be called 0 or -1."""
+    bare = not rank and isinstance(axis, (int, np.integer)) and axis in (0, -1)
+    return () if bare else normalized_axes(axis, rank)
 
 
 def _keep(result: Node, shape: tuple, axes: tuple[int, ...], keepdims: bool) -> Node:
@@ -90,7 +99,7 @@ def _reject(**given: Any) -> None:
 def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     _reject(where=where)
     x = _typed(a, dtype)
-    axes = normalized_axes(axis, x.ndim)
+    axes = reduced_axes(axis, x.ndim)
     result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
     return _returned(result if initial is None else f.add(result, as_node(initial)), dtype)
 
@@ -138,24 +147,30 @@ def _std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
     return Tracer(f.norm_sqrt(_variance(a, axis, dtype, ddof, keepdims)))
 
 
-def _extremum(primitive, a, axis, keepdims) -> Tracer:
+def extremum(primitive: Primitive, a: Any, axis: Any, keepdims: bool, of_none: Any = None) -> Tracer:
+    """``np.max`` or ``np.min``; ``of_none`` is the extremum over no elements, where there is one."""
     x = as_node(a)
-    axes = normalized_axes(axis, x.ndim)
-    if any(x.shape[k] == 0 for k in axes):
+    axes = reduced_axes(axis, x.ndim)
+    rest = tuple(d for k, d in enumerate(x.shape) if k not in axes)
+    if all(x.shape[k] != 0 for k in axes):
+        made = emit(primitive, (x,), (axes,)) if axes else x
+    elif of_none is None and 0 not in rest:
         raise ShapeError(at_user_line("an extremum over no elements has no value"))
-    return Tracer(_keep(emit(primitive, (x,), (axes,)) if axes else x, x.shape, axes, keepdims))
+    else:
+        made = expand(running().constant(np.asarray(of_none or 0, x.dtype)), rest)
+    return Tracer(_keep(made, x.shape, axes, keepdims))
 
 
 @implements(np.max, np.amax, cases=_AXES)
 def _max(a, axis=None, keepdims=False, initial=None, where=None):
     _reject(initial=initial, where=where)
-    return _extremum(MAX, a, axis, keepdims)
+    return extremum(MAX, a, axis, keepdims)
 
 
 @implements(np.min, np.amin, cases=_AXES)
 def _min(a, axis=None, keepdims=False, initial=None, where=None):
     _reject(initial=initial, where=where)
-    return _extremum(MIN, a, axis, keepdims)
+    return extremum(MIN, a, axis, keepdims)
 
 
 @implements(np.ptp, cases=_AXES[:3])
@@ -166,38 +181,41 @@ def _ptp(a, axis=None, keepdims=False):
 @implements(np.any, cases=_AXES)
 def _any(a, axis=None, keepdims=False, where=None):
     _reject(where=where)
-    return _extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims)
+    return extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=False)
 
 
 @implements(np.all, cases=_AXES)
 def _all(a, axis=None, keepdims=False, where=None):
     _reject(where=where)
-    return _extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims)
+    return extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=True)
 
 
 @implements(np.prod, cases=[*_AXES, Case((7,)), Case((0,))])
 def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     _reject(initial=initial, where=where)
     x = _widened(_typed(a, dtype))
-    axes = normalized_axes(axis, x.ndim)
+    axes = reduced_axes(axis, x.ndim)
     concrete(tuple(x.shape[k] for k in axes), "np.prod")
     return _returned(_keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims), dtype)
 
 
+def along(x: Node, axis: Any) -> tuple[Node, int]:
+    """An array and the axis to run along: all elements for None; a number is an array of one."""
+    if not reduced_axes(axis, x.ndim) or axis is None:
+        return reshape(x, (size(x.shape),)), 0
+    return x, normalized_axis(axis, x.ndim)
+
+
 @implements(np.cumsum, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((2, 3), axis=0)])
 def _cumsum(a, axis=None, dtype=None):
-    x = _widened(_typed(a, dtype))
-    if axis is None:
-        x, axis = reshape(x, (size(x.shape),)), 0
-    return _returned(cumulative_sum(x, normalized_axis(axis, x.ndim)), dtype)
+    x, k = along(_widened(_typed(a, dtype)), axis)
+    return _returned(cumulative_sum(x, k), dtype)
 
 
 @implements(np.cumprod, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((3, 2), axis=0), Case((0,))])
 def _cumprod(a, axis=None, dtype=None):
-    x = Tracer(_widened(_typed(a, dtype)))
-    if axis is None:
-        x, axis = x.ravel(), 0
-    k = normalized_axis(axis, x.ndim)
+    node, k = along(_widened(_typed(a, dtype)), axis)
+    x = Tracer(node)
     lead = (slice(None),) * k
     products = [x[(*lead, slice(0, 1))]]
     for i in range(1, x.shape[k]):
@@ -206,11 +224,12 @@ def _cumprod(a, axis=None, dtype=None):
 
 
 def _search(primitive, a, axis, keepdims=False) -> Tracer:
-    x = as_node(a)
-    if axis is None:
-        x, axis = reshape(x, (size(x.shape),)), 0
-    k = normalized_axis(axis, x.ndim)
-    return Tracer(_keep(emit(primitive, (x,), (k,)), x.shape, (k,), keepdims))
+    whole = as_node(a)
+    x, k = along(whole, axis)
+    if x.shape[k] == 0 and primitive is not ARGSORT:
+        raise ShapeError(at_user_line(f"np.{primitive.name} over no elements has no value"))
+    found = emit(primitive, (x,), (k,))
+    return Tracer(_keep(found, whole.shape, reduced_axes(axis, whole.ndim), keepdims))
 
 
 _SEARCHES = [Case((5,)), Case((3, 4)), Case((3, 4), axis=0), Case((3, 4), axis=1, keepdims=True)]
@@ -235,72 +254,3 @@ def _argsort(a, axis=-1, kind=None, order=None, stable=None):
 def _trace(a, offset=0, axis1=0, axis2=1, dtype=None):
     picked = np.diagonal(Tracer(_typed(a, dtype)), offset, axis1, axis2)
     return np.sum(picked, axis=-1)
-
-
-_NORM = [
-    Case((4,)),
-    Case((2, 3)),
-    Case((2, 3), axis=1),
-    Case((2, 3), ord="fro"),
-    Case((4,), ord=1),
-    Case((4,), ord=3),
-    Case((4,), ord=np.inf),
-    Case((4,), ord=-np.inf),
-    Case((4,), ord=0),
-    Case((2, 3), ord=1),
-    Case((2, 3), ord=np.inf),
-    Case((4,), ord=0.5),
-    Case((4, 3), ord=-1, axis=0),
-    Case((2, 4, 3), ord=1, axis=(2, 0)),
-    Case((2, 4, 3), ord=-np.inf, axis=(2, 0), keepdims=True),
-    Case((2, 3), Given(2), axis=0, keepdims=True),
-]
-
-
-@implements(np.linalg.norm, cases=_NORM)
-def _norm(x, ord=None, axis=None, keepdims=False):
-    x = Tracer(as_node(x))
-    rank = x.ndim
-    if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord == "fro" and rank == 2)):
-        node, labels = x._symgrad_node, tuple(range(rank))
-        squares = contract([node, node], [labels, labels], (), node.shape, "self_dot")
-        result = Tracer(f.norm_sqrt(squares))
-        return result.reshape((1,) * rank) if keepdims else result
-    axes = normalized_axes(axis, rank)
-    if len(axes) == 1:
-        return _vector_norm(x, 2 if ord is None else ord, axes, keepdims)
-    if len(axes) != 2:
-        raise ShapeError(
-            at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
-        )
-    if ord in (None, "fro"):
-        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
-    if ord in (1, -1, np.inf, -np.inf):
-        row, column = axes if axis is None else (normalized_axis(k, rank) for k in axis)  # in the order given
-        summed, over = (row, column) if abs(ord) == 1 else (column, row)
-        sums = np.sum(abs(x), axis=summed, keepdims=True)
-        extreme = (np.max if ord > 0 else np.min)(sums, axis=over, keepdims=True)
-        return extreme if keepdims else extreme.squeeze(axes)
-    raise UnsupportedOperation(
-        at_user_line(
-            f"np.linalg.norm with ord={ord!r} of a matrix needs singular values, which have no derivative rule in "
-            "symgrad. The orders 'fro', 1, -1, inf and -inf have one."
-        )
-    )
-
-
-def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Tracer:
-    if ord == np.inf:
-        return np.max(abs(x), axis=axes, keepdims=keepdims)
-    if ord == -np.inf:
-        return np.min(abs(x), axis=axes, keepdims=keepdims)
-    if ord == 0:
-        return np.sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdims)
-    if ord == 1:
-        return np.sum(abs(x), axis=axes, keepdims=keepdims)
-    if ord == 2:
-        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
-    if isinstance(ord, (int, float)) and math.isfinite(ord):
-        total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
-        return total ** np.reciprocal(total.dtype.type(ord))
-    raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))

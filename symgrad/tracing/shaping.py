@@ -14,7 +14,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
-from .reductions import normalized_axes, normalized_axis
+from .reductions import normalized_axes, normalized_axis, reduced_axes
 from .sizes import Size, whole
 from .trace import SIZES_FIX, as_node, running
 from .tracer import Tracer
@@ -46,8 +46,12 @@ def _matrix_transpose(a):
 @implements(np.moveaxis, cases=[Case((2, 3, 4), Given(0), Given(-1)), Case((2, 3, 4), Given([0, 1]), Given([-1, 0]))])
 def _moveaxis(a, source, destination):
     x = as_node(a)
-    sources = [normalized_axis(k, x.ndim) for k in ([source] if isinstance(source, int) else source)]
-    targets = [normalized_axis(k, x.ndim) for k in ([destination] if isinstance(destination, int) else destination)]
+    sources, targets = (
+        [normalized_axis(k, x.ndim) for k in (given if isinstance(given, (tuple, list)) else [given])]
+        for given in (source, destination)
+    )
+    if len(set(sources)) != len(sources) or len(set(targets)) != len(targets) or len(sources) != len(targets):
+        raise ShapeError(at_user_line(f"np.moveaxis: {source} and {destination} do not name as many axes, each once"))
     order = [k for k in range(x.ndim) if k not in sources]
     for target, source_axis in sorted(zip(targets, sources, strict=True)):
         order.insert(target, source_axis)
@@ -111,7 +115,7 @@ def _squeeze(a, axis=None):
     if axis is None:
         axes = tuple(k for k, d in enumerate(x.shape) if _is_unit(d))
     else:
-        axes = normalized_axes(axis, x.ndim)
+        axes = reduced_axes(axis, x.ndim)
         if not all(_is_unit(x.shape[k]) for k in axes):
             raise ShapeError(at_user_line(f"cannot squeeze axis {axis} of shape {x.shape}: its size is not 1"))
     named = [k for k in axes if x.shape[k] != 1]
@@ -130,8 +134,9 @@ def _is_unit(dim: Any) -> bool:
 @implements(np.expand_dims, cases=[Case((3,), Given(0)), Case((2, 3), Given((0, -1)))])
 def _expand_dims(a, axis):
     x = as_node(a)
-    count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    axes = normalized_axes(axis, x.ndim + count)
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    count = len(given)
+    axes = normalized_axes(given, x.ndim + count)
     dims = iter(x.shape)
     return Tracer(reshape(x, tuple(1 if k in axes else next(dims) for k in range(x.ndim + count))))
 

@@ -43,6 +43,8 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     total: Any = None
     if weights is None:
         average: Any = np.mean(x, axis=axis, keepdims=keepdims)
+        if average.size == 0:
+            raise ShapeError(at_user_line(f"np.average over axis {axis} of shape {as_node(x).shape} has no elements"))
         total = np.full_like(average, x.size / average.size)
     else:
         w = _aligned_weights(Tracer(as_node(weights)), x, axis)
@@ -105,12 +107,12 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
     axes = normalized_axes(axis, x.ndim)
     rest = [k for k in range(x.ndim) if k not in axes]
     count = size(tuple(x.shape[k] for k in axes))
-    if not is_concrete((count,)) or not count or not x.shape:
+    if not is_concrete((count,)):
         raise UnsupportedOperation(at_user_line(f"np.median over {axis} of shape {x.shape} has no middle to find."))
     flat = x.transpose([*rest, *axes]).reshape((*[x.shape[k] for k in rest], count))
-    ordered = FUNCTIONS[np.sort](flat, axis=-1)
-    middle = np.mean(ordered[..., (count - 1) // 2 : count // 2 + 1], axis=-1)
-    if x.dtype.kind == "f":  # NaN comes last
+    ordered = FUNCTIONS[np.sort](flat, axis=-1) if count else flat
+    middle = np.mean(ordered[..., max(count - 1, 0) // 2 : count // 2 + 1], axis=-1)
+    if x.dtype.kind == "f" and count:  # NaN comes last
         last = ordered[..., -1]
         middle = np.where(np.isnan(last), last, middle)
     return middle.reshape([1 if k in axes else d for k, d in enumerate(x.shape)]) if keepdims else middle

@@ -132,12 +132,12 @@ class Tracer:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a 0-d array")
+            raise TypeError(at_user_line("len() of a 0-d array"))
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tracer]:
         if not self.shape:
-            raise TypeError("iteration over a 0-d array")
+            raise TypeError(at_user_line("iteration over a 0-d array"))
         return (self[k] for k in range(self.shape[0]))
 
     # NumPy's protocols

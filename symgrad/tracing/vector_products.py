@@ -19,7 +19,8 @@ from .tracer import FUNCTIONS, Tracer
 
 def _with_last(x: Any, axis: int) -> Any:
     """``x`` with ``axis`` moved to the end."""
-    return FUNCTIONS[np.moveaxis](Tracer(as_node(x)), axis, -1)
+    node = as_node(x)
+    return FUNCTIONS[np.moveaxis](Tracer(node), normalized_axis(axis, node.ndim), -1)
 
 
 @implements(

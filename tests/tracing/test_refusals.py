@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 
 import symgrad as sg
-from symgrad.errors import TracingError, UnsupportedOperation
+from symgrad.errors import ArgumentTypeError, TracingError, UnsupportedOperation
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from symgrad.errors import TracingError, UnsupportedOperation
     [
         (lambda x: np.sum(np.diff(x, prepend=0.0)), "prepend"),
         (lambda x: np.std(x, correction=1), "correction"),
-        (lambda x: np.sum(np.gradient(x, axis=0)), "axis"),
+        (lambda x: np.sum(np.gradient(x, edge_order=2)), "edge_order"),
     ],
 )
 def test_an_argument_without_a_rule_is_named(fn, name):
@@ -25,7 +25,7 @@ def test_an_argument_without_a_rule_is_named(fn, name):
 
 
 def test_an_error_inside_of_a_rule_stays_what_it_is():
-    with pytest.raises(ValueError, match="invalid literal"):
+    with pytest.raises(ArgumentTypeError, match="an axis is a whole number, not 'a'"):
         sg.grad(lambda x: np.sum(np.cumsum(x, axis="a")))(np.ones(3))
 
 

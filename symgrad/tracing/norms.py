@@ -1,0 +1,90 @@
+"""Norms of traced vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.contraction import contract
+from ..primitives.reduction import MAX, MIN
+from .declare import Case, Given, implements
+from .reductions import extremum, normalized_axes, normalized_axis
+from .trace import as_node
+from .tracer import Tracer
+
+_NORM = [
+    Case((4,)),
+    Case((2, 3)),
+    Case((2, 3), axis=1),
+    Case((2, 3), ord="fro"),
+    Case((4,), ord=1),
+    Case((4,), ord=3),
+    Case((4,), ord=np.inf),
+    Case((4,), ord=-np.inf),
+    Case((4,), ord=0),
+    Case((2, 3), ord=1),
+    Case((2, 3), ord=np.inf),
+    Case((4,), ord=0.5),
+    Case((4, 3), ord=-1, axis=0),
+    Case((2, 4, 3), ord=1, axis=(2, 0)),
+    Case((2, 4, 3), ord=-np.inf, axis=(2, 0), keepdims=True),
+    Case((2, 3), Given(2), axis=0, keepdims=True),
+]
+
+
+@implements(np.linalg.norm, cases=_NORM)
+def _norm(x, ord=None, axis=None, keepdims=False):
+    x = Tracer(as_node(x))
+    rank = x.ndim
+    if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord == "fro" and rank == 2)):
+        node, labels = x._symgrad_node, tuple(range(rank))
+        squares = contract([node, node], [labels, labels], (), node.shape, "self_dot")
+        result = Tracer(f.norm_sqrt(squares))
+        return result.reshape((1,) * rank) if keepdims else result
+    axes = normalized_axes(axis, rank)
+    if len(axes) == 1:
+        return _vector_norm(x, 2 if ord is None else ord, axes, keepdims)
+    if len(axes) != 2:
+        raise ShapeError(
+            at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
+        )
+    if ord in (None, "fro"):
+        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
+    if ord in (1, -1, np.inf, -np.inf):
+        row, column = axes if axis is None else (normalized_axis(k, rank) for k in axis)  # in the order given
+        summed, over = (row, column) if abs(ord) == 1 else (column, row)
+        sums = np.sum(abs(x), axis=summed, keepdims=True)
+        extreme = _largest(sums, over, True) if ord > 0 else extremum(MIN, sums, over, True)
+        return extreme if keepdims else extreme.squeeze(axes)
+    raise UnsupportedOperation(
+        at_user_line(
+            f"np.linalg.norm with ord={ord!r} of a matrix needs singular values, which have no derivative rule in "
+            "symgrad. The orders 'fro', 1, -1, inf and -inf have one."
+        )
+    )
+
+
+def _largest(x: Tracer, axes: Any, keepdims: bool) -> Tracer:
+    """The largest of numbers that are not negative."""
+    return extremum(MAX, x, axes, keepdims, of_none=0)
+
+
+def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Tracer:
+    if ord == np.inf:
+        return _largest(abs(x), axes, keepdims)
+    if ord == -np.inf:
+        return extremum(MIN, abs(x), axes, keepdims)
+    if ord == 0:
+        return np.sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(abs(x), axis=axes, keepdims=keepdims)
+    if ord == 2:
+        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
+    if isinstance(ord, (int, float)) and math.isfinite(ord):
+        total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
+        return total ** np.reciprocal(total.dtype.type(ord))
+    raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))
