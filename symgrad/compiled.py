@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -55,8 +56,12 @@ class Entry:
         outputs: Any,
         backend: str,
         keywords: tuple[str, ...],
+        given: Sequence[tuple[str, Any]],
     ) -> None:
-        """``names`` are those of the arrays of each argument, ``keywords`` those passed by name, the last ones."""
+        """``names`` are those of the arrays of each argument, ``keywords`` those passed by name, the last ones.
+
+        ``given`` are the arguments themselves, each with what it is called.
+        """
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
         nodes: list[Node] = []
@@ -74,8 +79,10 @@ class Entry:
         parameter_nodes = [n for _, n in trace.parameters.values()]
         self.argument_names = names
         self.keywords = keywords
+        self.taken_as = [(label, *_without_arrays(value)) for label, value in given]
         labels = [n for own in names for n in own] + [p.name for p in self.parameters]
         self.program = Program(inputs + parameter_nodes, nodes, labels, trace.graph)
+        self._traced = len(trace.graph.table)
         known = set(self.program.inputs)
         if any(n.primitive.name == "input" and n not in known for n in self.program.nodes):
             raise TracingError(
@@ -97,6 +104,11 @@ class Entry:
         self._pattern_kernel: Kernel | None = None
         self._shaped = _shaper(self.structure) if len(nodes) == len(leaves) else self._beside_values
         self._expected = [(p.shape, p.dtype) for p in self.parameters]
+
+    def operations(self) -> frozenset[str]:
+        """The operations of the trace: those of the function too that its derivative does not read."""
+        # what passes and formulas make later comes after them
+        return frozenset(n.primitive.name for n in islice(self.program.graph.table.values(), self._traced))
 
     @cached_property
     def readable(self) -> Program:
@@ -337,7 +349,8 @@ class CompiledFunction:
                 names.append([])
                 return _lift(value, trace, inputs, names[-1], label)
 
-            traced = [lift(v, label) for v, label in zip(args, self.names(len(args), kwargs), strict=True)]
+            given = [*zip(self.names(len(args), kwargs), args, strict=True), *kwargs.items()]
+            traced = [lift(v, label) for label, v in given[: len(args)]]
             named = {k: lift(v, k) for k, v in kwargs.items()}
             try:
                 outputs = self.body(*traced, **named)
@@ -345,7 +358,7 @@ class CompiledFunction:
                 if isinstance(error.__cause__, TracingError):
                     raise error.__cause__ from None
                 raise
-            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs))
+            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs), given)
         surroundings.watch_weights(entry.weights_read)
         if self.cache and key is not None and not surroundings.drew_random_numbers():
             kept = self._entries.setdefault(key, [])
@@ -371,6 +384,13 @@ def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label:
         names.append(label)
         return Tracer(node)
     return value
+
+
+def _without_arrays(value: Any) -> tuple[Any, tuple[tuple[bool, Any], ...]]:
+    """The structure of an argument; of each leaf whether it is an input of the trace, and itself where it is none."""
+    leaves, structure = flatten(value)
+    traced = [type(v) in (float, Placeholder) or isinstance(v, (np.ndarray, np.generic)) for v in leaves]
+    return structure, tuple([(is_input, None if is_input else v) for v, is_input in zip(leaves, traced, strict=True)])
 
 
 def _texts(tree: Any) -> Any:

@@ -14,6 +14,7 @@ from symgrad.exporters import FORMATS
 MODEL = '''
 import numpy as np
 import symgrad as sg
+from symgrad import nn
 from neighbour import SCALE
 
 def loss(w, X, power=2):
@@ -26,8 +27,28 @@ def declared(w: sg.Array["d"], X: sg.Array["n d"]):
 def jumps(x):
     return np.sum(np.floor(x) * x)
 
+def tree(params, x, *, scale=1.0, power=2):
+    return scale * np.sum(np.tanh(x @ params["w"] + params["b"]) ** power)
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return np.tanh(self.fc(x))
+
 slope = sg.grad(loss)
 number = 3
+net = Net()
+batch = np.ones((4, 3), np.float32)
+params = {"w": np.full((3, 2), 0.1), "b": np.zeros(2)}
+example = (params, np.ones((4, 3)))
+by_name = {"params": params, "x": np.ones((4, 3)), "scale": 2.0, "power": 3}
+short = (params,)
+
+def made():
+    return by_name
 '''
 
 
@@ -113,6 +134,56 @@ def test_values_from_a_file(model, tmp_path, capsys):
     assert "X: float64[4,2]" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["example", "by_name", "made", "MODEL:example"])
+def test_arguments_are_objects_of_the_file(model, capsys, name):
+    assert main(["derive", f"{model}:tree", "--args", name.replace("MODEL", model)]) == 0
+    said = capsys.readouterr().out
+    assert "params_w: float64[3,2], params_b: float64[2], x: float64[4,3]" in said
+    assert ("scale: float64" in said) is (name in ("by_name", "made"))
+
+
+def test_every_command_takes_nested_arguments_and_cells(model, tmp_path, capsys):
+    for function, args in (("tree", "example"), ("net", "batch")):
+        assert main(["explain", f"{model}:{function}", "--args", args]) == 0
+        assert "The chain rule" in capsys.readouterr().out
+        assert main(["check", f"{model}:{function}", "--args", args]) == 0
+        assert "pass" in capsys.readouterr().out
+        path = tmp_path / f"made_{function}.py"
+        assert main(["export", f"{model}:{function}", "--args", args, "--format", "python", "-o", str(path)]) == 0
+        assert capsys.readouterr().out == f"written to {path}\n"
+        assert f"\ndef grad_{'tree(params: dict' if function == 'tree' else 'Net(x: np.ndarray'}" in path.read_text()
+
+
+def test_a_cell_is_derived_by_its_weights(model, capsys):
+    for weights, shapes in (("all", "float32[2, 3], float32[2]"), ("fc.bias", "float32[2]")):
+        assert main(["export", f"{model}:net", "--weights", weights, "--args", "batch", "--format", "python"]) == 0
+        assert f"# outputs: {shapes}\n" in capsys.readouterr().out
+    assert (
+        main(["export", f"{model}:net", "--weights", "all", "--wrt", "x", "--args", "batch", "--format", "text"]) == 0
+    )
+    assert "# outputs: float32[4, 3], float32[2, 3], float32[2]\n" in capsys.readouterr().out
+
+
+def test_nested_values_are_written_out(model, tmp_path, capsys):
+    np.savez(tmp_path / "p.npz", w=np.ones((3, 2)), b=np.zeros(2))
+    given = ['{"w": [[1, 2], [3, 4], [5, 6]], "b": [0, 1]}', f"@{tmp_path / 'p.npz'}", f"@{model}:params"]
+    for params in given:
+        assert main(["derive", f"{model}:tree", "--at", f"params={params}", "--at", "x=[[1, 2, 3]]"]) == 0
+        assert "params_w: float64[3,2], params_b: float64[2], x: int64[1,3]" in capsys.readouterr().out
+    shape = ["--shape", 'params={"w": "d k", "b": "k"}', "--shape", "x=n d"]
+    assert main(["derive", f"{model}:tree", *shape]) == 0
+    assert "params_w: float64[d,k], params_b: float64[k], x: float64[n,d]" in capsys.readouterr().out
+
+
+def test_arguments_after_one_that_is_left_out_are_passed_by_name(model, capsys):
+    at = [*AT, "--at", "power=3"]
+    assert main(["derive", f"{model}:loss", *at]) == 0
+    assert ", 3*(" in capsys.readouterr().out
+    at = ["--at", f"params=@{model}:params", "--at", "x=[[1, 2, 3]]", "--at", "power=3"]
+    assert main(["derive", f"{model}:tree", *at]) == 0
+    assert "scale" not in capsys.readouterr().out
+
+
 def test_a_pickle_is_not_read(model, tmp_path, capsys):
     np.save(tmp_path / "X.npy", np.array([{}], dtype=object), allow_pickle=True)
     assert main(["derive", f"{model}:loss", "--at", "w=[1]", "--at", f"X=@{tmp_path / 'X.npy'}"]) == 2
@@ -122,7 +193,7 @@ def test_a_pickle_is_not_read(model, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["derive", "MODEL"], "names no function"),
+        (["derive", "MODEL"], "names no object"),
         (["derive", "MODEL:nothing"], "has no nothing; it has loss, declared, jumps"),
         (["derive", "MODEL:number"], "is a int, not a function"),
         (["derive", "MODEL:loss"], "the argument w has no value; add --at w="),
@@ -136,6 +207,30 @@ def test_a_pickle_is_not_read(model, tmp_path, capsys):
         (["derive", "MODEL:slope", "--wrt", "w", *AT], "is a derivative already"),
         (["check", "MODEL:loss", "--shape", "w=d", "--shape", "X=n d"], "a check needs numbers"),
         (["export", "MODEL:loss", *AT, "--format", "onnx"], "name a file with -o"),
+        (
+            ["derive", "MODEL:tree", "--args", "nothing"],
+            "has no nothing; it has loss, declared, jumps, tree, slope, net",
+        ),
+        (["derive", "MODEL:tree", "--args", "short"], "--args short has no value for x: give params, x"),
+        (
+            ["derive", "MODEL:tree", "--args", "params"],
+            "--args params has 'w': the function takes params, x, scale, power",
+        ),
+        (["derive", "MODEL:tree", "--args", "example", "--at", "x=1"], "leave out --at and --shape"),
+        (["derive", "MODEL:tree", "--at", 'params={"w": [[1, 2], [3]]}'], "the rows differ in length"),
+        (["derive", "MODEL:tree", "--shape", 'params={"w": 3}', "--shape", "x=n"], "write a text for each array"),
+        (["derive", "MODEL:tree", "--shape", "params={w}", "--shape", "x=n"], "is no JSON"),
+        (
+            ["derive", "MODEL:tree", "--weights", "all", "--args", "example"],
+            "has no weights; --weights goes with a Cell",
+        ),
+        (["derive", "MODEL:net", "--weights", "q", "--args", "batch"], "--weights q: the Cell has fc.weight, fc.bias"),
+        (["derive", "MODEL:net", "--weights", "all", "--kind", "hessian", "--args", "batch"], "goes with --kind grad"),
+        (["derive", "MODEL:Net", "--args", "batch"], "is a class; name a function, or an object of the class"),
+        (
+            ["check", "MODEL:tree", "--shape", 'params={"w": "d k", "b": "k"}', "--shape", "x=n d"],
+            "a check needs numbers",
+        ),
         (["derive", "no_such_module_here:f"], "there is no module no_such_module_here"),
         (["derive", "/nowhere/model.py:f"], "No such file"),
         (["export", "MODEL:loss", *AT, "--format", "c", "-o", "/nowhere/made.c"], "No such file"),
@@ -156,6 +251,19 @@ def test_help_lists_the_commands(capsys):
     said = capsys.readouterr().out
     for command in ("derive", "export", "explain", "check"):
         assert f"\n    {command}" in said
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "holds the example arguments" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_reader_may_stop(model):
+    command = [sys.executable, "-m", "symgrad", "derive", f"{model}:loss", *AT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == ""
+        assert running.wait() == 1
 
 
 def test_it_runs_as_a_module():

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..passes.constants import fold_constants
 from ..program.node import Node
 from ..program.program import Program
-from . import module_check, python_source
+from . import arguments, module_check, plain_values, python_source, sparse_results
+from .arguments import Leaf, Parameter, Taken
 from .array_source import OPERATORS, ArrayWriter
 from .naming import target_names
 from .subject import Subject
 
+#: a function of the module itself where it is called
+_CALLED = re.compile(r"\b(_[a-z_]+)\(")
 #: names of Python that modules use themselves
 RESERVED = frozenset(
     [*keyword.kwlist, "np", "sys", "special", "float", "int", "bool", "print", "isinstance", "any", "zip", "max", "map"]
@@ -23,24 +28,53 @@ RESERVED = frozenset(
 
 @dataclass
 class Signature:
-    """What the function of a module is called, its arguments and its sizes by name."""
+    """What the function of a module is called, its arguments and its sizes by name.
 
+    ``arguments`` are the names of the arrays in the function, ``parameters`` those of what it is called with.
+    """
+
+    subject: Subject
     function: str
+    parameters: list[str]
     arguments: dict[Node, str]
     dims: dict
     program: Program
     outputs: int
 
     @classmethod
-    def of(cls, subject: Subject, reserved: Sequence[str] = (), ascii: bool = False) -> Signature:
-        """Names in a module for what ``subject`` has."""
+    def of(
+        cls, subject: Subject, reserved: Sequence[str] = (), ascii: bool = False, inner: Sequence[str] = ()
+    ) -> Signature:
+        """Names in a module for what ``subject`` has; ``inner`` are words that its arrays alone must not be called."""
         program = fold_constants(subject.guarded)
-        words = RESERVED.union(reserved)
-        (function,) = target_names([subject.name], words, ascii=ascii)
+        words = RESERVED.union(reserved, sparse_results.MODULES if subject.assembled else ())
+        (function,) = target_names([subject.name], words.union(inner), ascii=ascii)
         dims = python_source.dims_of(program)
-        names = target_names([*program.names, *map(str, dims)], words, ascii=ascii)
-        arguments = dict(zip(program.inputs, names, strict=False))
-        return cls(function, arguments, dict(zip(dims, names[len(arguments) :])), program, len(subject.program.outputs))
+        parameters = target_names(arguments.labels(subject), words, ascii=ascii)
+        bare = {
+            a.slots[0][1]: name
+            for a, name in zip(subject.arguments, parameters, strict=False)
+            if arguments.is_array(a) and name not in inner
+        }
+        within = [k for k in range(len(program.inputs)) if k not in bare]
+        labels = [*[program.names[k] for k in within], *map(str, dims)]
+        made = target_names(labels, words.union(inner, parameters), ascii=ascii)
+        names = bare | dict(zip(within, made, strict=False))
+        own = {node: names[k] for k, node in enumerate(program.inputs)}
+        sizes = dict(zip(dims, made[len(within) :], strict=True))
+        return cls(subject, function, parameters, own, sizes, program, len(subject.program.outputs))
+
+    def taken(self, array: str) -> Taken:
+        """How the arguments are taken apart, where an array is of the type ``array``."""
+
+        def described(node: Node) -> str:
+            return python_source.described(node, self.dims)
+
+        return arguments.taken(self.subject, self.program.inputs, self.parameters, array, described)
+
+    def call(self, function: str, leaves: Sequence[str]) -> str:
+        """A call of ``function`` with the arguments that are made of ``leaves``, one for each input."""
+        return arguments.called(self.subject, self.parameters, function, leaves)
 
 
 @dataclass
@@ -58,15 +92,33 @@ class Module:
     helpers: Sequence[str] = ()
     constants: Sequence[str] = ()
     check: Sequence[str] = field(default_factory=tuple)
+    #: functions that arrays go through at the door, by name
+    entrances: Mapping[str, str] = field(default_factory=dict)
 
-    def text(self, entry: Sequence[str], writer: ArrayWriter, results: Sequence[str]) -> str:
-        """The whole module; ``entry`` are the lines at the door of its function."""
+    def text(
+        self, entry: Callable[[Sequence[Leaf]], Sequence[str]], writer: ArrayWriter, results: Sequence[str]
+    ) -> str:
+        """The whole module; ``entry`` makes the lines that arrays go through at the door of its function."""
         subject, signature = self.subject, self.signature
         title = subject.title[0].upper() + subject.title[1:]
-        door = python_source.door(signature.program, signature.arguments, signature.dims)
-        helpers = (
-            [python_source.SHAPE_OF, *self.helpers] if any("_shape_of(" in line for line in door) else self.helpers
-        )
+        taken = signature.taken(self.argument or self.kinds[0])
+        said = {leaf.node: leaf.found for leaf in taken.leaves}
+        rows = python_source.door(signature.program, signature.arguments, signature.dims, said)
+        door = [*taken.lines, *entry(taken.leaves), *rows]
+        known = {**arguments.HELPERS, **self.entrances, "_shape_of": python_source.SHAPE_OF}
+        called = {name for line in door for name in _CALLED.findall(line)}
+        called |= {name for text in called & known.keys() for name in _CALLED.findall(known[text])}
+        helpers = [*[text for name, text in known.items() if name in called], *self.helpers]
+        results, patterns = sparse_results.assembled(subject, results)
+        imports = self.imports
+        if patterns:
+            imports = ["import functools", *imports, "from scipy import sparse"]
+        named = python_source.named_tuples(subject.structure)
+        if named:
+            place = list(imports).index("import sys") + 1
+            imports = [*imports[:place], "from collections import namedtuple", *imports[place:]]
+        weights = arguments.values(subject.weights) if arguments.are_written(subject) else []
+        constants = [*self.constants, *map(_named_tuple, named, named.values()), *weights]
         rows = [
             f'"""{title}, as symgrad derived it: {self.about}',
             "",
@@ -75,54 +127,61 @@ class Module:
             "",
             *python_source.comment_header(subject),
             "",
-            *self.imports,
-            *(["", *self.constants] if self.constants else []),
+            *imports,
+            *(["", *constants] if constants else []),
             "",
             "",
             *self.decorators,
-            *self._head(),
-            *[f"    {line}" if line else "" for line in self._docstring(title)],
-            *[f"    {line}" for line in [*entry, *door, *writer.lines]],
-            *self._returned(results),
-            *[line for helper in helpers for line in ["", "", *helper.strip().splitlines()]],
+            *self._head(taken.head),
+            *[f"    {line}" if line else "" for line in self._docstring(title, taken.parameters)],
+            *[f"    {line}" for line in [*door, *writer.lines]],
+            *self._returned(results, named),
+            *[line for helper in [*helpers, *patterns] for line in ["", "", *helper.strip().splitlines()]],
             *self.check,
         ]
         return "\n".join(rows) + "\n"
 
-    def _head(self) -> list[str]:
-        signature = self.signature
-        array = self.argument or self.kinds[0]
-        arguments = [f"{name}: {'float' if n.weak else array}" for n, name in signature.arguments.items()]
+    def _head(self, parameters: Sequence[str]) -> list[str]:
+        function = self.signature.function
         given = python_source.annotation(self.subject, *self.kinds)
-        head = f"def {signature.function}({', '.join(arguments)}) -> {given}:"
+        head = f"def {function}({', '.join(parameters)}) -> {given}:"
         if len(head) <= 110:
             return [head]
-        return [f"def {signature.function}(", *[f"    {a}," for a in arguments], f") -> {given}:"]
+        return [f"def {function}(", *[f"    {p}," for p in parameters], f") -> {given}:"]
 
-    def _docstring(self, title: str) -> list[str]:
-        signature = self.signature
-        rows = [f'"""{title}.', ""]
-        for node, name in signature.arguments.items():
-            rows.append(f"{name}: {python_source.described(node, signature.dims)}")
-        rows += [f"returns {self._outcome()}"]
+    def _docstring(self, title: str, parameters: Sequence[Parameter]) -> list[str]:
+        rows = [f'"""{title}.', "", *[row for p in parameters for row in p.said], f"returns {self._outcome()}"]
         if self.remarks:
             rows += ["", *self.remarks]
         return [*rows, '"""']
 
-    def _outcome(self) -> str:
-        outputs = self.subject.program.outputs
-        if len(outputs) == 1 and len(self.subject.slots) == 1:
-            return f"a {python_source.described(outputs[0], self.signature.dims)}"
-        return f"{len(outputs)} arrays, nested as at its end"
-
-    def _returned(self, results: Sequence[str]) -> list[str]:
-        outputs = self.subject.program.outputs
-        comments = [
-            f"{python_source.plain_label(label)}: {python_source.described(n, self.signature.dims)}"
-            for label, n in zip(self.subject.labels, outputs, strict=True)
+    def _described(self) -> list[str]:
+        """What each array of the result is, in words."""
+        outputs, dims = self.subject.program.outputs, self.signature.dims
+        return [
+            python_source.described(outputs[o], dims) if isinstance(o, int) else sparse_results.described(o)
+            for o in self.subject.outcomes
         ]
-        rows = python_source.nested(self.subject, results, comments)
+
+    def _outcome(self) -> str:
+        said = self._described()
+        if len(said) == 1 and len(self.subject.slots) == 1:
+            return f"a {said[0]}"
+        return f"{len(said)} arrays, nested as at its end"
+
+    def _returned(self, results: Sequence[str], named: Mapping[type, str]) -> list[str]:
+        comments = [
+            f"{python_source.plain_label(label)}: {said}"
+            for label, said in zip(self.subject.labels, self._described(), strict=True)
+        ]
+        rows = python_source.nested(self.subject, results, comments, named)
         return [f"    {'return ' if k == 0 else ''}{row}" for k, row in enumerate(rows)]
+
+
+def _named_tuple(kind: Any, name: str) -> str:
+    """The line that makes a type of named tuples."""
+    (called,) = target_names([kind.__name__], keyword.kwlist)
+    return f"{name} = namedtuple({plain_values.quoted(called)}, {plain_values.spelled([*kind._fields])})"
 
 
 def refusal(signature: Signature) -> Callable[[Node, str], list[str]]:
@@ -180,6 +239,6 @@ def constant_lines(writer: ArrayWriter, spelled: str = "{}") -> list[str]:
     return rows
 
 
-def checked(signature: Signature, subject: Subject, **options: str) -> list[str]:
+def checked(signature: Signature, **options: str) -> list[str]:
     """The lines of the check."""
-    return module_check.lines(subject, function=signature.function, **options)
+    return module_check.lines(signature.subject, function=signature.function, written=signature.call, **options)

@@ -22,6 +22,8 @@ MOST_WRITTEN = 1024
 _MOST_DRAWN = 5_000_000
 #: the fractional part of the golden ratio, whose multiples spread evenly over the unit interval
 GOLDEN = 0.6180339887498949
+#: the arrays of a csr_array that are compared
+SPARSE_PARTS = ("data", "indices", "indptr")
 #: where inputs are drawn of which nothing is known
 _LOW, _HIGH = 0.3, 0.9
 #: sizes of named dims of which nothing is known
@@ -109,7 +111,7 @@ def check_of(program: Program, conditions: int, arrays: Sequence[np.ndarray] | N
         return f"{where} other branches are taken{advice}"
     if drawn and not all(np.all(np.isfinite(r)) for r in outputs if r.dtype.kind == "f"):
         return f"{where} the derivative is not finite{advice}"
-    return Check(tuple(given), tuple(map(_wanted, outputs)), _by_name(sizes), _tolerance([*given, *outputs]))
+    return Check(tuple(given), tuple(map(wanted_of, outputs)), _by_name(sizes), _tolerance([*given, *outputs]))
 
 
 def agrees(got: np.ndarray, wanted: Wanted, tolerance: float) -> bool:
@@ -178,7 +180,8 @@ def _argument(given: Given, node) -> object:
     return float(given.array()) if node.weak else given.array()
 
 
-def _wanted(result: np.ndarray) -> Wanted:
+def wanted_of(result: np.ndarray) -> Wanted:
+    """What is kept of a result to compare with."""
     step = max(1, -(-result.size // MOST_WRITTEN))
     return Wanted(result.shape, result.dtype, step, np.ravel(result)[::step].copy())
 

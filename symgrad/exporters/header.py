@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
 
 from ..program.facts import spelled_fact
 from ..version import VERSION
+from .arguments import origins_of
+from .sparse_results import described
 from .subject import Subject
 
 _WIDTH = 96
@@ -25,9 +28,12 @@ _CONVENTIONS = {
 }
 
 
-def lines(subject: Subject) -> list[str]:
-    """The header as lines of printable ASCII that may stand in a comment of any language."""
-    return [_harmless(line) for line in _wrapped(subject)]
+def lines(subject: Subject, origins: bool = True) -> list[str]:
+    """The header as lines of printable ASCII that may stand in a comment of any language.
+
+    With ``origins`` it says of inputs that are no arguments themselves where they come from.
+    """
+    return [_harmless(line) for line in _wrapped(subject, origins_of(subject) if origins else {})]
 
 
 def conventions(subject: Subject) -> list[str]:
@@ -35,16 +41,17 @@ def conventions(subject: Subject) -> list[str]:
     return [text for names, text in _CONVENTIONS.items() if not subject.facts.primitives.isdisjoint(names)]
 
 
-def _wrapped(subject: Subject) -> list[str]:
+def _wrapped(subject: Subject, origins: Mapping[int, str]) -> list[str]:
     program, facts = subject.program, subject.facts
     counts = ", ".join(f"{n} {name}" for name, n in sorted(program.operation_counts().items()))
-    inputs = ", ".join(f"{label}: {_kind(n)}" for label, n in zip(program.names, program.inputs, strict=True))
+    kinds = [_kind(program.outputs[o]) if isinstance(o, int) else described(o) for o in subject.outcomes]
     said = [
         f"{subject.title}, derived by symgrad {VERSION}",
         f"function: {facts.function}, SHA-256 of its source {facts.source_hash}",
         f"flags: {facts.flags}",
-        f"inputs: {inputs or 'none'}",
-        f"outputs: {', '.join(map(_kind, program.outputs)) or 'none'}",
+        f"inputs: {', '.join(_inputs(subject, origins)) or 'none'}",
+        f"outputs: {', '.join(kinds) or 'none'}",
+        *([_sparse(subject)] if subject.as_sparse or subject.assembled else []),
         *[f"convention: {text}" for text in conventions(subject)],
         f"operations: {counts or 'none'}",
     ]
@@ -57,6 +64,21 @@ def _wrapped(subject: Subject) -> list[str]:
         said.append(f"holds for the branches that the example took: {held}")
     said.append(_checked(subject))
     return [row for line in said for row in textwrap.wrap(line, _WIDTH, subsequent_indent="    ") or [""]]
+
+
+def _inputs(subject: Subject, origins: Mapping[int, str]) -> list[str]:
+    """Each input: its name, where it comes from if that is known, and what it is."""
+    program = subject.program
+    return [
+        f"{label}{f' ({origins[k]})' if k in origins else ''}: {_kind(node)}"
+        for k, (label, node) in enumerate(zip(program.names, program.inputs, strict=True))
+    ]
+
+
+def _sparse(subject: Subject) -> str:
+    if subject.assembled:
+        return "sparse: nothing but the entries that the structure has is computed"
+    return "sparse: the derivative was asked for as sparse, and is a dense array here"
 
 
 def _checked(subject: Subject) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..program.node import Node
-from . import array_module
+from . import array_module, plain_values
+from .arguments import Leaf
 from .array_module import Module, Signature
 from .subject import Subject
 from .typed_source import TypedWriter, is_raw
@@ -41,6 +42,33 @@ TABLE = {
 }
 #: elementwise function of integers -> how jax spells it
 WHOLE = {"reciprocal": "_reciprocal({0})", "floor_divide": "_floor_divide({0}, {1})"}
+
+#: functions that arguments go through
+ENTRANCES = {
+    "_array": '''
+def _array(name, given, dtype):
+    """An argument as an array of the dtype; an error that names it where it is none."""
+    try:
+        array = given if isinstance(given, (jax.Array, np.ndarray, np.generic)) else jnp.asarray(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} is no array: {error}") from None
+    kinds = [jnp.bool_, jnp.integer, jnp.floating]  # each holds what those before it hold
+    while not jnp.issubdtype(dtype, kinds[-1]):
+        kinds.pop()
+    if array.size and not any(jnp.issubdtype(array.dtype, kind) for kind in kinds):
+        raise TypeError(f"{name} holds {array.dtype}, and {jnp.dtype(dtype)} is expected")
+    return jnp.asarray(array, dtype)
+''',
+    "_fixed": '''
+def _fixed(name, given, wanted):
+    """Refuse another value than the one that this was derived with; a traced one is taken for that."""
+    if isinstance(given, jax.core.Tracer):
+        return
+    same = given == wanted
+    if not isinstance(same, bool) or not same:
+        raise ValueError(f"{name} is {given!r}, and this was derived with {wanted!r}")
+''',
+}
 
 HELPERS = {
     "_gammaln": '''
@@ -201,11 +229,8 @@ def module(subject: Subject) -> str:
         results = [
             f"jnp.where(holds, {r}, jnp.nan)" if is_float else r for r, is_float in zip(results, floats, strict=True)
         ]
-    entry = [f"{name} = jnp.asarray({name}, {writer.dtype(node.dtype)})" for node, name in signature.arguments.items()]
     helpers = [HELPERS[name] for name in writer.helpers if name in HELPERS]
-    values = [value for is_array, value in subject.slots if not is_array]
-    compiles = all(value is None or isinstance(value, (int, float)) for value in values)
-    call = f"jax.jit({signature.function})" if compiles else signature.function
+    call = f"jax.jit({signature.function})" if _compiles(subject) else signature.function
     special = "special" in writer.helpers or any("special." in h for h in helpers)
     return Module(
         subject,
@@ -219,9 +244,28 @@ def module(subject: Subject) -> str:
         helpers=helpers,
         constants=array_module.constant_lines(writer),
         check=array_module.checked(
-            signature, subject, argument="jnp.asarray({})", first='jax.config.update("jax_enable_x64", True)', call=call
+            signature, argument="jnp.asarray({})", first='jax.config.update("jax_enable_x64", True)', call=call
         ),
-    ).text(entry, writer, results)
+        entrances=ENTRANCES,
+    ).text(lambda leaves: _entered(signature, writer, leaves), writer, results)
+
+
+def _entered(signature: Signature, writer: JaxWriter, leaves: Sequence[Leaf]) -> list[str]:
+    """The arguments as arrays of their dtypes."""
+    rows = []
+    for leaf in leaves:
+        name, said = signature.arguments[leaf.node], plain_values.quoted(leaf.found)
+        rows.append(f"{name} = _array({said}, {leaf.found}, {writer.dtype(leaf.node.dtype)})")
+        if leaf.node.weak:
+            rows.append(f"_shape_of({said}, {name})")
+    return rows
+
+
+def _compiles(subject: Subject) -> bool:
+    """Whether jax.jit takes the arguments and gives the result, beside whose arrays there may be other values."""
+    beside = [value for is_array, value in subject.slots if not is_array]
+    fixed = [a for a in subject.arguments if not all(is_input for is_input, _ in a.slots)]
+    return not fixed and all(value is None or isinstance(value, (int, float)) for value in beside)
 
 
 def _remarks(signature: Signature, tested: bool) -> list[str]:

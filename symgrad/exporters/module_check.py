@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from . import python_source
-from .check import GOLDEN, Check
+from collections.abc import Callable, Sequence
+
+from . import arguments, plain_values, python_source
+from .check import GOLDEN, SPARSE_PARTS, Check
 from .subject import Subject
 
 _DRAWN = f'''
@@ -41,12 +43,14 @@ def lines(
     function: str | None = None,
     first: str = "",
     call: str | None = None,
+    written: Callable[[str, Sequence[str]], str] | None = None,
 ) -> list[str]:
     """The check of a module that imports ``numpy as np`` and ``sys``, and the lines that run it as a program.
 
     ``function`` is what the module calls its function, if not ``subject.name``; ``argument`` says how that takes a
     NumPy array, ``result`` how NumPy takes what it gives. ``first`` is a line that the check begins with,
-    ``call`` what is called in place of the function itself.
+    ``call`` what is called in place of the function itself. ``written`` writes a call of it with the arguments that
+    are made of these arrays, where it takes them nested.
     """
     name = function or subject.name
     check = subject.check
@@ -63,7 +67,11 @@ def lines(
             "",
             *MAIN,
         ]
-    body = _body(subject, check, call or name, argument, result)
+    given = [f"arguments[{k}]" for k in range(len(subject.program.inputs))]
+    flat = f"{call or name}({', '.join(given)})"
+    called = flat if written is None else written(call or name, given)
+    called = f"{call or name}(*arguments)" if called == flat else called
+    body = _body(subject, check, called, written is not None, argument, result)
     if first:
         body = [first, *body]
     drawn = any(g.values is None for g in check.given)
@@ -87,9 +95,15 @@ def lines(
     ]
 
 
-def _body(subject: Subject, check: Check, call: str, argument: str, result: str) -> list[str]:
+def _body(subject: Subject, check: Check, called: str, is_nested: bool, argument: str, result: str) -> list[str]:
     rows = ["arguments = ["]
-    for node, given in zip(subject.program.inputs, check.given, strict=True):
+    inputs = subject.program.inputs
+    weights = [None] * (len(inputs) - len(subject.weights)) + [*subject.weights]
+    for node, given, weight in zip(inputs, check.given, weights, strict=True):
+        if is_nested and weight is not None and given.values is not None and arguments.are_written(subject):
+            made = f"{arguments.VALUES}[{plain_values.literal(weight)}]"
+            rows.append(f"    {argument.format(made)},")
+            continue
         if given.values is None:
             kind = python_source.numpy_dtype(given.dtype)
             made = f"_drawn({given.shape}, {kind}, {given.low!r}, {given.high!r})"
@@ -102,8 +116,11 @@ def _body(subject: Subject, check: Check, call: str, argument: str, result: str)
     for wanted in check.wanted:
         made = f"({wanted.shape}, {wanted.step}, {python_source.array(wanted.values)}),"
         rows += [f"    {row}" for row in python_source.wrapped(made)]
-    rows += ["]", f"result = {call}(*arguments)"]
-    got = [result.format(path) for path in python_source.paths(subject, "result")]
+    rows += ["]", f"result = {called}"]
+    got = []
+    for outcome, path in zip(subject.outcomes, python_source.paths(subject, "result"), strict=True):
+        parts = [path] if isinstance(outcome, int) else [f"{path}.{part}" for part in SPARSE_PARTS]
+        got += [result.format(part) for part in parts]
     rows += ["got = [", *[f"    {g}," for g in got], "]"]
     rows.append("off = max([_off(g, *w) for g, w in zip(got, wanted)], default=0.0)")
     return rows

@@ -20,7 +20,7 @@ from . import array_module, python_source
 from .array_module import Module, Signature
 from .array_source import OPERATORS
 from .numpy_source import HELPERS, NumpyWriter
-from .python import QUIET, entered
+from .python import ENTRANCES, QUIET, entered
 from .subject import Subject
 
 #: numexpr refuses 64 names and 200 parentheses, and compiles long strings slowly
@@ -172,6 +172,7 @@ def module(subject: Subject) -> str:
     """The derivative as numexpr strings and a function that evaluates them, in a module of its own."""
     from numexpr.expressions import functions
 
+    subject = subject.as_sparse() if subject.as_sparse else subject
     signature = Signature.of(subject, ["numexpr", *functions], ascii=True)
     writer = NumexprModuleWriter(signature.program, signature.arguments, signature.dims)
     results = writer.write(signature.outputs, array_module.refusal(signature))
@@ -183,14 +184,15 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
-        f"it needs NumPy{', SciPy' if special else ''} and numexpr.",
+        f"it needs NumPy{', SciPy' if special or subject.assembled else ''} and numexpr.",
         ["import sys", "", "import numexpr", "import numpy as np"] + (["from scipy import special"] if special else []),
         ("np.ndarray", "np.generic"),
         decorators=[QUIET],
         helpers=[HELPERS[name] for name in writer.helpers if name in HELPERS],
         constants=[*array_module.constant_lines(writer), *fractions, *strings],
-        check=array_module.checked(signature, subject),
-    ).text(entered(signature), writer, results)
+        check=array_module.checked(signature),
+        entrances=ENTRANCES,
+    ).text(lambda leaves: entered(signature, leaves), writer, results)
 
 
 def _stripped(code: str) -> str:

@@ -109,9 +109,11 @@ class NumpyWriter(ArrayWriter):
         return f"{kind}({self.read(x)})" if x.weak else f"{self.read(x)}.astype({kind})"
 
     def result(self, node: Node, name: str, shared: bool) -> str:
-        if node.primitive.name in ("literal", "dim"):
+        if node.primitive.name == "input" and node.weak:
+            return name
+        if node.weak or node.primitive.name in ("literal", "dim"):  # the kernel gives NumPy's scalars
             return f"{self.dtype(node.dtype)}({name})"
-        if not shared or node.weak:
+        if not shared:
             return name
         return f"np.array({name})" if node.shape else f"np.array({name})[()]"
 

@@ -104,7 +104,7 @@ def conditions(subject: Subject) -> list[str]:
     form, made = IndexForm(program), []
     for node in subject.conditions:
         with contextlib.suppress(ClosedFormTooLarge):
-            made.append(statement_latex(form.output(node)[1]))
+            made.append(statement_latex(form.output(node)[1], safe_names(program.names)))
     return made
 
 

@@ -34,7 +34,7 @@ def document(subject: Subject) -> str:
         "symgrad": VERSION,
         "name": written_name(subject.name),
         "title": written_title(subject.title),
-        "header": header.lines(subject),
+        "header": header.lines(subject, origins=False),  # what is loaded takes its inputs as arguments
         "facts": {
             "function": written_title(facts.function),
             "source": facts.source_hash,

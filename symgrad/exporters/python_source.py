@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ast
+import keyword
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..program.facts import HOLDS, spelled_fact
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.tree import LEAF
-from . import header
+from . import header, plain_values
 from .subject import Subject
 
 _WIDTH = 110
@@ -125,25 +126,34 @@ def described(node: Node, dims: dict[sympy.Symbol, str]) -> str:
     return f"{node.dtype.name} array of shape {shape_text([dim_source(d, dims) for d in node.shape])}"
 
 
-def literal(value: Any) -> str:
-    """A value that the function returned beside its arrays."""
-    text = repr(value)
-    try:
-        if ast.literal_eval(text) == value:
-            return text
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        pass
-    raise ArgumentError(
-        f"the function returns a {type(value).__name__} beside its arrays, which cannot be written into a module; "
-        "return arrays, numbers and text."
-    )
+def named_tuples(structure: Any) -> dict[type, str]:
+    """The types of named tuples in a structure, each with a name for it in a module."""
+    found: dict[type, str] = {}
+    pending = [structure]
+    while pending:
+        part = pending.pop()
+        if part == LEAF:
+            continue
+        if part[0] == "named" and all(map(_is_field, part[1]._fields)):
+            found.setdefault(part[1], f"_T{len(found)}")
+        pending += part[-1]
+    return found
 
 
-def nested(subject: Subject, values: Sequence[str], comments: Sequence[str]) -> list[str]:
-    """The expression of the result in its structure, a comment beside each array where there is more than one."""
+def _is_field(name: Any) -> bool:
+    return type(name) is str and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
+def nested(
+    subject: Subject, values: Sequence[str], comments: Sequence[str], named: Mapping[type, str] = MappingProxyType({})
+) -> list[str]:
+    """The expression of the result in its structure, a comment beside each array where there is more than one.
+
+    ``named`` are names of the types of named tuples; those of other types are written as tuples.
+    """
     if subject.structure == LEAF:
         is_array, value = subject.slots[0]
-        return [values[int(value)] if is_array else literal(value)]
+        return [values[int(value)] if is_array else plain_values.literal(value)]
     slots = iter(subject.slots)
     rows: list[str] = []
 
@@ -153,13 +163,16 @@ def nested(subject: Subject, values: Sequence[str], comments: Sequence[str]) -> 
             if is_array:
                 rows.append(f"{indent}{before}{values[value]},  # {comments[value]}")
             else:
-                rows.append(f"{indent}{before}{literal(value)},")
+                rows.append(f"{indent}{before}{plain_values.literal(value)},")
             return
         opening, keys, parts = _parts(structure)
+        closing = _CLOSING[opening]
+        if structure[0] == "named" and structure[1] in named:
+            opening, keys = f"{named[structure[1]]}(", [f"{name}=" for name in structure[1]._fields]
         rows.append(f"{indent}{before}{opening}")
         for key, part in zip(keys, parts, strict=True):
             write(part, key, indent + "    ")
-        rows.append(f"{indent}{_CLOSING[opening]},")
+        rows.append(f"{indent}{closing},")
 
     write(subject.structure, "", "")
     rows[-1] = rows[-1].removesuffix(",")
@@ -173,13 +186,13 @@ def _parts(structure: Any) -> tuple[str, list[str], Sequence[Any]]:
     """How a container opens, what stands before each of its parts, and those."""
     kind = structure[0]
     if kind == "dict":
-        return "{", [f"{literal(k)}: " for k in structure[1]], structure[2]
+        return "{", [f"{plain_values.literal(k)}: " for k in structure[1]], structure[2]
     parts = structure[2] if kind == "named" else structure[1]
     return "[" if kind == "list" else "(", [""] * len(parts), parts
 
 
 def paths(subject: Subject, result: str) -> list[str]:
-    """For each output of the program, the expression that finds it in the ``result``."""
+    """For each array of the result, the expression that finds it in the ``result``."""
     slots = iter(subject.slots)
     found: dict[int, str] = {}
 
@@ -191,10 +204,10 @@ def paths(subject: Subject, result: str) -> list[str]:
             return
         keys = structure[1] if structure[0] == "dict" else range(len(_parts(structure)[2]))
         for key, part in zip(keys, _parts(structure)[2], strict=True):
-            walk(part, f"{at}[{literal(key)}]")
+            walk(part, f"{at}[{plain_values.literal(key)}]")
 
     walk(subject.structure, result)
-    return [found[k] for k in range(len(subject.program.outputs))]
+    return [found[k] for k in range(len(subject.outcomes))]
 
 
 def annotation(subject: Subject, array: str, scalar: str) -> str:
@@ -207,7 +220,10 @@ def annotation(subject: Subject, array: str, scalar: str) -> str:
             is_array, value = next(slots)
             if not is_array:
                 return "None" if value is None else type(value).__name__
-            return array if outputs[value].shape else scalar
+            outcome = subject.outcomes[value]
+            if not isinstance(outcome, int):
+                return "sparse.csr_array"
+            return array if outputs[outcome].shape else scalar
         _, _, parts = _parts(structure)
         kinds = [kind(p) for p in parts]
         if structure[0] == "dict":
@@ -229,28 +245,31 @@ def dims_of(program: Program) -> list[sympy.Symbol]:
     return list(found)
 
 
-def door(program: Program, names: dict[Node, str], dims: dict[sympy.Symbol, str]) -> list[str]:
-    """Lines that check the shapes of the arguments and name the sizes that they have."""
+def door(
+    program: Program, names: Mapping[Node, str], dims: dict[sympy.Symbol, str], said: Mapping[Node, str] | None = None
+) -> list[str]:
+    """Lines that check the shapes of the arguments, which are ``said`` in messages, and name their sizes."""
     known: set[sympy.Symbol] = set()
+    said = names if said is None else said
     lines, late = [], []
     for node in [n for n in program.inputs if not n.weak]:
         if any(isinstance(d, sympy.Basic) and not d.is_Symbol for d in node.shape):
             late.append(node)  # sizes that are made of others are compared when those are known
             continue
-        lines.append(_entered(node, names[node], dims, known))
-    lines += [_entered(node, names[node], dims, known) for node in late]
+        lines.append(_entered(node, names[node], said[node], dims, known))
+    lines += [_entered(node, names[node], said[node], dims, known) for node in late]
     for dim in dims:
         if dim not in known:
             raise UnsupportedOperation(f"the size {dim} is the size of no argument; pass an array that has it.")
     for fact, sign in program.graph.sizes.facts:
         if all(s in dims for s in fact.free_symbols):
-            said = spelled_fact(fact, sign).replace("≥", ">=").replace("≤", "<=").replace("≠", "!=")
+            held = spelled_fact(fact, sign).replace("≥", ">=").replace("≤", "<=").replace("≠", "!=")
             lines.append(f"if not {dim_source(fact, dims)} {_SIGNS[sign]}:")
-            lines.append(f'    raise ValueError("this derivation is for sizes with {said}")')
+            lines.append(f'    raise ValueError("this derivation is for sizes with {held}")')
     return lines
 
 
-def _entered(node: Node, name: str, dims: dict[sympy.Symbol, str], known: set[sympy.Symbol]) -> str:
+def _entered(node: Node, name: str, said: str, dims: dict[sympy.Symbol, str], known: set[sympy.Symbol]) -> str:
     expected, targets = [], []
     for d in node.shape:
         new = isinstance(d, sympy.Symbol) and d not in known
@@ -258,7 +277,7 @@ def _entered(node: Node, name: str, dims: dict[sympy.Symbol, str], known: set[sy
         expected.append(f'"{spelled}"' if new else spelled)
         targets.append(spelled if new and spelled not in targets else "_")
     known.update(d for d in node.shape if isinstance(d, sympy.Symbol))
-    call = f'_shape_of("{name}", {", ".join([name, *expected])})'
+    call = f"_shape_of({', '.join([plain_values.quoted(said), name, *expected])})"
     if all(t == "_" for t in targets):
         return call
     return f"({targets[0]},) = {call}" if len(targets) == 1 else f"{', '.join(targets)} = {call}"

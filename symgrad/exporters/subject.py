@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..closed_form.formulas import Formulas, formulas
+from ..kernels.sparse import SparseBlock
 from ..program.node import Node
 from ..program.program import Program
 from .check import Check
@@ -29,16 +32,43 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """An argument as the derivative was called with it, of which ``label`` is the name.
+
+    ``structure`` is its nesting, ``slots`` are the leaves: ``(True, k)`` for input number k of the program,
+    ``(False, value)`` for what is no array, which the derivation holds fixed. ``by_name`` where it has no place.
+    """
+
+    label: str
+    structure: Any
+    slots: tuple[tuple[bool, Any], ...]
+    by_name: bool = False
+
+
+@dataclass(frozen=True)
+class SparseOutcome:
+    """An array of the result that is sparse: what assembles it, and which outputs of the program that takes."""
+
+    block: SparseBlock
+    own: slice
+
+
+@dataclass(frozen=True)
 class Subject:
     """A derivative to export.
 
     ``name`` is a Python name for it, ``title`` what it is in words, ``stem`` the name of a file for it without its
     suffix. ``program`` is what it computes after the passes, ``conditions`` are scalar truth values of the same graph:
     what is exported holds while all of them are True (the branches that the trace took). ``labels`` are LaTeX names of
-    the outputs. ``structure`` is the nesting of the result, whose leaves are the positions in ``slots``: an output, or
-    a value that is no array. ``checked`` makes the check, which takes a run of the kernel and differences.
+    the outcomes, the arrays of the result. ``structure`` is its nesting, whose leaves are ``slots``: the number of an
+    outcome, or a value that is no array. ``arguments`` are what the derivative is called with, in the order of the
+    function; ``weights`` the values of a network's weights by name, which are the last inputs of the program.
+    ``checked`` makes the check, which takes a run of the kernel and differences.
     ``traced`` is the program before the passes, its conditions as further outputs: what derivatives go on from.
     ``form`` is the form of formulas in documents, ``document`` whether they stand alone.
+
+    Where the derivative is asked for as sparse, this is the dense one, and ``as_sparse`` makes the Subject of the
+    sparse one: ``assembled`` are the arrays of its result, each an output or what is put together of several.
     """
 
     name: str
@@ -49,11 +79,20 @@ class Subject:
     labels: Sequence[str]
     structure: Any
     slots: Sequence[tuple[bool, Any]]
+    arguments: Sequence[Argument]
+    weights: Mapping[str, np.ndarray]
     facts: Facts
     checked: Callable[[], Check | str] = field(repr=False)
     traced: Program = field(repr=False)
     form: str = "auto"
     document: bool = False
+    as_sparse: Callable[[], Subject] | None = field(default=None, repr=False)
+    assembled: Sequence[int | SparseOutcome] = ()
+
+    @property
+    def outcomes(self) -> Sequence[int | SparseOutcome]:
+        """The arrays of the result in order: the numbers of the outputs that they are, or what they are made of."""
+        return self.assembled or range(len(self.program.outputs))
 
     @cached_property
     def guarded(self) -> Program:

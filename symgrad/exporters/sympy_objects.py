@@ -14,7 +14,7 @@ from ..closed_form.budget import fits
 from ..closed_form.entries import entry_forms, entry_names
 from ..closed_form.formulas import Formulas, formulas_in
 from ..closed_form.index_form import IndexForm, constant_names, index_forms
-from ..closed_form.symbols import as_condition, is_truth_value, safe_names
+from ..closed_form.symbols import as_condition, binding_names, is_truth_value, safe_names
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..program.node import Node
 from ..program.program import Program
@@ -138,7 +138,7 @@ def _named(name: str, shape: Sequence) -> Any:
 def _bound(subject: Subject) -> tuple[list[tuple[Any, Any]], list[tuple[sympy.Symbol, ...]], list[Any], list[Any]]:
     """The bindings, then the indices and formulas of the outputs and the conditions in terms of them."""
     program = subject.guarded
-    number = {n: f"v_{k}" for k, n in enumerate(program.bindings)}
+    number = binding_names(program)
     form = IndexForm(program, number.get)
     bindings = []
     for node, name in number.items():

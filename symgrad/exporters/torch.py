@@ -9,11 +9,12 @@ import numpy as np
 
 from ..primitives.elementwise import Template
 from ..program.node import Node
-from . import array_module
+from . import array_module, plain_values
+from .arguments import Leaf
 from .array_module import Module, Signature
 from .array_source import OPERATORS
 from .subject import Subject
-from .torch_helpers import HELPERS
+from .torch_helpers import ENTRANCES, HELPERS
 from .typed_source import TypedWriter, is_raw
 
 _SAME_NAMES = (
@@ -201,25 +202,31 @@ def module(subject: Subject) -> str:
         remarks=["It computes on the device of its first tensor; autograd differentiates it further."],
         helpers=[HELPERS[name] for name in writer.helpers if name in HELPERS],
         constants=array_module.constant_lines(writer, "torch.from_numpy({})"),
-        check=array_module.checked(
-            signature, subject, argument="torch.from_numpy({})", result="{}.detach().cpu().numpy()"
-        ),
-    ).text(_entered(signature, writer, results), writer, results)
+        check=array_module.checked(signature, argument="torch.from_numpy({})", result="{}.detach().cpu().numpy()"),
+        entrances=ENTRANCES,
+    ).text(lambda leaves: _entered(signature, writer, leaves, results), writer, results)
 
 
-def _entered(signature: Signature, writer: TorchWriter, results: Sequence[str]) -> list[str]:
-    """The arguments as tensors of their dtypes, on one device."""
-    strong, weak = [], []
-    for node, name in signature.arguments.items():
-        kind = f"dtype={writer.dtype(node.dtype)}"
-        if node.weak:
-            weak.append(f"{name} = torch.as_tensor({name}, {kind}, device=device)")
-        else:
-            strong.append(f"{name} = torch.as_tensor({name}, {kind})")
-    first = next((name for node, name in signature.arguments.items() if not node.weak), None)
-    device = f"{first}.device" if first else 'torch.device("cpu")'
-    used = weak or any("device" in line for line in [*writer.lines, *results])
-    return [*strong, *([f"device = {device}"] if used else []), *weak]
+def _entered(signature: Signature, writer: TorchWriter, leaves: Sequence[Leaf], results: Sequence[str]) -> list[str]:
+    """The arguments as tensors of their dtypes; numbers and weights go where the first tensor is."""
+    own = [leaf for leaf in leaves if not leaf.node.weak and not leaf.is_weight]
+    others = [leaf for leaf in leaves if leaf.node.weak or leaf.is_weight]
+    if not own and others and others[-1].is_weight:
+        own.append(others.pop())
+    rows = [_converted(signature, writer, leaf) for leaf in own]
+    device = f"{signature.arguments[own[0].node]}.device" if own else 'torch.device("cpu")'
+    if others or any("device" in line for line in [*writer.lines, *results]):
+        rows.append(f"device = {device}")
+    for leaf in others:
+        rows.append(_converted(signature, writer, leaf, ", device"))
+        if leaf.node.weak:
+            rows.append(f"_shape_of({plain_values.quoted(leaf.found)}, {signature.arguments[leaf.node]})")
+    return rows
+
+
+def _converted(signature: Signature, writer: TorchWriter, leaf: Leaf, device: str = "") -> str:
+    made = f"_tensor({plain_values.quoted(leaf.found)}, {leaf.found}, {writer.dtype(leaf.node.dtype)}{device})"
+    return f"{signature.arguments[leaf.node]} = {made}"
 
 
 def _axes(axes: Sequence[int]) -> str:

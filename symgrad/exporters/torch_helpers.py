@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+#: functions that arguments go through, by name
+ENTRANCES = {
+    "_tensor": '''
+def _tensor(name, given, dtype, device=None):
+    """An argument as a tensor of the dtype; an error that names it where it is none."""
+    if not isinstance(given, torch.Tensor):
+        try:
+            given = torch.as_tensor(np.require(np.asarray(given), requirements="CW"))
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{name} is no tensor: {error}") from None
+    if given.numel() and not torch.can_cast(given.dtype, dtype):
+        raise TypeError(f"{name} holds {given.dtype}, and {dtype} is expected")
+    return given.to(device=device, dtype=dtype)
+''',
+}
+
 #: name -> source
 HELPERS = {
     "_on_diagonal": '''

@@ -46,18 +46,18 @@ class SparseBlock:
                 "dense by structure. Ask for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) "
                 "for a Hessian."
             )
-        self._pieces = [_Piece(t, out_shape, in_shape) for t in terms]
+        self.pieces = [Piece(t, out_shape, in_shape) for t in terms]
         #: integer arrays that places depend on and that are known at a call only
-        self.index_nodes = list(dict.fromkeys(n for p in self._pieces for n in p.index_nodes))
-        self.nodes: list[Node] = [*[cast(p.value, dtype) for p in self._pieces], *self.index_nodes]
+        self.index_nodes = list(dict.fromkeys(n for p in self.pieces for n in p.index_nodes))
+        self.nodes: list[Node] = [*[cast(p.value, dtype) for p in self.pieces], *self.index_nodes]
         self._places: _Places | None = None
 
     def assemble(self, values: Sequence[Any]) -> Any:
         """The block as a ``csr_array`` with sorted indices; the caller may change it."""
         sparse = scipy_sparse()
-        places = self._found(values[len(self._pieces) :])
+        places = self._found(values[len(self.pieces) :])
         data = np.zeros(places.nnz, self.dtype)
-        for piece, place, value in zip(self._pieces, places.pieces, values, strict=False):
+        for piece, place, value in zip(self.pieces, places.pieces, values, strict=False):
             place.add(data, piece.on_grid(value))
         made = sparse.csr_array((data, places.indices.copy(), places.indptr.copy()), shape=self.shape)
         made.has_sorted_indices = made.has_canonical_format = True
@@ -73,11 +73,11 @@ class SparseBlock:
         known = self._places
         if known is None or not all(map(np.array_equal, known.read, indices)):
             read = [np.array(i) for i in indices]
-            self._places = known = _Places(self._pieces, dict(zip(self.index_nodes, read, strict=True)), self.shape)
+            self._places = known = _Places(self.pieces, dict(zip(self.index_nodes, read, strict=True)), self.shape)
         return known
 
 
-class _Piece:
+class Piece:
     """One term of a block."""
 
     def __init__(self, term: Term, out_shape: tuple, in_shape: tuple) -> None:
@@ -87,14 +87,14 @@ class _Piece:
         self.slots = tuple([slice(None) if k in order else None for k in self.labels])
         self.grid = tuple([k.size for k in self.labels])
         self.nonzero = may_be_nonzero(self.value)
-        self._maps = ((term.seed, out_shape), (term.at, in_shape))
-        lookups = [m for maps, _ in self._maps for m in maps if isinstance(m, Lookup)]
+        self.maps = ((term.seed, out_shape), (term.at, in_shape))
+        lookups = [m for maps, _ in self.maps for m in maps if isinstance(m, Lookup)]
         self.index_nodes = [m.index for m in lookups if not is_static(m)]
 
     def places(self, read: dict[Node, np.ndarray]) -> list[np.ndarray]:
         """Rows and columns over the grid, as far as the value may be other than zero there."""
         made = []
-        for maps, shape in self._maps:
+        for maps, shape in self.maps:
             flat = np.zeros(self.grid, np.int64)
             stride = math.prod(shape)
             for m, d in zip(maps, shape, strict=True):
@@ -120,7 +120,7 @@ class _Piece:
 class _Places:
     """Where every value of a block goes in the data of the sparse array."""
 
-    def __init__(self, pieces: Sequence[_Piece], read: dict[Node, np.ndarray], shape: tuple[int, int]) -> None:
+    def __init__(self, pieces: Sequence[Piece], read: dict[Node, np.ndarray], shape: tuple[int, int]) -> None:
         self.read = list(read.values())
         rows, columns = shape
         found = [p.places(read) for p in pieces]

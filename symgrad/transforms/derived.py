@@ -340,7 +340,7 @@ class DerivedFunction:
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
         checked_format(format)
         whole = path is not None if document is None else document
-        return export(subject_of(self._readable(), args, kwargs, path, form, whole), format, path)
+        return export(subject_of(self, args, kwargs, path, form, whole), format, path)
 
     @property
     def flags(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..closed_form.latex import symbol_latex
+from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import Entry, Shapes
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
@@ -169,10 +169,12 @@ class GradientFunction(DerivedFunction):
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
         by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
         order = self.order
-        of = r"\Sigma\nabla " * (self.nesting - order) + "f"
-        gradients = [partial_latex(n, order, of) for n in (*by_input, *(w.name for w in self.weights or ()))]
+        f, shown = function_letter(entry.program), input_latex(entry.program)
+        of = r"\Sigma\nabla " * (self.nesting - order) + f
+        by = [*by_input, *(w.name for w in self.weights or ())]
+        gradients = [partial_latex(shown.get(n) or symbol_latex(n), order, of) for n in by]
         others = len(entry.program.outputs) - len(gradients)
-        word = r"\mathrm{aux}" if self.has_aux and not self.with_value else "f"
+        word = r"\mathrm{aux}" if self.has_aux and not self.with_value else f
         values = [word] if others == 1 else [f"{word}_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
 
@@ -258,11 +260,11 @@ def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: 
     return gradients
 
 
-def partial_latex(name: str, order: int = 1, of: str = "f") -> str:
-    """``∂f/∂name`` as LaTeX."""
+def partial_latex(by: str, order: int = 1, of: str = "f") -> str:
+    """The derivative ``∂f/∂x`` of ``of`` by ``by``, all in LaTeX."""
     if order == 1:
-        return rf"\frac{{\partial {of}}}{{\partial {symbol_latex(name)}}}"
-    return rf"\frac{{\partial^{{{order}}} {of}}}{{\partial {symbol_latex(name)}^{{{order}}}}}"
+        return rf"\frac{{\partial {of}}}{{\partial {by}}}"
+    return rf"\frac{{\partial^{{{order}}} {of}}}{{\partial {by}^{{{order}}}}}"
 
 
 def _weighed(tangent: Node, ct: Node, batch: int) -> Node:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..closed_form.latex import symbol_latex
+from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
 from ..differentiation.reverse import active_nodes, pull_back
@@ -140,15 +140,17 @@ class JacobianFunction(DerivedFunction):
         return super()._entry(args, kwargs)
 
     def labels(self, entry):
-        by = [symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
-        made = self._block_labels(by, self.block_count(entry.structure, len(entry.slots)))
+        shown = input_latex(entry.program)
+        by = [shown.get(n) or symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
+        count = self.block_count(entry.structure, len(entry.slots))
+        made = self._block_labels(by, count, function_letter(entry.program))
         return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
 
-    def _block_labels(self, by: Sequence[str], count: int) -> list[str]:
-        """LaTeX names of the blocks, row by row, of inputs that are called ``by``."""
+    def _block_labels(self, by: Sequence[str], count: int, f: str) -> list[str]:
+        """LaTeX names of the blocks, row by row, of a function ``f`` of inputs that are called ``by``."""
         rows = count // len(by)
-        of = ["f"] if rows == 1 else [f"f_{{{k}}}" for k in range(rows)]
-        return [rf"\frac{{\partial {f}}}{{\partial {x}}}" for f in of for x in by]
+        of = [f] if rows == 1 else [f"{f}_{{{k}}}" for k in range(rows)]
+        return [rf"\frac{{\partial {row}}}{{\partial {x}}}" for row in of for x in by]
 
     def block_count(self, structure: Any, leaves: int) -> int:
         """How many of the ``leaves`` of a result of this structure are blocks of the Jacobian; the others are aux."""
@@ -350,11 +352,11 @@ class HessianFunction(JacobianFunction):
         seeds = [ones(o.shape) if o.differentiable else None for o in run.outputs]
         return Derivation(run.outputs, run.inputs.flat, seeds, modes=("forward",), twice=True, summed=True)
 
-    def _block_labels(self, by, count):
+    def _block_labels(self, by, count, f):
         def below(x: str, y: str) -> str:
             return rf"\partial {x}^{{2}}" if x == y else rf"\partial {x}\,\partial {y}"
 
-        return [rf"\frac{{\partial^{{2}} f}}{{{below(x, y)}}}" for x in by for y in by]
+        return [rf"\frac{{\partial^{{2}} {f}}}{{{below(x, y)}}}" for x in by for y in by]
 
     def _differentiated(self, run):
         outputs, wrt = run.outputs, run.inputs.flat

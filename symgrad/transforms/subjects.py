@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +15,12 @@ import numpy as np
 
 from ..closed_form.symbols import safe_name
 from ..compiled import Entry
-from ..exporters.check import Check, check_of
-from ..exporters.subject import Facts, Subject
-from ..kernels.kernel import optimized
-from ..named_dims import is_shapes
+from ..errors import ArgumentError
+from ..exporters.check import SPARSE_PARTS, Check, Wanted, check_of, wanted_of
+from ..exporters.subject import Argument, Facts, SparseOutcome, Subject
+from ..kernels.kernel import lower, optimized
+from ..kernels.sparse import SparseBlock
+from ..named_dims import is_shapes, parameters_of
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
@@ -28,6 +32,8 @@ from .differenced import Differenced
 if TYPE_CHECKING:
     from .derived import DerivedFunction
 
+#: entries of a dense result that is computed to take finite differences of a sparse one
+_MOST_DENSE = 1 << 20
 _WORDS = {"grad": "gradient", "jacobian": "Jacobian", "hessian": "Hessian", "symbolic": "value"}
 
 
@@ -35,6 +41,7 @@ def subject_of(
     derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], path: str | Path | None, form: str, document: bool
 ) -> Subject:
     """``derived`` at these arguments as an export sees it; the latest traced ones where there are none."""
+    asked, derived = derived, derived._readable()
     known = bool(args or kwargs) and not is_shapes(args, kwargs)
     arrays: list[np.ndarray] | None = None
     if known:
@@ -57,7 +64,7 @@ def subject_of(
         residual, said = Differenced(derived, entry, args, kwargs).residual()
         return replace(found, residual=residual, differences=said)
 
-    return Subject(
+    made = Subject(
         name,
         f"the {_WORDS.get(derived.verb, derived.verb)} of {called}",
         name if path is None else Path(path).stem,
@@ -66,11 +73,69 @@ def subject_of(
         derived.labels(entry),
         entry.structure,
         entry.slots,
-        Facts(called, _source_hash(derived.underlying), _spelled(derived.flags), _primitives(entry)),
+        _arguments(derived, entry),
+        _weights(entry),
+        Facts(called, _source_hash(derived.underlying), _spelled(derived.flags), entry.operations()),
         checked,
         traced,
         form,
         document,
+    )
+    return replace(made, as_sparse=lambda: _sparse_subject(made, asked, args, kwargs)) if asked.sparse else made
+
+
+def _sparse_subject(dense: Subject, derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Subject:
+    """The sparse ``derived`` of which ``dense`` is the dense one."""
+    if not (args or kwargs) or is_shapes(args, kwargs):
+        raise ArgumentError("sparse=True needs sizes; export it with example arrays, or the dense derivative.")
+    entry, leaves = derived._compiled.served(*args, **kwargs)
+    arrays = [np.asarray(a) for a in entry.arguments(leaves)]
+    program, conditions, traced = _guarded(entry)
+    outcomes: list[int | SparseOutcome] = []
+    slots: list[tuple[bool, Any]] = []
+    for k, (is_array, value) in enumerate(entry.slots):
+        if not is_array and k not in entry.assembled:
+            slots.append((False, value))
+            continue
+        slots.append((True, len(outcomes)))
+        if is_array:
+            outcomes.append(value)
+        else:
+            block, own = entry.assembled[k]
+            assert isinstance(block, SparseBlock)
+            outcomes.append(SparseOutcome(block, own))
+
+    def checked() -> Check | str:
+        whole = program.with_outputs((*program.outputs, *conditions))
+        found = check_of(whole, len(conditions), arrays)
+        if isinstance(found, str):
+            return found
+        given = [float(g.array()) if n.weak else g.array() for g, n in zip(found.given, program.inputs, strict=True)]
+        with np.errstate(all="ignore"):
+            results = lower(program, "numpy")(*given)
+        wanted: list[Wanted] = []
+        for outcome in outcomes:
+            if isinstance(outcome, int):
+                wanted.append(found.wanted[outcome])
+            else:
+                block = outcome.block.assemble(results[outcome.own])
+                wanted += [wanted_of(getattr(block, part)) for part in SPARSE_PARTS]
+        found = replace(found, wanted=tuple(wanted))
+        count = sum(math.prod(o.block.shape) for o in outcomes if not isinstance(o, int))
+        if count > _MOST_DENSE or dense.check is None:
+            return replace(found, differences="not taken for large results")
+        return replace(found, residual=dense.check.residual, differences=dense.check.differences)
+
+    return replace(
+        dense,
+        program=program,
+        conditions=conditions,
+        structure=entry.structure,
+        slots=slots,
+        checked=checked,
+        traced=traced,
+        as_sparse=None,
+        assembled=outcomes,
     )
 
 
@@ -78,6 +143,34 @@ def _called(derived: DerivedFunction) -> str:
     from .derived import called_name
 
     return called_name(derived.underlying)
+
+
+def _arguments(derived: DerivedFunction, entry: Entry) -> list[Argument]:
+    """The arguments in the order of the function's own, whichever of them were passed by name."""
+    inputs = itertools.count()
+    given = [
+        Argument(label, structure, tuple([(True, next(inputs)) if is_input else (False, v) for is_input, v in slots]))
+        for label, structure, slots in entry.taken_as
+    ]
+    count = len(given) - len(entry.keywords)
+    ordered, by_name = given[:count], {a.label: a for a in given[count:]}
+    for parameter in parameters_of(derived)[count:]:
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or parameter.name not in by_name:
+            break
+        ordered.append(by_name.pop(parameter.name))
+    return [*ordered, *[replace(a, by_name=True) for a in by_name.values()]]
+
+
+def _weights(entry: Entry) -> dict[str, np.ndarray]:
+    """What the weights that the function reads are now, by names of which no two are the same."""
+    made: dict[str, np.ndarray] = {}
+    for parameter in entry.parameters:
+        name, count = parameter.name, 1
+        while name in made:
+            count += 1
+            name = f"{parameter.name}_{count}"
+        made[name] = np.array(parameter)
+    return made
 
 
 def _guarded(entry: Entry) -> tuple[Program, tuple[Node, ...], Program]:
@@ -101,11 +194,6 @@ def _holds(node: Node, taken: Any) -> Node:
         return same
     count = contract([cast(same, np.dtype(np.int64))], [tuple(range(node.ndim))], (), node.shape, "sum")
     return f.equal(count, literal(int(np.prod(node.shape))))
-
-
-def _primitives(entry: Entry) -> frozenset[str]:
-    """The operations of the trace: the function's own too, which its derivative may not read."""
-    return frozenset(n.primitive.name for n in entry.program.graph.table.values())
 
 
 def _source_hash(function: Any) -> str:

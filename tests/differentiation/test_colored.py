@@ -29,7 +29,7 @@ def tall(x):
 def entries(function):
     """How many entries a sparse derivative computes, over all of its terms."""
     blocks = [block for block, _ in function._compiled.latest.assembled.values()]
-    return sum(int(np.prod(p.grid)) for b in blocks for p in b._pieces)
+    return sum(int(np.prod(p.grid)) for b in blocks for p in b.pieces)
 
 
 @pytest.mark.parametrize("function", [running, tall])

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from .. import array_module, python_source
+from ..arguments import Leaf
 from ..array_module import Module, Signature
 from ..loops import COUNTERS, lower
 from ..naming import target_names
+from ..python import ENTRANCES, converted
 from ..subject import Subject
 from .library import Library
 from .printing import Body
 
-#: what the module has for globals beside the names of ``array_module``
+#: what the loops have names for beside the names of ``array_module``
 _NAMES = ("math", "njit", "abs", "min", "range", "float", *COUNTERS)
 
 
 def module(subject: Subject) -> str:
     """The derivative as a function of the same arguments: it looks at them and calls loops that numba compiles.
 
-    Arguments that are nested are taken apart, one argument an array; parameters of a network follow as further ones.
+    Arguments are nested as the derivative takes them; the weights of a network follow in a dict.
     The first call with arrays of a new kind compiles; nothing is kept on disk.
     """
-    signature = Signature.of(subject, _NAMES)
+    subject = subject.as_sparse() if subject.as_sparse else subject
+    signature = Signature.of(subject, inner=_NAMES)
     program = signature.program
     arguments = list(signature.arguments.values())
     taken = [*array_module.RESERVED, *_NAMES, *arguments, *signature.dims.values(), signature.function]
     labels = [python_source.plain_label(label) for label in subject.labels]
+    labels = [str(k) for k in range(signature.outputs)] if subject.assembled else labels
     outputs = target_names([f"out_{label}" for label in labels], taken)
     routine = lower(program, arguments, outputs, signature.dims)
     library = Library()
@@ -56,23 +61,24 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
-        "it needs NumPy and numba.",
+        f"it needs NumPy{', SciPy' if subject.assembled else ''} and numba.",
         ["import math", "import sys", "", "import numpy as np", "from numba import njit"],
         ("np.ndarray", "np.generic"),
         helpers=["\n".join(loops), *library.texts()],
         constants=constants,
-        check=array_module.checked(signature, subject),
-    ).text(_entered(signature), writer, results)
+        check=array_module.checked(signature),
+        entrances=ENTRANCES,
+    ).text(lambda leaves: _entered(signature, leaves), writer, results)
 
 
-def _entered(signature: Signature) -> list[str]:
+def _entered(signature: Signature, leaves: Sequence[Leaf]) -> list[str]:
     """The arguments as numbers and arrays in C order, of their dtypes."""
     rows = []
-    for node, name in signature.arguments.items():
-        if node.weak:
-            rows.append(f"{name} = { {'f': 'float', 'b': 'bool'}.get(node.dtype.kind, 'int') }({name})")
-        elif node.shape:
-            rows.append(f'{name} = np.asarray({name}, {python_source.numpy_dtype(node.dtype)}, order="C")')
-        else:
-            rows.append(f"{name} = np.asarray({name}, {python_source.numpy_dtype(node.dtype)})[()]")
+    for leaf in leaves:
+        name, made = signature.arguments[leaf.node], converted(leaf)
+        if leaf.node.shape:
+            made = f'np.asarray({made}, order="C")'
+        elif not leaf.node.weak:
+            made = f"{made}[()]"
+        rows.append(f"{name} = {made}")
     return rows

@@ -2,8 +2,8 @@
 ! function: Net, SHA-256 of its source fe3d7260b0bd6706
 ! flags: grad_position=None, weights=first.weight; first.bias; second.weight; second.bias,
 !     with_value=True, mode=auto
-! inputs: x: float32[2, 3], first.weight: float32[4, 3], first.bias: float32[4], second.weight:
-!     float32[2, 4], second.bias: float32[2]
+! inputs: x: float32[2, 3], first.weight (a weight): float32[4, 3], first.bias (a weight):
+!     float32[4], second.weight (a weight): float32[2, 4], second.bias (a weight): float32[2]
 ! outputs: float32[2, 2], float32[4, 3], float32[4], float32[2, 4], float32[2]
 ! operations: 2 add, 2 cast, 11 einsum, 1 square, 1 subtract, 1 tanh
 ! check: 30 values to 1e-04; finite differences: off by 2e-07
