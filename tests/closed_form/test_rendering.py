@@ -7,7 +7,7 @@ import re
 import pytest
 import sympy
 import typesetting
-from every_operation import rendered
+from operation_formulas import rendered
 from sympy.codegen import cfunctions
 
 from symgrad.closed_form.breaking import broken, width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +14,8 @@ import workloads
 
 import symgrad as sg
 from symgrad import nn
+from symgrad.exporters import export
+from symgrad.exporters.subject import Subject
 from symgrad.tracing.tree import flatten
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.subjects import subject_of
@@ -26,17 +29,29 @@ class Case:
     args: tuple
     others: tuple[tuple, ...] = field(default=())
 
-    @property
+    @functools.cached_property
     def derived(self) -> DerivedFunction:
+        """Traced once for all formats."""
         return self.make()
 
-    def export(self, format: str, **options: Any) -> Any:
-        """The export for the example arguments."""
-        return self.derived.export(format, *self.args, **options)
+    @functools.cached_property
+    def _subjects(self) -> dict[tuple[str, bool], Subject]:
+        return {}
 
-    def subject(self, form: str = "auto", document: bool = True):
-        """What the export is made of."""
-        return subject_of(self.derived._readable(), self.args, {}, None, form, document)
+    def export(self, format: str, path: Any = None, form: str = "auto", document: bool = False) -> Any:
+        """What ``derived.export`` gives for the example arguments, of a subject that formats share."""
+        if path is not None:
+            return self.derived.export(format, *self.args, path=path, form=form, document=True)
+        return export(self.subject(form, document), format)
+
+    def subject(self, form: str = "auto", document: bool = True) -> Subject:
+        """What the export is made of: its check and formulas are computed once."""
+        if (form, document) not in self._subjects:
+            made = subject_of(self.derived._readable(), self.args, {}, None, form, document)
+            known = vars(self._subjects.get((form, not document), made))
+            vars(made).update({name: known[name] for name in ("formulas", "_check") if name in known})
+            self._subjects[form, document] = made
+        return self._subjects[form, document]
 
     def inputs(self, args: tuple | None = None) -> list[np.ndarray]:
         """The arrays that the exported function takes, one an input of the program: those of the call, then weights."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loop_programs import Exportable
+from exportables import Exportable
 
 from symgrad.exporters.c import source
 from symgrad.exporters.c.names import names_of

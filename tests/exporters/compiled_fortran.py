@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loop_programs import Exportable
+from exportables import Exportable
 
 from symgrad.exporters.fortran import source
 from symgrad.exporters.fortran.names import RESERVED

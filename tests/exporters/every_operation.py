@@ -1,103 +1,230 @@
-"""The formulas of every registered operation and of its gradient, in each of their forms."""
+"""Every registered operation as formats are tried on it: what is called, on which operands, and what is derived.
+
+``calls`` yields them all. A format says by ``leaving_out`` what it does without, and why; nothing else here walks
+over the registries. ``programs_of`` in ``exportables`` puts many calls into one derivative, which all formats share.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from operands import draw
 
 import symgrad as sg
-from symgrad.closed_form.breaking import broken
-from symgrad.closed_form.formulas import formulas_in
-from symgrad.closed_form.latex import let_bound_rows
-from symgrad.errors import ClosedFormTooLarge, DtypeError, TracingError, UnsupportedOperation
 from symgrad.primitives import special
 from symgrad.primitives.elementwise import TEMPLATES
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
-from symgrad.tracing.tree import flatten, unflatten
+from symgrad.tracing.tree import flatten
 
-SHAPES = {1: [((),), ((3,),)], 2: [((), ()), ((2, 3), (3,))], 3: [((), (), ()), ((2, 1), (3,), ())]}
-FORMS = ("auto", "matrix", "index", "entries")
-#: arguments of this many elements in all are written entry by entry
-MOST_ENTRIES = 12
+#: shapes of operands by their number; the first ones broadcast, and are enough where compilers take long
+SHAPES = {
+    1: [((2, 3),), ((),), ((2,),), ((3,),), ((0,),)],
+    2: [((2, 3), (3,)), ((), ()), ((2, 1), (1, 3)), ((2, 1), (3,)), ((), (3,)), ((2,), (2,)), ((0,), (1,))],
+    3: [((2, 1), (3,), ()), ((), (), ()), ((2, 3), (2, 3), (2, 3)), ((2, 3), (3,), ()), ((2,),) * 3],
+}
 
-
-def operations() -> Iterator[tuple[str, sg.transforms.derived.DerivedFunction, list[np.ndarray]]]:
-    """The value and the gradient of every operation, with arguments."""
-    rng = np.random.default_rng(7)
-    for name, template in TEMPLATES.items():
-        for shapes in SHAPES[template.arity]:
-            function = special.zeta if template is special.zeta else template.ufunc
-            operands = [drawn(rng, *interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
-            if template is special.zeta:  # which comes as a derivative only
-                yield name, sg.grad(sg.grad(special.digamma.ufunc)), [np.asarray(1.5)]
-            else:
-                yield from _derived(f"{name} of {shapes}", function, operands, {}, ())
-    for function, cases in CASES.items():
-        case = cases[0]
-        held = [k for k, a in enumerate(case.args) if isinstance(a, Given)]
-        arrays = case.draw(np.random.default_rng(7))
-        yield from _derived(f"{function.__name__} of {case}", case.of_drawn(function), arrays, case.kwargs, held)
+#: numbers whose results are part of an operation's meaning, and those where formulas overflow or lose digits
+ODD = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 1.5, 3.0, 7.25, -7.25, 1e-9, 1e9])
+EXTREME = np.array(
+    [0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 2.5, -2.5, 1.5, np.inf, -np.inf, np.nan, 1e300, -1e300, 1e-300, 5e-324]
+    + [709.9, -745.2, 30, -30, 1e17, 1 + 1e-15, 4096, 1e-8, -1e-9, -0.999999]
+)
+WHOLE, TRUTH = np.array([-7, -2, -1, 0, 1, 2, 3, 5, 7, 100]), np.array([True, False])
 
 
-def drawn(rng, low, high, shape):
-    if isinstance(low, int):
-        return np.asarray(rng.integers(low, high + isinstance(low, bool), shape)).astype(type(low))
-    return np.asarray(rng.uniform(low, high, shape))
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of an operation.
+
+    ``kind`` is ``elementwise`` or ``single`` (operands from the operation's domain, in float64 or float32),
+    ``function`` (the cases of NumPy's functions), ``odd``, ``extreme`` or ``limits`` (the elementwise ones again, at
+    odd values of many dtypes, where floats and where integers end). It is the ``nth`` of its kind for the operation.
+    ``args`` are arrays, numbers and lists of these, and are arguments of the export but for what is ``Given``.
+    """
+
+    operation: str
+    kind: str
+    nth: int
+    function: Callable
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def leaves(self) -> list[Any]:
+        """The arrays and numbers that are arguments of an export."""
+        return [a for arg in self.args if not isinstance(arg, Given) for a in flatten(arg)[0]]
+
+    @functools.cached_property
+    def results(self) -> list[np.ndarray]:
+        """The arrays that NumPy gives."""
+        with np.errstate(all="ignore"):
+            made = self.function(*[_plain(a) for a in self.args], **self.kwargs)
+        return [np.asarray(v) for v in flatten(made)[0] if getattr(v, "dtype", None) is not None]
+
+    @property
+    def dtypes(self) -> set[str]:
+        """The names of the dtypes of arguments and results, and of those that NumPy computes in."""
+        found = [np.asarray(a).dtype for a in (*self.leaves, *self.results)]
+        if self.kind != "function" and isinstance(self.function, np.ufunc):
+            given = [type(a) if type(a) in (int, float) else np.asarray(a).dtype for a in self.args]
+            found += self.function.resolve_dtypes((*given, None))
+        return {d.name for d in found}
+
+    @property
+    def derived(self) -> bool:
+        """Whether the derivative is wanted beside the value: on domains, where there are floats to derive, and by."""
+        floats = [any(np.asarray(v).dtype.kind == "f" for v in values) for values in (self.leaves, self.results)]
+        return self.kind in ("elementwise", "single", "function") and all(floats)
+
+    def __str__(self) -> str:
+        shown = [f"{np.asarray(a).dtype}{list(np.shape(a))}" for a in self.leaves]
+        return f"{self.operation} of {', '.join(shown)}{''.join(f', {k}={v}' for k, v in self.kwargs.items())}"
 
 
-def _derived(name, function, operands, kwargs, held):
-    leaves, structure = flatten(tuple(operands))
-    fixed = {id(leaf) for k in held for leaf in flatten(operands[k])[0]}
-    places = [k for k, v in enumerate(leaves) if isinstance(v, np.ndarray) and id(v) not in fixed]
+def _plain(arg: Any) -> Any:
+    return arg.value if isinstance(arg, Given) else arg
 
-    def called(*arrays):
-        filled = list(leaves)
-        for k, array in zip(places, arrays, strict=True):
-            filled[k] = array
-        return function(*unflatten(structure, filled), **kwargs)
 
-    def one(x):
-        return called(x)
+def nothing(call: Call) -> bool:
+    """What is left out where all is taken."""
+    return False
 
-    def two(x, y):
-        return called(x, y)
 
-    def three(x, y, z):
-        return called(x, y, z)
+def calls(kinds: Iterable[str], leaving_out: Callable[[Call], bool] = nothing) -> tuple[Call, ...]:
+    """The calls of these kinds, but for those that are left out."""
+    return tuple([call for kind in kinds for call in _ALL[kind]() if not leaving_out(call)])
 
-    point = [leaves[k] for k in places]
-    call = {1: one, 2: two, 3: three}.get(len(point), called)
-    yield f"the value of {name}", sg.symbolic(call), point
-    floats = tuple(k for k, v in enumerate(point) if v.dtype.kind == "f")
-    if floats:
-        yield f"the gradient of {name}", sg.grad(call, floats), point
+
+def _tetragamma(x: Any) -> Any:
+    """The operation that comes in by derivatives alone."""
+    return sg.grad(sg.grad(lambda x: np.sum(special.digamma.ufunc(x))))(x)
 
 
 @functools.cache
-def rendered() -> tuple[dict[tuple[str, str], list[str]], set[str]]:
-    """The rows of each operation in each of its forms, and the primitives that occur in them."""
-    made: dict[tuple[str, str], list[str]] = {}
-    seen: set[str] = set()
-    for name, derived, point in operations():
-        try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                program = derived.program(*point)
-        except (DtypeError, TracingError):
-            continue  # a result that is no number has no derivative
-        seen |= {n.primitive.name for n in program.nodes}
-        labels = derived.labels(derived._entry(tuple(point), {}))
-        made[name, "let-bound"] = let_bound_rows(program, labels)
-        for form in FORMS:
-            if form == "entries" and sum(np.size(p) for p in point) > MOST_ENTRIES:
+def _elementwise() -> tuple[Call, ...]:
+    return (
+        *_on_domains("elementwise", np.float64),
+        Call("zeta", "elementwise", 0, _tetragamma, (np.array([0.3, 2.0]),)),
+    )
+
+
+@functools.cache
+def _single() -> tuple[Call, ...]:
+    return tuple([c for c in _on_domains("single", np.float32) if c.nth == 0])
+
+
+def _on_domains(kind: str, dtype: Any) -> Iterator[Call]:
+    rng = np.random.default_rng(7)
+    for name, template in _own():
+        for nth, shapes in enumerate(SHAPES[template.arity]):
+            drawn = [draw(rng, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
+            args = tuple([a.astype(dtype) if a.dtype.kind == "f" else a for a in drawn])
+            yield Call(name, kind, nth, template.ufunc, args)
+
+
+def _own() -> list[tuple[str, Any]]:
+    """The elementwise operations that are functions of the user's."""
+    return [(name, template) for name, template in TEMPLATES.items() if template is not special.zeta]
+
+
+@functools.cache
+def _functions() -> tuple[Call, ...]:
+    rng = np.random.default_rng(3)
+    made = []
+    for function, cases in CASES.items():
+        for nth, case in enumerate(cases):
+            drawn = case.draw(rng)
+            args = tuple([a if isinstance(a, Given) else d for a, d in zip(case.args, drawn, strict=True)])
+            made.append(Call(function.__name__, "function", nth, case.of_drawn(function), args, case.kwargs))
+    return tuple(made)
+
+
+@functools.cache
+def _odd() -> tuple[Call, ...]:
+    return tuple(_grids("odd", _odd_operands))
+
+
+@functools.cache
+def _extreme() -> tuple[Call, ...]:
+    with np.errstate(over="ignore"):
+        single = EXTREME.astype(np.float32)
+
+    def operands(arity: int) -> list[tuple]:
+        if arity == 2:
+            return [_grid(EXTREME, EXTREME), _grid(single, single), _grid(EXTREME, np.array([-5000, -3, 0, 2, 5000]))]
+        made = [(EXTREME,), (single,)] if arity == 1 else [(EXTREME > 0, EXTREME, EXTREME[::-1])]
+        return [tuple([a.copy() for a in args]) for args in made]
+
+    return tuple(_grids("extreme", operands))
+
+
+@functools.cache
+def _limits() -> tuple[Call, ...]:
+    def operands(arity: int) -> list[tuple]:
+        made = []
+        for dtype in map(np.dtype, (np.int64, np.int32, np.int8, np.uint8, np.uint32)):
+            least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+            inner = [v for v in (0, 1, -1, 2, -2, 3, 7, -7, 100, -100, 2**53 + 1, 2**62) if least <= v <= most]
+            row = np.array([*inner, least, most], dtype)
+            if arity == 3:
+                made.append((row > 0, row, row[::-1].copy()))
+            else:
+                made.append((row,) if arity == 1 else _grid(row, row))
+        return made
+
+    return tuple(_grids("limits", operands))
+
+
+def _grids(kind: str, operands: Callable[[int], list[tuple]]) -> Iterator[Call]:
+    """The elementwise operations at these operands, where NumPy has them and C leaves nothing of the result open."""
+    for name, template in _own():
+        for nth, args in enumerate(operands(template.arity)):
+            given = args
+            if name in ("power", "float_power") and all(np.asarray(a).dtype.kind in "iu" for a in args):
+                given = (args[0], np.abs(args[1]) % 5)  # there are no negative powers of integers
+            call = Call(name, kind, nth, template.ufunc, given)
+            if name == "reciprocal" and np.asarray(args[0]).dtype.kind != "f":
+                continue  # of 0 as an integer
+            try:
+                _ = call.results
+            except (TypeError, ValueError):
                 continue
-            with contextlib.suppress(ClosedFormTooLarge, UnsupportedOperation):
-                rows = formulas_in(program, form).latex_rows(labels)
-                if sum(map(len, rows)) < 20_000:
-                    made[name, form] = broken(rows)
-    return made, seen
+            yield call
+
+
+def _grid(*rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    return tuple([m.ravel() for m in np.meshgrid(*rows)])
+
+
+def _odd_operands(arity: int) -> list[tuple]:
+    single = ODD.astype(np.float32)
+    if arity == 1:
+        return [(ODD,), (WHOLE,), (single,), (TRUTH,), (WHOLE.astype(np.int32),)]
+    if arity == 2:
+        pairs = [(ODD, ODD), (WHOLE, WHOLE), (single, WHOLE), (single, single), (TRUTH, TRUTH), (ODD, single)]
+        pairs += [(WHOLE, TRUTH), (single, TRUTH), (ODD, WHOLE), (WHOLE.astype(np.int32), WHOLE.astype(np.int32))]
+        numbers = [(single, 2.5), (2.0, single), (WHOLE, 2), (ODD, 2), (single, np.float64(2.0))]
+        return [*[_grid(*pair) for pair in pairs], *numbers]
+    return [
+        (WHOLE > 0, WHOLE, 0.5),
+        (WHOLE[:8], single[:8], 0.5),
+        (TRUTH, 1.0, 2.0),
+        (ODD[:8] > 0, ODD[:8], WHOLE[:8]),
+        (WHOLE > 0, WHOLE, WHOLE[::-1].copy()),
+        (TRUTH, TRUTH, ~TRUTH),
+    ]
+
+
+_ALL: Mapping[str, Callable[[], tuple[Call, ...]]] = {
+    "elementwise": _elementwise,
+    "single": _single,
+    "function": _functions,
+    "odd": _odd,
+    "extreme": _extreme,
+    "limits": _limits,
+}

@@ -7,15 +7,16 @@ import shutil
 import subprocess
 from dataclasses import replace
 
+import exportables
 import golden
 import loop_programs
 import numpy as np
 import pytest
 from cases import CASES, GOLDEN
 from compiled_c import CC, FLAGS, Compiled, needs_cc, run
+from exportables import Exportable, exportable, kernel_values, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_programs import exportable, same
 
 import symgrad as sg
 from symgrad import Parameter, nn
@@ -28,12 +29,11 @@ pytestmark = needs_cc
 rng = np.random.default_rng(4)
 
 
-def agree(compiled, exports):
+def agree(compiled, exports, **options):
     for e in exports:
         status, got = compiled(e.subject.name, e.inputs)
         assert status == "ok", e.subject.name
-        for k, (mine, want) in enumerate(zip(got, e.wanted, strict=True)):
-            same(mine, want, f"{e.subject.name}[{k}]")
+        e.agrees(got, **options)
 
 
 def _of_nothing(a):
@@ -49,12 +49,17 @@ def test_arrays_of_no_elements_leave_nothing_unused(tmp_path):
     agree(Compiled(exports, tmp_path), exports)
 
 
+def left_out(call):
+    """C has no half floats; the compiler says of powers of truth values that these are never negative."""
+    if "float16" in call.dtypes or (call.operation in ("power", "float_power") and "bool" in call.dtypes):
+        return True
+    return call.kind == "extreme" and call.operation in ("digamma", "gammaln")  # which lose digits beside their poles
+
+
 def test_every_operation_and_its_derivative(tmp_path):
-    exports = [*loop_programs.templates(), *loop_programs.functions(), *loop_programs.bench()]
-    exports += [loop_programs.special_values()]
-    exports += [loop_programs.special_values(("digamma", "zeta"), np.float32)]
-    exports += [loop_programs.integers(d) for d in (np.int64, np.int32, np.int8, np.uint8, np.uint32, bool)]
-    agree(Compiled(exports, tmp_path, ["-O0"]), exports)
+    kinds = ("elementwise", "single", "function", "odd", "extreme", "limits")
+    exports = [*exportables.programs_of(kinds, left_out), *exportables.bench()]
+    agree(Compiled(exports, tmp_path, ["-O0"]), exports, scaled=False)
 
 
 @pytest.mark.parametrize("flags", [["-O2"], ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]])
@@ -80,7 +85,7 @@ def test_every_case_at_other_arguments_and_sizes(tmp_path):
     exports, others = [], []
     for name, case in CASES.items():
         subject = replace(case.subject(), name=name, stem=name, checked=lambda: "it is compared here")
-        exports.append(loop_programs.Exportable(subject, case.inputs(), case.expected()))
+        exports.append(Exportable(subject, case.inputs(), case.expected()))
         others += [(name, case.inputs(args), case.expected(args)) for args in case.others]
     compiled = Compiled(exports, tmp_path, ["-O0"])
     agree(compiled, exports)
@@ -118,7 +123,7 @@ def test_named_dims_of_any_size(tmp_path):
         inputs = [rng.normal(size=d), rng.normal(size=(n, d))]
         for e in exports:
             with np.errstate(all="ignore"):
-                wanted = loop_programs.kernel_values(e.subject, inputs)
+                wanted = kernel_values(e.subject, inputs)
             status, got = compiled(e.subject.name, inputs)
             assert status == "ok", (e.subject.name, d, n)
             for k, (mine, want) in enumerate(zip(got, wanted, strict=True)):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-import array_modules
 import golden
 import numpy as np
 import pytest
 from array_modules import Exported, library_of
 from cases import CASES, GOLDEN
+from exportables import exportable, same
 
 import symgrad as sg
 from symgrad.errors import UnsupportedOperation
@@ -42,31 +42,29 @@ ARGS = random.normal(size=3), random.normal(size=(6, 3)), random.normal(size=6)
 
 
 def test_it_runs_without_being_compiled():
-    derived = sg.value_and_grad(loss, (0, 1))
-    made = Exported(LIBRARY, derived, ARGS)
-    for got, want in zip(made(ARGS), array_modules.called(derived, ARGS)[1], strict=True):
-        array_modules.same(got, want)
+    e = exportable("", sg.value_and_grad(loss, (0, 1)), ARGS)
+    e.agrees(Exported(LIBRARY, e.subject)(ARGS))
 
 
 def test_it_is_mapped_and_differentiated():
-    made = Exported(LIBRARY, sg.grad(loss), ARGS)
+    made = LIBRARY.made(sg.grad(loss), ARGS)
     many = random.normal(size=(4, 3))
     mapped = jax.jit(jax.vmap(made.function, (0, None, None)))(many, *ARGS[1:])
-    array_modules.same(mapped, np.stack([sg.grad(loss)(w, *ARGS[1:]) for w in many]))
+    same(mapped, np.stack([sg.grad(loss)(w, *ARGS[1:]) for w in many]))
     for derive in (jax.jacfwd, jax.jacrev):
         hessian = jax.jit(derive(made.function))(jnp.asarray(ARGS[0]), *ARGS[1:])
-        array_modules.same(hessian, sg.hessian(loss)(*ARGS))
+        same(hessian, sg.hessian(loss)(*ARGS))
 
 
 def test_named_dims_under_jit():
     def mean(w, X):
         return np.mean((X @ w) ** 2)
 
-    made = Exported(LIBRARY, sg.grad(mean), ("d", "n d"))
+    made = LIBRARY.made(sg.grad(mean), ("d", "n d"))
     compiled = jax.jit(made.function)
     for n, d in ((1, 1), (5, 2)):
         w, X = random.normal(size=d), random.normal(size=(n, d))
-        array_modules.same(compiled(w, X), sg.grad(mean)(w, X))
+        same(compiled(w, X), sg.grad(mean)(w, X))
     with pytest.raises(ValueError, match="X has shape"):
         compiled(np.ones(2), np.ones((3, 1)))
 
@@ -75,10 +73,10 @@ def test_other_branches_give_nan():
     def branch(x):
         return np.sum(x**2) if np.sum(x) > 0 else np.sum(x)
 
-    made = Exported(LIBRARY, sg.value_and_grad(branch), (np.ones(2),))
+    made = LIBRARY.made(sg.value_and_grad(branch), (np.ones(2),))
     value, gradient = jax.jit(made.function)(np.array([3.0, -1.0]))
-    array_modules.same(value, 10.0)
-    array_modules.same(gradient, [6.0, -2.0])
+    same(value, 10.0)
+    same(gradient, [6.0, -2.0])
     value, gradient = jax.jit(made.function)(-np.ones(2))
     assert np.isnan(value)
     assert np.isnan(gradient).all()
@@ -96,20 +94,20 @@ def test_importing_changes_no_setting():
 
 def test_without_float64_it_is_single():
     with jax.enable_x64(False):
-        made = Exported(LIBRARY, sg.grad(lambda x: np.sum(np.sin(x) * x)), (np.ones(3, np.float32),))
+        made = LIBRARY.made(sg.grad(lambda x: np.sum(np.sin(x) * x)), (np.ones(3, np.float32),))
         assert made.function(jnp.ones(3)).dtype == jnp.float32
         assert "float64" not in made.text
 
 
 def test_arguments_are_not_written_into():
     x = jnp.arange(4.0)
-    made = Exported(LIBRARY, sg.grad(lambda x: np.sum(x[1:] * x[:-1] ** 2)), (np.ones(4),))
+    made = LIBRARY.made(sg.grad(lambda x: np.sum(x[1:] * x[:-1] ** 2)), (np.ones(4),))
     made.function(x)
-    array_modules.same(x, np.arange(4.0))
+    same(x, np.arange(4.0))
 
 
 def test_singular_matrices_give_what_is_not_finite():
-    made = Exported(LIBRARY, sg.symbolic(np.linalg.inv), (np.eye(2),))
+    made = LIBRARY.made(sg.symbolic(np.linalg.inv), (np.eye(2),))
     assert not np.isfinite(np.asarray(made.function(np.ones((2, 2))))).all()
     assert "Singular matrices" in made.text
 
@@ -117,9 +115,9 @@ def test_singular_matrices_give_what_is_not_finite():
 def test_one_triangle_is_read():
     a = np.array([[9.0, 4.0], [2.0, 8.0]])
     for upper in (False, True):
-        LIBRARY.compare(sg.symbolic(lambda a, upper=upper: np.linalg.cholesky(a, upper=upper)), (a,))
+        LIBRARY.compared(sg.symbolic(lambda a, upper=upper: np.linalg.cholesky(a, upper=upper)), (a,))
 
 
 def test_a_dtype_that_jax_has_not_is_refused():
     with pytest.raises(UnsupportedOperation, match="cannot be written for jax"):
-        Exported(LIBRARY, sg.symbolic(np.sin), (np.ones(2, np.longdouble),))
+        LIBRARY.made(sg.symbolic(np.sin), (np.ones(2, np.longdouble),))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-import array_modules
 import array_programs
+import exportables
 import golden
 import numpy as np
 import pytest
 import typesetting
 from cases import CASES, GOLDEN
+from exportables import unchecked
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, ClosedFormTooLarge, UnsupportedOperation
@@ -50,11 +51,13 @@ def test_golden(name, tmp_path):
     typesetting.pdflatex(made, tmp_path)
 
 
-@pytest.mark.parametrize("form", ["auto", "matrix", "index", "entries"])
-def test_every_case_compiles_in_every_form_and_fits_the_page(form, tmp_path):
-    made = documents(form)
-    assert len(made) >= {"auto": len(CASES), "matrix": 8, "index": 12, "entries": 10}[form]
-    log = typesetting.pdflatex(together(made), tmp_path)
+def test_every_case_compiles_in_every_form_and_fits_the_page(tmp_path):
+    every = {}
+    for form, least in (("auto", len(CASES)), ("matrix", 8), ("index", 12), ("entries", 10)):
+        made = documents(form)
+        assert len(made) >= least
+        every |= {f"{name}, {form}": made[name] for name in made}
+    log = typesetting.pdflatex(together(every), tmp_path)
     assert typesetting.overfull(log) == []
 
 
@@ -106,7 +109,7 @@ def test_a_path_gets_a_document(tmp_path):
 
 def test_long_formulas_are_let_bound_in_full(tmp_path):
     derived, args = array_programs.long_program(300)
-    made = latex.latex(array_modules.subject(derived, args))
+    made = latex.latex(unchecked(derived, args))
     last = len(derived.program(*args).bindings) - 1
     assert f"v_{{{last}}}" in made
     assert "more bindings" not in made
@@ -114,9 +117,10 @@ def test_long_formulas_are_let_bound_in_full(tmp_path):
     assert typesetting.overfull(log) == []
 
 
-@pytest.mark.parametrize("result", [lambda x: None, lambda x: (), lambda x: x[:0], lambda x: {"a": 3}])
-def test_results_without_arrays(result, tmp_path):
-    typesetting.pdflatex(sg.symbolic(result).export("latex", np.ones(3), document=True), tmp_path)
+def test_results_without_arrays(tmp_path):
+    results = {"None": lambda x: None, "empty": lambda x: (), "no elements": lambda x: x[:0], "3": lambda x: {"a": 3}}
+    made = {name: sg.symbolic(f).export("latex", np.ones(3), document=True) for name, f in results.items()}
+    typesetting.pdflatex(together(made), tmp_path)
 
 
 HOSTILE = [
@@ -176,13 +180,11 @@ def test_random_programs(tmp_path):
             steps.append((operation, tuple(int(draw.integers(k + 2)) for _ in range(operation.nin))))
         program = ([(3,), (2, 3)], np.dtype(float), steps, seed)
         derived, args = array_programs.random_gradient(program)
-        made[f"program {seed}"] = latex.latex(array_modules.subject(derived, args))
+        made[f"program {seed}"] = latex.latex(unchecked(derived, args))
     log = typesetting.pdflatex(together(made), tmp_path)
     assert typesetting.overfull(log) == []
 
 
-@pytest.mark.parametrize("name", array_programs.BENCH)
-def test_benchmarks_are_presented(name, tmp_path):
-    derived, args = array_programs.bench(name)
-    made = latex.latex(array_modules.subject(derived, args))
-    assert typesetting.overfull(typesetting.pdflatex(made, tmp_path)) == []
+def test_benchmarks_are_presented(tmp_path):
+    made = {e.subject.name: latex.latex(e.subject) for e in exportables.bench()}
+    assert typesetting.overfull(typesetting.pdflatex(together(made), tmp_path)) == []

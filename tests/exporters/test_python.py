@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import array_modules
 import golden
 import numpy as np
 import pytest
 import scipy.special
-from array_modules import Exported, Library
+from array_modules import Library
 from cases import CASES, GOLDEN
+from exportables import same
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, UnsupportedOperation
@@ -49,15 +49,14 @@ def nested(params, lambda_):
     ],
 )
 def test_results_of_every_kind(derived, args):
-    made = LIBRARY.compare(derived, args)
-    flat = [a for arg in args for a in (arg.values() if isinstance(arg, dict) else [arg])]
-    structure = made.function(*flat)
+    made = LIBRARY.compared(derived, args)
+    structure = made.function(*args)
     expected = derived(*args)
     assert type(structure) is type(expected) or not isinstance(expected, (tuple, list, dict))
 
 
 def test_results_are_arrays_of_their_own():
-    made = Exported(LIBRARY, sg.symbolic(lambda x: (x, x, x.T, x[1:])), (np.ones((3, 2)),))
+    made = LIBRARY.made(sg.symbolic(lambda x: (x, x, x.T, x[1:])), (np.ones((3, 2)),))
     x = np.ones((3, 2))
     results = made.function(x)
     for k, result in enumerate(results):
@@ -67,15 +66,15 @@ def test_results_are_arrays_of_their_own():
 def test_python_floats_give_way():
     single = np.array([1.0, 2.0], np.float32)
     for function in (lambda a, x: np.exp(a * x), lambda a, x: (a * 2) * x, lambda a, x: np.where(x > a, a, x) / a):
-        made = Exported(LIBRARY, sg.symbolic(function), (0.1, single))
-        array_modules.same(made.function(0.1, single), function(0.1, single))
+        made = LIBRARY.made(sg.symbolic(function), (0.1, single))
+        same(made.function(0.1, single), function(0.1, single))
 
 
 def test_other_branches_are_refused():
     def branch(x):
         return np.sum(x**2) if np.sum(x) > 0 else np.sum(x)
 
-    made = Exported(LIBRARY, sg.grad(branch), (np.ones(2),))
+    made = LIBRARY.made(sg.grad(branch), (np.ones(2),))
     np.testing.assert_array_equal(made.function(np.array([3.0, -1.0])), [6.0, -2.0])
     with pytest.raises(ValueError, match="another branch than the derived one"):
         made.function(-np.ones(2))
@@ -85,8 +84,8 @@ def test_sizes_that_were_decided_on_are_checked():
     def loss(x):
         return np.sum(x[2:] * x[:-2])
 
-    made = Exported(LIBRARY, sg.grad(loss), ("n",))
-    array_modules.same(made.function(np.ones(5)), [1.0, 1.0, 2.0, 1.0, 1.0])
+    made = LIBRARY.made(sg.grad(loss), ("n",))
+    same(made.function(np.ones(5)), [1.0, 1.0, 2.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="sizes with n >= 2"):
         made.function(np.ones(1))
 
@@ -96,14 +95,14 @@ def test_dims_have_names_of_their_own():
         return np.sum(x * n) + np.sum(y**2)
 
     derived = sg.grad(sg.named(loss, n="", x="n", y="class n_2"), (1, 2))
-    made = Exported(LIBRARY, derived, ("", "n", "class n_2"))
+    made = LIBRARY.made(derived, ("", "n", "class n_2"))
     by_x, by_y = made.function(2.0, np.ones(3), np.ones((2, 5)))
-    array_modules.same(by_x, np.full(3, 2.0))
-    array_modules.same(by_y, np.full((2, 5), 2.0))
+    same(by_x, np.full(3, 2.0))
+    same(by_y, np.full((2, 5), 2.0))
 
 
 def test_shapes_are_checked_at_the_door():
-    made = Exported(LIBRARY, sg.grad(lambda x: np.sum(x**2)), (np.ones((2, 3)),))
+    made = LIBRARY.made(sg.grad(lambda x: np.sum(x**2)), (np.ones((2, 3)),))
     with pytest.raises(ValueError, match=r"x has shape \(3, 2\), and \(2, 3\) is expected"):
         made.function(np.ones((3, 2)))
     with pytest.raises(ValueError, match=r"x has shape \(\), and \(2, 3\) is expected"):
@@ -111,7 +110,7 @@ def test_shapes_are_checked_at_the_door():
 
 
 def test_it_says_nothing_of_what_is_not_finite():
-    made = Exported(LIBRARY, sg.grad(lambda x: np.sum(np.log(x))), (np.ones(2),))
+    made = LIBRARY.made(sg.grad(lambda x: np.sum(np.log(x))), (np.ones(2),))
     np.testing.assert_array_equal(made.function(np.array([0.0, 1.0])), [np.inf, 1.0])
 
 
@@ -125,14 +124,14 @@ def test_it_fails_its_check_when_it_is_changed(tmp_path):
 
 
 def test_without_a_check_it_says_why(tmp_path):
-    made = Exported(LIBRARY, sg.grad(np.sin), (1.0,))
+    made = LIBRARY.made(sg.grad(np.sin), (1.0,))
     assert "grad_sin: no check (compared here)" in made.text
     assert made.namespace["_check"]() == 0
 
 
 def test_a_module_says_what_it_needs():
-    assert "it needs NumPy alone." in Exported(LIBRARY, sg.grad(np.sin), (1.0,)).text
-    assert "it needs NumPy and SciPy." in Exported(LIBRARY, sg.grad(scipy.special.gammaln), (1.0,)).text
+    assert "it needs NumPy alone." in LIBRARY.made(sg.grad(np.sin), (1.0,)).text
+    assert "it needs NumPy and SciPy." in LIBRARY.made(sg.grad(scipy.special.gammaln), (1.0,)).text
 
 
 def test_what_cannot_be_written_is_refused():
