@@ -1,4 +1,4 @@
-"""Functions of whole arrays in the index form, whose indices they bind: extrema, and searches, which give indices."""
+"""Functions of whole arrays in the index form, whose indices they bind: extrema, searches, functions of matrices."""
 
 from __future__ import annotations
 
@@ -76,3 +76,52 @@ class SearchOver(sympy.Function):
             side = name.partition("_")[2]
             return f"searchsorted({row}, {place[0]}{', right' if side == 'right' else ''})"
         return f"{name}({row})" + "".join(f"[{p}]" for p in place)
+
+
+class OfMatrix(sympy.Function):
+    """``OfMatrix(name, element, row, column, size, *place)``: a function of the matrix of all elements.
+
+    ``row`` and ``column`` are bound and run over ``size``; with a ``place`` it is one entry of the result.
+    """
+
+    is_real = True
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """Those of the element, the size and the place; row and column are bound."""
+        _, element, row, column, *rest = self.args
+        return (element.free_symbols - {row, column}).union(*(r.free_symbols for r in rest))
+
+    def _whole(self, printer: Any) -> str | None:
+        """The matrix where it is an array, at the indices of the stack, or all entries of another function."""
+        _, element, row, column, *_ = self.args
+        if isinstance(element, OfMatrix) and element.args[5:] == (row, column):
+            return printer._print(element.func(*element.args[:5]))
+        if not isinstance(element, sympy.Indexed) or element.indices[-2:] != (row, column):
+            return None
+        stack: Any = element.indices[:-2]
+        if any(i.has(row, column) for i in stack):
+            return None
+        base: Any = element.base
+        return printer._print(base[stack] if stack else base.label)
+
+    def _sympystr(self, printer: Any) -> str:
+        name, element, row, column, size, *place = self.args
+        body = self._whole(printer)
+        if body is None:
+            p, q, n = map(printer._print, (row, column, size))
+            body = f"{printer._print(element)} for {p}, {q} < {n}"
+        return f"{name}({body})" + (f"[{', '.join(map(printer._print, place))}]" if place else "")
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        name, element, row, column, size, *place = self.args
+        body = self._whole(printer)
+        if body is None:
+            p, q, n = map(printer._print, (row, column, size))
+            body = rf"\left[{printer._print(element)}\right]_{{{p},{q} < {n}}}"
+        indices = ",".join(map(printer._print, place))
+        if str(name) == "inv":
+            whole = rf"\left({{{body}}}^{{-1}}\right)" + (f"_{{{indices}}}" if place else "")
+        else:
+            whole = rf"\operatorname{{{name}}}\left({body}\right)" + (f"_{{{indices}}}" if place else "")
+        return whole if exp is None else rf"{{{whole}}}^{{{exp}}}"

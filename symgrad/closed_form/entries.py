@@ -13,19 +13,27 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import UnsupportedOperation
+from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..primitives.elementwise import SLOTS, Template
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
+from .budget import BUDGET
 from .index_form import IndexForm, constant_names
 from .linalg import ENTRIES as LINEAR_ALGEBRA
 from .symbols import as_number, gated, instantiate, number, safe_names
 
+#: how much longer than predicted the entries may be: a case is one operation of the program and several here
+BEYOND = 4
 
-def entry_forms(program: Program) -> list[np.ndarray]:
-    """An object array of sympy expressions for each output; the caller has checked the size."""
+
+def entry_forms(program: Program, most: int = BEYOND * BUDGET) -> list[np.ndarray]:
+    """An object array of sympy expressions for each output; the caller has checked the predicted size.
+
+    Raises ClosedFormTooLarge where there turn out to be more than ``most`` operations, or where sympy would not end.
+    """
     value: dict[Node, Any] = {}
+    written = _Written(most)
     for node, names in zip(program.inputs, entry_names(program), strict=True):
         symbols = np.empty(len(names), dtype=object)
         symbols[:] = [sympy.Symbol(n, real=True) for n in names]
@@ -33,6 +41,9 @@ def entry_forms(program: Program) -> list[np.ndarray]:
     for node in program.nodes:
         if node not in value:
             value[node] = _entry_values(node, [value[o] for o in node.operands])
+            for entry in np.asarray(value[node], dtype=object).flat:
+                written.check([entry])
+    written.check([entry for o in program.outputs for entry in np.asarray(value[o], dtype=object).flat])
     return [_tidied(np.broadcast_to(np.asarray(value[o], dtype=object), o.shape)) for o in program.outputs]
 
 
@@ -69,6 +80,31 @@ def entries_apart(program: Program) -> list[np.ndarray]:
             entries[place] = entry_at(program, node, place)
         made.append(entries)
     return made
+
+
+class _Written:
+    """Counts the operations of formulas, in the order in which they are made of each other."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._count: dict[Any, int] = {}
+
+    def check(self, entries: Sequence[Any]) -> None:
+        """Raise ClosedFormTooLarge where the entries together have more operations than allowed."""
+        if sum(map(self._operations, entries)) > self.most:
+            raise ClosedFormTooLarge(
+                f"the entry form has more than {self.most} operations when it is written out. The let-bound form is "
+                "shorter: print .program(), or raise budget=."
+            )
+
+    def _operations(self, expression: Any) -> int:
+        known = self._count.get(expression)
+        if known is None:
+            parts = getattr(expression, "args", ())  # zeros of arrays are plain numbers
+            known = max(len(parts) - 1, 1) if parts else 0
+            known += sum(map(self._operations, parts))
+            self._count[expression] = known
+        return known
 
 
 #: operations of an entry whose sums are written out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from ..errors import ArgumentError, ClosedFormTooLarge
 from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import BUDGET, fits, require
-from .entries import entries_apart, entry_forms
+from .entries import BEYOND, entries_apart, entry_forms, entry_names
 from .index_form import index_forms
 from .latex import (
     MOST_CHARACTERS,
@@ -28,6 +28,8 @@ from .latex import (
     prefers_entries,
 )
 from .matrix import matrix_forms, required_forms
+from .plain_text import plain_text
+from .symbols import safe_names
 from .typeset import typeset
 
 #: characters of text that a line of formulas may have
@@ -54,7 +56,7 @@ class Formulas:
             return let_bound_rows(self.program, labels)
         if self.kind == "entries":
             pairs = zip(labels, self.forms, self.latex, strict=True)
-            return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole)]
+            return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole, self._names)]
         return [f"{label} &= {formula}" for label, formula in zip(self._latex_labels(labels), self.latex, strict=True)]
 
     def text_rows(self, names: Sequence[str]) -> list[str]:
@@ -65,14 +67,15 @@ class Formulas:
             made = []
             for name, (free, element) in zip(names, self.forms, strict=True):
                 place = f"[{', '.join(map(str, free))}]" if free else ""
-                made.append(f"{name}{place} = {element}")
+                made.append(f"{name}{place} = {plain_text(element, self._names)}")
             return made
         if self.kind == "matrix":
             return [
                 "\n".join([f"{name} = {form.text}", *(f"  where {line}" for line in form.where)])
                 for name, form in zip(names, self.forms, strict=True)
             ]
-        texts = [str((sympy.Array(e) if e.size else []) if e.ndim else e.item()) for e in self.forms]
+        arrays = [(sympy.Array(e) if e.size else []) if e.ndim else e.item() for e in self.forms]
+        texts = [plain_text(e, self._names) for e in arrays]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
     @cached_property
@@ -81,8 +84,14 @@ class Formulas:
         if self.kind == "matrix":
             return [form.latex_line for form in self.forms]
         if self.kind == "index":
-            return [typeset(element) for _, element in self.forms]
-        return [expression_latex(e) for e in self.forms]
+            return [typeset(element, self._names) for _, element in self.forms]
+        return [expression_latex(e, self._names) for e in self.forms]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """What the inputs are called in the formulas."""
+        names = safe_names(self.program.names)
+        return names if self.kind != "entries" else [e for entries in entry_names(self.program) for e in entries]
 
     @property
     def characters(self) -> int:
@@ -101,10 +110,13 @@ def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any
     ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge for what would be beyond the budget.
     """
     apart = has_few_entries(program, budget) and not fits(program, True, budget)
-    if form == "entries" or (form == "auto" and prefers_entries(program, budget)):
+    if form == "entries":
         if not apart:
             require(program, True, budget)
-        return _as_sympy(entries_apart(program) if apart else entry_forms(program))
+        return _as_sympy(entries_apart(program) if apart else entry_forms(program, BEYOND * budget))
+    if form == "auto" and prefers_entries(program, budget):
+        with contextlib.suppress(ClosedFormTooLarge):
+            return _as_sympy(entry_forms(program, BEYOND * budget))
     require(program, False, budget)
     found = index_forms(program)
     if form == "auto" and apart and _told_by_place(found):
@@ -121,14 +133,14 @@ def _told_by_place(forms: Sequence[tuple[Any, sympy.Basic]]) -> bool:
     return any(element.has(sympy.KroneckerDelta, sympy.Eq) for _, element in forms)
 
 
-def _entry_rows(label: str, form: Any, whole: str) -> list[str]:
+def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> list[str]:
     """An array in brackets; entry by entry, under one another, where it would be wider than a page."""
     rows = form.reshape(1, -1) if form.ndim == 1 else form
     if form.ndim not in (1, 2) or sum(max((len(str(e)) for e in c), default=0) for c in rows.T) <= _WIDEST:
         return [f"{label} &= {whole}"]
     places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
     name = rf"\left({label}\right)" if "frac" in label else label
-    return [f"{name}_{{{place}}} &= {typeset(e)}" for place, e in zip(places, form.ravel(), strict=True)]
+    return [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in zip(places, form.ravel(), strict=True)]
 
 
 def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHARACTERS) -> Formulas:
@@ -137,9 +149,11 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHAR
     Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
     """
     if prefers_entries(program, budget):
-        made = Formulas(program, "entries", entry_forms(program))
-        if made.characters <= characters:
-            return made
+        with contextlib.suppress(ClosedFormTooLarge):
+            most = min(BEYOND * budget, characters // 2)  # more operations do not fit into these characters
+            made = Formulas(program, "entries", entry_forms(program, most))
+            if made.characters <= characters:
+                return made
     forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS]
     if len(forms) == len(program.outputs):
         made = Formulas(program, "matrix", forms)
@@ -173,7 +187,7 @@ def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
     apart = has_few_entries(program, budget) and not fits(program, True, budget)
     if not apart:
         require(program, True, budget)
-    return Formulas(program, "entries", entries_apart(program) if apart else entry_forms(program))
+    return Formulas(program, "entries", entries_apart(program) if apart else entry_forms(program, BEYOND * budget))
 
 
 def _program_rows(program: Program) -> list[str]:

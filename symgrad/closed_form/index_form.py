@@ -6,21 +6,21 @@ form does not grow with the arrays and holds for named dims too.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
-from ..errors import ClosedFormTooLarge
 from ..primitives.elementwise import SLOTS, Template
 from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
 from .bound import ExtremumOver, SearchOver
+from .cases import cases, over, too_many_cases
 from .linalg import FORMS as LINEAR_ALGEBRA
-from .symbols import Indices, as_number, gated, instantiate, number, safe_names
+from .positions import divided, joined, reshaped
+from .symbols import Indices, as_number, gated, instantiate, is_condition, number, safe_names
 
 
 def _constants(program: Program) -> list[Node]:
@@ -29,7 +29,14 @@ def _constants(program: Program) -> list[Node]:
 
 def constant_names(program: Program) -> dict[str, np.ndarray]:
     """The arrays that the function captured, by the names that the index form gives them."""
-    return {f"c_{k}": np.asarray(n.params[0].value) for k, n in enumerate(_constants(program))}
+    return {name: np.asarray(n.params[0].value) for n, name in _constant_labels(program).items()}
+
+
+def _constant_labels(program: Program) -> dict[Node, str]:
+    """What captured arrays are called, beside the inputs."""
+    nodes = _constants(program)
+    names = safe_names([*program.names, *(f"c_{k}" for k in range(len(nodes)))])
+    return dict(zip(nodes, names[len(program.names) :], strict=True))
 
 
 class IndexForm:
@@ -38,7 +45,7 @@ class IndexForm:
     def __init__(self, program: Program, leaf: Callable[[Node], str | None] = lambda _: None) -> None:
         names = safe_names(program.names)
         self._names = dict(zip(program.inputs, names, strict=True))
-        self._names |= {n: f"c_{k}" for k, n in enumerate(_constants(program))}
+        self._names |= _constant_labels(program)
         self._leaf = leaf
         self.indices = Indices(program)
         self._memo: dict[Any, Any] = {}
@@ -53,15 +60,15 @@ class IndexForm:
         """Fresh free indices and the element of ``node`` there."""
         self.indices.rewind(0)
         self._memo = {}
-        free = tuple(self.indices.fresh() for _ in node.shape)
+        free = tuple(map(self.indices.fresh, node.shape))
         return free, self._right(self.at(node, free, opened=True), free)
 
     def _right(self, value: Any, free: tuple[sympy.Symbol, ...]) -> sympy.Basic:
         """The formula as a number, of which every index but the free ones is bound."""
         element = sympy.sympify(as_number(value))
         # sympy moves cases out of nested sums, over the sums that bind their indices; such a form is not right
-        if any(s in self.indices.made and s not in free for s in element.free_symbols):
-            raise _cases_within_sums()
+        if any(s in self.indices.sizes and s not in free for s in element.free_symbols):
+            raise too_many_cases()
         return element
 
     def at(self, node: Node, index: tuple, opened: bool = False) -> Any:
@@ -95,8 +102,18 @@ class IndexForm:
             return sympy.Mod(self.at(wrapped[0], _broadcast_index(index, node, wrapped[0])), wrapped[1])
         if isinstance(node.primitive, Template):
             values = [self.at(o, _broadcast_index(index, node, o)) for o in node.operands]
-            return instantiate(node.primitive.expr, SLOTS, values)
+            read = self._of_integers(node, values)
+            return instantiate(node.primitive.expr, SLOTS, values) if read is None else read
         return _FORMS[name](self, node, index)
+
+    def _of_integers(self, node: Node, values: list[Any]) -> Any:
+        """An operation of positions that says which indices these are made of; None for any other."""
+        if node.dtype.kind not in "iu" or any(map(is_condition, values)):
+            return None
+        if node.primitive.name in ("floor_divide", "remainder"):
+            parts = divided(values[0], values[1], self.indices.sizes)
+            return None if parts is None else parts[node.primitive.name == "remainder"]
+        return joined(values[0] + values[1]) if node.primitive.name == "add" else None
 
     def summed(self, body: Any, ranges: list[tuple]) -> Any:
         """``Σ body`` over ranges, those that the body does not depend on as factors."""
@@ -106,8 +123,8 @@ class IndexForm:
                 body = body * size
                 continue
             if any(_has_cases_of_its_own(s) for s in body.atoms(sympy.Sum)):
-                raise _cases_within_sums()  # at once: sympy takes minutes to move many of them
-            body = sympy.Sum(body, (k, 0, size - 1))
+                raise too_many_cases()  # at once: sympy takes minutes to move many of them
+            body = over(sympy.Sum, body, (k, 0, size - 1))
         return body
 
 
@@ -117,13 +134,6 @@ def _has_cases_of_its_own(total: Any) -> bool:
         not test.free_symbols.isdisjoint(total.variables)
         for cases in total.function.atoms(sympy.Piecewise)
         for _, test in cases.args
-    )
-
-
-def _cases_within_sums() -> ClosedFormTooLarge:
-    return ClosedFormTooLarge(
-        "sympy cannot write the index form: it has cases within nested sums. The let-bound form has them: "
-        'print .program(), or ask for form="entries" with small arrays.'
     )
 
 
@@ -147,7 +157,7 @@ def _einsum(form: IndexForm, node: Node, index: tuple) -> Any:
             if sizes[label] == 1:
                 place[label] = sympy.Integer(0)
             else:
-                place[label] = form.indices.fresh()
+                place[label] = form.indices.fresh(sizes[label])
                 ranges.append((place[label], sizes[label]))
     for operand, ls in zip(node.operands, labels, strict=True):
         factors.append(as_number(form.at(operand, tuple(place[i] for i in ls))))
@@ -171,14 +181,7 @@ def _reshape(form: IndexForm, node: Node, index: tuple) -> Any:
     if [d for d in x.shape if d != 1] == [d for d in node.shape if d != 1]:
         rest = iter(wide)
         return form.at(x, tuple(sympy.Integer(0) if d == 1 else next(rest) for d in x.shape))
-    position: Any = sympy.Integer(0)
-    for i, d in zip(index, node.shape, strict=True):
-        position = position * d + i
-    inner = []
-    for axis, d in enumerate(x.shape):
-        stride = math.prod(x.shape[axis + 1 :])
-        inner.append(sympy.Mod(sympy.floor(position / stride), d))
-    return form.at(x, tuple(inner))
+    return form.at(x, reshaped(index, node.shape, x.shape, form.indices.sizes))
 
 
 def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
@@ -198,7 +201,7 @@ def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
             else:
                 inner.append(i)
         element = as_number(form.at(piece, tuple(inner)))
-        total += sympy.Piecewise((element, sympy.And(*tests)), (0, True)) if tests else element
+        total += cases((element, sympy.And(*tests)), (0, True)) if tests else element
     return total
 
 
@@ -210,7 +213,7 @@ def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:
         start = start + part.shape[axis]
         last = k == len(node.operands) - 1
         branches.append((as_number(form.at(part, inner)), True if last else index[axis] < start))
-    return sympy.Piecewise(*branches)
+    return cases(*branches)
 
 
 def _gather(form: IndexForm, node: Node, index: tuple) -> Any:
@@ -223,7 +226,7 @@ def _gather(form: IndexForm, node: Node, index: tuple) -> Any:
 def _scatter(form: IndexForm, node: Node, index: tuple) -> Any:
     y, chosen = node.operands
     axis, _ = node.params
-    inner = tuple(form.indices.fresh() for _ in chosen.shape)
+    inner = tuple(map(form.indices.fresh, chosen.shape))
     element = form.at(y, (*index[:axis], *inner, *index[axis + 1 :]))
     body = sympy.KroneckerDelta(index[axis], form.at(chosen, inner)) * as_number(element)
     return form.summed(body, list(zip(inner, chosen.shape, strict=True)))
@@ -235,7 +238,7 @@ def _over_axes(form: IndexForm, node: Node, index: tuple) -> tuple[Any, list[tup
     inner, ranges = [], []
     for axis, d in enumerate(x.shape):
         if axis in node.params[0]:
-            inner.append(form.indices.fresh())
+            inner.append(form.indices.fresh(d))
             ranges.append((inner[-1], d))
         else:
             inner.append(next(rest))
@@ -252,28 +255,28 @@ def _extremum(form: IndexForm, node: Node, index: tuple) -> Any:
 def _product(form: IndexForm, node: Node, index: tuple) -> Any:
     element, ranges = _over_axes(form, node, index)
     for k, size in ranges[::-1]:
-        element = sympy.Product(element, (k, 0, size - 1))
+        element = over(sympy.Product, element, (k, 0, size - 1))
     return element
 
 
 def _cumsum(form: IndexForm, node: Node, index: tuple) -> Any:
     axis, backwards = node.params
-    k = form.indices.fresh()
+    k = form.indices.fresh(node.shape[axis])
     element = form.at(node.operands[0], (*index[:axis], k, *index[axis + 1 :]))
     first, last = (index[axis], node.shape[axis] - 1) if backwards else (0, index[axis])
-    return sympy.Sum(element, (k, first, last))
+    return over(sympy.Sum, element, (k, first, last))
 
 
 def _convolve(form: IndexForm, node: Node, index: tuple) -> Any:
     a, v = node.operands
-    (i,), k = index, form.indices.fresh()
+    (i,), k = index, form.indices.fresh(a.shape[0])
     element = as_number(form.at(a, (k,))) * as_number(form.at(v, (i - k,)))
-    return sympy.Sum(element, (k, sympy.Max(0, i - v.shape[0] + 1), sympy.Min(i, a.shape[0] - 1)))
+    return over(sympy.Sum, element, (k, sympy.Max(0, i - v.shape[0] + 1), sympy.Min(i, a.shape[0] - 1)))
 
 
 def _search(form: IndexForm, node: Node, index: tuple) -> Any:
     (x,), (axis,) = node.operands, node.params
-    k = form.indices.fresh()
+    k = form.indices.fresh(x.shape[axis])
     keeps = node.ndim == x.ndim
     before, place, after = index[:axis], index[axis : axis + keeps], index[axis + keeps :]
     element = as_number(form.at(x, (*before, k, *after)))
@@ -282,7 +285,7 @@ def _search(form: IndexForm, node: Node, index: tuple) -> Any:
 
 def _search_sorted(form: IndexForm, node: Node, index: tuple) -> Any:
     knots, values = node.operands
-    k = form.indices.fresh()
+    k = form.indices.fresh(knots.shape[0])
     name = sympy.Symbol(f"searchsorted_{node.params[0]}")
     element, value = as_number(form.at(knots, (k,))), as_number(form.at(values, index))
     return SearchOver(name, element, k, knots.shape[0], value)

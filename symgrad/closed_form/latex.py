@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from ..program.program import Program
 from .budget import BUDGET, fits
 from .entries import SEARCHES
 from .index_form import IndexForm
-from .symbols import as_condition, is_truth_value, safe_name
+from .letters import name_latex
+from .symbols import as_condition, binding_names, is_truth_value, safe_name, safe_names
 from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
@@ -65,34 +66,48 @@ def symbol_latex(label: str) -> str:
     return typeset(sympy.Symbol(safe_name(label)))
 
 
-def expression_latex(value: Any) -> str:
-    """LaTeX of an expression, or of an object array of them as a vector, a matrix or nested blocks."""
+def input_latex(program: Program) -> dict[str, str]:
+    """Labels of the inputs, and the LaTeX that they have in formulas, no two alike."""
+    return dict(zip(program.names, map(name_latex, safe_names(program.names)), strict=True))
+
+
+def function_letter(program: Program) -> str:
+    """What the function is called in formulas: ``f``, or another letter where an input has that one."""
+    taken = {latex.partition("_")[0] for latex in input_latex(program).values()}
+    return next((c for c in "fFgGhH" if c not in taken), r"\mathrm{fn}")
+
+
+def expression_latex(value: Any, names: Collection[str] = ()) -> str:
+    """LaTeX of an expression, or of an object array of them as a vector, a matrix or nested blocks.
+
+    It stands beside formulas in ``names``; see ``typeset``.
+    """
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
-            return typeset(value.item())
+            return typeset(value.item(), names)
         if value.ndim == 1:
-            return typeset(sympy.Matrix(1, len(value), list(value)))
+            return typeset(sympy.Matrix(1, len(value), list(value)), names)
         if value.ndim == 2:
-            return typeset(sympy.Matrix(*value.shape, list(value.ravel())))
-        return r"\left[" + ",\\ ".join(expression_latex(v) for v in value) + r"\right]"
-    return typeset(value)
+            return typeset(sympy.Matrix(*value.shape, list(value.ravel())), names)
+        return r"\left[" + ",\\ ".join(expression_latex(v, names) for v in value) + r"\right]"
+    return typeset(value, names)
 
 
 def let_bound_rows(program: Program, labels: Sequence[str], most: int = MOST_LINES) -> list[str]:
     """One line a binding, then the outputs; after ``most`` programs are cut with a count of what is left out."""
-    number = {n: f"v_{k}" for k, n in enumerate(program.bindings)}
-    form = IndexForm(program, number.get)
+    number = binding_names(program)
+    form, names = IndexForm(program, number.get), safe_names(program.names)
     rows = []
     for node in program.bindings[:most]:
         free, element = form.output(node)
-        rows.append(f"{at(f'v_{{{number[node][2:]}}}', free)} &= {typeset(element)}")
+        rows.append(f"{at(symbol_latex(number[node]), free)} &= {typeset(element, names)}")
     left_out = len(program.bindings) - most
     if left_out > 0:
         rows.append(rf"&\;\;\vdots \quad \text{{{left_out} more bindings}}")
     for label, node in zip(labels, program.outputs, strict=True):
-        free = tuple(sympy.Symbol(c) for c in "ijklmnpq"[: len(node.shape)])
+        free, element = form.output(node)
         name = number.get(node)
-        value = typeset(form.output(node)[1]) if name is None else at(f"v_{{{name[2:]}}}", free)
+        value = typeset(element, names) if name is None else at(symbol_latex(name), free)
         rows.append(f"{at(label, free)} &= {value}")
     return rows
 
@@ -113,6 +128,6 @@ def aligned(rows: Sequence[str]) -> str:
     return r"\begin{aligned} " + r" \\[1ex] ".join(rows) + r" \end{aligned}"
 
 
-def statement_latex(value: Any) -> str:
-    """LaTeX of a truth value, which a formula has as a number, as a statement."""
-    return typeset(as_condition(value.args[0].cond if is_truth_value(value) else value))
+def statement_latex(value: Any, names: Collection[str] = ()) -> str:
+    """LaTeX of a truth value, which a formula has as a number, as a statement; ``names`` are as for ``typeset``."""
+    return typeset(as_condition(value.args[0].cond if is_truth_value(value) else value), names)

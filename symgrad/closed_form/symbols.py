@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..program.node import Node
 from ..program.program import Program
+from .cases import cases
 from .letters import name_latex
 
+#: denominators that a float is read as, and characters of a decimal that is taken as it was typed
+_SMALL, _TYPED = 30, 16
 _INDEX_LETTERS = "ijklmnpqrstuv"
 
 
@@ -47,13 +51,21 @@ def safe_names(labels: Iterable[str]) -> list[str]:
     return names
 
 
+def binding_names(program: Program) -> dict[Node, str]:
+    """``v_0``, ``v_1``, … for the bindings of a program, in order; another letter where an input has that one."""
+    taken = {re.split(r"[_\d]", name)[0] for name in safe_names(program.names)}
+    letter = next((c for c in "vwuyzabdgh" if c not in taken), "bound")
+    return {n: f"{letter}_{k}" for k, n in enumerate(program.bindings)}
+
+
 def number(value: Any) -> sympy.Basic:
     """A Python or NumPy scalar as sympy reads it: exact where the float is a short fraction.
 
-    So is what a reader would have written: multiples of π, √2 and their kin to the last digits of a double.
+    So is what a reader would have written: thirds, sevenths and the like, multiples of π, √2 and their kin, to the last
+    digit of a double.
 
-    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2)
-    (1/2, 2, sqrt(2), pi/2)
+    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2), number(1 / 3), number(0.1)
+    (1/2, 2, sqrt(2), pi/2, 1/3, 0.1)
     """
     if isinstance(value, (bool, np.bool_)):
         return sympy.true if value else sympy.false
@@ -67,6 +79,9 @@ def number(value: Any) -> sympy.Basic:
     exact = Fraction(value)
     if exact.denominator <= 64 and abs(exact.numerator) < 10**9:
         return sympy.Rational(exact.numerator, exact.denominator)
+    near = exact.limit_denominator(_SMALL)
+    if len(repr(value)) > _TYPED and abs(near.numerator) < _SMALL**2 and abs(float(near) - value) <= math.ulp(value):
+        return sympy.Rational(near.numerator, near.denominator)  # no decimals that somebody has typed
     known = _known_constants().get(f"{abs(value):.13e}")
     if known is not None and abs(float(known) - abs(value)) <= math.ulp(value):  # rounded once more on its way
         return known if value > 0 else -known
@@ -91,15 +106,16 @@ class Indices:
         taken = set(safe_names(program.names)) | {str(d) for n in program.inputs for d in n.shape}
         self._letters = [c for c in _INDEX_LETTERS if c not in taken]
         self._count = 0
-        self.made: set[sympy.Symbol] = set()
+        #: what each index stays below
+        self.sizes: dict[Any, Any] = {}
 
-    def fresh(self) -> sympy.Symbol:
-        """The next index."""
+    def fresh(self, size: Any) -> sympy.Symbol:
+        """The next index, of an axis of this size."""
         letter = self._letters[self._count % len(self._letters)]
         turn = self._count // len(self._letters)
         self._count += 1
         index = sympy.Symbol(f"{letter}_{turn}" if turn else letter, integer=True, nonnegative=True)
-        self.made.add(index)
+        self.sizes[index] = size
         return index
 
     def rewind(self, count: int) -> None:
@@ -119,7 +135,7 @@ def as_condition(expr: Any) -> Any:
 
 def as_number(expr: Any) -> Any:
     """``expr`` as a number: a truth value counts 1 or 0."""
-    return sympy.Piecewise((1, expr), (0, True)) if is_condition(expr) else expr
+    return cases((1, expr), (0, True)) if is_condition(expr) else expr
 
 
 def is_truth_value(expr: Any) -> bool:
@@ -136,10 +152,10 @@ def is_truth_value(expr: Any) -> bool:
 def gated(m: Any, t: Any) -> Any:
     """``m · t`` where a zero of ``m`` wins: cases stay cases, so that nothing infinite is multiplied by 0."""
     if is_condition(m):
-        return sympy.Piecewise((as_number(t), m), (0, True))
+        return cases((as_number(t), m), (0, True))
     if isinstance(m, sympy.Piecewise):
-        cases: Any = m.args
-        return sympy.Piecewise(*[(value * as_number(t), test) for value, test in cases])
+        pairs: Any = m.args
+        return cases(*[(value * as_number(t), test) for value, test in pairs])
     return m * as_number(t)
 
 
@@ -151,7 +167,7 @@ def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Bas
     """A template's formula with its slots filled in."""
     if isinstance(expr, sympy.Piecewise):  # where: the first slot is a condition
         test, yes, no = values
-        return sympy.Piecewise((as_number(yes), as_condition(test)), (as_number(no), True))
+        return cases((as_number(yes), as_condition(test)), (as_number(no), True))
     if isinstance(expr, (sympy.And, sympy.Or)):
         return expr.func(*map(as_condition, values))
     connective = _ON_TRUTH.get(type(expr).__name__)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import sympy
@@ -13,15 +14,28 @@ from .letters import name_latex
 from .symbols import is_truth_value
 
 
-def typeset(expression: Any) -> str:
+def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     r"""LaTeX of a sympy expression.
+
+    Constants and functions that would look as one of its symbols does, or as one of ``names`` beside it, are written
+    in words.
 
     >>> import sympy
     >>> typeset(sympy.Symbol("sens1") * sympy.Symbol("theta") * sympy.Symbol("x_2"))
     '\\mathit{sens}_{1} \\theta x_{2}'
+    >>> typeset(sympy.exp(sympy.Symbol("x"))), typeset(sympy.exp(sympy.Symbol("e")))
+    ('e^{x}', '\\operatorname{exp}\\left(e\\right)')
     """
     made = _Printer({"inv_trig_style": "full"})
+    own = getattr(expression, "free_symbols", ())
+    made.letters = {_letter(name_latex(name)) for name in (*names, *(str(s) for s in own))}
     return made.whole(expression)
+
+
+def _letter(latex: str) -> str:
+    """The letter or the command that LaTeX begins with."""
+    found = re.match(r"\\[A-Za-z]+|.", latex)
+    return "" if found is None else found[0]
 
 
 def _log(base: str) -> Callable[..., str]:
@@ -42,7 +56,7 @@ _CLOSED: dict[str, Callable[..., str]] = {
     "log1p": lambda p, a: rf"\log{{\left({p.parenthesize(a, PRECEDENCE['Add'])} + 1 \right)}}",
     "log2": _log("2"),
     "log10": _log("10"),
-    "logaddexp": lambda p, a, b: rf"\log{{\left(e^{{{p._print(a)}}} + e^{{{p._print(b)}}} \right)}}",
+    "logaddexp": lambda p, a, b: rf"\log{{\left({p.power_of_e(a)} + {p.power_of_e(b)} \right)}}",
     "logaddexp2": lambda p, a, b: rf"\log_{{2}}{{\left(2^{{{p._print(a)}}} + 2^{{{p._print(b)}}} \right)}}",
     "conjugate": lambda p, a: rf"\overline{{{p._print(a)}}}",
     "positive": lambda p, a: _opened(p, a),
@@ -75,13 +89,45 @@ _STATEMENTS: dict[str, Callable[..., str]] = {
 }
 
 
+#: operations that begin as their first operand does
+_WITH_OPERAND_FIRST = ("positive", "fmod", "bitand", "bitor", "bitxor", "Mod", "factorial")
+#: constants, as they are computed where a name looks as their own does
+_CONSTANTS = {sympy.pi: r"\arccos\left(-1\right)", sympy.E: r"\operatorname{exp}\left(1\right)"}
+
+
 class _Printer(LatexPrinter):
     """sympy's, with symgrad's operations; a truth value as a number is ``[statement]``, 1 where it is true."""
+
+    #: what names of the user's begin with
+    letters: Collection[str] = ()
+
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        made = super()._print(expr, **kwargs)
+        if made in self.letters and expr in _CONSTANTS:
+            return _CONSTANTS[expr]
+        clashes = self.letters and isinstance(expr, sympy.Function) and _letter(made) in self.letters
+        if clashes and (type(expr).__name__ in _WITH_OPERAND_FIRST or type(expr).__name__ in _STATEMENTS):
+            return made
+        return self._in_words(expr, kwargs.get("exp")) if clashes else made
+
+    def _in_words(self, expr: Any, exp: str | None) -> str:
+        if isinstance(expr, sympy.KroneckerDelta):
+            return rf"\left[{' = '.join(map(self._print, expr.args))}\right]"
+        name = type(expr).__name__.replace("_", r"\_")
+        made = rf"\operatorname{{{name}}}\left({', '.join(map(self._print, expr.args))}\right)"
+        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+    def power_of_e(self, a: Any) -> str:
+        return self._print(sympy.exp(a, evaluate=False))
 
     def whole(self, expression: Any) -> str:
         """An expression on its own, which needs no brackets."""
         name = type(expression).__name__
-        return _OPEN[name](self, *expression.args) if name in _OPEN else self.doprint(expression)
+        if name not in _OPEN:
+            return self.doprint(expression)
+        made = _OPEN[name](self, *expression.args)
+        clashes = name not in _WITH_OPERAND_FIRST and _letter(made) in self.letters
+        return self._in_words(expression, None) if clashes else made
 
     def squared(self, a: Any) -> str:
         return self._print(sympy.Pow(a, 2, evaluate=False))

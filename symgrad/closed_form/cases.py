@@ -1,0 +1,94 @@
+"""Cases in closed forms, only where sympy is soon done with them.
+
+sympy moves cases out of the conditions of other cases and out of sums, and writes each combination of them on its
+own: their number is exponential in that of the cases. It is counted before anything is built.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy
+
+from ..errors import ClosedFormTooLarge
+from .bound import ExtremumOver, OfMatrix, SearchOver
+
+#: combinations of cases that sympy may write out, in a condition or in a sum
+MOST_COMBINATIONS = 32
+_BINDING = (ExtremumOver, SearchOver, OfMatrix, sympy.Sum, sympy.Product)
+
+
+def cases(*pairs: tuple[Any, Any]) -> Any:
+    """``sympy.Piecewise`` of pairs of a value and its condition; raises ClosedFormTooLarge where that takes too long.
+
+    >>> x = sympy.Symbol("x")
+    >>> cases((x, x > 0), (0, True))
+    Piecewise((x, x > 0), (0, True))
+    """
+    for _, test in pairs:
+        if isinstance(test, sympy.Basic) and test.has(sympy.Piecewise):
+            if any(part.has(sympy.Piecewise) for part in test.atoms(*_BINDING)):
+                raise too_many_cases()  # sympy would move them out of what binds their indices
+            _check([test])
+    return sympy.Piecewise(*pairs)
+
+
+def over(kind: Any, element: Any, limits: tuple) -> Any:
+    """A ``sympy.Sum`` or ``sympy.Product`` over one index; raises ClosedFormTooLarge where that takes too long."""
+    element = sympy.sympify(element)
+    _check(_outermost(element, limits[0]))
+    return kind(element, limits)
+
+
+def too_many_cases() -> ClosedFormTooLarge:
+    """The error for a form that sympy would need minutes for."""
+    return ClosedFormTooLarge(
+        "sympy cannot write this form: it has cases within nested sums, or within the conditions of cases. "
+        'The let-bound form has them: print .program(), or ask for form="entries" with small arrays.'
+    )
+
+
+def _outermost(element: Any, index: sympy.Symbol) -> list[Any]:
+    """The cases in a summand that its index decides."""
+    found: list[Any] = []
+    pending = [element]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, sympy.Piecewise):
+            if part.has(index):
+                found.append(part)
+        else:
+            pending += part.args
+    return found
+
+
+def _check(parts: list[Any]) -> None:
+    counted: dict[Any, int] = {}
+    for part in parts:
+        _count(part, counted)
+    if _side_by_side(parts, counted) > MOST_COMBINATIONS:
+        raise too_many_cases()
+
+
+def _count(expression: Any, counted: dict[Any, int]) -> None:
+    """How many cases sympy writes an expression and its parts as, where the cases come outermost."""
+    for part in sympy.postorder_traversal(expression):
+        if part in counted:
+            continue
+        if isinstance(part, sympy.Piecewise):
+            pairs: Any = part.args
+            if any(test.has(sympy.ITE) for _, test in pairs):
+                raise too_many_cases()  # which sympy simplifies before, by all of its algorithms
+            counted[part] = sum(counted[value] for value, _ in pairs)
+        else:
+            counted[part] = _side_by_side(part.args, counted)
+
+
+def _side_by_side(parts: Any, counted: dict[Any, int]) -> int:
+    """The combinations of the cases of several parts; those with the same conditions go together."""
+    combined: dict[Any, int] = {}
+    for part in parts:
+        key = tuple(pair.args[1] for pair in part.args) if isinstance(part, sympy.Piecewise) else part
+        combined[key] = max(counted[part], combined.get(key, 0))
+    return min(math.prod(combined.values()), 10**6)

@@ -1,0 +1,31 @@
+"""Plain text of sympy expressions, in which no constant looks as a name of the user's does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sympy.printing.str import StrPrinter
+
+#: constants, as they are computed where their own name is taken
+_COMPUTED = {"pi": "acos(-1)", "E": "exp(1)", "oo": "(1/0)", "nan": "(0/0)", "zoo": "(1/0)"}
+
+
+def plain_text(expression: Any, names: Collection[str]) -> str:
+    """``str`` of an expression beside these names.
+
+    >>> import sympy
+    >>> plain_text(sympy.pi * sympy.Symbol("pi"), ["pi"]), plain_text(sympy.pi * sympy.Symbol("x"), ["x"])
+    ('acos(-1)*pi', 'pi*x')
+    """
+    return str(expression) if _COMPUTED.keys().isdisjoint(names) else _Printer(names).doprint(expression)
+
+
+class _Printer(StrPrinter):
+    def __init__(self, names: Collection[str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        made = super()._print(expr, **kwargs)
+        return _COMPUTED[made] if made in _COMPUTED and made in self._names and not expr.is_Symbol else made

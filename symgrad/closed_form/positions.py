@@ -1,0 +1,142 @@
+"""Positions in flattened arrays, read as the indices that they are made of: ``⌊(i n + j) / n⌋`` is ``i``.
+
+A position is a sum of whole multiples of indices, each of which runs from 0 up to its size. It is split where the
+part that the stride does not divide is shown to be smaller than the stride; elsewhere floor and remainder stay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy
+
+Sizes = Mapping[Any, Any]
+#: terms that a position may have to be read; more are left to floor and remainder
+_MOST_TERMS = 12
+
+
+def flattened(index: Sequence[Any], shape: Sequence[Any]) -> Any:
+    """The position of ``index`` in an array of ``shape``, row by row.
+
+    >>> p = sympy.Symbol("p", integer=True, nonnegative=True)
+    >>> flattened([sympy.floor(p / 3), sympy.Mod(p, 3)], [4, 3])
+    p
+    """
+    position: Any = sympy.Integer(0)
+    for i, d in zip(index, shape, strict=True):
+        position = joined(position * d + i)
+    return position
+
+
+def joined(position: Any) -> Any:
+    """A sum in which ``d ⌊p / d⌋ + p mod d`` is ``p``."""
+    terms: Any = sympy.Add.make_args(position)
+    for term in terms if len(terms) <= _MOST_TERMS else ():
+        if isinstance(term, sympy.Mod):
+            whole: Any = term.args[0]
+            d: Any = term.args[1]
+            multiple = d * sympy.floor(whole / d)
+            if multiple in terms:
+                return position - term - multiple + whole
+    return position
+
+
+def reshaped(index: Sequence[Any], shape: Sequence[Any], wanted: Sequence[Any], sizes: Sizes) -> tuple[Any, ...]:
+    """Where the element at ``index`` of an array of ``shape`` is when the array is reshaped to ``wanted``.
+
+    >>> i, j = sympy.symbols("i j", integer=True, nonnegative=True)
+    >>> reshaped([i, j], (6, 5), (2, 3, 5), {i: 6, j: 5})
+    (floor(i/3), Mod(i, 3), j)
+    """
+    made: list[Any] = []
+    first = before = 0
+    for last, after in _common(shape, wanted):  # groups of axes that hold the same elements
+        own = flattened(index[first:last], shape[first:last])
+        made += unflattened(own, wanted[before:after], sizes)
+        first, before = last, after
+    return tuple(made)
+
+
+def _common(shape: Sequence[Any], other: Sequence[Any]) -> list[tuple[int, int]]:
+    """How many leading axes of each hold as many elements, from group to group; the last group ends both."""
+    ends, before = [], 0
+    products = [_product(other[:k]) for k in range(len(other) + 1)]
+    for k in range(1, len(shape)):
+        product = _product(shape[:k])
+        at = next((m for m in range(before + 1, len(other)) if products[m] == product), None)
+        if at is not None:
+            ends.append((k, at))
+            before = at
+    return [*ends, (len(shape), len(other))]
+
+
+def _product(shape: Sequence[Any]) -> Any:
+    return sympy.expand(math.prod(shape))
+
+
+def unflattened(position: Any, shape: Sequence[Any], sizes: Sizes) -> tuple[Any, ...]:
+    """The index in an array of ``shape`` that has this position.
+
+    >>> i, j = sympy.symbols("i j", integer=True, nonnegative=True)
+    >>> unflattened(4 * i + j, (3, 2, 2), {i: 3, j: 2})
+    (i, 0, j)
+    >>> unflattened(4 * i + j, (3, 2, 2), {i: 3, j: 4})
+    (i, floor(j/2), Mod(j, 2))
+    """
+    index = []
+    rest = position
+    for axis, d in enumerate(shape):
+        stride = math.prod(shape[axis + 1 :])
+        fits = _within(rest, d * stride, sizes)
+        quotient, rest = divided(rest, stride, sizes) or (sympy.floor(rest / stride), rest)
+        index.append(quotient if fits else sympy.Mod(quotient, d))
+    return tuple(index)
+
+
+def divided(position: Any, by: Any, sizes: Sizes) -> tuple[Any, Any] | None:
+    """Quotient and remainder of a position, where they are indices; None where that is not known.
+
+    >>> i, j, n = sympy.symbols("i j n", integer=True, nonnegative=True)
+    >>> divided(i * n + j, n, {j: n}), divided(i * n + j, n, {j: n + 1})
+    ((i, j), None)
+    """
+    by = sympy.sympify(by)
+    if by == 1:
+        return position, sympy.Integer(0)
+    terms = sympy.Add.make_args(sympy.expand(position))
+    if len(terms) > _MOST_TERMS or by == 0:
+        return None
+    shares = [(t, sympy.cancel(t / by)) for t in terms]
+    whole = [share for _, share in shares if sympy.denom(share) == 1 and share.is_integer]
+    rest = sympy.Add(*[t for t, share in shares if not (sympy.denom(share) == 1 and share.is_integer)])
+    return (sympy.Add(*whole), rest) if _within(rest, by, sizes) else None
+
+
+def _size(index: Any, sizes: Sizes) -> Any:
+    """What an index, a remainder or a quotient of one stays below; None where that is not known."""
+    if isinstance(index, sympy.Mod):
+        return index.args[1] if index.args[1].is_positive else None
+    if isinstance(index, sympy.floor):
+        whole, by = sympy.fraction(sympy.together(index.args[0]))
+        size = None if isinstance(whole, sympy.floor) else _size(whole, sizes)
+        count = None if size is None else sympy.cancel(size / by)
+        return count if count is not None and count.is_integer else None
+    return sizes.get(index)
+
+
+def _within(position: Any, size: Any, sizes: Sizes) -> bool:
+    """Whether ``0 <= position < size`` for all indices within their sizes."""
+    largest: Any = sympy.Integer(0)
+    for term in sympy.Add.make_args(sympy.expand(position)):
+        factor, indices = term.as_independent(*sizes, as_Add=False) if sizes else (term, sympy.Integer(1))
+        if not (factor.is_integer and factor.is_nonnegative):
+            return False
+        if indices != 1:
+            bound = _size(indices, sizes)
+            if bound is None:
+                return False
+            factor = factor * (bound - 1)
+        largest += factor
+    return bool(sympy.expand(size - 1 - largest).is_nonnegative)
