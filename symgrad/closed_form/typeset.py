@@ -25,17 +25,24 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     '\\mathit{sens}_{1} \\theta x_{2}'
     >>> typeset(sympy.exp(sympy.Symbol("x"))), typeset(sympy.exp(sympy.Symbol("e")))
     ('e^{x}', '\\operatorname{exp}\\left(e\\right)')
+    >>> typeset(sympy.Symbol("rate") * sympy.Symbol("time"))
+    '\\mathit{rate} \\, \\mathit{time}'
     """
     made = _Printer({"inv_trig_style": "full"})
     own = getattr(expression, "free_symbols", ())
-    made.letters = {_letter(name_latex(name)) for name in (*names, *(str(s) for s in own))}
+    made.letters = {initial(name_latex(name)) for name in (*names, *(str(s) for s in own))}
     return made.whole(expression)
 
 
-def _letter(latex: str) -> str:
+def initial(latex: str) -> str:
     """The letter or the command that LaTeX begins with."""
     found = re.match(r"\\[A-Za-z]+|.", latex)
     return "" if found is None else found[0]
+
+
+def is_word(latex: str) -> bool:
+    """True for a name of several letters, beside which another one needs a space."""
+    return latex.startswith(r"\mathit{")
 
 
 def _log(base: str) -> Callable[..., str]:
@@ -48,6 +55,9 @@ def _opened(p: Any, a: Any) -> str:
     plain = a.is_Symbol or isinstance(a, sympy.Indexed) or is_truth_value(a) or (a.is_Atom and not a.is_negative)
     return made if plain else rf"\left({made}\right)"
 
+
+#: a name of several letters with what stands below and above it, before another one
+_WORDS_SIDE_BY_SIDE = re.compile(r"(\\mathit\{\w+\}(?:[_^]\{(?:[^{}]|\{[^{}]*\})*\})*) (?=\\mathit\{)")
 
 #: operations that are mathematics of one piece
 _CLOSED: dict[str, Callable[..., str]] = {
@@ -105,7 +115,7 @@ class _Printer(LatexPrinter):
         made = super()._print(expr, **kwargs)
         if made in self.letters and expr in _CONSTANTS:
             return _CONSTANTS[expr]
-        clashes = self.letters and isinstance(expr, sympy.Function) and _letter(made) in self.letters
+        clashes = self.letters and isinstance(expr, sympy.Function) and initial(made) in self.letters
         if clashes and (type(expr).__name__ in _WITH_OPERAND_FIRST or type(expr).__name__ in _STATEMENTS):
             return made
         return self._in_words(expr, kwargs.get("exp")) if clashes else made
@@ -126,7 +136,7 @@ class _Printer(LatexPrinter):
         if name not in _OPEN:
             return self.doprint(expression)
         made = _OPEN[name](self, *expression.args)
-        clashes = name not in _WITH_OPERAND_FIRST and _letter(made) in self.letters
+        clashes = name not in _WITH_OPERAND_FIRST and initial(made) in self.letters
         return self._in_words(expression, None) if clashes else made
 
     def squared(self, a: Any) -> str:
@@ -139,6 +149,9 @@ class _Printer(LatexPrinter):
         if type(a).__name__ in _STATEMENTS:
             return _STATEMENTS[type(a).__name__](self, *a.args)
         return rf"{self._print(a)} \neq 0"
+
+    def _print_Mul(self, expr: Any) -> str:
+        return _WORDS_SIDE_BY_SIDE.sub(r"\1 \\, ", super()._print_Mul(expr))
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         return name_latex(expr.name)

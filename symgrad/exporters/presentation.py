@@ -15,6 +15,7 @@ from ..closed_form.index_form import IndexForm, constant_names
 from ..closed_form.latex import let_bound_rows, statement_latex
 from ..closed_form.letters import name_latex
 from ..closed_form.symbols import safe_names
+from ..closed_form.typeset import initial
 from ..errors import ClosedFormTooLarge
 from .subject import Subject
 
@@ -60,7 +61,8 @@ def rows(subject: Subject, found: Formulas, line: float = LINE) -> list[str]:
 def notation(found: Formulas, made: list[str]) -> list[str]:
     """Sentences on how to read the formulas, in text with inline LaTeX."""
     text = " ".join(made)
-    said = [meaning for sign, meaning in _SIGNS.items() if sign in text]
+    own = {initial(name_latex(name)) for name in safe_names(found.program.names)}  # these are the inputs then
+    said = [meaning for sign, meaning in _SIGNS.items() if sign in text and initial(sign) not in own]
     if (r"\left[" in text and r"\begin{matrix}" not in text) or "> 0]" in text:
         said.append("$[c]$ is 1 where the statement $c$ holds, 0 elsewhere")
     if "> 0]" in text:

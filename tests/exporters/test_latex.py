@@ -90,6 +90,16 @@ def test_a_document_says_what_it_holds_for():
         assert f"% {line}\n" in made
 
 
+def test_signs_are_explained_where_they_are_no_names():
+    meaning = "$\\sigma(t) = 1/(1 + e^{-t})$"
+    x = np.ones(3)
+    logistic = sg.symbolic(lambda x: 1 / (1 + np.exp(-x)))
+    assert meaning in logistic.export("latex", x, form="matrix", document=True)
+    named = sg.symbolic(lambda x, sigma: sigma / (1 + np.exp(-x))).export("latex", x, 2.0, form="matrix", document=True)
+    assert r"\sigma" in named
+    assert meaning not in named
+
+
 def test_named_dims_and_captured_arrays_are_told(tmp_path):
     made = CASES["ridge"].export("latex", document=True)
     assert r"$X$: float64 matrix of shape n by d" in made

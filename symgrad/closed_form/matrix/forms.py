@@ -44,6 +44,7 @@ class MatrixForm:
         leaves = {e.data for e in expression.walk() if e.op == "leaf"}
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
         self._names = named_parts(expression, leaves | dims | {"I", "K"})
+        self._own = leaves | dims
         self._inputs = list(zip(program.names, program.inputs, strict=True))
         self._constants = [n.params[0].value for n in constants(program)]
         self._labels = Translation.names_of(program)
@@ -51,7 +52,7 @@ class MatrixForm:
     @cached_property
     def text(self) -> str:
         """The formula as Unicode text."""
-        return Text(self._names)(self.expression, opened=True)
+        return Text(self._names, self._own)(self.expression, opened=True)
 
     @cached_property
     def where(self) -> list[str]:
@@ -59,17 +60,17 @@ class MatrixForm:
 
         Further lines say what K is, and which quotients count as 0 where the formula divides by 0.
         """
-        return self._where(Text(self._names), "1 / {0} = 0 for {1} = 0")
+        return self._where(Text(self._names, self._own), "1 / {0} = 0 for {1} = 0")
 
     @cached_property
     def latex(self) -> str:
         """The formula as LaTeX."""
-        return Latex(self._names)(self.expression, opened=True)
+        return Latex(self._names, self._own)(self.expression, opened=True)
 
     @cached_property
     def latex_where(self) -> list[str]:
         """The lines of ``where`` as LaTeX."""
-        return self._where(Latex(self._names), r"\frac{{1}}{{{0}}} = 0 \text{{ for }} {1} = 0")
+        return self._where(Latex(self._names, self._own), r"\frac{{1}}{{{0}}} = 0 \text{{ for }} {1} = 0")
 
     @property
     def latex_line(self) -> str:
@@ -94,7 +95,10 @@ class MatrixForm:
             if not isinstance(d, int)
         }
         write = NumPyCode(self._names, dims)
-        lines = [f"# {line}" for line in self._where(Text(self._names), "1 / {0} = 0 for {1} = 0")[len(self._names) :]]
+        lines = [
+            f"# {line}"
+            for line in self._where(Text(self._names, self._own), "1 / {0} = 0 for {1} = 0")[len(self._names) :]
+        ]
         try:
             lines += [f"{name} = {write(part, opened=True)}" for part, name in self._names.items()]
             code = write(self.expression, opened=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import sympy
 
-from ..typeset import typeset
+from ..typeset import initial, is_word, typeset
 from .expression import Expression
 from .functions_latex import SPELLED, WRITTEN
 from .printing import SUM, Text
@@ -51,13 +52,23 @@ class Latex(Text):
         if function in _COMMANDS:
             return "\\" + function
         name = super().spelled(function).replace("_", r"\_")
-        return SPELLED.get(function, rf"\operatorname{{{name}}}")
+        sign = SPELLED.get(function, rf"\operatorname{{{name}}}")
+        return sign if initial(sign) not in self._initials else rf"\operatorname{{{function}}}".replace("_", r"\_")
+
+    def symbol(self, op: str) -> str:
+        sign = self.symbols[op]
+        return rf"\mathrm{{{super().symbol(op)}}}" if initial(sign) in self._initials else sign
+
+    @cached_property
+    def _initials(self) -> set[str]:
+        """What the user's names begin with."""
+        return {initial(self.name(name)) for name in self.own}
 
     def raised(self, text: str, exponent: str) -> str:
         return f"{text}^{{{exponent}}}"
 
     def number(self, value: Any) -> str:
-        return typeset(value)
+        return typeset(value, self.own)
 
     def ratio(self, top: Any, bottom: Any) -> str:
         return self.fraction(self.number(top), self.number(bottom))
@@ -81,7 +92,7 @@ class Latex(Text):
         return rf"\sqrt{{{text}}}"
 
     def beside(self, before: str, after: str, dotted: bool) -> str:
-        return " "
+        return r" \, " if is_word(before) and is_word(after) else " "
 
     def after_number(self, value: Any, following: Expression) -> str:
         return " "

@@ -6,7 +6,7 @@ Names are leaves of the tree and have been made safe before; nothing else in an 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import sympy
 
 from ...primitives.selection import spell_range
+from ..plain_text import plain_text
 from .expression import Expression
 
 SUM, KRON, HADAMARD, PRODUCT, POSTFIX, ATOM = range(1, 7)
@@ -23,10 +24,16 @@ _CONSTANT = ("ones", "all_ones")
 #: functions whose powers are written sin²(x)
 _RAISED = ("sigmoid", "tanh", "sin", "cos", "tan", "sinh", "cosh", "log")
 _ONE = sympy.Integer(1)
+#: letters of constants as sympy writes them, and matrices in words
+_ASCII = {"π": "pi", "e": "E"}
+_WORDS = {"identity": "Id", "commutation": "Com"}
 
 
 class Text:
-    """Prints expressions; ``names`` are given to parts of them. Subclasses override how things are spelled."""
+    """Prints expressions; ``names`` are given to parts of them, and ``own`` are the user's.
+
+    A sign that a name of the user's looks as is written in words. Subclasses override how things are spelled.
+    """
 
     minus, plus = "−", "+"
     kron_sign, hadamard_sign, quotient_sign = "⊗", "⊙", "⊘"
@@ -42,8 +49,9 @@ class Text:
     #: what a numerator and a denominator need no brackets above
     above, below = HADAMARD, POSTFIX
 
-    def __init__(self, names: Mapping[Expression, str] | None = None) -> None:
+    def __init__(self, names: Mapping[Expression, str] | None = None, own: Iterable[str] = ()) -> None:
         self.names = names or {}
+        self.own = frozenset(own)
 
     def __call__(self, x: Expression, opened: bool = False) -> str:
         """``x`` printed; ``opened`` prints what a given name stands for."""
@@ -76,13 +84,20 @@ class Text:
         return f"{self.spelled(name)}({inside})"
 
     def spelled(self, function: str) -> str:
-        return {"sigmoid": "σ", "trace": "tr", "total": "sum"}.get(function, function)
+        """A function as it is called."""
+        sign = {"sigmoid": "σ", "trace": "tr", "total": "sum"}.get(function, function)
+        return next((text for text in (sign, function) if text not in self.own), f"np.{function}")
 
     def raised(self, text: str, exponent: str) -> str:
         return text + exponent.translate(_SUPERSCRIPTS)
 
+    def symbol(self, op: str) -> str:
+        """A matrix that has a letter."""
+        return _WORDS[op] if self.symbols[op] in self.own else self.symbols[op]
+
     def number(self, value: Any) -> str:
-        text = re.sub(r"\bpi\b", "π", re.sub(r"\bE\b", "e", str(value)) if value.has(sympy.E) else str(value))
+        plain = plain_text(value, {_ASCII.get(name, name) for name in self.own if name != "pi"})
+        text = re.sub(r"\bpi\b", "π", re.sub(r"\bE\b", "e", plain) if value.has(sympy.E) else plain)
         text = re.sub(r"sqrt\((\w+)\)", r"√\1", text)
         text = re.sub(r"\*\*(\d+)", lambda m: m[1].translate(_SUPERSCRIPTS), text)
         return text.replace("**", "^").replace("*", "·").replace("-", "−")
@@ -228,7 +243,7 @@ class Text:
         return self.number(value), ATOM if value.is_Atom and not value.could_extract_minus_sign() else PRODUCT
 
     def _symbol(self, x: Expression) -> tuple[str, int]:
-        return self.symbols[x.op], PRODUCT if x.op == "all_ones" else ATOM
+        return self.symbol(x.op), PRODUCT if x.op == "all_ones" else ATOM
 
     _identity = _ones = _all_ones = _zero = _commutation = _symbol
 

@@ -166,3 +166,18 @@ def test_parts_are_explained_in_the_same_line_of_latex():
     )
     assert form._repr_latex_().startswith(r"$\displaystyle \operatorname{diag}")
     assert str(form) == "diag(p) − ppᵀ\nwhere p = softmax(z)"
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "text", "latex"),
+    [
+        (lambda x, σ: σ / (1 + np.exp(-x)), (W, 2.0), "σ·sigmoid(x)", r"\sigma \operatorname{sigmoid}\left(x\right)"),
+        (lambda x, pi: np.pi * pi * x, (W, 2.0), "π·pi·x", r"\arccos\left(-1\right) \pi x"),
+        (lambda x, π: np.pi * π * x, (W, 2.0), "acos(−1)·πx", r"\arccos\left(-1\right) \pi x"),
+        (lambda x, I: np.diag(x) + I * np.eye(4), (W, 2.0), "diag(x) + I·Id", r"\operatorname{diag}\left(x\right) + I \mathrm{Id}"),  # noqa: E741, E501
+        (lambda rate, time: rate * time, (2.0, 3.0), "rate·time", r"\mathit{rate} \, \mathit{time}"),
+    ],
+)  # fmt: skip
+def test_names_of_the_users_are_told_from_signs_and_from_one_another(function, arguments, text, latex):
+    form = symgrad.symbolic(function).closed_form(*arguments, form="matrix")
+    assert (form.text, form.latex) == (text, latex)
