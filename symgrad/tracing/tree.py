@@ -1,6 +1,7 @@
 """Nested tuples, lists and dicts of arrays: taken apart and put together without recursion limits in sight.
 
-A structure is a hashable description; ``flatten`` gives the leaves and it, ``unflatten`` the reverse.
+A structure is a hashable description; ``flatten`` gives the leaves and it, ``unflatten`` the reverse. Other kinds of
+lists and dicts come back as plain ones.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def _flatten(value: Any, leaves: list[Any]) -> Any:
     kind = type(value)
     if kind is tuple or kind is list:
         return kind.__name__, tuple([_flatten(v, leaves) for v in value])
-    if kind is dict:
+    if kind is dict or isinstance(value, dict):
         return "dict", tuple(value), tuple([_flatten(v, leaves) for v in value.values()])
     if isinstance(value, (tuple, list)):
         children = tuple([_flatten(v, leaves) for v in value])
@@ -65,7 +66,7 @@ def leaf_labels(label: str, value: Any) -> list[str]:
     >>> leaf_labels("p", {"W": 1, "b": (2, 3)}), leaf_labels("x", 1)
     (['p_W', 'p_b_0', 'p_b_1'], ['x'])
     """
-    if type(value) is dict:
+    if isinstance(value, dict):
         return [name for key, v in value.items() for name in leaf_labels(f"{label}_{key}", v)]
     if isinstance(value, (tuple, list)):
         return [name for k, v in enumerate(value) for name in leaf_labels(f"{label}_{k}", v)]

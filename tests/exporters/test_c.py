@@ -50,10 +50,8 @@ def test_arrays_of_no_elements_leave_nothing_unused(tmp_path):
 
 
 def left_out(call):
-    """C has no half floats; the compiler says of powers of truth values that these are never negative."""
-    if "float16" in call.dtypes or (call.operation in ("power", "float_power") and "bool" in call.dtypes):
-        return True
-    return call.kind == "extreme" and call.operation in ("digamma", "gammaln")  # which lose digits beside their poles
+    """C has no half floats; SciPy's gammaln is infinite at the smallest number, of which the logarithm is not."""
+    return "float16" in call.dtypes or (call.kind == "extreme" and call.operation == "gammaln")
 
 
 def test_every_operation_and_its_derivative(tmp_path):

@@ -1,6 +1,6 @@
 """Nested tuples, lists and dicts: taken apart and put together again."""
 
-from collections import namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad
-from symgrad.tracing.tree import LEAF, flatten, tree_map, unflatten
+from symgrad.tracing.tree import LEAF, flatten, leaf_labels, tree_map, unflatten
 
 Pair = namedtuple("Pair", "first second")
 TREES = st.recursive(
@@ -71,3 +71,9 @@ def test_another_structure_is_traced_anew():
     assert len(g([np.ones(1), np.ones(2)])) == 2
     assert len(g([np.ones(1)])) == 1
     assert isinstance(g((np.ones(1),)), tuple)
+
+
+def test_other_kinds_of_dicts_are_dicts():
+    for value in (OrderedDict(a=1, b=[2]), defaultdict(int, a=1, b=[2])):
+        assert flatten(value) == flatten({"a": 1, "b": [2]})
+        assert leaf_labels("p", value) == ["p_a", "p_b_0"]

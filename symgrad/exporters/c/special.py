@@ -49,7 +49,7 @@ static double digamma_f64(double x)
     if (x == 0)
         return copysign(INFINITY, -x);
     if (x < 0) { /* reflection */
-        const double part = x - floor(x);
+        const double part = x - round(x); /* exact */
         return part == 0 ? NAN : digamma_f64(1 - x) - 3.14159265358979324 / tan(3.14159265358979324 * part);
     }
     double shift = 0;

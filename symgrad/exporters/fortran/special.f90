@@ -73,7 +73,7 @@ elemental function digamma(x) result(y)
       if (x < 0) y = (x - x)/(x - x)
       return
     end if
-    y = -pi/tan(pi*(x - aint(x)))
+    y = -pi/tan(pi*(x - anint(x)))
     z = 1 - x
   end if
   do while (z < 10)
@@ -94,7 +94,7 @@ elemental function zeta(s, q) result(y)
   real(real64), parameter :: series(12) = [1/12.0_real64, -1/720.0_real64, 1/30240.0_real64, -1/1209600.0_real64, &
     1/47900160.0_real64, -691/1307674368000.0_real64, 1/74724249600.0_real64, -3617/10670622842880000.0_real64, &
     43867/5109094217170944000.0_real64, -174611/802857662698291200000.0_real64, &
-    77683/14101100039391805440000.0_real64, -236364091/1693824136731743669452800000.0_real64]
+    77683/14101100039391805440000.0_real64, -236364091.0_real64/1693824136731743669452800000.0_real64]
   integer :: k
   if (.not. s > 1 .or. (q <= 0 .and. .not. equal(q, aint(q)) .and. .not. equal(s, aint(s)))) then
     y = merge(1.0_real64, 0.0_real64, equal(s, 1.0_real64))/(s - s)

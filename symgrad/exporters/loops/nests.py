@@ -15,6 +15,7 @@ from .language import (
     Apply,
     Array,
     Assign,
+    Cast,
     Element,
     Expression,
     Index,
@@ -184,8 +185,9 @@ class Nest:
         value = elementwise(node, operands)
         if isinstance(value, Apply) and value.operation == "power" and value.dtype.kind == "i":
             exponent = value.operands[1]
-            least = Apply("greater_equal", (exponent, constant(0, exponent.dtype)), BOOL)
-            self._before[depth].append(Require(least, "exponent"))
+            if not isinstance(exponent, Cast) or exponent.operand.dtype != BOOL:
+                least = Apply("greater_equal", (exponent, constant(0, exponent.dtype)), BOOL)
+                self._before[depth].append(Require(least, "exponent"))
         return value
 
     def _put(self, item: Put) -> None:

@@ -35,7 +35,7 @@ def _written_by(statement: Statement) -> Iterator[str]:
         yield target.name
     elif isinstance(target, Element | Slab):
         yield target.array.name
-    elif isinstance(statement, Fill | Allocate | Free):
+    elif isinstance(statement, Fill):
         yield statement.array.name
 
 
@@ -63,7 +63,7 @@ def _without_empty(body: Sequence[Statement]) -> list[Statement]:
 
 
 def _kept(body: Sequence[Statement], read: set[str], used: set[str]) -> list[Statement]:
-    """Without loops over nothing, names that nobody reads, and variables and views that nobody reads or writes."""
+    """Without loops over nothing, names that nobody reads, and what has memory that nobody reads or writes."""
     kept: list[Statement] = []
     for statement in body:
         if isinstance(statement, Loop):
@@ -73,7 +73,7 @@ def _kept(body: Sequence[Statement], read: set[str], used: set[str]) -> list[Sta
         elif isinstance(statement, Let):
             if statement.name in read:
                 kept.append(statement)
-        elif isinstance(statement, Variable | Alias):
+        elif isinstance(statement, Variable | Alias | Allocate | Free):
             if (statement.name if isinstance(statement, Variable) else statement.array.name) in used:
                 kept.append(statement)
         else:

@@ -136,7 +136,7 @@ def _digamma(x):
         return math.copysign(np.inf, -x)
     made = 0.0
     if x < 0:  # reflection
-        part = x - np.floor(x)
+        part = x - np.rint(x)  # exact
         if part == 0 or x == -np.inf:
             return np.nan
         made = -math.pi / math.tan(math.pi * part)
