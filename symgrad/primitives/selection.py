@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program.dims import Shape
+from ..program.dims import Shape, is_named, normal
 from ..program.node import Node, emit
 from .primitive import Primitive
 
@@ -37,16 +37,30 @@ def as_index(spec: Spec) -> tuple:
     return tuple(index)
 
 
-def spell_slice(spec: Spec) -> str:
-    """A slice as NumPy writes it."""
+def spell_range(start: Any, length: Any, step: Any, size: Any) -> str:
+    """``(start, length, step)`` along an axis of ``size`` as NumPy writes it.
 
-    def entry(e: Any) -> str:
-        if not isinstance(e, tuple):
-            return str(e)
-        start, length, step = e
-        return f"{start}:{start + length * step}" + (f":{step}" if step != 1 else "")
+    A slice backwards that ends with the first element has no stop before it that NumPy would read as one: -1 is the
+    last element. Where a name stands for the stop it is counted from the end, which is right for every size.
 
-    return "[" + ",".join(map(entry, spec)) + "]"
+    >>> spell_range(1, 3, 1, 4), spell_range(3, 4, -1, 4), spell_range(3, 2, -2, 5), spell_range(3, 2, -1, 5)
+    ('1:4', '::-1', '3::-2', '3:1:-1')
+    """
+    if isinstance(length, int) and length == 0:
+        return f"{start}:{start}"
+    stop = normal(start + length * step)
+    if is_named(step) or step > 0:
+        return f"{start}:{stop}" + (f":{step}" if step != 1 else "")
+    first = "" if normal(start + 1 - size) == 0 else start
+    last = normal(stop - size) if is_named(stop) else stop if stop >= 0 else ""
+    return f"{first}:{last}:{step}"
+
+
+def spell_slice(spec: Spec, shape: Shape) -> str:
+    """A slice of an array of ``shape`` as NumPy writes it."""
+    pairs = zip(spec, shape, strict=True)
+    entries = [spell_range(e[0], e[1], e[2], d) if isinstance(e, tuple) else str(e) for e, d in pairs]
+    return f"[{','.join(entries)}]"
 
 
 class Slice(Primitive):
@@ -75,7 +89,7 @@ class Slice(Primitive):
         return values[0][as_index(params[0])]
 
     def spell(self, node):
-        return "slice" + spell_slice(node.params[0])
+        return "slice" + spell_slice(node.params[0], node.operands[0].shape)
 
 
 class Assemble(Primitive):
@@ -109,7 +123,8 @@ class Assemble(Primitive):
         return result
 
     def spell(self, node):
-        return "assemble" + ",".join(map(spell_slice, node.params[1]))
+        shape, specs = node.params
+        return "assemble" + ",".join([spell_slice(spec, shape) for spec in specs])
 
 
 class Gather(Primitive):

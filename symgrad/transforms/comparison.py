@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,14 @@ from ..errors import ArgumentError, SymgradError
 from ..tracing.tree import flatten, unflatten
 from .sample_points import Point
 
-#: how far numbers of so many bytes may be apart, relative to themselves, and to the largest of their array
-_CLOSE = {8: (1e-7, 1e-10), 4: (2e-3, 1e-5), 2: (5e-2, 1e-2)}
-#: how much farther at large and small arguments, where rounding is amplified
+#: how far numbers of so many bytes may be apart, relative to the largest of their array, whatever is computed
+_CLOSE = {8: 1e-10, 4: 2e-5, 2: 2e-2}
+#: how much farther at large and small arguments
 _EXTREME = 1e4
+#: and how many times what rounding moves them
+_ROUNDINGS = 4.0
+#: how far, relative to themselves, where a function cannot be traced, so nothing says how it rounds
+_UNKNOWN = {8: 1e-7, 4: 2e-3, 2: 5e-2}
 #: points with differences after which more would not say more
 _ENOUGH = 8
 
@@ -79,21 +85,34 @@ class Equality:
 class Comparison:
     """What was seen at the points so far."""
 
-    def __init__(self, left: Callable[..., Any], right: Callable[[Point], Any], names: Sequence[str]) -> None:
-        """``names`` are those of the arguments."""
+    def __init__(
+        self,
+        left: Callable[..., Any],
+        right: Callable[[Point], Any],
+        names: Sequence[str],
+        rounding: Callable[[Point], Sequence[np.ndarray] | None] = lambda _: None,
+    ) -> None:
+        """``names`` are those of the arguments; ``rounding`` is how far rounding moves the results at a point.
+
+        It is None where that is not known.
+        """
         self._left = left
         self._right = right
+        self._rounding = rounding
         self._names = tuple(names)
         self._count = 0
         self._largest = 0.0
         self._undefined = 0
+        self._chance = 0
+        self._blurred = 0.0
+        self._guessed = 0.0
         self._apart: dict[str, Counterexample] = {}
-        self._times: dict[str, int] = {}
+        self._times: Counter[str] = Counter()
 
     @property
     def is_settled(self) -> bool:
         """True where more points would not say more."""
-        return self._times.get("general", 0) >= _ENOUGH
+        return self._times["general"] >= _ENOUGH
 
     @property
     def is_refuted(self) -> bool:
@@ -119,9 +138,14 @@ class Comparison:
         if len(ours) != len(theirs):
             raise ArgumentError(f"equals: one result holds {len(ours)} arrays, and the other {len(theirs)}.")
         compared = False
+        kinds: set[str] = set()
+        rounding = _Rounding(self._rounding, point, len(ours))
         with np.errstate(all="ignore"):
             for k, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-                compared |= self._compare(point, k, np.asarray(a), np.asarray(b), left, right)
+                found, defined = self._compare(point, k, np.asarray(a), np.asarray(b), left, right, rounding)
+                compared |= defined
+                kinds |= found
+        self._times.update(kinds)
         self._count += compared
         self._undefined += not compared
 
@@ -145,48 +169,73 @@ class Comparison:
         except Exception as error:
             raise ArgumentError(f"equals: the other function fails: {type(error).__name__}: {error}") from error
 
-    def _compare(self, point: Point, output: int, a: np.ndarray, b: np.ndarray, left: Any, right: Any) -> bool:
-        """Compare one array; True where some element is defined on both sides."""
+    def _compare(
+        self, point: Point, output: int, a: np.ndarray, b: np.ndarray, left: Any, right: Any, rounding: _Rounding
+    ) -> tuple[set[str], bool]:
+        """Compare one array: the kinds of differences; and whether some element is defined on both sides."""
+        kinds: set[str] = set()
+
+        def note(kind: str, difference: float, place: tuple[int, ...]) -> None:
+            kinds.add(kind)
+            found = Counterexample(point.args, point.kwargs, left, right, difference, output, place, self._names)
+            known = self._apart.get(kind)
+            if known is None or _weight(found) < _weight(known):
+                self._apart[kind] = found
+
         if a.shape != b.shape:
-            self._note(
-                "general", Counterexample(point.args, point.kwargs, left, right, np.inf, output, (), self._names)
-            )
-            return True
+            note("general", np.inf, ())
+            return kinds, True
         if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
             raise ArgumentError(f"equals: results of dtype {a.dtype} and {b.dtype} are not compared.")
-        bytes_ = min((v.dtype.itemsize for v in (a, b) if v.dtype.kind == "f"), default=8)
-        relative, beside = _CLOSE[min(max(bytes_, 2), 8)]
-        loose = _EXTREME if point.kind == "extreme" else 1.0
+        bytes_ = min(max(min((v.dtype.itemsize for v in (a, b) if v.dtype.kind == "f"), default=8), 2), 8)
         a, b = a.astype(np.float64), b.astype(np.float64)
         both = np.isfinite(a) & np.isfinite(b)
         same = (a == b) | (np.isnan(a) & np.isnan(b))
-        scale = float(np.max(np.maximum(np.abs(a), np.abs(b)), where=both, initial=0.0))
+        sizes = np.where(both, np.maximum(np.abs(a), np.abs(b)), 0.0)
+        scale = max(float(np.max(np.abs(v), where=np.isfinite(v), initial=0.0)) for v in (a, b))
         off = np.where(both, np.abs(a - b), 0.0)
-        beyond = off > loose * (relative * np.maximum(np.abs(a), np.abs(b)) + beside * scale)
-        beyond &= both
+        loose = _EXTREME if point.kind == "extreme" else 1.0
+        allowed = _CLOSE[bytes_] * loose * scale
+        if point.kind == "extreme":  # where one underflows and the other not yet
+            allowed += float(np.finfo(f"f{bytes_}").tiny) ** 0.5
+        beyond = off > allowed
+        if beyond.any():
+            moved = rounding.of(output, a.shape)
+            explained = _UNKNOWN[bytes_] * loose * sizes
+            if moved is not None:
+                explained = _ROUNDINGS * moved
+            unexplained = off > allowed + explained
+            hidden = float(np.max(off / sizes, where=beyond & ~unexplained, initial=0.0))
+            if moved is None:
+                self._guessed = max(self._guessed, hidden)
+            else:
+                self._blurred = max(self._blurred, hidden)
+            beyond = unexplained
         if beyond.any():
             place = tuple(int(k) for k in np.unravel_index(np.argmax(np.where(beyond, off, -1.0)), a.shape))
-            found = Counterexample(point.args, point.kwargs, left, right, float(off[place]), output, place, self._names)
-            self._note(point.kind, found)
+            note(point.kind, float(off[place]), place)
         elif both.any():
-            self._largest = max(self._largest, float(off.max()) / max(1.0, scale))
+            self._largest = max(self._largest, float(np.max(off, where=off <= allowed, initial=0.0)) / max(1.0, scale))
         apart = ~both & ~same
+        if apart.any() and (moved := rounding.of(output, a.shape)) is not None:
+            self._chance += bool((apart & np.isinf(moved)).any())
+            apart &= np.isfinite(moved)
         if apart.any():
             place = tuple(int(k) for k in np.unravel_index(np.argmax(apart), a.shape))
-            found = Counterexample(point.args, point.kwargs, left, right, np.nan, output, place, self._names)
-            self._note({"extreme": "far", "special": "hole"}.get(point.kind, "undefined"), found)
-        return bool(both.any() or (same & ~np.isnan(a)).any() or not a.size)
-
-    def _note(self, kind: str, found: Counterexample) -> None:
-        self._times[kind] = self._times.get(kind, 0) + 1
-        known = self._apart.get(kind)
-        if known is None or _weight(found) < _weight(known):
-            self._apart[kind] = found
+            note({"extreme": "far", "special": "hole"}.get(point.kind, "undefined"), np.nan, place)
+        return kinds, bool(both.any() or (same & ~np.isnan(a)).any() or not a.size)
 
     def decided(self, proved: bool) -> Equality:
         """What follows from all points, and from a proof that the formulas are the same."""
         apart, times, count = self._apart, self._times, self._count
         notes = [f"neither is defined at {self._undefined} more points"] if self._undefined else []
+        if self._blurred:
+            notes.append(f"differences of up to {self._blurred:.0e} are no larger than rounding explains there")
+        if self._chance:
+            notes.append("at some points it is for rounding to say whether they are defined, which tells nothing")
+        if self._guessed:
+            apart_by = f"they are apart by up to {self._guessed:.0e}"
+            notes.append(f"{apart_by}, which may be rounding: the other function cannot be traced")
         if "far" in apart:
             notes.append(f"far out only one is defined: {apart['far']!r}")
 
@@ -213,6 +262,26 @@ class Comparison:
             return Equality(False, "no point was found at which both are defined", False, 0, np.nan, None, notes)
         how = f"at {count} points to {self._largest:.1e}, which is no proof"
         return Equality(True, how, False, count, self._largest, None, notes)
+
+
+class _Rounding:
+    """What rounding does at one point, computed where it is asked for."""
+
+    def __init__(self, known: Callable[[Point], Sequence[np.ndarray] | None], point: Point, count: int) -> None:
+        self._known = known
+        self._point = point
+        self._count = count
+
+    @cached_property
+    def _all(self) -> Sequence[np.ndarray] | None:
+        found = self._known(self._point)
+        return found if found is not None and len(found) == self._count else None
+
+    def of(self, output: int, shape: tuple[int, ...]) -> np.ndarray | None:
+        """How far each element of an output may have been moved; None where it is not known."""
+        if self._all is None or self._all[output].shape != shape:
+            return None
+        return self._all[output]
 
 
 def _weight(found: Counterexample) -> float:

@@ -12,12 +12,13 @@ from ..errors import SymgradError
 from ..program.program import Program
 from .compared import Other, examples_of
 from .comparison import Comparison, Equality
-from .sample_points import points
+from .rounding import rounding_of
+from .sample_points import Point, points
 
 if TYPE_CHECKING:
     from .derived import DerivedFunction
 
-#: part of the time that goes to algebra
+#: part of the time that algebra has in any case; what the points leave is its too
 _FOR_ALGEBRA = 0.4
 
 
@@ -32,7 +33,15 @@ def equality(derived: DerivedFunction, other: Any, args: tuple, kwargs: dict[str
     programs = [entry.readable, *right.programs(examples)]
     count = len(entry.argument_names) - len(entry.keywords)
     names = [*derived._argument_names(count, dict.fromkeys(entry.keywords)), *entry.keywords]
-    comparison = Comparison(derived, right, names)
+
+    def rounding(point: Point) -> list[np.ndarray] | None:
+        own = rounding_of(derived._compiled, point.args, point.kwargs)
+        other = right.rounding(point)
+        if own is None or other is None or len(own) != len(other):
+            return None
+        return [a + b if a.shape == b.shape else np.full(a.shape, np.inf) for a, b in zip(own, other, strict=True)]
+
+    comparison = Comparison(derived, right, names, rounding)
     for point in points(leaves, structure, _constants(programs)):
         comparison.add(point)
         if comparison.is_settled or time.monotonic() > start + seconds * (1 - _FOR_ALGEBRA):
@@ -40,7 +49,7 @@ def equality(derived: DerivedFunction, other: Any, args: tuple, kwargs: dict[str
     proved = (
         not comparison.is_refuted
         and right.is_comparable(entry)
-        and _proved(entry.readable, right, seconds * _FOR_ALGEBRA)
+        and _proved(entry.readable, right, max(seconds * _FOR_ALGEBRA, start + seconds - time.monotonic()))
     )
     return comparison.decided(proved)
 

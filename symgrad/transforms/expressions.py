@@ -12,7 +12,7 @@ import sympy
 from sympy.concrete.expr_with_limits import ExprWithLimits
 
 from ..closed_form.derivation.steps import Steps
-from ..closed_form.reading.latex_reader import read_latex
+from ..closed_form.reading.latex_reader import read_latex, read_name
 from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
@@ -196,16 +196,19 @@ def from_sympy(expr: Any, wrt: Any) -> Any:
     >>> from_sympy(b.T * A * b, b).closed_form(form="matrix")
     (A + Aᵀ)b
     """
-    expr = _as_expression(expr)
+    return _derivative(_as_expression(expr), wrt, "from_sympy")
+
+
+def _derivative(expr: Any, wrt: Any, caller: str) -> Any:
     found = _symbols(expr)
-    chosen = _chosen(wrt, found)
+    chosen = _chosen(wrt, found, caller)
     if not chosen:
-        raise ArgumentError("from_sympy: wrt names no symbol.")
+        raise ArgumentError(f"{caller}: wrt names no symbol.")
     rest = sorted((s for s in found if s not in chosen), key=lambda s: s.name)
     arguments = [*chosen, *rest]
     alike = next((s for k, s in enumerate(arguments) for t in arguments[:k] if s.name == t.name), None)
     if alike is not None:
-        raise ArgumentError(f"from_sympy: two different symbols are called {alike.name}; rename one (expr.subs).")
+        raise ArgumentError(f"{caller}: two different symbols are called {alike.name}; rename one (expr.subs).")
     sizes = {d for a in arguments if isinstance(a, sympy.MatrixSymbol) for d in _dims(a)}
     check([expr], [*arguments, *sizes], Matrices({}))
     function = _declared(Expression(expr, arguments))
@@ -220,9 +223,10 @@ def from_latex(text: str, wrt: Any) -> Any:
     r"""The gradient of an expression in LaTeX by ``wrt``, as ``from_sympy`` makes it; ``.expr`` is what was read.
 
     Variables are single letters, Greek letters and ``\mathit{names}``, with an index (``x_{max}`` is called
-    ``x_max``). ``e`` and ``\pi`` are the numbers unless ``wrt`` names them, ``\log`` is natural. What has two
-    meanings is refused, with the place and what to write: ``\sin x y``, ``1/2x``, ``x^10``, and ``a(b)`` unless ``wrt``
-    names ``a``, which then is a factor.
+    ``x_max``, and ``\theta`` is ``theta``; ``wrt`` takes either). ``e`` and ``\pi`` are the numbers unless ``wrt``
+    names them, ``\log`` is natural. What has two meanings is refused, with the place and what to write:
+    ``\sin x y``, ``1/2x``, ``x^10``; ``x^T`` and ``e^{i x}`` unless ``wrt`` names the letter; and ``a(b)`` unless
+    ``wrt`` names ``a``, which then is a factor.
 
     >>> g = from_latex(r"\frac{1}{2} k x^2 + e^{-x}", "x")
     >>> g
@@ -235,8 +239,10 @@ def from_latex(text: str, wrt: Any) -> Any:
         x^10
           ^^
     """
-    listed = wrt if isinstance(wrt, (list, tuple)) else [wrt]
-    return from_sympy(read_latex(text, frozenset(str(w) for w in listed)), wrt)
+    bare = not isinstance(wrt, (list, tuple))
+    listed = [read_name(w) if isinstance(w, str) else w for w in ([wrt] if bare else wrt)]
+    expr = _as_expression(read_latex(text, frozenset(str(w) for w in listed)))
+    return _derivative(expr, listed[0] if bare else listed, "from_latex")
 
 
 def _as_expression(expr: Any) -> Any:
@@ -287,7 +293,7 @@ def _symbols(expr: Any) -> list[Any]:
     return [s for s in found if s not in sizes]
 
 
-def _chosen(wrt: Any, found: Sequence[Any]) -> list[Any]:
+def _chosen(wrt: Any, found: Sequence[Any], caller: str) -> list[Any]:
     """What ``wrt`` means among the symbols of the expression."""
     by_name: dict[str, Any] = {s.name: s for s in found}
     chosen = []
@@ -295,13 +301,13 @@ def _chosen(wrt: Any, found: Sequence[Any]) -> list[Any]:
         if isinstance(w, str):
             if w not in by_name:
                 known = ", ".join(sorted(by_name)) or "none"
-                raise ArgumentError(f"from_sympy: the expression has no symbol {w!r}; it has {known}.")
+                raise ArgumentError(f"{caller}: the expression has no symbol {w!r}; it has {known}.")
             w = by_name[w]
         elif not isinstance(w, (sympy.Symbol, sympy.MatrixSymbol)):
-            raise ArgumentTypeError(f"from_sympy: wrt must be symbols or their names, got {spelled(w)}.")
+            raise ArgumentTypeError(f"{caller}: wrt must be symbols or their names, got {spelled(w)}.")
         w = by_name.get(w.name, w)
         if w in chosen:
-            raise ArgumentError(f"from_sympy: wrt names {w} twice.")
+            raise ArgumentError(f"{caller}: wrt names {w} twice.")
         chosen.append(w)
     return chosen
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..closed_form.derivation.steps import Steps
 from ..compiled import Entry, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
 from ..errors import ArgumentError, ShapeError
+from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.contraction import ones
 from ..primitives.elementwise import cast
@@ -29,6 +29,7 @@ from .positions import (
     output_nodes,
     split_aux,
 )
+from .pullback import Pullback
 from .steps import Derivation
 
 
@@ -67,6 +68,10 @@ class _AlongInputs(DerivedFunction):
         by_place, _ = self.declaration.shapes(inputs, {})
         declared = tuple([tree_map(_nothing, x) if d is None else d for x, d in zip(inputs, by_place, strict=True)])
         return (declared, self._shape_along(inputs, v, declared)), {}
+
+    def _argument_names(self, count, kwargs):
+        names = argument_names(self.fn, 2)
+        return [names[0] if len(parameters_of(self.fn)) == 1 else "inputs", "v"][:count]
 
     def _named_arguments(self, args):
         return super()._named_arguments(args[0])
@@ -139,21 +144,6 @@ def _pulled(outputs: list[Node], v: Any, inputs: tuple, nodes: list[Node], calle
     done = [Tracer(finished(g, n)) for g, n in zip(flows, nodes, strict=True)]
     _, structure = flatten(tuple(inputs))
     return unflatten(structure, done)
-
-
-class Pullback:
-    """``vᵀ J`` at the inputs that ``vjp`` was called with."""
-
-    def __init__(self, derived: DerivedFunction, inputs: tuple) -> None:
-        self._derived = derived
-        self._inputs = inputs
-
-    def __call__(self, v: Any) -> tuple:
-        return self._derived(self._inputs, v)
-
-    def steps(self, v: Any, **options: Any) -> Steps:
-        """The chain rule in reverse mode, one step a line; ``options`` are those of ``DerivedFunction.steps``."""
-        return self._derived.steps(self._inputs, v, **options)
 
 
 class SymbolicFunction(DerivedFunction):
@@ -240,7 +230,8 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
     """``(out, pullback)``: ``pullback(v)`` is the tuple of ``vᵀ J``, one entry an input.
 
     ``v`` has the output's shape (a tuple for several outputs). With ``has_aux`` only the first output is
-    differentiated and the result is ``(out, pullback, aux)``. ``pullback.steps(v)`` shows it step by step.
+    differentiated and the result is ``(out, pullback, aux)``. ``pullback.steps(v)`` shows it step by step, and it has
+    the other methods of a derivative too, such as ``pullback.closed_form(v)`` and ``pullback.export("python", v)``.
 
     >>> import numpy as np
     >>> out, pullback = vjp(lambda x, y: x * y, 2.0, 3.0)

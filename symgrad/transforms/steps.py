@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..closed_form.deadline import TimeIsUp, within
+from ..closed_form.derivation.constants import Constants, lifted
 from ..closed_form.derivation.lines import Line, cut
 from ..closed_form.derivation.naming import Name, counted, numbered, user_name
 from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
-from ..closed_form.formulas import formulas
+from ..closed_form.formulas import formulas, formulas_in
 from ..closed_form.matrix import matrix_forms
 from ..compiled import CompiledFunction, Entry
 from ..differentiation.reverse import active_nodes
@@ -152,11 +153,15 @@ def _written(
         (node, names[node], None if arrays is None else np.asarray(array))
         for node, array in zip(program.inputs, arrays or [None] * len(program.inputs), strict=True)
     ]
-    result = _result(derived, shown, [names[w] for w in derivation.wrt])
+    constants = Constants(names)
+    constants.name([s.root for s in steps if s.root is not None])
+    constants.name(shown.readable.outputs)
+    result = _result(derived, shown, [names[w] for w in derivation.wrt], names)
     notes = ["for the branches that these arguments take"] if entry.taken else []
     if mode == "forward" and derivation.summed and not derivation.twice and any(o.shape for o in derivation.outputs):
         notes.append("the gradient is that of the sum of all elements")
-    return Steps(f"{derived.__name__}, {mode} mode", steps, result, inputs, budget, notes)
+    title = f"{derived.__name__}, {mode} mode"
+    return Steps(title, steps, result, inputs, budget, notes, constants.described())
 
 
 def _tangents(derivation: Derivation) -> Sequence[Node | None]:
@@ -225,17 +230,22 @@ def _names(
     return names
 
 
-def _result(derived: DerivedFunction, entry: Entry, wrt: Sequence[Name]) -> list[tuple[str, str, str]]:
+def _result(
+    derived: DerivedFunction, entry: Entry, wrt: Sequence[Name], names: Mapping[Node, Name]
+) -> list[tuple[str, str, str]]:
     """The derivatives put together, where that is short and soon found: text, LaTeX and why."""
     try:
         with within(_LONGEST):
-            return _together(entry.readable, derived.labels(entry), wrt)
+            return _together(entry.readable, derived.labels(entry), wrt, names)
     except TimeIsUp:
         return []
 
 
-def _together(program: Program, labels: Sequence[str], wrt: Sequence[Name]) -> list[tuple[str, str, str]]:
-    forms = [] if any(d == 0 for n in program.nodes for d in n.shape) else matrix_forms(program)
+def _together(
+    program: Program, labels: Sequence[str], wrt: Sequence[Name], captured: Mapping[Node, Name]
+) -> list[tuple[str, str, str]]:
+    empty = any(d == 0 for n in program.nodes for d in n.shape)
+    forms = [] if empty else matrix_forms(lifted(program, captured)[0])
     made = []
     for label, form in zip(labels, forms, strict=False):
         if form is not None and len(form.latex_line) <= _MOST_CHARACTERS and "I[" not in form.text:
@@ -244,6 +254,8 @@ def _together(program: Program, labels: Sequence[str], wrt: Sequence[Name]) -> l
     if len(made) == len(labels):
         return made
     written = formulas(program)
+    if written.kind == "index":
+        written = formulas_in(lifted(program, captured, identities=True)[0], "index")
     if written.kind == "let-bound" or written.characters > _MOST_CHARACTERS:
         return []
     names = [_label_text(label, wrt) for label in labels]

@@ -4,7 +4,7 @@ import numpy as np
 import sympy
 
 import symgrad as sg
-from symgrad.closed_form.difference import element_pairs, proved_equal, same_at_all_indices
+from symgrad.closed_form.difference import element_pairs, proved_equal, same_at_all_indices, vanishes
 
 x = sympy.Symbol("x", real=True)
 
@@ -32,8 +32,34 @@ def test_elements_side_by_side():
 
 def test_one_formula_for_all_sizes():
     one = sg.trace(lambda A, b: A @ b * 2, "n m", "m")
-    assert same_at_all_indices(one, sg.trace(lambda M, v: 2 * (M @ v), "n m", "m"))
-    assert not same_at_all_indices(one, sg.trace(lambda M, v: 3 * (M @ v), "n m", "m"))
+    assert same_at_all_indices(one, sg.trace(lambda M, v: 2 * (M @ v), "n m", "m"), 10)
+    assert not same_at_all_indices(one, sg.trace(lambda M, v: 3 * (M @ v), "n m", "m"), 10)
     arrays = [np.arange(k, k + 3.0) for k in (0, 1)]
     captured = [sg.trace(lambda a, c=c: a * c, np.ones(3)) for c in arrays]
-    assert not same_at_all_indices(*captured)
+    assert not same_at_all_indices(*captured, 10)
+
+
+def test_exponentials_cancel_as_what_they_are_powers_of():
+    y, z = sympy.symbols("y z", real=True)
+    exp = sympy.exp
+    assert vanishes(1 / (1 + exp(-x * y - z)) - 1 + 1 / (1 + exp(x * y + z)))
+    assert vanishes(y / (1 + exp(-2 * x)) - y * exp(x) / (exp(x) + exp(-x)))
+    assert vanishes(sum(k / (1 + exp(-k * x * y)) - k * exp(k * x * y) / (1 + exp(k * x * y)) for k in range(1, 6)))
+    assert vanishes(x * (y + z) - x * y - x * z)
+    assert not vanishes(1 / (1 + exp(-x)) - exp(x) / (1 + exp(x)) + x * sympy.Rational(1, 10**9))
+    assert not vanishes(1 / (1 + exp(-x)) - exp(y) / (1 + exp(y)))
+    assert not vanishes(exp(x) - exp(-x))
+    assert not vanishes(sympy.nan)
+
+
+def test_summands_that_cancel_at_all_indices():
+    def sigmoid(z):
+        return 1 / (1 + np.exp(-z))
+
+    shapes = "d", "n d", "n"
+    one = sg.trace(lambda w, X, y: X.T @ (y * (1 - sigmoid(y * (X @ w)))), *shapes)
+    assert same_at_all_indices(one, sg.trace(lambda w, X, y: (y / (1 + np.exp(y * (X @ w)))) @ X, *shapes), 20)
+    assert not same_at_all_indices(one, sg.trace(lambda w, X, y: X.T @ (y * sigmoid(y * (X @ w))), *shapes), 20)
+    assert not same_at_all_indices(one, sg.trace(lambda w, X, y: X.T @ (y / (1 + np.exp(X @ w))), *shapes), 20)
+    squares = sg.trace(lambda w, X: np.sum(X, axis=0) * np.sum(w), *shapes[:2])
+    assert not same_at_all_indices(squares, sg.trace(lambda w, X: np.sum(X, axis=0) * w, *shapes[:2]), 20)

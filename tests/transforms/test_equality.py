@@ -224,3 +224,123 @@ def test_a_formula_that_is_undefined_at_a_kink_alone_agrees_and_it_is_said():
     found = sg.grad(loss).equals(lambda t: t / np.sqrt(np.sum(t**2)), np.array([0.3, -0.4]))
     assert found
     assert any("only one is defined" in note for note in found.notes)
+
+
+def test_points_are_counted_and_not_outputs():
+    found = sg.grad(lambda x, y: x * y**2, (0, 1)).equals(lambda x, y: (2 * x * y, y**2), 1.0, 2.0)
+    assert not found
+    differing, points = (int(word) for word in found.how.split() if word.isdecimal())
+    assert 0 < differing <= points == found.points
+
+
+def growth(x):
+    return np.sum(np.exp(x) * np.sin(x))
+
+
+@pytest.mark.parametrize("factor", [1 + 1e-7, 1 - 1e-8, 1 + 2e-9])
+def test_a_factor_beyond_rounding_is_found(factor):
+    found = sg.grad(growth).equals(lambda x: np.exp(x) * (np.sin(x) + np.cos(x)) * factor, np.ones(3))
+    assert not found
+    assert "which is no proof" not in repr(found)
+
+
+def test_a_factor_beyond_rounding_is_found_in_float32():
+    x = np.ones(3, np.float32)
+    factor = np.float32(1 + 2e-4)
+    assert not sg.grad(growth).equals(lambda x: np.exp(x) * (np.sin(x) + np.cos(x)) * factor, x)
+    assert sg.grad(growth).equals(lambda x: np.exp(x) * (np.sin(x) + np.cos(x)), x)
+
+
+def points_alone(left, right, *args):
+    """For arrays of more elements than algebra looks at."""
+    return sg.symbolic(left).equals(right, *args)
+
+
+WIDE = np.linspace(0.3, 2.0, 70)
+SAME = {
+    "log1p(exp(x))": (lambda x: np.log1p(np.exp(x)), lambda x: np.logaddexp(0.0, x), WIDE),
+    "log(1 + exp(x))": (lambda x: np.log(1 + np.exp(x)), lambda x: np.log1p(np.exp(x)), WIDE),
+    "(1 - cos x) / x**2": (lambda x: (1 - np.cos(x)) / x**2, lambda x: 2 * np.sin(x / 2) ** 2 / x**2, WIDE),
+    "near 0": (lambda x: (1 - np.cos(x)) / x**2, lambda x: 2 * np.sin(x / 2) ** 2 / x**2, 1e-8 * WIDE),
+    "expm1": (lambda x: np.exp(x) - 1, np.expm1, 1e-6 * WIDE),
+    "variance": (
+        lambda x: np.mean(x**2) * np.ones(70) - np.mean(x) ** 2,
+        lambda x: np.mean((x - np.mean(x)) ** 2) * np.ones(70),
+        1e5 + WIDE,
+    ),
+    "difference of squares": (lambda x: (x + 1e4) ** 2 - x**2, lambda x: 2e4 * x + 1e8, 1e3 * WIDE),
+    "difference of roots": (
+        lambda x: np.sqrt(x * x + 1) - abs(x),
+        lambda x: 1 / (np.sqrt(x * x + 1) + abs(x)),
+        1e5 * WIDE,
+    ),
+    "large angles": (lambda x: np.sin(2 * x), lambda x: 2 * np.sin(x) * np.cos(x), 1e6 * WIDE),
+    "large powers": (lambda x: np.exp(30 * np.log(abs(x))), lambda x: (x * x) ** 15.0, 10 * WIDE),
+    "underflow": (
+        lambda x: np.exp(x) / np.sum(np.exp(x)),
+        lambda x: np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x))),
+        WIDE,
+    ),
+    "float32": (lambda x: np.exp(x) - 1, np.expm1, WIDE.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_rounding_is_no_difference_where_terms_cancel(case):
+    left, right, x = SAME[case]
+    found = points_alone(left, right, x)
+    assert found, repr(found)
+    assert found.points > 40
+    assert points_alone(right, left, x)
+
+
+@pytest.mark.parametrize("case", ["log1p(exp(x))", "(1 - cos x) / x**2", "expm1", "variance", "large angles"])
+def test_a_difference_is_found_though_terms_cancel(case):
+    left, right, x = SAME[case]
+    assert not points_alone(left, lambda x: right(x) * (1 + 1e-6), x)
+
+
+def test_what_rounding_hides_is_noted():
+    left, right, x = SAME["near 0"]
+    assert any("no larger than rounding explains" in note for note in points_alone(left, right, x).notes)
+
+
+def test_a_function_that_cannot_be_traced_is_given_room_and_that_is_said():
+    derived = sg.grad(lambda x: np.exp(x) * np.sin(x))
+    exact = derived.equals(lambda x: math.exp(x) * (math.sin(x) + math.cos(x)), 1.0)
+    assert exact
+    assert not any("cannot be traced" in note for note in exact.notes)
+    near = derived.equals(lambda x: math.exp(x) * (math.sin(x) + math.cos(x)) * (1 + 1e-8), 1.0)
+    assert any("cannot be traced" in note for note in near.notes)
+    assert not derived.equals(lambda x: math.exp(x) * (math.sin(x) + math.cos(x)) * (1 + 1e-6), 1.0)
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def cross_entropy(w, X, y):
+    p = sigmoid(X @ w)
+    return -np.sum(y * np.log(p) + (1 - y) * np.log(1 - p))
+
+
+def from_the_textbook(w, X, y):
+    return X.T @ (sigmoid(X @ w) - y)
+
+
+@pytest.mark.parametrize(
+    ("loss", "by_hand"),
+    [
+        (cross_entropy, from_the_textbook),
+        (lambda w, X, y: np.sum(np.log1p(np.exp(X @ w)) - y * (X @ w)) / 4, lambda *a: from_the_textbook(*a) / 4),
+        (logistic, lambda w, X, y: X.T @ (-y * (1 - sigmoid(y * (X @ w))))),
+    ],
+)
+def test_the_gradient_of_logistic_regression_is_that_of_the_textbook(loss, by_hand):
+    rng = np.random.default_rng(0)
+    args = rng.normal(size=2), rng.normal(size=(4, 2)), (rng.normal(size=4) > 0) * 1.0
+    found = sg.grad(loss).equals(by_hand, *args, seconds=60)
+    assert found
+    assert found.symbolic
+    assert sg.grad(loss).equals(by_hand, "d", "n d", "n", seconds=60).symbolic
+    assert not sg.grad(loss).equals(lambda w, X, y: by_hand(w, X, y) + 1e-7 * w, *args, seconds=60)

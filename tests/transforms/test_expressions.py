@@ -314,3 +314,19 @@ def test_latex():
     np.testing.assert_array_equal(both[0], [[3.0], [1.0]])
     with pytest.raises(ArgumentError, match="at character 8"):
         sg.from_latex(r"\sin x y", "x")
+
+
+def test_names_of_variables_may_be_latex():
+    assert sg.from_latex(r"\theta^2 x", r"\theta")(3.0, x=2.0) == 12.0
+    assert sg.from_latex(r"\theta^2 x", [r"\theta", "x"])(3.0, 2.0) == (12.0, 9.0)
+    with pytest.raises(ArgumentError, match="from_latex: the expression has no symbol 'phi'; it has theta"):
+        sg.from_latex(r"\theta", r"\phi")
+    with pytest.raises(ArgumentError, match="from_sympy: the expression has no symbol 'phi'"):
+        sg.from_sympy(sympy.Symbol("x"), "phi")
+
+
+def test_rationals_are_read_back():
+    x = sympy.Symbol("x", real=True)
+    found = sg.from_latex(r"\sqrt[3]{x}", "x").closed_form(2.0)
+    assert found == 1 / (3 * x ** sympy.Rational(2, 3))
+    assert sg.symbolic(lambda x: x * 0.1).closed_form(2.0) == 0.1 * x

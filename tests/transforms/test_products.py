@@ -126,3 +126,24 @@ def test_mistakes_are_told_at_the_door(name):
     with pytest.raises(error, match=message) as caught:
         mistake()
     assert isinstance(caught.value, SymgradError)
+
+
+def test_a_pullback_offers_what_a_derivative_does():
+    x, y, v = np.array([1.0, 2.0]), np.array([3.0, 2.0]), np.array([0.5, -1.0])
+    _, pullback = vjp(lambda x, y: x * np.sin(y), x, y)
+    by_hand = v * np.sin(y), v * x * np.cos(y)
+    assert str(pullback.closed_form(v)) == (
+        "([v1*sin(inputs_11), v2*sin(inputs_12)], [inputs_01*v1*cos(inputs_11), inputs_02*v2*cos(inputs_12)])"
+    )
+    assert str(pullback.entry((1,), v)) == "v2*sin(inputs_12)"
+    assert r"v_{1} \sin" in pullback.latex(v)
+    assert pullback.formulas(v).kind == "entries"
+    assert pullback.agreement(v).worst < 1e-12
+    assert pullback.equals(lambda inputs, v: (v * np.sin(inputs[1]), v * inputs[0] * np.cos(inputs[1])), v)
+    assert pullback.equals(pullback, v)
+    for found in (pullback.kernel(v)(x, y, v), pullback(v)):
+        np.testing.assert_allclose(found, by_hand)
+    namespace = {}
+    exec(pullback.export("python", v), namespace)  # what is exported is tested by running it
+    np.testing.assert_allclose(namespace["vjp_f"]((x, y), v), by_hand)
+    assert len(pullback.program(v).inputs) == 3

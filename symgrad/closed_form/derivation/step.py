@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...passes.sizes import at_sizes
-from ...primitives.selection import as_index
+from ...primitives.selection import as_index, spell_slice
 from ...program.dims import Shape, value_of
 from ...program.node import Graph, Node
 from ...program.program import Program
@@ -27,18 +27,11 @@ class Place:
     axis: int = 0
     rows: Node | None = None
 
-    def shown(self, rows: str) -> str:
-        """The index as formulas write it."""
+    def shown(self, rows: str, shape: Shape) -> str:
+        """The index, into an array of ``shape``, as formulas write it."""
         if self.rows is not None:
             return ",".join([":"] * self.axis + [rows])
-        return ",".join(map(_entry, self.spec))
-
-
-def _entry(e: Any) -> str:
-    if not isinstance(e, tuple):
-        return str(e)
-    start, length, step = e
-    return f"{start}:{start + length * step}" + (f":{step}" if step != 1 else "")
+        return spell_slice(self.spec, shape)[1:-1]
 
 
 class Step:
@@ -110,7 +103,8 @@ class Step:
         name, inner = self.name[kind], list(self._formula.index)
         if self.place is not None:
             rows = self.place.rows
-            place = self.place.shown("" if rows is None else rows_name(rows, self._names)[kind])
+            picked = "" if rows is None or self.program is None else rows_name(rows, self.program, self._names)[kind]
+            place = self.place.shown(picked, self.target.shape)
             name = f"{name}_{{[{place}]}}" if kind else f"{name}[{place}]"
             name = rf"\left({name}\right)" if kind and inner else name
         if not inner:

@@ -19,11 +19,12 @@ from .step import Step, spelled_shape
 
 #: lines that are shown of a derivation
 MOST_LINES = 80
-_FUNCTION, _BACKWARD, _FORWARD, _RESULT = (
+_FUNCTION, _BACKWARD, _FORWARD, _RESULT, _CONSTANTS = (
     "The function",
     "The chain rule, from the output back",
     "The chain rule, from the arguments on",
     "Put together",
+    "Arrays that the function reads",
 )
 _HEADINGS = {"value": _FUNCTION, "cotangent": _BACKWARD, "tangent": _FORWARD}
 
@@ -43,16 +44,19 @@ class Steps(Sequence[Step]):
         inputs: Sequence[tuple[Node, Name, Any]],
         budget: int,
         notes: Sequence[str] = (),
+        constants: Sequence[tuple[Name, str, str, str]] = (),
     ) -> None:
         """``result`` are the derivatives put together: text, LaTeX and why; ``inputs`` are what the arguments hold.
 
-        ``notes`` say for what all of it holds.
+        ``notes`` say for what all of it holds; ``constants`` are further names, each with the line that says what it
+        is: text, LaTeX and why. Those that occur in what is shown are shown too.
         """
         self.title = title
         self.result = list(result)
         self.notes = list(notes)
         self._steps = list(steps)
         self._inputs = list(inputs)
+        self._constants = list(constants)
         self._budget = budget
 
     @overload
@@ -124,7 +128,10 @@ class Steps(Sequence[Step]):
                 parts.append((heading, []))
             parts[-1][1].append(step)
         shown = [(heading, list(self._cut(steps))) for heading, steps in parts]
-        return [*shown, (_RESULT, self.result)] if self.result else shown
+        shown += [(_RESULT, self.result)] if self.result else []
+        texts = "\n".join(text for _, lines in shown for text, _, _ in lines)
+        used = [c[1:] for c in self._constants if re.search(rf"(?<![A-Za-z_]){c[0].text}(?![0-9_])", texts)]
+        return [*shown, (_CONSTANTS, used)] if used else shown
 
     def _cut(self, steps: Sequence[Step]) -> Iterator[tuple[str, str, str]]:
         """Their lines; of a part of a long derivation the first and the last ones."""

@@ -16,7 +16,7 @@ from ...errors import ArgumentError, SymgradError
 from ..deadline import TimeIsUp, within
 from .latex_terms import Terms
 from .latex_tokens import Source, Token
-from .latex_words import BRACKETS, COMPARISONS, FUNCTIONS, GREEK, KNOWN, MATRICES, SEVERAL, WORDS
+from .latex_words import BRACKETS, COMPARISONS, FUNCTIONS, GREEK, KNOWN, MATRICES, NORMS, SEVERAL, WORDS
 
 #: seconds that reading may take
 _LONGEST = 5.0
@@ -39,6 +39,20 @@ def read_latex(text: str, symbols: frozenset[str] = frozenset()) -> Any:
         raise ArgumentError(f"from_latex: sympy refuses it: {error}") from error
     except TimeIsUp:
         raise ArgumentError(f"from_latex: reading takes longer than {_LONGEST:.0f} s.") from None
+
+
+def read_name(text: str) -> str:
+    """The name of the variable that ``text`` is, as it is written in LaTeX or as the variable is called.
+
+    >>> read_name(r"\\theta"), read_name("x_{max}"), read_name("x_max")
+    ('theta', 'x_max', 'x_max')
+    """
+    if not set(text) & set("\\{$"):
+        return text
+    made = read_latex(text, frozenset("e"))
+    if not getattr(made, "is_Symbol", False):
+        raise ArgumentError(f"from_latex: wrt={text!r} is not the name of a variable.")
+    return made.name
 
 
 class _Reader(Terms):
@@ -91,6 +105,7 @@ class _Reader(Terms):
             power = self._script(sign)
             if not (power.is_Integer and power > 0):
                 raise self._error(f"the inverse function, or one over it? Write \\arc{name} or \\frac", token, sign)
+        self._exponents += name == "exp"
         if self._is("(", "[", "{", r"\{", "|", r"\left"):
             argument, loose = self._bracketed(), False
         else:
@@ -105,6 +120,7 @@ class _Reader(Terms):
                 argument = self._power(argument, self._script(sign), sign)
             loose = True
         if name == "exp":
+            self._exponents -= 1
             self._check_size(sympy.E, argument, token)
         made = function(argument)
         return (made if power is None else made**power), loose
@@ -136,6 +152,8 @@ class _Reader(Terms):
         r"""``\left( … \right)`` and its kin."""
         self._expect(r"\left")
         token = self._take()
+        if token.text in NORMS:
+            raise self._norm(token)
         closing = "|" if token.text == "|" else BRACKETS.get(token.text)
         if closing is None:
             raise self._error(f"\\left{token.text} is not read", token)

@@ -8,8 +8,9 @@ from typing import Any
 import sympy
 
 from ...errors import ArgumentError
+from .latex_marks import mark_behind
 from .latex_tokens import Source, Token
-from .latex_words import BRACKETS, CLOSING, COMPARISONS, FUNCTIONS, GREEK, SEVERAL, WORDS
+from .latex_words import BRACKETS, CLOSING, COMPARISONS, FUNCTIONS, GREEK, NORMS, SEVERAL, WORDS
 
 #: brackets inside of brackets
 _DEEPEST = 40
@@ -24,6 +25,8 @@ class Terms:
         self._at = 0
         self._depth = 0
         self._bars = 0
+        #: how many exponents of e stand around what is read
+        self._exponents = 0
         self._symbols = symbols
 
     # tokens
@@ -148,7 +151,12 @@ class Terms:
             if sign.text == "!":
                 made = self._factorial(made, sign)
                 continue
+            mark = mark_behind(self._tokens[self._at :], made, self._symbols)
+            if mark is not None:
+                raise self._error(mark[0], sign, mark[1])
+            self._exponents += made is sympy.E
             exponent = self._script(sign)
+            self._exponents -= made is sympy.E
             if self._is("^"):
                 raise self._error("two exponents; write brackets", self._next)
             made = self._power(made, exponent, sign)
@@ -209,6 +217,8 @@ class Terms:
             return self._absolute(), False
         if self._is(r"\left"):
             return self._fenced(), False
+        if self._is(*NORMS):
+            raise self._norm(token)
         if token.kind == "command":
             return self._command()
         shown = token.text or "the end"
@@ -232,6 +242,9 @@ class Terms:
         self._expect("|")
         return sympy.Abs(made)
 
+    def _norm(self, token: Token) -> ArgumentError:
+        return self._error("norms are not read; write \\sqrt{x_1^2 + x_2^2}, or np.linalg.norm in NumPy code", token)
+
     def _letter(self) -> Any:
         token = self._take()
         run = token.text
@@ -248,6 +261,12 @@ class Terms:
             )
         if token.text == "e" and "e" not in self._symbols and not self._is("_"):
             return sympy.E
+        if token.text == "i" and self._exponents and "i" not in self._symbols and not self._is("_"):
+            raise self._error(
+                "above e, is i the imaginary unit, which symgrad does not compute with, or a variable? "
+                "Name i in wrt or call it otherwise for a variable",
+                token,
+            )
         return self._named(token.text)
 
     def _named(self, base: str) -> Any:

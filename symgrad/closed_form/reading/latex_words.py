@@ -51,6 +51,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 SEVERAL = {"max": sympy.Max, "min": sympy.Min, "atan2": sympy.atan2}
 #: commands around a word
 WORDS = ("mathrm", "mathit", "operatorname", "mathop", "text")
+#: signs of a norm
+NORMS = (r"\|", r"\Vert", r"\lVert", r"\norm")
 #: opening brackets, and what closes them
 BRACKETS = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
 BRACKETS |= {r"\lvert": r"\rvert", r"\lfloor": r"\rfloor", r"\lceil": r"\rceil"}

@@ -5,7 +5,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgrad.closed_form.reading.latex_reader import read_latex
+from symgrad.closed_form.reading.latex_reader import read_latex, read_name
 from symgrad.errors import ArgumentError, SymgradError
 
 a, b, c, k, m, n, r, t, v, x, y, z = sympy.symbols("a b c k m n r t v x y z")
@@ -116,6 +116,38 @@ REFUSED = {
     r"\begin{pmatrix} x & y \\ 1 \end{pmatrix}": "not equally long",
     r"\begin{cases} x & \text{maybe} \end{cases}": "'maybe' is not read",
     r"\begin{pmatrix} x \end{pmatrix}^2": "powers of matrices",
+    r"x^T A x": "the transpose, or a power",
+    r"x^{T} y": "the transpose, or a power",
+    r"A^{-T} x": "the transpose, or a power",
+    r"(A B)^T": "the transpose, or a power",
+    r"x_1^T": "the transpose, or a power",
+    r"x^{\mathsf{T}}": "the transpose, or a power",
+    r"x^{\mathrm T}": "the transpose, or a power",
+    r"x^{\mathrm{T}}": "the transpose, or a power",
+    r"x^\mathrm{T}": "the transpose, or a power",
+    r"x^{\text{T}}": "the transpose, or a power",
+    r"A^H": "the adjoint, or a power",
+    r"x^\top y": "a transpose is not read",
+    r"x^{\top} y": "a transpose is not read",
+    r"x^\intercal": "a transpose is not read",
+    r"A^\dagger": "an adjoint is not read",
+    r"A^{\dagger}": "an adjoint is not read",
+    r"x^*": "a conjugate or an adjoint",
+    r"x^{*}": "a conjugate or an adjoint",
+    r"A^+": "a conjugate or an adjoint",
+    r"90^\circ": "a degree",
+    r"e^{i x}": "is i the imaginary unit",
+    r"e^{-\left(x + i y\right)}": "is i the imaginary unit",
+    r"\exp(i x)": "is i the imaginary unit",
+    r"\exp i": "is i the imaginary unit",
+    r"e^i": "is i the imaginary unit",
+    r"\|x\|^2": r"norms are not read; write \\sqrt",
+    r"\left\|x\right\|": "norms are not read",
+    r"\lVert x \rVert": "norms are not read",
+    r"\norm{x}": "norms are not read",
+    r"x^": "in braces",
+    r"x^{": "an operand is missing",
+    r"x^{-": "an operand is missing",
 }
 
 
@@ -202,3 +234,38 @@ def test_what_sympy_prints_is_read_back(expression):
     values = {"x": 0.7, "y": -1.3, "theta": 0.4, "x_1": 2.1}
     numbers = [complex(e.subs({s: values[s.name] for s in e.free_symbols}).evalf()) for e in (found, expression)]
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-12)
+
+
+T, i = sympy.symbols("T i")
+POWERS = {
+    r"2^T": 2**T,
+    r"a^{T/2}": a ** (T / 2),
+    r"a^{2T}": a ** (2 * T),
+    r"x^{T+1}": x ** (T + 1),
+    r"x^{\mathit{T}}": x**T,
+    r"(1+r)^T": (1 + r) ** T,
+    r"(1+r)^{-T}": (1 + r) ** -T,
+    r"e^{-T}": sympy.exp(-T),
+    r"T^2": T**2,
+    r"i x + e^{x_i} i": i * x + sympy.exp(sympy.Symbol("x_i")) * i,
+    r"x^i": x**i,
+}
+
+
+@pytest.mark.parametrize("text", POWERS)
+def test_what_can_be_no_mark_is_a_power(text):
+    assert sympy.simplify(read_latex(text) - POWERS[text]) == 0
+
+
+def test_a_name_that_is_given_settles_what_a_letter_is():
+    assert read_latex("x^T", frozenset("T")) == x**T
+    assert read_latex("x^{-T}", frozenset("T")) == x**-T
+    assert read_latex("e^{i x}", frozenset("i")) == sympy.exp(i * x)
+
+
+def test_names_as_they_are_written():
+    assert [read_name(t) for t in (r"\theta", "theta", "x_{max}", r"$\theta_1$", "loss", r"\mathit{loss}", "e")] == [
+        *("theta", "theta", "x_max", "theta_1", "loss", "loss", "e")
+    ]
+    with pytest.raises(ArgumentError, match="not the name of a variable"):
+        read_name(r"\theta x")

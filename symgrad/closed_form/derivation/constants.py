@@ -1,0 +1,140 @@
+"""Arrays that a function found in its surroundings: one name for each in a derivation, and what they hold."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, MutableMapping
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ...primitives.primitive import input_node
+from ...primitives.selection import GATHER, SCATTER
+from ...program.node import Node, ancestors, emit
+from ...program.program import Program
+from ..symbols import number
+from ..typeset import typeset
+from .naming import Name, Names, user_name
+
+#: whole numbers that are written out where rows are picked by them
+MOST_ROWS = 8
+#: entries of an array that is written out in LaTeX, and characters of each
+_MOST_ENTRIES, _MOST_CHARACTERS = 16, 16
+
+
+class Constants:
+    """Names of captured arrays, put among ``names``; equal arrays have one, uniform ones and identities need none."""
+
+    def __init__(self, names: MutableMapping[Node, Name]) -> None:
+        self._names = names
+        self._taken = {name.latex for name in names.values()}
+        self._found: dict[Any, Name] = {}
+        self._values: dict[Name, np.ndarray] = {}
+
+    def name(self, roots: Iterable[Node]) -> None:
+        """Name the arrays that ``roots`` are made of, but for those few rows that are listed where they are picked."""
+        nodes = ancestors(roots := list(roots))
+        used = {*roots, *(o for n in nodes for o in n.operands if not _is_listed(n, o))}
+        found = [n for n in nodes if n.primitive.name == "constant" and n in used]
+        values = {n: n.params[0].value for n in found if n not in self._names}
+        told = {n: v for n, v in values.items() if v.size and not (v == v.flat[0]).all()}
+        for n in sorted(told, key=lambda n: _is_unit(told[n])):  # last what a formula seldom calls by its name
+            self._names[n] = self._of(told[n])
+
+    def _of(self, value: np.ndarray) -> Name:
+        key = (value.dtype.str, value.shape, value.tobytes())
+        if key not in self._found:
+            numbered = (user_name(f"c_{k}") for k in itertools.count(1))
+            name = next(n for n in numbered if n.latex not in self._taken)
+            self._taken.add(name.latex)
+            self._found[key] = name
+            self._values[name] = value
+        return self._found[key]
+
+    def described(self) -> list[tuple[Name, str, str, str]]:
+        """For each its name, then what it is: as text, as LaTeX, and in words."""
+        return [(name, *_described(name, value)) for name, value in self._values.items()]
+
+
+def lifted(program: Program, names: Names, identities: bool = False) -> tuple[Program, dict[Node, Name]]:
+    """``program`` with the captured arrays that ``names`` has as inputs, and the names of these.
+
+    ``identities`` too, which matrix notation has a sign for.
+    """
+    found: dict[Node, Node] = {}
+    for n in program.nodes:
+        if n.primitive.name == "constant" and n in names and (identities or not _is_unit(n.params[0].value)):
+            found[n] = input_node("constant", n.shape, n.dtype)
+    if not found:
+        return program, {}
+    image: dict[Node, Node] = dict(found)
+    with program.graph:
+        for n in program.nodes:
+            if n not in image:
+                same = n.is_leaf or all(image[o] is o for o in n.operands)
+                image[n] = n if same else emit(n.primitive, tuple([image[o] for o in n.operands]), n.params)
+    labels = [*program.names, *[names[n].text for n in found]]
+    inputs = [*program.inputs, *found.values()]
+    made = Program(inputs, [image[o] for o in program.outputs], labels, program.graph)
+    return made, {stand_in: names[n] for n, stand_in in found.items()}
+
+
+def _is_listed(user: Node, operand: Node) -> bool:
+    """True for rows that are written out as the numbers they are."""
+    if user.primitive not in (GATHER, SCATTER) or user.operands[1] is not operand:
+        return False
+    return operand is not user.operands[0] and is_few_rows(operand)
+
+
+def is_few_rows(node: Node) -> bool:
+    """True for rows known beforehand that are so few that they are written out."""
+    return node.primitive.name == "constant" and node.params[0].value.size <= MOST_ROWS
+
+
+def _is_unit(value: np.ndarray) -> bool:
+    """True for a number times an identity, which matrix notation writes with ``I``."""
+    return value.ndim == 2 and min(value.shape) > 1 and bool((value == value.flat[0] * np.eye(*value.shape)).all())
+
+
+def _described(name: Name, value: np.ndarray) -> tuple[str, str, str]:
+    shape = "(" + ", ".join(map(str, value.shape)) + ("," if value.ndim == 1 else "") + ")"
+    said = _triangles(value) or _shortened(value)
+    matrix = _written_out(value)
+    if matrix is None:
+        words = said.replace("-", "$-$").replace("…", r"\ldots{}")
+        matrix = rf"\text{{{words}}}"
+    return f"{name.text} = {said}", f"{name.latex} &= {matrix}", f"shape {shape}"
+
+
+def _shortened(value: np.ndarray) -> str:
+    short = np.array2string(value, precision=4, threshold=12, edgeitems=2, separator=", ")
+    return re.sub(r" +(?=[],])|(?<=\[) +", "", " ".join(short.replace("...", "…").split()))
+
+
+def _triangles(value: np.ndarray) -> str:
+    """What stands below, on and above the diagonal, where that is one number each."""
+    if value.ndim != 2 or min(value.shape) < 2:
+        return ""
+    rows, columns = np.indices(value.shape)
+    said = []
+    for where, part in (("below", rows > columns), ("on", rows == columns), ("above", rows < columns)):
+        held = value[part]
+        if not (held == held[0]).all():
+            return ""
+        entry = number(held[0] + 0)
+        said.append(f"{entry} {where} {'it' if said else 'the diagonal'}")
+    return ", ".join(said)
+
+
+def _written_out(value: np.ndarray) -> str | None:
+    """A small array in brackets; None for one that is too wide."""
+    if value.ndim > 2 or value.size > _MOST_ENTRIES or value.dtype.kind not in "biuf":
+        return None
+    entries = [typeset(sympy.Integer(int(v)) if value.dtype.kind == "b" else number(v)) for v in value.ravel()]
+    if max(map(len, entries)) > _MOST_CHARACTERS or not np.isfinite(value).all():
+        return None
+    width = value.shape[-1] if value.ndim == 2 else 1
+    rows = r" \\ ".join([" & ".join(entries[k : k + width]) for k in range(0, len(entries), width)])
+    return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"

@@ -1,0 +1,79 @@
+"""Pullback: what ``vjp`` returns beside the value; it runs, and it shows itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+
+from ..closed_form.agreement import Agreement
+from ..closed_form.derivation.steps import Steps
+from ..closed_form.formulas import Formulas
+from ..kernels.kernel import Kernel
+from ..program.program import Program
+from .comparison import Equality
+from .derived import DerivedFunction
+
+
+class Pullback:
+    """``vᵀ J`` at the inputs that ``vjp`` was called with.
+
+    Its methods are those of ``DerivedFunction``; they take ``v``, of which the shape matters, and their own options.
+
+    >>> from symgrad import vjp
+    >>> _, pullback = vjp(lambda x: x**2, 3.0)
+    >>> pullback.closed_form(1.0)
+    (2*v*x_0,)
+    """
+
+    def __init__(self, derived: DerivedFunction, inputs: tuple) -> None:
+        self._derived = derived
+        self._inputs = inputs
+
+    def __call__(self, v: Any) -> tuple:
+        return self._derived(self._inputs, v)
+
+    def program(self, v: Any) -> Program:
+        """The derived Program; it takes the inputs, then ``v``."""
+        return self._derived.program(self._inputs, v)
+
+    def kernel(self, v: Any) -> Kernel:
+        """The kernel that serves ``v``."""
+        return self._derived.kernel(self._inputs, v)
+
+    def closed_form(self, v: Any, **options: Any) -> Any:
+        """The derivative as sympy."""
+        return self._derived.closed_form(self._inputs, v, **options)
+
+    def entry(self, index: int | tuple[int, ...], v: Any, **options: Any) -> sympy.Basic:
+        """One entry of it as sympy."""
+        return self._derived.entry(index, self._inputs, v, **options)
+
+    def latex(self, v: Any, **options: Any) -> str:
+        """It as LaTeX."""
+        return self._derived.latex(self._inputs, v, **options)
+
+    def formulas(self, v: Any, **options: Any) -> Formulas:
+        """Its arrays as formulas in the form that reads best."""
+        return self._derived.formulas(self._inputs, v, **options)
+
+    def steps(self, v: Any, **options: Any) -> Steps:
+        """The chain rule in reverse mode, one step a line."""
+        return self._derived.steps(self._inputs, v, **options)
+
+    def agreement(self, v: Any) -> Agreement:
+        """How closely the closed forms agree with the kernel."""
+        return self._derived.agreement(self._inputs, v)
+
+    def equals(self, other: Any, v: Any, **options: Any) -> Equality:
+        """Whether it agrees with ``other``: another pullback, or a function of the tuple of inputs and of ``v``."""
+        other = other._derived if isinstance(other, Pullback) else other
+        return self._derived.equals(other, self._inputs, v, **options)
+
+    def export(self, format: str, v: Any, **options: Any) -> Any:
+        """It in another format, as a function of the tuple of inputs and of ``v``."""
+        return self._derived.export(format, self._inputs, v, **options)
+
+    def picture(self, v: Any) -> Any:
+        """The Program as a picture, in a notebook."""
+        return self._derived.picture(self._inputs, v)
