@@ -8,6 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from ..errors import UnsupportedOperation
@@ -16,6 +17,8 @@ from .node import Graph, Node, ancestors
 
 #: seconds that Graphviz may take, whose time grows much faster than the program
 _MOST_SECONDS = 30
+#: arrows beyond which Graphviz needs to hurry
+_MANY_ARROWS = 200
 
 
 class Program:
@@ -69,11 +72,16 @@ class Program:
         """What each node is called in the text form: inputs by the user's names, bindings v0, v1, …"""
         labels = dict(zip(self.inputs, self.names, strict=True))
         constants = [n for n in self.nodes if n.primitive.name == "constant"]
-        labels |= {n: f"c{k}" for k, n in enumerate(constants)}
+        labels |= {n: f"{self._letter('cCk')}{k}" for k, n in enumerate(constants)}
         labels |= {n: n.primitive.spell(n) for n in self.nodes if n.primitive.name == "literal"}
         labels |= {n: str(n.params[0]) for n in self.nodes if n.primitive.name == "dim"}
-        labels |= {n: f"v{k}" for k, n in enumerate(self.bindings)}
+        labels |= {n: f"{self._letter('vwu')}{k}" for k, n in enumerate(self.bindings)}
         return labels
+
+    def _letter(self, letters: str) -> str:
+        """The first of some letters, doubled where it must be, that no input is called by with a number."""
+        taken = {name.rstrip("0123456789") for name in self.names}
+        return next(letter * k for k in count(1) for letter in letters if letter * k not in taken)
 
     def __str__(self) -> str:
         label = self.labels
@@ -107,6 +115,12 @@ class Program:
             lines += [f"  n{number[o]} -> n{k};" for o in n.operands if o.primitive.name != "literal"]
         return "\n".join([*lines, "}"])
 
+    def _hurry(self) -> list[str]:
+        """Graphviz's options for a large graph: fewer rounds in search of the best places, and straight lines."""
+        arrows = sum(len(n.operands) for n in self.nodes)
+        options = ["-Gnslimit=0.1", "-Gnslimit1=0.1", "-Gmclimit=0.1", "-Gsplines=line"]
+        return options if arrows > _MANY_ARROWS else []
+
     def svg(self) -> str:
         """The picture of ``dot()``; where Graphviz is not installed, the text form in an SVG.
 
@@ -116,7 +130,7 @@ class Program:
         if engine:
             call: Any = {"input": self.dot(), "capture_output": True, "text": True, "check": True}
             try:
-                made = subprocess.run([engine, "-Tsvg"], timeout=_MOST_SECONDS, **call)
+                made = subprocess.run([engine, "-Tsvg", *self._hurry()], timeout=_MOST_SECONDS, **call)
             except subprocess.TimeoutExpired:
                 raise UnsupportedOperation(
                     f"Graphviz draws no picture of {len(self.nodes)} nodes in {_MOST_SECONDS} s; export dot, and draw "

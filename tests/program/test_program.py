@@ -150,3 +150,22 @@ def test_a_picture_that_takes_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(subprocess, "run", slow)
     with pytest.raises(UnsupportedOperation, match="no picture of 2 nodes in 30 s; export dot"):
         symgrad.trace(lambda x: np.sin(x), X).svg()
+
+
+def test_inputs_called_as_bindings_are_told_from_them():
+    captured = np.arange(3.0)
+    program = symgrad.trace(lambda v0, c1, w: np.sin(v0) * captured * c1 * w, X, X, X)
+    assert len(set(program.labels.values())) == len(program.labels)
+    assert "u0 = sin(v0)" in str(program)
+    assert "C0 = constant" in str(program)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_large_pictures_are_drawn_in_a_hurry():
+    def chain(x):
+        for _ in range(50):
+            x = np.sin(x) * 1.01 + x
+        return x
+
+    picture = symgrad.grad(lambda x: np.sum(chain(x))).program(X).svg()
+    assert picture.count("<ellipse") + picture.count("<polygon") > 300
