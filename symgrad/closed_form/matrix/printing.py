@@ -305,7 +305,8 @@ class Text:
 
     def _slice(self, x: Expression) -> tuple[str, int]:
         sizes = [d for d in (x.args[0].rows, x.args[0].columns) if d != 1]
-        entries = [spell_range(*e, d) if isinstance(e, tuple) else str(e) for e, d in zip(x.data, sizes, strict=True)]
+        pairs = zip(x.data, sizes, strict=True)
+        entries = [spell_range(e[0], e[1], e[2], d) if isinstance(e, tuple) else str(e) for e, d in pairs]
         return self.indexed(self._within(x.args[0], ATOM), ",".join(entries)), ATOM
 
 
