@@ -32,6 +32,8 @@ from .private_folder import danger, is_own, is_own_folder, make
 FORMAT = 1
 """Number of the way entries are kept; another number finds none of the others'."""
 
+#: times that an entry is written where others clear the cache meanwhile
+_ATTEMPTS = 30
 _HOUR = 3600.0
 _KIND = re.compile(r"[a-z][a-z_]{0,31}")
 _KEY = re.compile(r"[0-9a-f]{32,128}")
@@ -89,7 +91,7 @@ def store(kind: str, key: str, content: bytes) -> bool:
     if root is None or place is None or len(content) > limit() // 4:
         return False
     name = f"{_checksum(kind, key, content)}.bin"
-    for _ in range(3):  # again where the folder was removed under our hands
+    for _ in range(_ATTEMPTS):  # again where the folder was removed under our hands
         try:
             for folder in (place.parent, place):
                 with contextlib.suppress(FileExistsError):
