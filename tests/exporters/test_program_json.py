@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def test_a_document_is_of_the_schema_and_loads_as_the_same_program(name, validat
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_loaded_derivative_gives_the_same_bits(name, tmp_path):
-    case = CASES[name]
+    case = replace(CASES[name])  # not served by a compiled kernel yet, which rounds otherwise
     case.export("json", path=tmp_path / "it.json")
     loaded = sg.load(tmp_path / "it.json")
     for args in (case.args, *case.others):

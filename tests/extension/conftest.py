@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -21,8 +23,9 @@ def _shell(tmp_path_factory):
 
 
 @pytest.fixture
-def shell(_shell):
+def shell(_shell, monkeypatch):
     """An IPython whose namespace holds what the test puts there."""
+    monkeypatch.delattr(builtins, "_", raising=False)  # which doctests leave, and IPython takes for another shell's
     _shell.reset(new_session=False)
     # what takes long on a busy machine says so in a line of its own, which no test here is about
     _shell.run_cell("import numpy as np\n%load_ext symgrad\n%symgrad progress=0")
