@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from growing import chain, written
 from symgrad_notebook.picture import picture
 from work import calls
 
@@ -14,25 +15,6 @@ X = np.array([0.5, 1.5, 2.0])
 DEPTHS = (16, 32, 64)
 #: formats that say what another one says: Graphviz draws dot, the formulas are those of LaTeX
 RELATED = {"svg", "markdown", "mathml", "sympy"}
-
-
-def chain(depth):
-    def fn(x):
-        for _ in range(depth):
-            x = np.sin(x) * 1.01 + x
-        return np.sum(x)
-
-    return fn
-
-
-def written(depth):
-    def fn(x):
-        y = x * 1.0
-        for k in range(depth):
-            y[k % 3] = y[(k + 1) % 3] * 0.5 + y[(k + 2) % 3]
-        return np.sum(y)
-
-    return fn
 
 
 def derived(fn):

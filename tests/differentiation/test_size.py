@@ -4,50 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+from growing import chain, doubling, recurrent, written
 
 import symgrad
 
 X = np.array([0.5, 1.5, 2.0])
-
-
-def chain(depth):
-    def fn(x):
-        for _ in range(depth):
-            x = np.sin(x) * 1.01 + x
-        return np.sum(x)
-
-    return fn
-
-
-def doubling(depth):
-    """Sharing that a tree would write out 2**depth times."""
-
-    def fn(x):
-        for _ in range(depth):
-            x = x * x + x
-        return np.sum(x)
-
-    return fn
-
-
-def recurrent(depth):
-    def fn(x):
-        a, b = x[0], x[1]
-        for k in range(depth):
-            a, b = np.tanh(a * b + x[k % 3]), a
-        return a * b
-
-    return fn
-
-
-def written(depth):
-    def fn(x):
-        y = x * 1.0
-        for k in range(depth):
-            y[k % 3] = y[(k + 1) % 3] * 0.5 + y[(k + 2) % 3]
-        return np.sum(y)
-
-    return fn
 
 
 def size(program):
