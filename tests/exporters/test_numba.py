@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import array_programs
 import exportables
 import golden
 import loop_programs
@@ -106,10 +105,6 @@ def left_out(call):
     if call.kind == "limits" and call.operation == "ldexp":
         return True  # it takes the lower half of an exponent
     return call.nth > 0 or "float16" in call.dtypes
-
-
-#: benchmarks whose functions are derived in the cases too
-AMONG_CASES = ("arm_jac", "blackscholes", "gmm", "mlp", "matrix_factorisation_hess_u")
 
 
 @dataclass(frozen=True)
@@ -225,9 +220,8 @@ def _hostile() -> Part:
 def test_exports_run_alone_check_themselves_and_agree_with_the_kernel(tmp_path):
     """All in one process, and so in one test: numba compiles arrays and linear algebra anew in every process."""
     operations = exportables.programs_of(("elementwise", "odd", "limits"), left_out)
-    bench = [e for e, name in zip(exportables.bench(), array_programs.BENCH, strict=True) if name not in AMONG_CASES]
     parts = [
-        _compared([*operations, *loop_programs.primitives(), *bench]),
+        _compared([*operations, *loop_programs.primitives(), *exportables.bench()]),
         _compared(loop_programs.random_programs([1, 2])),
         *[_cases(), _named_dims(), _refusals(), _hostile()],
     ]
