@@ -1,6 +1,5 @@
 """A derivation read step by step reads well: in the names of the function, cut where it is long, set by LaTeX."""
 
-
 import numpy as np
 import pytest
 import sympy
