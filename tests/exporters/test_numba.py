@@ -15,6 +15,7 @@ import golden
 import loop_programs
 import numpy as np
 import pytest
+from array_modules import written_call
 from cases import CASES, GOLDEN
 from exportables import Exportable, exportable, kernel_values, same
 
@@ -75,10 +76,8 @@ class Ran:
             arrays = {f"a{k}_{i}": a for k, own in enumerate(runs) for i, a in enumerate(own)}
             np.savez(folder / f"{subject.stem}.npz", **arrays)
             weak = [bool(n.weak) for n in subject.program.inputs]
-            signature = Signature.of(subject)
-            written = signature.call("call", [f"given[{k}]" for k in range(len(weak))])
-            paths = python_source.paths(subject, "result")
-            modules.append([subject.stem, signature.function, written, paths, weak, len(runs)])
+            function, paths = Signature.of(subject).function, python_source.paths(subject, "result")
+            modules.append([subject.stem, function, written_call(subject), paths, weak, len(runs)])
         (folder / "modules.json").write_text(json.dumps(modules))
         options = {"NUMBA_OPT": "0", "NUMBA_NUM_THREADS": "1"}  # half the time goes into LLVM's optimiser
         made = subprocess.run(
