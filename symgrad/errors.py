@@ -79,6 +79,10 @@ class ProgramError(SymgradError):
     """A Program that breaks its own rules; found by the verifier, a defect in symgrad."""
 
 
+class KernelError(SymgradError):
+    """A written kernel that would read memory after it was handed on; found before it runs, a defect in symgrad."""
+
+
 class BackendError(SymgradError, ValueError):
     """A backend that is unknown or cannot run here."""
 

@@ -51,7 +51,12 @@ class BlockWriter(Writer):
         super().__init__(program, sizes)
         self.regions = 0
         self._functions: list[str] = []
-        self.namespace |= {"Blocks": Blocks, "select": runtime.select, "masked": runtime.masked}
+        self.namespace |= {
+            "Blocks": Blocks,
+            "copied": runtime.copied,
+            "masked": runtime.masked,
+            "select": runtime.select,
+        }
 
     def _plan(self) -> None:
         found = find_regions(self.program, self._joins, self._pays)

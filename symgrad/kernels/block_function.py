@@ -51,7 +51,8 @@ class BlockFunction:
         self._writer = writer
         self._lines: list[str] = []
         self._views: dict[str, str] = {}
-        self._place: dict[Node, str] = {}
+        self._place: dict[Node, str] = {}  # the name of each value
+        self._memory: dict[Node, str] = {}  # the scratch memory of those that are there and may still be read
         self._scratch: list[tuple[str, np.dtype]] = []
         self._free: dict[np.dtype, list[str]] = {}
         self._own = set(region.members)
@@ -140,18 +141,13 @@ class BlockFunction:
             self._reduce(node, k)
         elif node in self._same:
             if node in self._outputs:
-                self._lines.append(f"np.copyto({self._outputs[node]}, {self._operand(node.operands[0])})")
+                self._elementwise("copied", node, node.operands, k)
         elif node.primitive is where:
-            c, a, b = map(self._operand, node.operands)
-            out = self._target(node, k, ())
-            self._lines.append(f"select({c}, {a}, {b}, {out})")
+            self._elementwise("select", node, node.operands, k)
         elif node.primitive is GATE:
-            m, t = map(self._operand, node.operands)
-            out = self._target(node, k, node.operands[1:])
-            self._lines.append(f"masked({m}, {t}, {out})")
+            self._elementwise("masked", node, node.operands, k, node.operands[1:])
         elif node.primitive is CAST:
-            (x,) = map(self._operand, node.operands)
-            self._lines.append(f"np.copyto({self._target(node, k, ())}, {x}, casting='unsafe')")
+            self._elementwise("copied", node, node.operands, k)
         elif node.primitive is EINSUM:
             self._product(node, node.params[0], node.params[1], k)
         elif whole_exponent(node):
@@ -161,9 +157,22 @@ class BlockFunction:
             function = self._writer._function(node.primitive)
             if node in self._negated:
                 function = "np.add" if node.primitive is subtract else "np.subtract"
-            operands = [self._operand(o) for o in self._negated.get(node, node.operands)]
-            self._lines.append(f"{function}({', '.join(operands)}, out={self._target(node, k, node.operands)})")
+            self._elementwise(function, node, self._negated.get(node, node.operands), k, node.operands)
         self._release(node.operands, k)
+
+    def _elementwise(
+        self, function: str, node: Node, operands: Sequence[Node], k: int, overwritten: Sequence[Node] = ()
+    ) -> None:
+        """One call, into memory of ``overwritten`` where that dies."""
+        read = [self._operand(o) for o in operands]
+        target = self._target(node, k, overwritten)
+        self._place[node] = self._call(function, read, target)
+
+    def _call(self, function: str, operands: Sequence[str], target: str) -> str:
+        """The name of a new value: each has one of its own, so that the text says what it reads."""
+        name = self._writer.new_name()
+        self._lines.append(f"{name} = {function}({', '.join(operands)}, out={target})")
+        return name
 
     def _operand(self, o: Node, labels: Labels = (), out: Labels = ()) -> str:
         o = self._value(o)
@@ -186,11 +195,10 @@ class BlockFunction:
     def _target(self, node: Node, k: int, overwritten: Sequence[Node]) -> str:
         """Where a node's value goes: its result, or scratch memory; that of ``overwritten`` where they die."""
         if node in self._outputs:
-            self._place[node] = self._outputs[node]
-        else:
-            self._release(overwritten, k)
-            self._place[node] = self._take(node.dtype)
-        return self._place[node]
+            return self._outputs[node]
+        self._release(overwritten, k)
+        self._memory[node] = self._take(node.dtype)
+        return self._memory[node]
 
     def _take(self, dtype: np.dtype) -> str:
         free = self._free.setdefault(dtype, [])
@@ -202,7 +210,7 @@ class BlockFunction:
     def _release(self, nodes: Sequence[Node], k: int) -> None:
         for o in map(self._value, nodes):
             if self._dies(o, k):
-                self._free.setdefault(o.dtype, []).append(self._place.pop(o))
+                self._free.setdefault(o.dtype, []).append(self._memory.pop(o))
 
     def _product(self, node: Node, labels: Sequence[Labels], out: Labels, k: int) -> None:
         scalars = [self._writer.names[o] for o in node.operands if not o.shape]
@@ -210,31 +218,29 @@ class BlockFunction:
             scalars.remove("(-1.0)")
         negated = scalars == ["(-1.0)"]
         wide = [(o, ls) for o, ls in zip(node.operands, labels, strict=True) if o.shape]
-        wide.sort(key=lambda p: (p[0] in self._inverted, not self._dies(p[0], k)))  # what is overwritten is read first
-        factors = [self._operand(o, ls, out) for o, ls in wide if o not in self._inverted]
+        wide.sort(key=lambda p: not self._dies(p[0], k))  # what is overwritten is read first
+        read = [(o, self._operand(o, ls, out)) for o, ls in wide]
+        factors = [(o, code) for o, code in read if o not in self._inverted]
+        divisors = [(o, code) for o, code in read if o in self._inverted]
         if not negated:
-            factors += [self._named(s) for s in self._writer._folded(scalars)]
-        divisors = [self._operand(o, ls, out) for o, ls in wide if o in self._inverted]
-        target = self._target(node, k, self._read_once([o for o, _ in wide]))
-        made = self._multiplied(factors or ["1"], target)
-        for divisor in divisors:
-            self._lines.append(f"np.divide({made}, {divisor}, out={target})")
-            made = target
-        if negated:
-            self._lines.append(f"np.negative({made}, out={target})")
+            factors += [(None, self._named(s)) for s in self._writer._folded(scalars)]
+        factors = factors or [(None, "1")]
+        target = self._target(node, k, self._read_once([o for o, _ in factors + divisors]))
+        made = self._chained("np.multiply", [code for _, code in factors], target)
+        made = self._chained("np.divide", [made, *(code for _, code in divisors)], target)
+        self._place[node] = self._call("np.negative", [made], target) if negated else made
 
-    def _multiplied(self, factors: Sequence[str], target: str) -> str:
-        """Where the product of ``factors`` is, after lines that compute it in ``target`` if there are several."""
-        made, *rest = factors
-        for factor in rest:
-            self._lines.append(f"np.multiply({made}, {factor}, out={target})")
-            made = target
+    def _chained(self, function: str, read: Sequence[str], target: str) -> str:
+        """The name of what ``function`` makes of the first two, then of that and the next, in ``target``."""
+        made, *rest = read
+        for operand in rest:
+            made = self._call(function, [made, operand], target)
         return made
 
-    def _read_once(self, factors: Sequence[Node]) -> list[Node]:
-        """Those of the first two factors that are not read again after their product is written."""
-        later = set(map(self._value, factors[2:]))
-        return [o for o in factors[:2] if self._value(o) not in later]
+    def _read_once(self, read: Sequence[Node | None]) -> list[Node]:
+        """Those of the first two values, which one call reads, that no later call reads."""
+        later = {self._value(o) for o in read[2:] if o is not None}
+        return [o for o in read[:2] if o is not None and self._value(o) not in later]
 
     def _power(self, node: Node, k: int) -> None:
         """A whole power by squaring."""
@@ -243,12 +249,10 @@ class BlockFunction:
         bits = bin(abs(exponent))[3:]
         target = self._target(node, k, () if "1" in bits else node.operands[:1])
         for bit in bits:
-            self._lines.append(f"np.square({made}, out={target})")
-            made = target
+            made = self._call("np.square", [made], target)
             if bit == "1":
-                self._lines.append(f"np.multiply({made}, {base}, out={target})")
-        if exponent < 0:
-            self._lines.append(f"np.divide(1, {made}, out={target})")
+                made = self._call("np.multiply", [made, base], target)
+        self._place[node] = self._call("np.divide", ["1", made], target) if exponent < 0 else made
 
     def _reduce(self, node: Node, k: int) -> None:
         axes = f"axis=axes[{len(self._reduced)}]"
@@ -258,7 +262,7 @@ class BlockFunction:
             self._release(self._read_once(wide), k)
             target = self._take(node.dtype)
             self._free[node.dtype].append(target)
-            factors = [self._multiplied(factors, target)]
+            factors = [self._chained("np.multiply", factors, target)]
         (made,) = factors
         code = f"np.{REDUCTIONS[node.primitive.name]}.reduce({made}, {axes})"
         for factor in self._writer._folded([self._writer.names[o] for o in node.operands if not o.shape]):
@@ -269,7 +273,7 @@ class BlockFunction:
     def _dies(self, o: Node, k: int) -> bool:
         """True where the scratch memory of a value is free after the member at ``k``."""
         o = self._value(o)
-        return self._last[o] == k and o in self._own and o not in self._outputs and o in self._place
+        return self._last[o] == k and o in self._memory
 
 
 def aligned_index(labels: Labels, out: Labels) -> str:

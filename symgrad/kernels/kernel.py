@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import bisect
 import math
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ from .memory import memory_limit, require_memory
 from .native.kernel import NativeKernel, TieredKernel
 from .numexpr_backend import NumexprWriter
 from .numpy_backend import SMALL, Writer
+from .overwriting import check_overwriting
 from .regions import Region
 
 BACKENDS = ("auto", "numpy", "numexpr", "native")
@@ -199,8 +201,11 @@ def _writer(program: Program, backend: str, sizes: Mapping[Any, int]) -> Writer:
 
 
 def compiled(source: str, namespace: dict[str, Any]) -> Callable:
-    """The function ``kernel`` that ``source`` defines; the source is symgrad's own."""
-    exec(compile(source, "<symgrad kernel>", "exec"), namespace)
+    """The function ``kernel`` that ``source`` defines, checked; the source is symgrad's own."""
+    tree = ast.parse(source)
+    if "out=" in source or "Blocks(" in source:  # else no memory is handed on
+        check_overwriting(tree)
+    exec(compile(tree, "<symgrad kernel>", "exec"), namespace)
     return namespace["kernel"]
 
 

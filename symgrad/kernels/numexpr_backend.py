@@ -125,7 +125,7 @@ class NumexprWriter(Writer):
         reads = ", ".join(f"{name!r}: {name}" for name in text.reads)
         self._texts.pop(node, None)
         buffer = self._dying_buffer(node, k, [n for n in text.reads.values() if n is not None])
-        out = f", {buffer}" if buffer else ""
+        out = f", out={buffer}" if buffer else ""
         self.names[node] = self.assign(f"evaluate({text.code!r}, {{{reads}}}{out})")
         self.fresh.add(node)
         self.regions += 1

@@ -16,8 +16,14 @@ def gate(m, t):
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
-def masked(m, t, out) -> None:
-    """Write ``gate(m, t)`` into ``out``, which may be the memory of ``m`` or ``t``."""
+def copied(x, out):
+    """``x`` in ``out``, cast to its dtype."""
+    np.copyto(out, x, casting="unsafe")
+    return out
+
+
+def masked(m, t, out):
+    """``gate(m, t)`` in ``out``, which may be the memory of ``m`` or ``t``."""
     m = np.asarray(m)
     if m.dtype != bool:
         m, t = np.not_equal(m, 0), np.multiply(m, t, out=out)
@@ -26,21 +32,22 @@ def masked(m, t, out) -> None:
         np.copyto(out, np.where(m, t, np.zeros((), out.dtype)))
     else:
         np.multiply(np.asarray(t, out.dtype).view(bits), m, out=out.view(bits))
+    return out
 
 
-def select(c, a, b, out) -> None:
-    """Write ``where(c, a, b)`` into ``out``, which is the memory of none of them."""
+def select(c, a, b, out):
+    """``where(c, a, b)`` in ``out``, which is the memory of none of them."""
     c = np.asarray(c)
     if c.dtype != bool:
         c = np.not_equal(c, 0)
     bits = _BITS.get(out.itemsize) if out.dtype.kind == "f" else None
     if bits is None:
-        np.copyto(out, np.where(c, a, b))
-        return
+        return copied(np.where(c, a, b), out)
     first, second, made = np.asarray(a, out.dtype).view(bits), np.asarray(b, out.dtype).view(bits), out.view(bits)
     np.bitwise_xor(first, second, out=made)
     np.multiply(made, c, out=made)
     np.bitwise_xor(made, second, out=made)
+    return out
 
 
 def scatter(y, index, axis: int, dim: int):

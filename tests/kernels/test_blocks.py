@@ -242,7 +242,7 @@ def grow(choose, pool: list[Node]) -> Node:
         return gate(choose([f.greater(x, 0.5), choose(partners)]), x)
     if kind == "product":
         y = choose(partners)
-        factors = choose([[x, y, x], [y, x, x], [x, -1, y], [-1, x], [x, x, y, y]])
+        factors = choose([[x, y, x], [y, x, x], [x, -1, y], [-1, x], [x, x, y, y], [2.5, x, y], [x, 3, 0.5]])
         factors = [o if isinstance(o, Node) else literal(o) for o in factors]
         return contract(factors, [tuple(range(o.ndim)) for o in factors], labels, x.shape)
     if kind == "power":
@@ -338,6 +338,61 @@ def test_results_take_over_the_memory_of_what_dies(monkeypatch):
     program = of_arrays(arrays, build)
     assert "-1, 0" in lower(program, "auto").source  # the second result stands where the product stood
     compare(program, arrays)
+
+
+@pytest.mark.parametrize("scalars", [(), (3.0,), (-1.0,), (3.0, 0.5)], ids=str)
+@pytest.mark.parametrize("order", ["z", "zx", "xz", "xzz", "zxyz", "zz"])
+def test_quotients_with_numbers(scalars, order):
+    arrays = [np.linspace(0.1, 2, 12)]
+
+    def build(a):
+        values = {"x": f.sin(a), "y": f.exp(a)}
+        quotients = iter(f.divide(1, f.add(f.multiply(a, k + 1.0), 0.5)) for k in range(9))
+        factors = [next(quotients) if c == "z" else values[c] for c in order]
+        own = [(0,)] * len(factors) + [()] * len(scalars)
+        return [f.tanh(contract([*factors, *map(literal, scalars)], own, (0,), (12,)) if own[1:] else factors[0])]
+
+    compare(of_arrays(arrays, build), arrays)
+
+
+def pseudo_huber(x):
+    return np.sum(np.sqrt(1 + (2 * x) ** 2))
+
+
+def student_t(x):
+    return np.sum(2.5 * np.log(1 + (x / 0.7) ** 2 / 4))
+
+
+def cauchy(x):
+    return np.sum(np.log(1 + ((x - 0.3) / 2.0) ** 2))
+
+
+def black_scholes(x):
+    d = (np.log(x / 1.3) + 0.02) / 0.25
+    return np.sum(x * np.tanh(d) - 1.3 * np.tanh(d - 0.25))
+
+
+def moneyness(x):
+    return np.sum(np.log(x / 1.3) ** 2)
+
+
+@pytest.mark.parametrize("function", [pseudo_huber, student_t, cauchy, black_scholes, moneyness])
+def test_ordinary_functions_of_large_arrays(function, monkeypatch):
+    monkeypatch.undo()  # the sizes that users meet
+    monkeypatch.setattr("symgrad.kernels.kernel._fastest", lambda program, backend, plain: plain())
+    x = np.linspace(1.0, 2.0, 50_000)
+    v = np.cos(x)
+    by_blocks = symgrad.value_and_grad(function)
+    value, gradient = by_blocks(x)
+    assert "Blocks(" in by_blocks.kernel(x).source
+    plain = symgrad.grad(function, backend="numpy")
+    np.testing.assert_allclose(gradient, plain(x), rtol=1e-12, atol=1e-12)
+    assert value == pytest.approx(function(x), rel=1e-12)
+    step = 1e-6
+    difference = (function(x + step * v) - function(x - step * v)) / (2 * step)
+    assert symgrad.jvp(function, (x,), (v,))[1] == pytest.approx(difference, rel=1e-6)
+    named = symgrad.grad(symgrad.named(function, x="n"))
+    np.testing.assert_allclose(named(x), gradient, rtol=1e-12, atol=1e-12)
 
 
 # threads

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import KernelError
 from ...primitives.primitive import Leaf
 from ...program.node import Node
 from ...program.program import Program
@@ -174,6 +175,22 @@ class NativeWriter(Writer):
             for base in ends.get(k, ()):
                 block.give(self._blocks[base], _bytes(base))
         self.block_size = block.size
+        self._check_block(order)
+
+    def _check_block(self, order: list[Emitted]) -> None:
+        """A KernelError where a step reads a place of the block that holds another value by then."""
+        holds: dict[int, Node] = {}
+        written: set[Node] = set()
+        for step in order:
+            bases = {v.base for v in step.views if v.base in self._blocks}
+            new = bases - written
+            written |= new
+            holds.update((self._blocks[base], base) for base in new)
+            lost = [base for base in bases if holds[self._blocks[base]] is not base]
+            if lost:
+                raise KernelError(
+                    f"a compiled kernel would read {lost[0]} where another value stands, a defect of symgrad."
+                )
 
     # the Python around them
 
