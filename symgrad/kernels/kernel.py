@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import bisect
 import math
 from collections.abc import Callable, Mapping
@@ -26,6 +25,7 @@ from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
 from .base import Kernel
 from .block_backend import BLOCKS_FROM, LONG, BlockWriter
+from .blocks import Blocks
 from .explanation import Explanation, Step, bytes_of, named, node_step
 from .memory import memory_limit, require_memory
 from .native.kernel import NativeKernel, TieredKernel
@@ -202,10 +202,8 @@ def _writer(program: Program, backend: str, sizes: Mapping[Any, int]) -> Writer:
 
 def compiled(source: str, namespace: dict[str, Any]) -> Callable:
     """The function ``kernel`` that ``source`` defines, checked; the source is symgrad's own."""
-    tree = ast.parse(source)
-    if "out=" in source or "Blocks(" in source:  # else no memory is handed on
-        check_overwriting(tree)
-    exec(compile(tree, "<symgrad kernel>", "exec"), namespace)
+    exec(compile(source, "<symgrad kernel>", "exec"), namespace)
+    check_overwriting(source, {name: v for name, v in namespace.items() if isinstance(v, Blocks)})
     return namespace["kernel"]
 
 
