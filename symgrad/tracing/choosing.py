@@ -13,7 +13,7 @@ from ..primitives.primitive import literal
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import Tracer, traced
 
 
 @implements(np.where, cases=[Case(Given(np.array([True, False, True])), (3,), (2, 3)), Case(Given(True), (3,), ())])
@@ -105,7 +105,7 @@ def _differences(x: Tracer, k: int, h: float) -> Any:
 
 @implements(np.diff, cases=[Case((5,)), Case((3, 4), axis=0), Case((5,), n=2)])
 def _diff(a, n=1, axis=-1):
-    x = Tracer(as_node(a))
+    x = traced(a)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
         raise ArgumentError(at_user_line(f"np.diff: n={n!r} must be a whole number, 0 or more"))
     if not n:

@@ -45,7 +45,7 @@ def _ones_like(a, dtype=None, order="K", subok=True, shape=None, device=None):
 @implements(np.full_like, cases=[Case((2, 3), Given(2.5)), Case((2,), ()), Case((), Given(2), shape=(3,))])
 def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, device=None):
     if isinstance(fill_value, Tracer):
-        return np.broadcast_to(fill_value, as_node(a).shape if shape is None else shape)
+        return np.broadcast_to(fill_value, as_node(a).shape if shape is None else shape).copy()
     return _filled(as_node(a), fill_value, dtype, shape)
 
 

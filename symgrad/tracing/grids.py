@@ -10,7 +10,7 @@ from ..errors import ShapeError, at_user_line
 from .declare import Case, implements
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import FUNCTIONS, Tracer
+from .tracer import FUNCTIONS, Tracer, traced
 
 
 @implements(
@@ -29,13 +29,14 @@ def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     order = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         order[:2] = [1, 0]
-    axes = [Tracer(as_node(x)).reshape([-1 if j == k else 1 for j in order]) for k, x in enumerate(xi)]
-    return tuple(axes) if sparse else tuple(np.broadcast_arrays(*axes))
+    axes = [traced(x).reshape([-1 if j == k else 1 for j in order]) for k, x in enumerate(xi)]
+    made = axes if sparse else np.broadcast_arrays(*axes)
+    return tuple(x.copy() for x in made) if copy else tuple(made)
 
 
 @implements(np.atleast_3d, cases=[Case(()), Case((3,)), Case((2, 3)), Case((2, 1, 2))])
 def _atleast_3d(*arrays):
-    made = tuple(_three(Tracer(as_node(a))) for a in arrays)
+    made = tuple(_three(traced(a)) for a in arrays)
     return made[0] if len(made) == 1 else made
 
 
@@ -85,6 +86,6 @@ def _blocks(arrays: Any, depth: int, rank: int) -> Any:
 
 @implements(np.unstack, cases=[Case((2, 3)), Case((2, 3), axis=-1)])
 def _unstack(x, /, *, axis=0):
-    array = Tracer(as_node(x))
+    array = traced(x)
     k = normalized_axis(axis, array.ndim)
     return tuple(array[(*(slice(None),) * k, i)] for i in range(array.shape[k]))

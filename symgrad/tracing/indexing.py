@@ -28,6 +28,17 @@ def get(x: Node, index: Any) -> tuple[Node, bool]:
     return _advanced(x, entries), False
 
 
+def fixed(index: Any) -> Any:
+    """``index`` with the values that traced bounds of slices have now: these may be written to later."""
+    made = [
+        slice(*[int(v) if hasattr(v, "_symgrad_node") else v for v in (e.start, e.stop, e.step)])
+        if isinstance(e, slice)
+        else e
+        for e in _parts(index)
+    ]
+    return tuple(made) if isinstance(index, tuple) else made[0]
+
+
 def _parts(index: Any) -> tuple:
     return index if isinstance(index, tuple) else (index,)
 
@@ -245,9 +256,14 @@ def put(x: Node, index: Any, value: Node) -> Node:
     spec: Spec = tuple(e for e in parts if e is not None)
     window = tuple(e[1] for e in spec if isinstance(e, tuple))
     wide = tuple(1 if e is None else e[1] for e in parts if e is None or isinstance(e, tuple))
-    piece = unsqueeze(_fit(value, wide), window)
+    return put_slice(x, spec, unsqueeze(_fit(value, wide), window))
+
+
+def put_slice(x: Node, spec: Spec, piece: Node) -> Node:
+    """The array after ``piece`` was written to where a slice is."""
     if spec == full(x.shape):
         return f.cast(f.add(piece, literal(0)) if piece.is_literal else piece, x.dtype)
+    window = piece.shape
     if is_concrete((*x.shape, *window)):
         covered = np.zeros(x.shape, bool)
         covered[as_index(spec)] = True

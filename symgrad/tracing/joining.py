@@ -18,7 +18,7 @@ from .reductions import normalized_axis
 from .shaping import at_least
 from .sizes import concrete
 from .trace import as_node, running
-from .tracer import Tracer
+from .tracer import Tracer, view
 
 
 def _nodes(arrays: Any) -> list[Node]:
@@ -84,7 +84,8 @@ def _column_stack(tup):
     return _joined([reshape(n, (size(n.shape), 1)) if n.ndim < 2 else n for n in _nodes(tup)], 1)
 
 
-def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
+def _pieces(a: Any, sections: Any, axis: int) -> list[Tracer]:
+    x = as_node(a)
     k = normalized_axis(axis, x.ndim)
     (n,) = concrete((x.shape[k],), "splitting an array")
     if isinstance(sections, (int, np.integer)):
@@ -95,12 +96,9 @@ def _pieces(x: Node, sections: Any, axis: int) -> list[Tracer]:
     else:
         cuts = [slice(None, int(c)).indices(n)[1] for c in sections]
         bounds = [0, *cuts, n]
-    spec = list(full(x.shape))
-    made = []
-    for start, stop in itertools.pairwise(bounds):
-        spec[k] = (start, max(stop - start, 0), 1)
-        made.append(Tracer(take_slice(x, tuple(spec))))
-    return made
+    lead, rest = full(x.shape)[:k], full(x.shape)[k + 1 :]
+    specs = [(*lead, (start, max(stop - start, 0), 1), *rest) for start, stop in itertools.pairwise(bounds)]
+    return [view(a, lambda base, spec=spec: take_slice(base, spec)) for spec in specs]
 
 
 @implements(np.split, cases=[Case((6, 2), Given(3)), Case((5,), Given([1, 3])), Case((2, 4), Given(2), axis=1)])
@@ -109,9 +107,9 @@ def _split(ary, indices_or_sections, axis=0):
     (n,) = concrete((x.shape[normalized_axis(axis, x.ndim)],), "splitting an array")
     if isinstance(indices_or_sections, (int, np.integer)) and n % (indices_or_sections or 1):
         raise ShapeError(at_user_line("array split does not result in an equal division; use np.array_split"))
-    return _pieces(x, indices_or_sections, axis)
+    return _pieces(ary, indices_or_sections, axis)
 
 
 @implements(np.array_split, cases=[Case((7, 2), Given(3))])
 def _array_split(ary, indices_or_sections, axis=0):
-    return _pieces(as_node(ary), indices_or_sections, axis)
+    return _pieces(ary, indices_or_sections, axis)

@@ -17,7 +17,7 @@ from ..program.node import Node, emit
 from .declare import Case, Given, advise, implements
 from .reductions import normalized_axis
 from .trace import as_node, running
-from .tracer import FUNCTIONS, Tracer
+from .tracer import FUNCTIONS, Tracer, traced
 
 _Slogdet = type(np.linalg.slogdet(np.eye(1)))
 
@@ -112,7 +112,7 @@ def _cholesky(a, /, *, upper=False):
     ],
 )
 def _matrix_power(a, n):
-    x = Tracer(as_node(a))
+    x = traced(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(at_user_line(f"np.linalg.matrix_power: the last two dimensions of {x.shape} must be equal"))
     n = operator.index(n)
@@ -224,7 +224,7 @@ def _trace(x, /, *, offset=0, dtype=None):
 
 @implements(np.linalg.diagonal, cases=[Case((3, 3)), Case((2, 3, 4), offset=1)])
 def _diagonal(x, /, *, offset=0):
-    return np.diagonal(Tracer(as_node(x)), offset, -2, -1)
+    return np.diagonal(traced(x), offset, -2, -1)
 
 
 @implements(np.linalg.matmul, cases=[Case((2, 3), (3, 2)), Case((4, 2, 3), (3,))])
@@ -234,7 +234,7 @@ def _matmul(x1, x2, /):
 
 @implements(np.linalg.matrix_transpose, cases=[Case((2, 3)), Case((4, 2, 3))])
 def _matrix_transpose(x, /):
-    return np.matrix_transpose(Tracer(as_node(x)))
+    return np.matrix_transpose(traced(x))
 
 
 @implements(np.linalg.tensordot, cases=[Case((2, 3, 4), (3, 4, 2)), Case((2, 3), (3, 4), axes=1)])

@@ -14,7 +14,7 @@ from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import Tracer, view
 
 _PAIRS = [Case((3,), (3,)), Case((2, 3), (3,)), Case((3,), (3, 4)), Case((2, 3), (3, 4)), Case((2, 0), (0, 3))]
 _BATCHES = [Case((5, 2, 3), (5, 3, 4)), Case((5, 2, 3), (3, 4)), Case((1, 2, 3), (5, 3, 1)), Case((3,), (5, 3, 2))]
@@ -171,4 +171,7 @@ def _einsum(*operands, optimize=False, **kwargs):
                 sizes.append(1)
                 own.append(len(sizes) - 1)
         labels.append(tuple(own))
-    return Tracer(contract(nodes, labels, tuple(number[c] for c in output), sizes, "einsum"))
+    out = tuple(number[c] for c in output)
+    if len(nodes) == 1 and set(labels[0]) <= set(out):  # nothing is summed
+        return view(arrays[0], lambda base: contract([base], labels, out, sizes, "einsum"))
+    return Tracer(contract(nodes, labels, out, sizes, "einsum"))

@@ -19,7 +19,7 @@ from .declare import Case, Given, implements
 from .reductions import along, normalized_axes, normalized_axis
 from .sizes import concrete, whole
 from .trace import as_node, running
-from .tracer import Tracer
+from .tracer import Tracer, view
 
 
 def _taken(x: Node, index: np.ndarray, axis: int) -> Node:
@@ -30,9 +30,8 @@ def _taken(x: Node, index: np.ndarray, axis: int) -> Node:
 def _flip(m, axis=None):
     x = as_node(m)
     axes = normalized_axes(axis, x.ndim)
-    return Tracer(
-        take_slice(x, tuple((d - 1, d, -1) if k in axes and d != 0 else (0, d, 1) for k, d in enumerate(x.shape)))
-    )
+    spec = tuple((d - 1, d, -1) if k in axes and d != 0 else (0, d, 1) for k, d in enumerate(x.shape))
+    return view(m, lambda base: take_slice(base, spec))
 
 
 @implements(
@@ -76,7 +75,7 @@ def _within(by: int, n: Any) -> Any:
 def _rot90(m, k=1, axes=(0, 1)):
     turns = k % 4
     if turns == 0:
-        return Tracer(as_node(m))
+        return view(m, lambda base: base)
     if turns == 2:
         return _flip(_flip(m, axes[0]), axes[1])
     return np.swapaxes(_flip(m, axes[1]), *axes) if turns == 1 else _flip(np.swapaxes(m, *axes), axes[1])
@@ -202,10 +201,14 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
         length = max(min(rows - max(-offset, 0), columns - max(offset, 0)), 0)
     spec = list(full(x.shape))
     spec[i], spec[j] = (max(-offset, 0), length, 1), (max(offset, 0), length, 1)
-    x = take_slice(x, tuple(spec))
-    labels = [k if k != j else i for k in range(x.ndim)]
+    labels = tuple(k if k != j else i for k in range(x.ndim))
     rest = tuple(k for k in range(x.ndim) if k not in (i, j))
-    return Tracer(contract([x], [tuple(labels)], (*rest, i), x.shape))
+
+    def along(base: Node) -> Node:
+        square = take_slice(base, tuple(spec))
+        return contract([square], [labels], (*rest, i), square.shape)
+
+    return view(a, along)
 
 
 @implements(np.diag, cases=[Case((3,)), Case((3, 3)), Case((3,), k=1), Case((3, 4), k=-1)])

@@ -17,7 +17,7 @@ from .declare import Case, Given, implements
 from .reductions import normalized_axes, normalized_axis, reduced_axes
 from .sizes import Size, whole
 from .trace import SIZES_FIX, as_node, running
-from .tracer import Tracer
+from .tracer import Tracer, view
 
 
 @implements(np.transpose, np.permute_dims, cases=[Case((2, 3)), Case((2, 3, 4), axes=(2, 0, 1)), Case((3,))])
@@ -26,7 +26,7 @@ def _transpose(a, axes=None):
     order = tuple(range(x.ndim))[::-1] if axes is None else tuple(normalized_axis(k, x.ndim) for k in axes)
     if sorted(order) != list(range(x.ndim)):
         raise ShapeError(at_user_line(f"axes {axes} do not name each axis of an array of shape {x.shape} once"))
-    return Tracer(transpose(x, order))
+    return view(a, lambda base: transpose(base, order))
 
 
 @implements(np.swapaxes, cases=[Case((2, 3, 4), Given(0), Given(-1))])
@@ -35,7 +35,7 @@ def _swapaxes(a, axis1, axis2):
     order = list(range(x.ndim))
     i, j = normalized_axis(axis1, x.ndim), normalized_axis(axis2, x.ndim)
     order[i], order[j] = order[j], order[i]
-    return Tracer(transpose(x, order))
+    return view(a, lambda base: transpose(base, order))
 
 
 @implements(np.matrix_transpose, cases=[Case((2, 3, 4))])
@@ -55,7 +55,7 @@ def _moveaxis(a, source, destination):
     order = [k for k in range(x.ndim) if k not in sources]
     for target, source_axis in sorted(zip(targets, sources, strict=True)):
         order.insert(target, source_axis)
-    return Tracer(transpose(x, order))
+    return view(a, lambda base: transpose(base, order))
 
 
 def resolved_shape(x: Node, shape: Any) -> tuple:
@@ -94,19 +94,31 @@ def _misfit(x: Node, wanted: tuple) -> ShapeError:
     np.reshape, cases=[Case((2, 6), Given((3, 4))), Case((2, 3), Given(-1)), Case((4,), Given((2, -1)), order="F")]
 )
 def _reshape(a, shape=None, order="C", newshape=None, copy=None):
-    x = as_node(a)
-    wanted = resolved_shape(x, shape if shape is not None else newshape)
-    if order == "F":
-        backwards = reshape(_transpose(Tracer(x))._symgrad_node, wanted[::-1])
-        return _transpose(Tracer(backwards))
-    if order not in ("C", "A"):
+    made = _reshaped(a, shape if shape is not None else newshape, order)
+    return made.copy() if copy else made
+
+
+def _reshaped(a: Any, shape: Any, order: str, certain: bool | None = None) -> Tracer:
+    wanted = resolved_shape(as_node(a), shape)
+    if order not in ("C", "A", "F"):
         raise UnsupportedOperation(at_user_line(f"reshape with order={order!r} is not supported."))
-    return Tracer(reshape(x, wanted))
+
+    def along(base: Node) -> Node:
+        return _turned(reshape(_turned(base), wanted[::-1])) if order == "F" else reshape(base, wanted)
+
+    return view(a, along, certain)
+
+
+def _turned(x: Node) -> Node:
+    return transpose(x, tuple(range(x.ndim))[::-1])
 
 
 @implements(np.ravel, cases=[Case((2, 3)), Case(()), Case((2, 3), order="F")])
 def _ravel(a, order="C"):
-    return _reshape(a, (-1,) if size(as_node(a).shape) != 0 else (0,), "F" if order == "F" else "C")
+    copies = type(a) is Tracer and not a.is_contiguous()  # what has gaps, unlike reshape
+    return _reshaped(
+        a, (-1,) if size(as_node(a).shape) != 0 else (0,), "F" if order == "F" else "C", False if copies else None
+    )
 
 
 @implements(np.squeeze, cases=[Case((1, 3, 1)), Case((1, 3, 1), axis=0), Case((1, 1))])
@@ -118,10 +130,10 @@ def _squeeze(a, axis=None):
         axes = reduced_axes(axis, x.ndim)
         if not all(_is_unit(x.shape[k]) for k in axes):
             raise ShapeError(at_user_line(f"cannot squeeze axis {axis} of shape {x.shape}: its size is not 1"))
-    named = [k for k in axes if x.shape[k] != 1]
-    if named:  # of size 1 in this run
-        x = take_slice(x, tuple((0, 1, 1) if k in named else (0, d, 1) for k, d in enumerate(x.shape)))
-    return Tracer(reshape(x, tuple(d for k, d in enumerate(x.shape) if k not in axes)))
+    # a named dim may be of size 1 in this run
+    spec = tuple((0, 1, 1) if k in axes else (0, d, 1) for k, d in enumerate(x.shape))
+    shape = tuple(d for k, d in enumerate(x.shape) if k not in axes)
+    return view(a, lambda base: reshape(take_slice(base, spec), shape))
 
 
 def _is_unit(dim: Any) -> bool:
@@ -138,7 +150,8 @@ def _expand_dims(a, axis):
     count = len(given)
     axes = normalized_axes(given, x.ndim + count)
     dims = iter(x.shape)
-    return Tracer(reshape(x, tuple(1 if k in axes else next(dims) for k in range(x.ndim + count))))
+    shape = tuple(1 if k in axes else next(dims) for k in range(x.ndim + count))
+    return view(a, lambda base: reshape(base, shape))
 
 
 @implements(np.atleast_1d, cases=[Case(()), Case((3,))])
@@ -153,8 +166,7 @@ def _atleast_2d(*arrays):
 
 def at_least(rank: int, arrays: tuple) -> Any:
     """The arrays with leading unit axes up to ``rank``; bare where there is one, as NumPy gives them."""
-    nodes = [as_node(a) for a in arrays]
-    made = tuple(Tracer(reshape(x, (1,) * (rank - x.ndim) + x.shape)) for x in nodes)
+    made = tuple(view(a, lambda base: reshape(base, (1,) * (rank - base.ndim) + base.shape)) for a in arrays)
     return made[0] if len(made) == 1 else made
 
 
@@ -164,11 +176,10 @@ def _broadcast_to(a, shape, subok=False):
     wanted = tuple(map(whole, shape)) if isinstance(shape, (tuple, list)) else (whole(shape),)
     if broadcast(x.shape, wanted) != wanted:
         raise ShapeError(at_user_line(f"cannot broadcast an array of shape {x.shape} to {wanted}"))
-    return Tracer(expand(x, wanted))
+    return view(a, lambda base: expand(base, wanted))
 
 
 @implements(np.broadcast_arrays, cases=[Case((2, 1), (3,)), Case((), (2,), (2,))])
 def _broadcast_arrays(*arrays, subok=False):
-    nodes = [as_node(a) for a in arrays]
-    shape = broadcast(*[n.shape for n in nodes])
-    return tuple(Tracer(expand(n, shape)) for n in nodes)
+    shape = broadcast(*[as_node(a).shape for a in arrays])
+    return tuple(view(a, lambda base: expand(base, shape)) for a in arrays)

@@ -7,10 +7,10 @@ refused with the user's own line and the fix.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import sys
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -21,9 +21,10 @@ from ..primitives import functions as f
 from ..primitives.elementwise import TEMPLATES, Template
 from ..program.dims import size
 from ..program.node import Node
-from . import indexing
+from . import indexing, views
 from .sizes import shown, shown_shape
 from .trace import as_node, current, running
+from .views import Along
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
 FUNCTIONS: dict[Callable, Callable] = {}
@@ -65,44 +66,84 @@ def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error
         ) from error
 
 
-Back = Callable[[Node, Node], Node]  # the array after its view has become this
-
-
 class Tracer:
     """A traced array. Made by symgrad, never by users.
 
-    A view knows its ``base`` and how a write into it is a write into the base. Other views of what was
-    written to are stale, and refuse to be used.
+    A view knows its ``base``, and ``along``, which makes its node of the base's. What is written into it is written
+    into the base, and what is written into the base, or into another view of it, is seen by the view when it is next
+    read: the array at the end of the bases counts the writes. ``certain`` is False where NumPy may have made a copy
+    instead, None where that is to be looked up.
     """
 
-    __slots__ = ("__weakref__", "_back", "_base", "_node", "_views")
+    __slots__ = ("_along", "_base", "_certain", "_node", "_root", "_writes")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, node: Node, base: Tracer | None = None, back: Back | None = None) -> None:
-        self._node: Node | None = node
+    def __init__(
+        self, node: Node, base: Tracer | None = None, along: Along | None = None, certain: bool | None = None
+    ) -> None:
+        self._node = node
         self._base = base
-        self._back = back
-        self._views: list[weakref.ref[Tracer]] = []
+        self._along = along
+        self._certain = certain
+        self._root: Tracer | None = None
+        self._writes = 0
         if base is not None:
-            base._views.append(weakref.ref(self))
+            root = self._root = base if base._root is None else base._root
+            self._writes = root._writes
 
     @property
     def _symgrad_node(self) -> Node:
-        node = self._node
-        if node is None:
-            raise StaleView(
-                at_user_line(
-                    "this view looks into a traced array that was written to after the view was taken. "
-                    "Take the view again after the write, or take a copy() before it."
-                )
-            )
-        return node
+        root = self._root
+        if root is not None and root._writes != self._writes:
+            self._follow(root)
+        return self._node
+
+    def _follow(self, root: Tracer) -> None:
+        """Take in what was written into the array since this view was read."""
+        outdated: list[Tracer] = []
+        view = self
+        while view._base is not None and view._writes != root._writes:
+            outdated.append(view)
+            view = view._base
+        node = view._node
+        for view in reversed(outdated):
+            assert view._along is not None
+            if not view._is_certain():
+                raise StaleView(at_user_line(_STALE))
+            node = view._node = view._along(node)
+            view._writes = root._writes
+
+    def _is_certain(self) -> bool:
+        """True where NumPy gives a view of the base, whatever its memory layout."""
+        if self._certain is None:
+            self._certain = views.is_always_view(self._links())
+        return self._certain
+
+    def _looks_into(self, arrays: Any) -> bool:
+        """True where this is a view of one of them."""
+        if isinstance(arrays, (tuple, list)):
+            return any(map(self._looks_into, arrays))
+        return type(arrays) is Tracer and (self._root is arrays or self._root is arrays._root)
+
+    def is_scalar(self) -> bool:
+        """True for what NumPy gives as a scalar, which no view looks into: a computed value without axes."""
+        return not self._node.shape and self._base is None and (self._node.weak or bool(self._node.operands))
+
+    def is_contiguous(self) -> bool:
+        """True where the elements surely stand side by side: in an array of one axis that was computed."""
+        is_own = self._base is None and not self._writes and self._node.primitive.name != "input"
+        return is_own and self._node.ndim <= 1
+
+    def _links(self) -> list[Node]:
+        assert self._base is not None
+        assert self._along is not None
+        return views.links(self._along, self._base._node)
 
     @property
     def __class__(self) -> type:  # type: ignore[override]
         """What ``isinstance`` sees: a Python scalar where it stands for one, else an ndarray."""
         node = self._node
-        return _PYTHON_SCALARS[node.dtype.kind] if node is not None and node.weak else np.ndarray
+        return _PYTHON_SCALARS[node.dtype.kind] if node.weak else np.ndarray
 
     # what an array says of itself
 
@@ -175,7 +216,7 @@ class Tracer:
         out = kwargs.get("out")
         given = {k: v for k, v in kwargs.items() if k != "out" and v is not np._NoValue}
         try:
-            made = rule(*args, **given)
+            made = _called(rule, *args, **given)
         except TypeError as error:
             refuse_unknown(func, rule, args, given, error)
             raise
@@ -356,39 +397,31 @@ class Tracer:
 
     def __getitem__(self, index: Any) -> Tracer:
         node, is_view = indexing.get(self._symgrad_node, index)
-        return self._view(node, lambda whole, part: indexing.put(whole, index, part)) if is_view else Tracer(node)
+        if not is_view:
+            return Tracer(node)
+        known = indexing.fixed(index)
+        return Tracer(node, self, lambda base: indexing.get(base, known)[0], True)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._write(indexing.put(self._symgrad_node, index, as_node(value)))
 
     def _write(self, node: Node) -> None:
-        """Stand for ``node`` from now on, and the base with it; other views are stale."""
-        base = self._base
-        if base is not None:
-            if self._back is None:
-                refuse(
-                    "whether NumPy's reshape, ravel, squeeze and diagonal give a view or a copy depends on the memory "
-                    "layout, so a write into their result is not followed. Write into the array itself, or into a "
-                    "copy() of the result."
-                )
-            base._write(self._back(base._symgrad_node, node))
-            base._views.append(weakref.ref(self))
-        for ref in self._views:
-            view = ref()
-            if view is not None:
-                view._stale()
-        self._views = []
-        self._node = node
-
-    def _stale(self) -> None:
-        self._node = None
-        for ref in self._views:
-            view = ref()
-            if view is not None:
-                view._stale()
-
-    def _view(self, node: Node, back: Back | None = None) -> Tracer:
-        return Tracer(node, self, back)
+        """Stand for ``node`` from now on, and each base for what that makes of it."""
+        written: list[tuple[Tracer, Node]] = []
+        array = self
+        while array._base is not None:
+            chain = array._links()
+            if not views.is_writable(chain):
+                refuse("NumPy's diagonals and broadcast arrays are read-only; write into a copy(), or into the array.")
+            if not array._is_certain():
+                refuse(_MAYBE_COPY)
+            written.append((array, node))
+            node = views.written_through(chain, array._base._symgrad_node, node)
+            array = array._base
+        array._node = node
+        array._writes += 1
+        for view, own in written:
+            view._node, view._writes = own, array._writes
 
     # methods and attributes that are NumPy functions of the array
 
@@ -415,16 +448,16 @@ class Tracer:
 
     def transpose(self, *axes: Any) -> Tracer:
         order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
-        turned = as_node(np.transpose(self, order or None))
-        undo = np.argsort([k % self.ndim for k in order]) if order else None
-        return self._view(turned, lambda whole, part: as_node(np.transpose(Tracer(part), undo)))
+        return FUNCTIONS[np.transpose](self, order or None)
 
-    def reshape(self, *shape: Any, order: str = "C") -> Tracer:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:
         wanted = shape[0] if len(shape) == 1 else shape
-        return self._view(as_node(FUNCTIONS[np.reshape](self, wanted, order=order)))
+        return FUNCTIONS[np.reshape](self, wanted, order=order, copy=copy)
 
-    def astype(self, dtype: Any, **kwargs: Any) -> Tracer:
+    def astype(self, dtype: Any, *, copy: bool = True, **kwargs: Any) -> Tracer:
         wanted = np.dtype(dtype)
+        if wanted == self.dtype and not copy:
+            return self
         if wanted.kind not in "fb" and not self._is_flat():
             refuse(
                 f"astype({wanted}) of a traced float would lose its derivative; write np.trunc(x).astype({wanted}) if "
@@ -436,7 +469,7 @@ class Tracer:
         return Tracer(self._symgrad_node)
 
     def flatten(self, order: str = "C") -> Tracer:
-        return FUNCTIONS[np.ravel](self, order)
+        return FUNCTIONS[np.ravel](self, order).copy()
 
     def __copy__(self) -> Tracer:
         return self.copy()
@@ -450,14 +483,7 @@ class Tracer:
     def __getattr__(self, name: str) -> Any:
         function = _METHOD_FUNCTIONS.get(name)
         if function is not None:
-            rule = FUNCTIONS[function]
-            view = name in _VIEW_METHODS
-
-            def method(*args: Any, **kwargs: Any) -> Any:
-                result = rule(self, *args, **kwargs)
-                return self._view(result._symgrad_node) if view else result
-
-            return method
+            return functools.partial(_called, FUNCTIONS[function], self)
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"a traced array has no attribute {name!r}")
         raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad."))
@@ -470,8 +496,44 @@ _METHOD_FUNCTIONS: dict[str, Callable] = {
         *("any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
     )
 }
-_VIEW_METHODS = frozenset(["ravel", "squeeze", "swapaxes", "diagonal"])
 METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
+
+
+_MAYBE_COPY = (
+    "whether NumPy's reshape and ravel give a view or a copy here depends on the memory layout, so a write into their "
+    "result is not followed. Write into the array itself, or into a copy() of the result."
+)
+_STALE = (
+    "this array was taken by reshape or ravel from one that was written to since. Whether it sees the write depends on "
+    "the memory layout. Take it again after the write, or take a copy() before it."
+)
+
+
+def traced(a: Any) -> Tracer:
+    """``a`` itself where it is traced, else as a traced array."""
+    return a if type(a) is Tracer else Tracer(as_node(a))
+
+
+def view(a: Any, along: Along, certain: bool | None = None) -> Tracer:
+    """What ``along`` makes of the node of ``a``, as a view of it where it is a traced array; scalars are copied."""
+    x = as_node(a)
+    if type(a) is not Tracer or a.is_scalar():
+        return Tracer(along(x))
+    return Tracer(along(x), a, along, certain)
+
+
+def _called(rule: Callable, *args: Any, **kwargs: Any) -> Any:
+    """What a rule gives: views of its arguments, or arrays of their own, whatever views it took on its way."""
+    made = rule(*args, **kwargs)
+    if type(made) is Tracer:
+        return _own(made, args)
+    return type(made)(_own(m, args) for m in made) if type(made) in (tuple, list) else made
+
+
+def _own(made: Any, args: Any) -> Any:
+    if type(made) is not Tracer or made._root is None or made._looks_into(args):
+        return made
+    return Tracer(made._symgrad_node)
 
 
 def _in_place(name: str) -> Callable[[Tracer, Any], Tracer]:
@@ -479,7 +541,7 @@ def _in_place(name: str) -> Callable[[Tracer, Any], Tracer]:
 
     def method(self: Tracer, other: Any) -> Tracer:
         result = operate(self, other)
-        if not self.shape:  # a NumPy scalar cannot be written to: the name is bound anew
+        if not self.shape and self._base is None:  # a NumPy scalar cannot be written to: the name is bound anew
             return result
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             refuse(f"an array of {self.dtype} cannot hold a result of {result.dtype}; write x = x + y.")

@@ -1,0 +1,90 @@
+"""Views: what a rule makes of an array without moving an element, and what a write into it makes of the array.
+
+A view is a function from the node of its base to its own, built of slices, reshapes, and einsums of one operand that
+permute, repeat or drop axes. These are the links of its chain, the last one first. Each can be undone, so a view can be
+written through, and followed again after its base was written to, whichever NumPy function made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..primitives.contraction import EINSUM, contract
+from ..primitives.primitive import input_node
+from ..primitives.selection import SLICE, take_slice
+from ..primitives.shaping import RESHAPE, reshape
+from ..program.node import Node
+from .indexing import put_slice
+
+Along = Callable[[Node], Node]
+
+
+def links(along: Along, base: Node) -> list[Node]:
+    """The links of a view of an array like ``base``."""
+    start = input_node("base", base.shape, base.dtype, base.weak)  # of a known array ``along`` may make something else
+    chain: list[Node] = []
+    node = along(start)
+    while node is not start:
+        assert node.primitive in (SLICE, RESHAPE, EINSUM), node
+        chain.append(node)
+        (node,) = node.operands
+    return chain
+
+
+def is_always_view(chain: Sequence[Node]) -> bool:
+    """True where NumPy copies nothing, whatever the memory layout of the base."""
+    return all(link.primitive is not RESHAPE or _splits(link.operands[0].shape, link.shape) for link in chain)
+
+
+def _splits(old: Sequence, new: Sequence) -> bool:
+    """True where each axis of the result is a part of one axis, so that strides can express it.
+
+    >>> _splits((6, 4), (2, 3, 4)), _splits((1, 6), (3, 2)), _splits((2, 3), (6,)), _splits((2, 6), (4, 3))
+    (True, True, False, False)
+    """
+    wanted = [d for d in new if d != 1]
+    for d in [d for d in old if d != 1]:
+        part = 1
+        while part != d:
+            if not wanted or not isinstance(d, int) or d % part:
+                return bool(wanted) and part == 1 and wanted.pop(0) == d
+            part *= wanted.pop(0)
+    return not wanted
+
+
+def is_writable(chain: Sequence[Node]) -> bool:
+    """True where NumPy lets a view be written to: no element stands in it twice, and it is no diagonal."""
+    return all(link.primitive is not EINSUM or _permutes(link) for link in chain)
+
+
+def _permutes(link: Node) -> bool:
+    ((labels,), out, sizes, _) = link.params
+    changed = set(labels) ^ set(out)
+    return len(set(labels)) == len(labels) and len(set(out)) == len(out) and all(sizes[i] == 1 for i in changed)
+
+
+def written_through(chain: Sequence[Node], base: Node, part: Node) -> Node:
+    """The base after its writable view has become ``part``."""
+    bases = [base]
+    for link in reversed(chain[1:]):
+        bases.append(_again(link, bases[-1]))
+    for link in chain:
+        outer = bases.pop()
+        if link.primitive is SLICE:
+            part = put_slice(outer, link.params[0], part)
+        elif link.primitive is RESHAPE:
+            part = reshape(part, outer.shape)
+        else:
+            ((labels,), out, sizes, _) = link.params
+            part = contract([part], [out], labels, sizes)
+    return part
+
+
+def _again(link: Node, x: Node) -> Node:
+    """What a link makes of ``x``."""
+    if link.primitive is SLICE:
+        return take_slice(x, link.params[0])
+    if link.primitive is RESHAPE:
+        return reshape(x, link.shape)
+    (labels,), out, sizes, _ = link.params
+    return contract([x], [labels], out, sizes)
