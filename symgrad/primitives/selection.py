@@ -118,8 +118,10 @@ class Assemble(Primitive):
     def evaluate(self, params, *values):
         shape, specs = params
         result = np.zeros(shape, np.result_type(*[np.asarray(v).dtype for v in values]))
-        for v, spec in zip(values, specs, strict=True):
-            result[as_index(spec)] += v
+        for k, (v, spec) in enumerate(zip(values, specs, strict=True)):
+            result[as_index(spec)] = (
+                v if k == 0 else result[as_index(spec)] + v
+            )  # 0.0 added would lose the sign of -0.0
         return result
 
     def spell(self, node):

@@ -262,7 +262,7 @@ def put(x: Node, index: Any, value: Node) -> Node:
 def put_slice(x: Node, spec: Spec, piece: Node) -> Node:
     """The array after ``piece`` was written to where a slice is."""
     if spec == full(x.shape):
-        return f.cast(f.add(piece, literal(0)) if piece.is_literal else piece, x.dtype)
+        return f.cast(_strong(piece, x.dtype), x.dtype)
     window = piece.shape
     if is_concrete((*x.shape, *window)):
         covered = np.zeros(x.shape, bool)
@@ -284,7 +284,10 @@ def _fit(value: Node, window: tuple) -> Node:
 
 
 def _strong(x: Node, dtype: np.dtype) -> Node:
-    return f.add(x, running().constant(np.zeros((), dtype))) if x.is_literal or x.weak else x
+    if not (x.is_literal or x.weak):
+        return x
+    nothing = np.array(-0.0).astype(dtype)  # 0.0 would change the sign of -0.0
+    return f.add(x, running().constant(nothing))
 
 
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:

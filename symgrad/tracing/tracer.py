@@ -125,10 +125,6 @@ class Tracer:
             return any(map(self._looks_into, arrays))
         return type(arrays) is Tracer and (self._root is arrays or self._root is arrays._root)
 
-    def is_scalar(self) -> bool:
-        """True for what NumPy gives as a scalar, which no view looks into: a computed value without axes."""
-        return not self._node.shape and self._base is None and (self._node.weak or bool(self._node.operands))
-
     def is_contiguous(self) -> bool:
         """True where the elements surely stand side by side: in an array of one axis that was computed."""
         is_own = self._base is None and not self._writes and self._node.primitive.name != "input"
@@ -500,12 +496,14 @@ METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "cop
 
 
 _MAYBE_COPY = (
-    "whether NumPy's reshape and ravel give a view or a copy here depends on the memory layout, so a write into their "
-    "result is not followed. Write into the array itself, or into a copy() of the result."
+    "whether NumPy gives a view or a copy here depends on the memory layout (reshape, ravel), or on whether a value "
+    "without axes is a scalar, so a write into the result is not followed. Write into the array itself, or into a "
+    "copy() of the result."
 )
 _STALE = (
-    "this array was taken by reshape or ravel from one that was written to since. Whether it sees the write depends on "
-    "the memory layout. Take it again after the write, or take a copy() before it."
+    "this array was taken from one that was written to since. Whether it sees the write depends on the memory layout "
+    "(reshape, ravel), or on whether a value without axes is a scalar. Take it again after the write, or take a copy() "
+    "before it."
 )
 
 
@@ -515,11 +513,12 @@ def traced(a: Any) -> Tracer:
 
 
 def view(a: Any, along: Along, certain: bool | None = None) -> Tracer:
-    """What ``along`` makes of the node of ``a``, as a view of it where it is a traced array; scalars are copied."""
-    x = as_node(a)
-    if type(a) is not Tracer or a.is_scalar():
-        return Tracer(along(x))
-    return Tracer(along(x), a, along, certain)
+    """What ``along`` makes of the node of ``a``, as a view of it where it is traced."""
+    node = along(as_node(a))
+    if type(a) is not Tracer:
+        return Tracer(node)
+    may_be_scalar = a._base is None and not a._node.shape  # of which every array is a copy
+    return Tracer(node, a, along, False if may_be_scalar else certain)
 
 
 def _called(rule: Callable, *args: Any, **kwargs: Any) -> Any:

@@ -227,12 +227,33 @@ def test_a_view_by_an_index_that_changes_later():
 def test_scalars_are_no_views():
     def fn(x):
         y = x * 1.0
-        total = y.sum()
-        made = np.atleast_1d(total)
+        total, element = y.sum(), y[0]
+        made = np.atleast_1d(total) * 1.0
         made[0] = 3.0
-        element = y[0]
         y[0] = 7.0
         return total * element + made.sum()
+
+    check_rule(fn, [X])
+
+
+@pytest.mark.parametrize("made", [np.sum, lambda y: y[0], lambda y: np.where(y[0] > 9, y[1], y[2]), np.pad])
+def test_writes_into_what_looks_into_a_scalar_or_an_array_of_no_axes_are_refused(made):
+    def fn(x):
+        value = made(x) if made is not np.pad else np.pad(x[0], 0)
+        np.atleast_1d(value)[0] = 3.0
+        return value
+
+    with pytest.raises(TracingError, match="without axes"):
+        symgrad.grad(fn)(X)
+
+
+@pytest.mark.parametrize("index", [0, slice(None), slice(1, 3), [0, 2], ...])
+def test_zeros_that_are_written_keep_their_sign(index):
+    def fn(x):
+        y = x * 1.0
+        y[index] = -0.0
+        y[:][index] = np.float64(-0.0)
+        return np.copysign(1.0, y) * x
 
     check_rule(fn, [X])
 
