@@ -15,7 +15,7 @@ from .errors import ArgumentTypeError, ShapeError
 from .named_dims import Declared, Placeholder, Sizes
 from .program.dims import Shape
 from .tensor import Tensor
-from .tracing.trace import as_node
+from .tracing.trace import as_node, plain_array
 from .tracing.tree import flatten, unflatten
 
 #: sizes of calls that are remembered
@@ -180,13 +180,10 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         leaves.append(value)
         key.append(float)
         return False
-    if isinstance(value, (np.ma.MaskedArray, np.matrix)):
-        raise ArgumentTypeError(
-            f"a {kind.__name__} computes by rules of its own; pass np.asarray(x) or, for masked arrays, x.filled(…)."
-        )
     if isinstance(value, (np.ndarray, np.generic)):
-        leaves.append(np.asarray(value))
-        key += (value.shape, value.dtype)
+        array = plain_array(value, "an argument")
+        leaves.append(array)
+        key += (array.shape, array.dtype)
         return isinstance(value, Tensor)
     if isinstance(value, (tuple, list, dict)):
         parts, structure = flatten(value)

@@ -17,7 +17,7 @@ import numpy as np
 
 from .dtype import float32
 from .errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line
-from .tracing.trace import checked_dtype, current
+from .tracing.trace import PLAIN_ARRAYS, checked_dtype, current, plain_array
 from .tracing.tracer import METHODS, Tracer
 
 #: the name of a Parameter that was given none; a Cell names such a one after its attribute
@@ -40,7 +40,9 @@ class Tensor(np.ndarray):
     def __new__(cls, input_data: Any, dtype: Any = None) -> Tensor:
         if isinstance(input_data, Tracer):
             return input_data if dtype is None else input_data.astype(dtype)  # type: ignore[return-value]
-        if dtype is None and not isinstance(input_data, (np.ndarray, np.generic)):
+        if isinstance(input_data, np.ndarray):
+            input_data = plain_array(input_data, "the data of a Tensor")
+        elif dtype is None and not isinstance(input_data, np.generic):
             dtype = float32 if np.asarray(input_data).dtype == np.float64 else None
         data = np.array(input_data, dtype=dtype, subok=False)
         checked_dtype(data.dtype, "the data of a Tensor")
@@ -157,7 +159,7 @@ class Parameter(Tensor):
         (DtypeError): float64 to float32, never float to int.
         """
         self._refuse_write()
-        new = np.asarray(data)
+        new = plain_array(data, "set_data: the data")
         if new.shape != self.shape:
             raise ShapeError(f"set_data: {self.name} has shape {self.shape}, the data has {new.shape}")
         if not np.can_cast(new.dtype, self.dtype, "same_kind"):
@@ -232,6 +234,9 @@ def _parameter_method(name: str) -> Any:
 
 for _name in (*METHODS, "item", "tolist", "asnumpy"):
     setattr(Parameter, _name, _parameter_method(_name))
+
+
+PLAIN_ARRAYS.update([Tensor, Parameter])
 
 
 def lifted(value: Any) -> Any:

@@ -12,6 +12,8 @@ import numpy as np
 from ..errors import ArgumentTypeError, DtypeError, at_user_line
 from ..exporters.naming import target_names
 from ..program.node import Node
+from ..tensor import Tensor
+from ..tracing.trace import plain_array
 from .document import Document
 from .emission import bound_sizes, check_sizes
 
@@ -72,7 +74,7 @@ class Door:
 
     def _array(self, value: Any, node: Node, label: str) -> Any:
         if isinstance(value, (np.ndarray, np.generic)):
-            array = value if isinstance(value, np.ndarray) else np.asarray(value)
+            array = value if isinstance(value, Tensor) else plain_array(value, label)
             fits = array.dtype == node.dtype
         elif isinstance(value, (bool, int, float, list, tuple)):
             array = np.asarray(value)

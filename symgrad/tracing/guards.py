@@ -162,7 +162,7 @@ class Surroundings:
             return [type(value), *members.values()]
         if isinstance(value, np.ndarray):
             self._arrays.append(_content(value))
-            return []
+            return self._members(vars(value)) if getattr(value, "__dict__", None) else []  # a mask, a unit
         if isinstance(value, np.random.Generator):
             self._generators.append((value, str(value.bit_generator.state)))
             return []
@@ -262,14 +262,21 @@ def _same_members(mapping: Mapping[Any, Any], keys: tuple, values: tuple) -> boo
 
 
 def _content(array: np.ndarray) -> _Content:
-    as_bytes = array.nbytes <= _SMALL and not array.dtype.hasobject
-    content = array.tobytes() if as_bytes else np.array(array)
-    return _Content(array, array.shape, array.dtype, content)
+    plain = _plain(array)
+    as_bytes = plain.nbytes <= _SMALL and not plain.dtype.hasobject
+    content = plain.tobytes() if as_bytes else np.array(plain)
+    return _Content(array, plain.shape, plain.dtype, content)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """The array without the code of a subclass."""
+    return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
 
 
 def _same_content(known: _Content) -> bool:
     """Equal to the bit where the layout allows, NaN equal to NaN."""
     array, shape, dtype, content = known
+    array = _plain(array)
     if array.shape != shape or array.dtype != dtype:
         return False
     if isinstance(content, bytes):

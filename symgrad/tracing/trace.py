@@ -8,6 +8,8 @@ from outside, and the guards: the branches that were taken on values. It is acti
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from types import CodeType
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import DtypeError, ShapeError, TracingError, at_user_line
+from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.node import Graph, Node, deactivate
@@ -97,8 +99,9 @@ class Trace:
         """The node of a captured array; the same array gives the same node."""
         found = self._constants.get(id(array))
         if found is None:
-            checked_dtype(array.dtype, "a captured array")
-            found = self._constants[id(array)] = (array, constant(Captured(np.array(array))))
+            plain = plain_array(array, "a captured array")
+            checked_dtype(plain.dtype, "a captured array")
+            found = self._constants[id(array)] = (array, constant(Captured(np.array(plain))))
         return found[1]
 
     def value_of(self, node: Node) -> Any:
@@ -194,6 +197,42 @@ def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
     raise DtypeError(f"{what} has dtype {dtype}; symgrad differentiates real numeric arrays.")
 
 
+#: array classes that compute as plain arrays do, whatever they override; ``Tensor`` and ``Parameter`` are added to them
+PLAIN_ARRAYS: set[type] = {np.ndarray, np.memmap, np.recarray}
+#: what an array class may override and still compute as a plain array
+_BESIDE_COMPUTING = frozenset(
+    [
+        *("__new__", "__init__", "__array_finalize__", "__array_priority__", "__doc__", "__module__", "__dict__"),
+        *("__repr__", "__str__", "__format__", "__reduce__", "__setstate__", "__copy__", "__deepcopy__", "__setattr__"),
+    ]
+)
+
+
+def plain_array(value: Any, what: str) -> np.ndarray:
+    """``value`` as a plain array; an error where it is one whose class computes by rules of its own."""
+    if isinstance(value, np.ndarray) and not _computes_plainly(type(value)):
+        raise ArgumentTypeError(at_user_line(f"{what} is a {by_own_rules(type(value))}"))
+    return np.asarray(value)
+
+
+def by_own_rules(kind: type) -> str:
+    """What to write in place of an array of a class that computes by rules of its own."""
+    fix = "pass np.asarray(x), and account for what it knows beside its numbers (a unit, labels)"
+    if issubclass(kind, np.ma.MaskedArray):
+        fix = "write np.where(mask, 0.0, x * data) with mask = np.ma.getmaskarray(m) and data = m.filled(1.0)"
+    elif issubclass(kind, np.matrix):
+        fix = "pass np.asarray(m), and write @ for its *"
+    return f"{kind.__name__}, which computes by rules of its own that symgrad does not know; {fix}."
+
+
+@functools.lru_cache(maxsize=1024)
+def _computes_plainly(kind: type) -> bool:
+    """True where a subclass of ndarray overrides nothing that computes."""
+    own = itertools.takewhile(lambda c: c not in PLAIN_ARRAYS, kind.__mro__)
+    computing = set(dir(np.ndarray)) - _BESIDE_COMPUTING
+    return not any(computing.intersection(vars(c)) for c in own)
+
+
 def abandon() -> None:
     """No trace runs in this thread: for one whose end an interrupt has cut off."""
     _state.trace = None
@@ -217,7 +256,7 @@ def as_node(value: Any) -> Node:
     """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
     if type(value) is float or type(value) is int:
         return literal(value)
-    node = getattr(value, "_symgrad_node", None)
+    node = getattr(value, "_symgrad_node", None) if hasattr(type(value), "_symgrad_node") else None  # not by delegation
     if type(node) is Node:
         return node
     if node is not None:
@@ -230,7 +269,12 @@ def as_node(value: Any) -> Node:
         return running().constant(np.asarray(value))
     if isinstance(value, (list, tuple)):
         return running().constant(_array_of(value))
-    raise TracingError(at_user_line(f"cannot compute with a {type(value).__name__} and a traced value."))
+    raise TracingError(
+        at_user_line(
+            f"cannot compute with a {type(value).__name__} and a traced value; pass its numbers as a plain array, made "
+            "outside the differentiated function (np.asarray(x), or what the library has for it)."
+        )
+    )
 
 
 def _array_of(value: Any) -> np.ndarray:
