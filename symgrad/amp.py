@@ -23,14 +23,14 @@ from .tracing.tree import flatten, tree_map
 class StaticLossScaler:
     """Multiplies and divides by a fixed ``scale_value``; arrays keep their dtypes, tuples and lists their shape.
 
-    A value that is not positive and finite is an ArgumentError.
+    A value below 1 or not finite is an ArgumentError, as in MindSpore.
 
     >>> StaticLossScaler(4.0).unscale((np.array([8.0]), np.array([2.0])))
     (array([2.]), array([0.5]))
     """
 
     def __init__(self, scale_value: float) -> None:
-        self.scale_value = _positive("scale_value", scale_value)
+        self.scale_value = _from_one("scale_value", scale_value)
 
     def scale(self, inputs: Any) -> Any:
         """``inputs`` times the scale."""
@@ -61,9 +61,9 @@ class DynamicLossScaler:
     """
 
     def __init__(self, scale_value: float, scale_factor: float, scale_window: int) -> None:
-        self.scale_value = Parameter(_positive("scale_value", scale_value), "scale_value", requires_grad=False)
-        self.scale_factor = _positive("scale_factor", scale_factor)
-        if self.scale_factor <= 1:
+        self.scale_value = Parameter(_from_one("scale_value", scale_value), "scale_value", requires_grad=False)
+        self.scale_factor = _from_one("scale_factor", scale_factor)
+        if self.scale_factor == 1:
             raise ArgumentError(f"scale_factor must be above 1, got {scale_factor!r}.")
         if isinstance(scale_window, bool) or not isinstance(scale_window, int) or scale_window < 1:
             raise ArgumentError(f"scale_window must be a positive int, got {scale_window!r}.")
@@ -117,7 +117,7 @@ def all_finite(inputs: Any) -> Any:
     return np.all(np.stack(finite)) if finite else np.True_
 
 
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
-        raise ArgumentError(f"{name} must be a positive, finite number, got {value!r}.")
+def _from_one(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 1 <= value < np.inf:
+        raise ArgumentError(f"{name} must be a finite number, 1 or more, got {value!r}.")
     return float(value)

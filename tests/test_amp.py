@@ -93,9 +93,11 @@ def test_all_finite(bad):
     "make",
     [
         lambda: StaticLossScaler(0),
+        lambda: StaticLossScaler(0.5),
         lambda: StaticLossScaler(np.inf),
         lambda: StaticLossScaler("1"),
         lambda: DynamicLossScaler(-1, 2, 3),
+        lambda: DynamicLossScaler(0.5, 2, 3),
         lambda: DynamicLossScaler(1, 1, 3),
         lambda: DynamicLossScaler(1, 2, 0),
         lambda: DynamicLossScaler(1, 2, True),
