@@ -276,8 +276,7 @@ class _Check:
         self._expect_inner("forward over reverse, ⟨w, H v⟩", product, w, total, tolerance.second)
         other = hvp(self.weighed, point, tuple(w), backend="numpy")
         self._expect_inner("symmetry, ⟨v, H w⟩", other, v, total, tolerance.second)
-        again = grad(self._slope, tuple(range(len(point))), backend="numpy")(*point)
-        back = again if len(point) > 1 else (again,)
+        back = grad(self._slope, tuple(range(len(point))), backend="numpy")(*point)
         self._expect_inner("reverse over reverse, ⟨w, H v⟩", back, w, total, tolerance.second)
 
     def weighed(self, *xs: Any) -> Any:
@@ -290,7 +289,7 @@ class _Check:
     def _slope(self, *xs: Any) -> Any:
         gradients = grad(self.weighed, tuple(range(len(xs))))(*xs)
         total = 0.0
-        for g, v in zip(gradients if len(xs) > 1 else (gradients,), self.directions[0], strict=True):
+        for g, v in zip(gradients, self.directions[0], strict=True):
             total = total + np.sum(g * v)
         return total
 

@@ -216,7 +216,7 @@ def _derivative(expr: Any, wrt: Any, caller: str) -> Any:
     positions = tuple(range(len(chosen)))
     if _is_array(expr):
         return ExpressionJacobian(function, positions[0] if bare else positions, False, "auto", "auto")
-    return ExpressionGradient(function, positions, None, bare_inputs=bare or len(chosen) == 1, bare_weights=False)
+    return ExpressionGradient(function, positions, None, bare_inputs=bare, bare_weights=False)
 
 
 def from_latex(text: str, wrt: Any) -> Any:

@@ -343,7 +343,7 @@ def _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, wi
         checked_function(fn),
         checked_positions(grad_position),
         checked_weights(weights),
-        bare_inputs=not isinstance(grad_position, (tuple, list)) or len(grad_position) == 1,
+        bare_inputs=not isinstance(grad_position, (tuple, list)),
         bare_weights=isinstance(weights, Parameter),
         has_aux=checked_flag("has_aux", has_aux),
         return_ids=checked_flag("return_ids", return_ids),

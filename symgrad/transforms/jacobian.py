@@ -97,7 +97,7 @@ class JacobianFunction(DerivedFunction):
         if positions is None:
             raise ArgumentError("grad_position must name at least one argument.")
         self.positions = positions
-        self.bare = not isinstance(grad_position, (tuple, list)) or len(positions) == 1
+        self.bare = not isinstance(grad_position, (tuple, list))
         self.has_aux = checked_flag("has_aux", has_aux)
         self.mode = mode
         self.sparse = checked_flag("sparse", sparse)
@@ -388,7 +388,7 @@ def jacobian(
     sparse: bool = False,
     backend: str = "auto",
 ) -> JacobianFunction:
-    """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, bare where there is one.
+    """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, a row bare for a single output, an entry for an int.
 
     ``mode`` is ``forward``, ``reverse``, ``cross`` (chains of local Jacobians in the cheapest order), or
     ``auto``: the cheapest by predicted cost, which ``.explain`` shows. With ``has_aux`` the result is

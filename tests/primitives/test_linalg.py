@@ -111,7 +111,7 @@ def units(point, k):
 def test_jacobian(name, point, mode):
     make = sg.jacfwd if mode == "forward" else sg.jacrev
     got = make(FUNCTIONS[name], tuple(range(len(point))))(*point)
-    for k, block in enumerate(got if len(point) > 1 else (got,)):
+    for k, block in enumerate(got):
         for index, direction in units(point, k):
             (want,), _, exact = differences(lambda *xs: (REFERENCE[name](*xs),), point, [direction])
             assert exact
@@ -135,7 +135,7 @@ def test_hessian(name, point):
         for (p, along), (q, across) in itertools.product(units(point, i), units(point, j)):
             (want,), _, exact = differences(reference, point, [along, across])
             assert exact
-            block = got[i][j] if len(point) > 1 else got
+            block = got[i][j]
             assert abs(block[(*p, *q)] - want) <= 1e-7 * max(1.0, abs(want))
 
 
@@ -155,11 +155,10 @@ def test_jacobian_between_dense_maps(name, point, mode):
 
     make = sg.jacfwd if mode == "forward" else sg.jacrev
     got = make(mapped, tuple(range(len(point))))(*point)
-    blocks = got if len(point) > 1 else (got,)
     for _ in range(3):
         tangents = [RNG.normal(size=x.shape) for x in point]
         (want,), errors, _ = differences(lambda *xs: (mapped(*xs),), point, [tangents])
-        product = sum(np.tensordot(j, t, t.ndim) for j, t in zip(blocks, tangents, strict=True))
+        product = sum(np.tensordot(j, t, t.ndim) for j, t in zip(got, tangents, strict=True))
         assert np.max(errors[0]) <= 1e-6 * max(1.0, np.max(abs(want)))
         assert np.max(abs(product - want)) <= 1e-6 * max(1.0, np.max(abs(want)))
 

@@ -162,6 +162,7 @@ def test_arguments_by_place_and_by_name():
 def test_bare_and_tuples():
     assert isinstance(sg.from_sympy(x**2, x)(3.0), np.float64)
     assert len(sg.from_sympy(x * y, (x, y))(3.0, 2.0)) == 2
+    assert sg.from_sympy(x**2, [x])(3.0) == (6.0,)
 
 
 def test_it_broadcasts_is_exported_and_read():

@@ -34,10 +34,17 @@ def close(got, want):
 def test_positions(mode):
     close(grad(product, mode=mode)(X, Y), Y)
     close(grad(product, 1, mode=mode)(X, Y), X)
-    close(grad(product, (0,), mode=mode)(X, Y), Y)
+    close(grad(product, (0,), mode=mode)(X, Y), (Y,))
     close(grad(product, (1, 0), mode=mode)(X, Y), (X, Y))
     close(grad(product, [0, 1], mode=mode)(X, Y), (Y, X))
     close(grad(product, np.int64(1), mode=mode)(X, Y), X)
+
+
+def test_a_tuple_of_one_position_gives_a_tuple_of_one():
+    x = np.array([1.0, 2.0])
+    close(value_and_grad(np.square, (0,))(3.0), (9.0, (6.0,)))
+    close(symgrad.jacobian(np.square, (0,))(x), (np.diag(2 * x),))
+    close(symgrad.hessian(lambda v: np.sum(v**2), [0])(x), ((2 * np.eye(2),),))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -81,7 +81,7 @@ def test_what_has_no_source_has_a_hash_or_says_so():
 
 def test_flags_say_what_was_asked_for():
     flags = sg.value_and_grad(branching, (0,), has_aux=False, mode="forward").flags
-    assert flags == {"grad_position": 0, "with_value": True, "mode": "forward"}
+    assert flags == {"grad_position": (0,), "with_value": True, "mode": "forward"}
     assert sg.jacobian(branching).flags == {"grad_position": 0, "mode": "auto"}
     assert sg.GradOperation(get_all=True, sens_param=True)(branching).flags["sens_param"] is True
 

@@ -112,8 +112,7 @@ class _Code:
         if layer.call == "GradOperation":
             chosen = [] if weights is None else [f"{self.sg}.ParameterTuple({weights})"]
             return f"{self.sg}.GradOperation({', '.join(options)})({', '.join([function, *chosen])})"
-        positions = layer.positions or None
-        first = "" if positions == (0,) else repr(positions[0] if positions and len(positions) == 1 else positions)
+        first = "" if layer.position == 0 else repr(layer.position)
         parts = [function, *([first] if first else []), *([f"weights={weights}"] if weights else []), *options]
         return f"{self.sg}.{layer.call}({', '.join(parts)})"
 

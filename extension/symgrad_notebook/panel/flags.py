@@ -75,14 +75,19 @@ class Layer:
     positions: tuple[int, ...] | None = None
     weights: tuple[Parameter, ...] | None = None
 
+    @property
+    def position(self) -> int | tuple[int, ...] | None:
+        """``grad_position`` as the call spells it: of one argument the bare gradient."""
+        positions = self.positions or None
+        return positions[0] if positions and len(positions) == 1 else positions
+
     def apply(self, function: Callable) -> GradientFunction:
         """The gradient function that the call gives."""
         if self.call == "GradOperation":
             operation = symgrad.GradOperation(**self.options)
             return operation(function) if self.weights is None else operation(function, ParameterTuple(self.weights))
-        position = self.positions or None
         made = {"grad": symgrad.grad, "value_and_grad": symgrad.value_and_grad}[self.call]
-        return made(function, position, self.weights, **self.options)
+        return made(function, self.position, self.weights, **self.options)
 
 
 def layers(subject: Subject, flags: Flags) -> list[Layer]:
