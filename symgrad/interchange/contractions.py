@@ -110,11 +110,13 @@ def _is_tensordot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
 
 
 def _shares(axis: Callable[[Labels], int]) -> Callable[[Factors, Labels, Sequence[Dim]], bool]:
-    """A product over the last axis of the first operand and ``axis`` of the second."""
+    """A product over the last axis of the first operand and ``axis`` of the second, or with a number."""
 
     def fits(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-        if len(factors) != 2 or not all(own for _, own in factors):
+        if len(factors) != 2:
             return False
+        if not all(own for _, own in factors):
+            return _is_tensordot(factors, out, sizes)
         (_, first), (_, second) = factors
         return (
             _is_tensordot(factors, out, sizes)
@@ -123,6 +125,10 @@ def _shares(axis: Callable[[Labels], int]) -> Callable[[Factors, Labels, Sequenc
         )
 
     return fits
+
+
+def _is_vdot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
+    return len(factors) == 2 and all(len(own) == 1 for _, own in factors) and _is_dot(factors, out, sizes)
 
 
 def _is_vecdot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
@@ -161,12 +167,15 @@ def _broadcasts(first: Labels, second: Labels, out: Labels, others: Labels, size
     return len(set(met)) == len(met)
 
 
+_is_dot = _shares(lambda second: -2 if len(second) > 1 else 0)
+
 _CALLS: dict[str, Callable[[Factors, Labels, Sequence[Dim]], bool]] = {
     "sum": _is_sum,
     "einsum": _is_einsum,
     "self_dot": _is_self_dot,
     "tensordot": _is_tensordot,
-    "dot": _shares(lambda second: -2 if len(second) > 1 else 0),
+    "dot": _is_dot,
+    "vdot": _is_vdot,
     "inner": _shares(lambda second: -1),
     "matmul": _is_matmul,
     "vecdot": _is_vecdot,

@@ -15,7 +15,7 @@ def spells_lifted(spelling: str, operands: Sequence[Node], batched: tuple[bool, 
     if spelling == "sum":
         return True
     if spelling in ("dot", "inner", "tensordot"):  # what stays of the first operand leads
-        return batched == (True, False)
+        return batched == (True, False) and all(x.ndim for x in operands)
     if spelling not in ("matmul", "vecdot"):
         return False
     own = 2 if spelling == "matmul" else 1

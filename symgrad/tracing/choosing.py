@@ -36,18 +36,25 @@ def _clip(a, a_min=None, a_max=None, min=None, max=None):
     return Tracer(x if upper is None else f.minimum(x, as_node(upper)))
 
 
-@implements(np.round, np.around, cases=[Case((3,))])
+@implements(np.round, np.around, cases=[Case((3,)), Case((3,), Given(2)), Case((3,), decimals=-1)])
 def _round(a, decimals=0):
     x = as_node(a)
-    if decimals:
-        factor = literal(10.0**decimals)
-        return Tracer(f.divide(f.rint(f.multiply(x, factor)), factor))
-    return Tracer(f.rint(x))
+    if decimals and x.dtype.kind == "b":
+        raise ArgumentTypeError(at_user_line("np.round: truth values have no decimals"))
+    if not decimals:
+        return Tracer(x if x.dtype.kind in "iu" else f.rint(x))
+    if x.dtype.kind in "iu" and decimals > 0:
+        return Tracer(x)
+    away, back = (f.multiply, f.divide) if decimals > 0 else (f.divide, f.multiply)
+    factor = literal(10.0 ** abs(decimals))
+    return Tracer(f.cast(back(f.rint(away(x, factor)), factor), x.dtype))
 
 
 @implements(np.nan_to_num, cases=[Case((3,))])
 def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     node = as_node(x)
+    if node.dtype.kind != "f":
+        return Tracer(node)
     limits = np.finfo(node.dtype)
     upper = limits.max if posinf is None else posinf
     lower = limits.min if neginf is None else neginf
@@ -58,8 +65,10 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @implements(np.modf, cases=[Case((3,))])
 def _modf(x):
-    whole = np.trunc(x)
-    return x - whole, whole
+    node = as_node(x)
+    node = f.cast(node, np.modf.resolve_dtypes((node.dtype, None, None))[1])
+    rest = f.where(f.isinf(node), f.copysign(literal(0.0), node), f.fmod(node, literal(1.0)))
+    return Tracer(rest), Tracer(f.trunc(node))
 
 
 @implements(np.divmod, cases=[Case((3,), (3,), domain=(0.3, 3.0))])
@@ -86,7 +95,9 @@ def _gradient(f, *varargs, axis=None):
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     if len(steps) != len(axes):
         raise ArgumentTypeError(at_user_line(f"np.gradient takes one spacing, or one for each of {len(axes)} axes"))
-    made = [_differences(x if x.dtype.kind == "f" else x.astype(float), k, h) for k, h in zip(axes, steps, strict=True)]
+    if x.dtype.kind in "iu":
+        x = x.astype(float)
+    made = [_differences(x, k, h).astype(x.dtype) for k, h in zip(axes, steps, strict=True)]
     return made[0] if len(made) == 1 else tuple(made)
 
 
@@ -112,14 +123,16 @@ def _diff(a, n=1, axis=-1):
         return x
     k = normalized_axis(axis, x.ndim)
     lead = (slice(None),) * k
+    differ = np.not_equal if x.dtype.kind == "b" else np.subtract
     for _ in range(n):
-        x = x[(*lead, slice(1, None))] - x[(*lead, slice(None, -1))]
+        x = differ(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
     return x
 
 
 @implements(np.isclose, cases=[Case((3,), (3,)), Case((2, 3), Given(1.0), rtol=0.5), Case((2,), (2,), equal_nan=True)])
 def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     x, y = Tracer(as_node(a)), Tracer(as_node(b))
+    y = y.astype(np.result_type(y.dtype, 1.0))
     near = (abs(x - y) <= atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
     return near | (np.isnan(x) & np.isnan(y)) if equal_nan else near
 

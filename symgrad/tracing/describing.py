@@ -44,9 +44,11 @@ def _ones_like(a, dtype=None, order="K", subok=True, shape=None, device=None):
 
 @implements(np.full_like, cases=[Case((2, 3), Given(2.5)), Case((2,), ()), Case((), Given(2), shape=(3,))])
 def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, device=None):
+    x = as_node(a)
     if isinstance(fill_value, Tracer):
-        return np.broadcast_to(fill_value, as_node(a).shape if shape is None else shape).copy()
-    return _filled(as_node(a), fill_value, dtype, shape)
+        filled = fill_value.astype(x.dtype if dtype is None else dtype)
+        return np.broadcast_to(filled, x.shape if shape is None else shape).copy()
+    return _filled(x, fill_value, dtype, shape)
 
 
 @implements(np.shape, cases=[Case((2, 3))])

@@ -39,8 +39,10 @@ _NORM = [
 @implements(np.linalg.norm, cases=_NORM)
 def _norm(x, ord=None, axis=None, keepdims=False):
     x = Tracer(as_node(x))
+    if x.dtype.kind != "f":
+        x = x.astype(float)
     rank = x.ndim
-    if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord == "fro" and rank == 2)):
+    if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2)):
         node, labels = x._symgrad_node, tuple(range(rank))
         squares = contract([node, node], [labels, labels], (), node.shape, "self_dot")
         result = Tracer(f.norm_sqrt(squares))
@@ -52,7 +54,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         raise ShapeError(
             at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
         )
-    if ord in (None, "fro"):
+    if ord in (None, "f", "fro"):
         return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
     if ord in (1, -1, np.inf, -np.inf):
         row, column = axes if axis is None else (normalized_axis(k, rank) for k in axis)  # in the order given

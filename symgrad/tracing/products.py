@@ -13,7 +13,7 @@ from ..primitives.shaping import reshape
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
-from .trace import as_node
+from .trace import array_node, as_node
 from .tracer import Tracer, view
 
 _PAIRS = [Case((3,), (3,)), Case((2, 3), (3,)), Case((3,), (3, 4)), Case((2, 3), (3, 4)), Case((2, 0), (0, 3))]
@@ -57,9 +57,9 @@ def _matmul(a, b, **_):
 
 @implements(np.dot, cases=[*_PAIRS, Case((), (2, 3)), Case((2, 3), (4, 3, 2))])
 def _dot(a, b):
-    x, y = as_node(a), as_node(b)
+    x, y = array_node(a), array_node(b)
     if not x.ndim or not y.ndim:
-        return Tracer(f.multiply(x, y))
+        return _contract_axes(x, y, (), (), "dot")
     axis = y.ndim - 2 if y.ndim > 1 else 0
     if x.shape[-1] != y.shape[axis]:
         raise _fail("dot", x, y)
@@ -78,9 +78,9 @@ def _contract_axes(x: Node, y: Node, axes_x: tuple, axes_y: tuple, spelling: str
 
 @implements(np.inner, cases=[Case((3,), (3,)), Case((2, 3), (4, 3)), Case((), (3,))])
 def _inner(a, b):
-    x, y = as_node(a), as_node(b)
+    x, y = array_node(a), array_node(b)
     if not x.ndim or not y.ndim:
-        return Tracer(f.multiply(x, y))
+        return _contract_axes(x, y, (), (), "inner")
     if x.shape[-1] != y.shape[-1]:
         raise _fail("inner", x, y)
     return _contract_axes(x, y, (x.ndim - 1,), (y.ndim - 1,), "inner")
@@ -88,13 +88,15 @@ def _inner(a, b):
 
 @implements(np.vdot, cases=[Case((3,), (3,)), Case((2, 3), (3, 2)), Case((), ())])
 def _vdot(a, b):
-    x, y = Tracer(as_node(a)).ravel(), Tracer(as_node(b)).ravel()
-    return _dot(x, y)
+    x, y = as_node(Tracer(array_node(a)).ravel()), as_node(Tracer(array_node(b)).ravel())
+    if x.shape != y.shape:
+        raise _fail("vdot", x, y)
+    return _contract_axes(x, y, (0,), (0,), "vdot")
 
 
 @implements(np.outer, cases=[Case((3,), (4,)), Case((2, 2), (3,))])
 def _outer(a, b):
-    x, y = as_node(Tracer(as_node(a)).ravel()), as_node(Tracer(as_node(b)).ravel())
+    x, y = as_node(Tracer(array_node(a)).ravel()), as_node(Tracer(array_node(b)).ravel())
     return Tracer(f.multiply(reshape(x, (*x.shape, 1)), reshape(y, (1, *y.shape))))
 
 
@@ -112,7 +114,7 @@ def _each_axis(axes: Any, x: Node) -> tuple[int, ...]:
     ],
 )
 def _tensordot(a, b, axes: Any = 2):
-    x, y = as_node(a), as_node(b)
+    x, y = array_node(a), array_node(b)
     first, second = (range(-axes, 0), range(axes)) if isinstance(axes, int) else axes
     axes_x, axes_y = _each_axis(first, x), _each_axis(second, y)
     if len(axes_x) != len(axes_y) or any(x.shape[i] != y.shape[j] for i, j in zip(axes_x, axes_y, strict=True)):
@@ -140,7 +142,7 @@ def _einsum(*operands, optimize=False, **kwargs):
 
     spelled = isinstance(operands[0], str)
     arrays = operands[1:] if spelled else operands[: len(operands) - len(operands) % 2 : 2]
-    nodes = [as_node(a) for a in arrays]
+    nodes = [array_node(a) for a in arrays]
     stand_ins = [np.zeros((1,) * n.ndim) for n in nodes]
     form = [operands[0], *stand_ins] if spelled else [*operands]
     if not spelled:  # arrays and lists of axes in turn

@@ -124,6 +124,8 @@ def _mean(a, axis=None, dtype=None, keepdims=False, where=None):
 
 def _variance(a, axis, dtype, ddof, keepdims) -> Node:
     x = _typed(a, dtype)
+    if x.dtype.kind != "f":
+        x = f.cast(x, np.dtype(np.float64))
     axes = normalized_axes(axis, x.ndim)
     mean = f.divide(_keep(sum_node(x, axes), x.shape, axes, True), count_of(x, axes))
     centred = f.subtract(x, mean)

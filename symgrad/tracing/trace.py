@@ -19,9 +19,10 @@ import numpy as np
 import sympy
 
 from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line
+from ..primitives.elementwise import CAST
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
-from ..program.node import Graph, Node, deactivate
+from ..program.node import Graph, Node, deactivate, emit
 from .provenance import Ledger
 
 
@@ -275,6 +276,14 @@ def as_node(value: Any) -> Node:
             "outside the differentiated function (np.asarray(x), or what the library has for it)."
         )
     )
+
+
+def array_node(value: Any) -> Node:
+    """The node of ``value`` as ``np.asarray`` makes it: a Python scalar is an array, and gives way to nothing."""
+    node = as_node(value)
+    if not node.weak:
+        return node
+    return running().constant(np.asarray(value)) if node.is_literal else emit(CAST, (node,), (node.dtype,))
 
 
 def _array_of(value: Any) -> np.ndarray:

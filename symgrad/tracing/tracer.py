@@ -23,7 +23,7 @@ from ..program.dims import size
 from ..program.node import Node
 from . import indexing, views
 from .sizes import shown, shown_shape
-from .trace import as_node, current, running
+from .trace import array_node, as_node, current, running
 from .views import Along
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
@@ -45,6 +45,8 @@ _METHODS = {
 }
 
 
+#: exponent -> what NumPy computes in place of a power of floats
+_SHORT_POWERS: dict[float, Template] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
 _PYTHON_SCALARS: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
 
 
@@ -326,8 +328,10 @@ class Tracer:
         return other // self, other % self
 
     def __pow__(self, other: Any) -> Any:
-        if self.dtype.kind == "f" and type(other) in (int, float):  # NumPy's own short cuts
-            short = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}.get(other)
+        if type(other) in (int, float):  # NumPy's own short cuts
+            short = _SHORT_POWERS.get(other) if self.dtype.kind == "f" else None
+            if self.dtype.kind == "b" and self.shape and other == 2 and type(other) is int:
+                short = f.square
             if short is not None:
                 return Tracer(short(self._symgrad_node))
         return _binary(f.power, self, other)
@@ -514,8 +518,8 @@ def traced(a: Any) -> Tracer:
 
 def view(a: Any, along: Along, certain: bool | None = None) -> Tracer:
     """What ``along`` makes of the node of ``a``, as a view of it where it is traced."""
-    node = along(as_node(a))
-    if type(a) is not Tracer:
+    node = along(array_node(a))
+    if type(a) is not Tracer or a._node.weak:
         return Tracer(node)
     may_be_scalar = a._base is None and not a._node.shape  # of which every array is a copy
     return Tracer(node, a, along, False if may_be_scalar else certain)

@@ -13,7 +13,7 @@ from ..program.dims import broadcast, is_concrete
 from ..program.node import emit
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
-from .trace import as_node
+from .trace import array_node, as_node
 from .tracer import FUNCTIONS, Tracer
 
 
@@ -61,7 +61,7 @@ def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 @implements(np.kron, cases=[Case((2, 3), (3, 2)), Case((2,), (3,)), Case((2,), (3, 2)), Case((), (2, 2))])
 def _kron(a, b):
-    x, y = Tracer(as_node(a)), Tracer(as_node(b))
+    x, y = Tracer(array_node(a)), Tracer(array_node(b))
     rank = max(x.ndim, y.ndim)
     own, other = (1,) * (rank - x.ndim) + x.shape, (1,) * (rank - y.ndim) + y.shape
     apart = x.reshape([d for n in own for d in (n, 1)]) * y.reshape([d for n in other for d in (1, n)])
@@ -81,7 +81,7 @@ def _kron(a, b):
     ],
 )
 def _convolve(a, v, mode="full"):
-    x, y = (np.atleast_1d(Tracer(as_node(n))) for n in (a, v))
+    x, y = (np.atleast_1d(Tracer(array_node(n))) for n in (a, v))
     if x.ndim != 1 or y.ndim != 1 or not is_concrete((*x.shape, *y.shape)) or not x.size or not y.size:
         raise ShapeError(at_user_line(f"np.convolve takes vectors of known sizes, got shapes {x.shape} and {y.shape}"))
     if mode not in ("full", "same", "valid"):

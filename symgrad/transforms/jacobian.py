@@ -388,7 +388,7 @@ def jacobian(
     sparse: bool = False,
     backend: str = "auto",
 ) -> JacobianFunction:
-    """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, a row bare for a single output, an entry for an int.
+    """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, bare for one output, and for an int.
 
     ``mode`` is ``forward``, ``reverse``, ``cross`` (chains of local Jacobians in the cheapest order), or
     ``auto``: the cheapest by predicted cost, which ``.explain`` shows. With ``has_aux`` the result is

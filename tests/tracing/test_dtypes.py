@@ -1,0 +1,107 @@
+"""Every traced function on every pair of dtypes: value, dtype and shape are NumPy's, or NumPy refuses it too."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import TracingError
+from symgrad.primitives.functions import DOMAINS
+from symgrad.tracing.declare import CASES, Given
+from symgrad.tracing.tracer import UFUNCS
+from symgrad.tracing.tree import flatten
+
+DTYPES = [np.dtype(c) for c in "?biQefd"]
+PAIRS = list(itertools.product([np.dtype(c) for c in "?bQfd"], repeat=2))
+SCALARS = [True, 2, 2.5]
+#: NumPy leaves the order of equal elements open
+GIVEN = {np.argsort: {"kind": "stable"}}
+
+
+def drawn(rng, shape, dtype, interval):
+    """Values of the dtype, in the interval or a multiple of it, no two of them equal where there is room."""
+    low, high = interval
+    size = int(np.prod(shape))
+    values = rng.permutation(np.linspace(low, high, size + 2)[1:-1]).reshape(shape)
+    if dtype.kind == "b":
+        return np.asarray((values > (low + high) / 2) | (low > 0))
+    if dtype.kind in "iu":
+        values = np.rint(values * size)
+    return np.asarray(values + size * max(0, -low) if dtype.kind == "u" else values).astype(dtype)
+
+
+def outcome(function, args):
+    """What a function gives, or the exception that it raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args)
+    except (TypeError, ValueError, ArithmeticError, TracingError) as error:
+        return error
+
+
+def same(got, want):
+    if type(got) is not type(want) or not isinstance(want, (np.ndarray, np.generic)):
+        return got == want
+    alike = (
+        got.dtype == want.dtype and got.shape == want.shape and np.array_equal(got, want, equal_nan=got.dtype != bool)
+    )
+    return alike and (got.dtype.kind != "f" or np.array_equal(np.signbit(got[got == 0]), np.signbit(want[want == 0])))
+
+
+def check(function, args):
+    want, got = outcome(function, args), outcome(sg.symbolic(function, backend="numpy"), args)
+    said = [getattr(a, "dtype", type(a)) for a in flatten(args)[0]]
+    if isinstance(got, TracingError) and "would lose its derivative" in str(got):
+        return
+    if isinstance(want, Exception):
+        assert isinstance(got, Exception), (said, got, want)
+        return
+    assert not isinstance(got, Exception), (said, got)
+    (mine, structure), (theirs, expected) = flatten(got), flatten(want)
+    assert structure == expected
+    assert all(map(same, mine, theirs)), (said, got, want)
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda u: u.__name__)
+def test_ufuncs(ufunc):
+    rng = np.random.default_rng(3)
+    intervals = DOMAINS[UFUNCS[ufunc].name]
+    for dtypes in PAIRS if len(intervals) == 2 else itertools.product(DTYPES, repeat=len(intervals)):
+        check(ufunc, [drawn(rng, (3,), d, interval) for d, interval in zip(dtypes, intervals, strict=True)])
+    if len(intervals) == 2:
+        for dtype, number in itertools.product(DTYPES, SCALARS):
+            check(lambda x, n=number: ufunc(x, n), [drawn(rng, (3,), dtype, intervals[0])])
+            check(lambda x, n=number: ufunc(n, x), [drawn(rng, (3,), dtype, intervals[1])])
+
+
+@pytest.mark.parametrize("exponent", [-1, 0, 1, 2, 3, 0.5, 2.0, -1.0])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_powers(exponent, shape):
+    for dtype in DTYPES:
+        check(lambda x: x**exponent, [drawn(np.random.default_rng(3), shape, dtype, (0.5, 3.0))])
+        check(lambda x: exponent**x, [drawn(np.random.default_rng(3), shape, dtype, (0.5, 3.0))])
+
+
+@pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
+def test_functions(function):
+    rng = np.random.default_rng(3)
+    for case in CASES[function]:
+        held = {k: a.value for k, a in enumerate(case.args) if isinstance(a, Given)}
+        free = [a for a in case.args if not isinstance(a, Given)]
+        several = len(flatten(free)[0]) > 1 or len(free) > 1
+
+        def call(*arrays, case=case, held=held):
+            rest = iter(arrays)
+            args = [held[k] if k in held else next(rest) for k in range(len(case.args))]
+            return case.of_drawn(function)(*args, **case.kwargs, **GIVEN.get(function, {}))
+
+        for dtypes in PAIRS if several else zip(DTYPES):
+            turn = itertools.cycle(dtypes)
+
+            def make(spec, turn=turn, case=case):
+                if isinstance(spec, list):
+                    return [make(s) for s in spec]
+                return spec.value if isinstance(spec, Given) else drawn(rng, spec, next(turn), case.domain)
+
+            check(call, [make(a) for a in free])
