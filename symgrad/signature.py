@@ -181,7 +181,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         key.append(float)
         return False
     if isinstance(value, (np.ndarray, np.generic)):
-        array = plain_array(value, "an argument")
+        array = value if isinstance(value, np.generic) else plain_array(value, "an argument")
         leaves.append(array)
         key += (array.shape, array.dtype)
         return isinstance(value, Tensor)

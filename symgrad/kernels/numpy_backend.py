@@ -16,7 +16,7 @@ import sympy
 from ..errors import BackendError
 from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Template
-from ..primitives.functions import add
+from ..primitives.functions import add, power, reciprocal, square
 from ..primitives.order import NAMED
 from ..primitives.selection import ASSEMBLE
 from ..primitives.spelling import self_dot, shared_axes
@@ -28,6 +28,8 @@ from .contraction import Contraction, subscripts
 from .reuse import empty
 
 _PYTHON = {"f": "float", "i": "int", "b": "bool"}
+#: what is written with ``**``, for which NumPy has another loop where it is of its scalars
+_OF_SCALARS = {power: "{} ** {}", square: "{} ** 2", reciprocal: "{} ** -1"}
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
 SMALL = 2048
 #: elements from which memory is used again
@@ -194,7 +196,7 @@ class Writer:
             self.names[node] = f"({self.dim(node.params[0])})"
         elif name == "constant":
             self.names[node] = self.new_name()
-            self.namespace[self.names[node]] = node.params[0].value
+            self.namespace[self.names[node]] = node.params[0].value[()]
         else:
             self._compute(node, k)
             if node not in self.fresh:
@@ -231,8 +233,12 @@ class Writer:
         self.fresh.add(node)
 
     def _elementwise(self, node: Node, template: Template, operands: list[str], k: int) -> None:
-        buffer = self._buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
-        name = self._call(self._function(template), operands, buffer)
+        operator = None if node.shape or node.weak or node.dtype.kind != "f" else _OF_SCALARS.get(template)
+        if operator is not None:
+            name = self.assign(operator.format(*operands))
+        else:
+            buffer = self._buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
+            name = self._call(self._function(template), operands, buffer)
         if node.weak and self._mixes:
             name = self.assign(f"{_PYTHON[node.dtype.kind]}({name})")
         self.names[node] = name

@@ -209,20 +209,23 @@ def contract(
     kept: list[Node] = []
     kept_labels: list[Labels] = []
     factor: float | int = 1
+    # a value that is only moved stays as it was rounded: 0.1·(0.3·x) is not 0.03·x
+    scales = sum(not (o.is_literal and literal_value(o) == 1) for o in operands) > 1
     pending = [(o, tuple(ls)) for o, ls in zip(operands, labels, strict=True)]
     pending.reverse()
     while pending:
         node, ls = pending.pop()
         if node.is_literal:
             factor = factor * literal_value(node)
-        elif node.primitive.name == "negative" and _is_float(node):
+        elif scales and node.primitive.name == "negative" and _is_float(node):
             factor = -factor
             pending.append((node.operands[0], ls))
-        elif node.primitive.name == "multiply" and node.operands[0].is_literal and _is_float(node):
+        elif scales and node.primitive.name == "multiply" and node.operands[0].is_literal and _is_float(node):
             factor = factor * literal_value(node.operands[0])
             pending.append((node.operands[1], ls))
         elif node.primitive is EINSUM and _is_structure(node):
             (inner, inner_out, inner_sizes, _) = node.params
+            scales = scales or len(inner) > 1
             image: dict[int, int] = {}
             for i, label in zip(inner_out, ls, strict=True):
                 if i in image:

@@ -1,0 +1,83 @@
+"""Values on the numpy backend are NumPy's to the bit: where a rewrite, a loop or a layout could change the last one."""
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+
+ROOT = np.float64(1 / 3)
+FUNCTIONS = {
+    "moved after two factors": lambda x: (0.1 * (0.3 * x)).T,
+    "picked after two factors": lambda x: (0.1 * (0.3 * x))[[0, 1]],
+    "broadcast after two factors": lambda x: np.broadcast_to(0.1 * (0.3 * x), (2, *x.shape)),
+    "power of a sum": lambda x: x * np.sum(abs(x)) ** 1.3,
+    "power by a sum": lambda x: 1.7 ** np.sum(x) + x,
+    "power by a constant": lambda x: np.sum(abs(x)) ** ROOT + x,
+    "power of arrays": lambda x: abs(x) ** 1.3,
+    "square of a sum": lambda x: x + np.sum(x) ** 2,
+    "norm of order 3": lambda x: np.linalg.norm(x.ravel(), 3) + x,
+}
+
+
+POWERS = {
+    "base": lambda x: x**1.3,
+    "exponent": lambda x: 1.7**x,
+    "both": lambda x: x**x,
+    "square": lambda x: x**2,
+    "inverse": lambda x: x**-1,
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_of_arrays(function, dtype):
+    traced = sg.symbolic(function, backend="numpy")
+    for x in np.random.default_rng(0).normal(size=(60, 3, 3)).astype(dtype):
+        for ordered in (x, np.asfortranarray(x)):
+            np.testing.assert_array_equal(traced(ordered), function(ordered), strict=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("function", POWERS.values(), ids=POWERS)
+def test_powers_of_numbers(function, dtype):
+    """NumPy's operator has another loop for its scalars than for arrays, also for those of no axes."""
+    traced = sg.symbolic(function, backend="numpy")
+    for number in np.random.default_rng(0).uniform(0.5, 3, 2000).astype(dtype):
+        assert traced(number) == function(number)
+        assert traced(np.array(number)) == function(np.array(number))
+
+
+def test_equal_elements_are_sorted_in_their_order():
+    """NumPy leaves their order open, and has another one on some machines."""
+    x = np.array([1, 0] * 40)
+    np.testing.assert_array_equal(sg.symbolic(np.argsort, backend="numpy")(x), np.argsort(x, kind="stable"))
+
+
+def scaled(z):
+    return z / np.sum(abs(z))
+
+
+def written(x):
+    y = x + 0.0
+    y[..., 0] -= 1
+    return scaled(y)
+
+
+LAYOUTS = {"sorted": lambda x: scaled(np.sort(x)), "written": written}
+
+
+@pytest.mark.parametrize("function", LAYOUTS.values(), ids=LAYOUTS)
+def test_sorted_and_written_arrays_are_in_row_order(function):
+    """To the bit where the array was so before; of one in column order the last digits of a sum may differ."""
+    traced = sg.symbolic(function, backend="numpy")
+    for x in np.random.default_rng(0).normal(size=(20, 30, 20)):
+        np.testing.assert_array_equal(traced(x), function(x), strict=True)
+        turned = np.asfortranarray(x)
+        np.testing.assert_allclose(traced(turned), function(turned), rtol=1e-12)
+
+
+@pytest.mark.parametrize("function", [lambda x: np.power(x, 1.3), lambda x: x**0.5], ids=["by name", "half"])
+def test_powers_of_numbers_that_may_differ_in_the_last_digit(function):
+    traced = sg.symbolic(function, backend="numpy")
+    for number in np.random.default_rng(0).uniform(0.5, 3, 200):
+        assert abs(traced(number) - function(number)) <= np.spacing(function(number))
