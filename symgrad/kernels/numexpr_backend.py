@@ -17,6 +17,7 @@ import numpy as np
 import sympy
 
 from ..primitives.elementwise import Template
+from ..primitives.functions import power
 from ..program.node import Node
 from ..program.program import Program
 from .numpy_backend import Writer, is_product
@@ -115,7 +116,9 @@ class NumexprWriter(Writer):
         beside_float = any(o.dtype.kind == "f" and not o.weak for o in reader.operands)
         is_whole = beside_float and float(value).is_integer() and abs(value) < 2**24
         spelled = str(int(value)) if is_whole else repr(float(value))
-        if np.isfinite(value) and (dtype == np.float64 or spelled.lstrip("-").isdigit()):
+        # of written halves numexpr makes square roots, as NumPy does of 0.5 alone: they differ at -0.0 and -inf
+        is_half = reader.primitive is power and not is_whole and value != 0.5
+        if np.isfinite(value) and not is_half and (dtype == np.float64 or spelled.lstrip("-").isdigit()):
             return Text(f"({spelled})" if value < 0 else spelled, {})
         name = self.new_name()
         self.namespace[name] = dtype.type(value)

@@ -335,6 +335,11 @@ def identity(shape: Shape) -> Node:
     return contract([literal(1)], [()], labels + labels, shape)
 
 
+def is_identity(x: Node) -> bool:
+    """True for δ, or a number times it."""
+    return x.primitive is EINSUM and len(set(x.params[1])) < len(x.params[1]) and not any(x.params[0])
+
+
 def transpose(x: Node, axes: Sequence[int]) -> Node:
     """``np.transpose``."""
     return contract([x], [tuple(range(x.ndim))], tuple(axes), x.shape)

@@ -16,7 +16,7 @@ import sympy
 
 from ..program.dims import broadcast
 from ..program.node import Node, emit
-from .contraction import aligned, broadcast_product, gate, pad_rank
+from .contraction import aligned, broadcast_product, gate, is_identity, pad_rank
 from .primitive import LITERAL, Primitive, literal, literal_value
 
 SLOTS = sympy.symbols("a b c", real=True)
@@ -156,7 +156,10 @@ def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple,
 
     ``flow`` has ``batch`` leading axes; the result is summed to ``out_shape`` behind them.
     """
-    if factor.dtype.kind == "b" or factor.masked:
+    if flow.masked and factor.masked and _is_float_gate(factor):  # zeros of either win
+        flow = gate(TEMPLATES["not_equal"](factor, 0), gate(pad_rank(flow, batch, len(shape)), factor))
+        factor = literal(1)
+    elif factor.dtype.kind == "b" or (factor.masked and not (_is_float_gate(factor) and is_identity(flow))):
         flow = gate(factor, pad_rank(flow, batch, len(shape)))
         factor = literal(1)
     elif flow.masked and not factor.is_literal:
@@ -164,6 +167,11 @@ def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple,
         factor = literal(1)
     result = broadcast_product(factor, flow, batch, shape, out_shape)
     return cast(result, dtype)
+
+
+def _is_float_gate(x: Node) -> bool:
+    """True for a product in which zeros of an array win, which may be infinite elsewhere."""
+    return x.primitive.name == "gate" and x.operands[0].dtype.kind != "b"
 
 
 class Cast(Primitive):

@@ -16,7 +16,7 @@ from sympy.codegen import cfunctions, numpy_nodes
 from ..program.node import Node
 from .contraction import gate
 from .elementwise import SLOTS, Partial, Template, cast, register_function
-from .primitive import literal, literal_value
+from .primitive import CONSTANT, literal, literal_value
 
 A, B, C = SLOTS
 ANY = (-3.0, 3.0)
@@ -95,7 +95,7 @@ norm_sqrt = declare(
     "norm_sqrt",
     np.sqrt,
     sympy.sqrt(A),
-    partials=(lambda a: gate(greater(a, 0), divide(0.5, sqrt(a))),),
+    partials=(lambda a: gate(not_equal(a, 0), divide(0.5, sqrt(a))),),
     domain=(NONZERO,),
     numexpr="sqrt({0})",
 )
@@ -118,7 +118,9 @@ def _power_by_base(a: Node, b: Node) -> Node | None:
     return gate(b, power(a, subtract(b, 1)))
 
 
-def _power_by_exponent(a: Node, b: Node) -> Node:
+def _power_by_exponent(a: Node, b: Node) -> Node | None:
+    if a.is_literal and literal_value(a) == 0:
+        return None
     return gate(power(a, b), log(a))
 
 
@@ -216,7 +218,7 @@ fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),), num
 register_function(sympy.Abs, absolute)
 
 
-def _share(wins: Template):
+def _share(wins: Partial):
     def partial(mine: Node, other: Node) -> Node:
         return gate(wins(mine, other), where(equal(mine, other), 0.5, cast(literal(1.0), mine.dtype)))
 
@@ -231,8 +233,9 @@ equal = declare("equal", np.equal, sympy.Eq(A, B), partials=(None, None), numexp
 not_equal = declare("not_equal", np.not_equal, sympy.Ne(A, B), partials=(None, None), numexpr="({0}!={1})")
 maximum = declare("maximum", np.maximum, sympy.Max(A, B), partials=_share(greater_equal))
 minimum = declare("minimum", np.minimum, sympy.Min(A, B), partials=_share(less_equal))
-fmax = declare("fmax", np.fmax, sympy.Max(A, B), partials=_share(greater_equal))
-fmin = declare("fmin", np.fmin, sympy.Min(A, B), partials=_share(less_equal))
+# a NaN beside a number does not win: it is not the result
+fmax = declare("fmax", np.fmax, sympy.Max(A, B), partials=_share(lambda a, b: equal(a, fmax(a, b))))
+fmin = declare("fmin", np.fmin, sympy.Min(A, B), partials=_share(lambda a, b: equal(a, fmin(a, b))))
 for _function, _template in ((sympy.Max, maximum), (sympy.Min, minimum)):
     register_function(_function, _template)
 where = declare(
@@ -332,15 +335,32 @@ def _one_plus_exp(node: Node) -> Node | None:
     """``u`` where node is ``1 + exp(u)``."""
     if node.primitive is add:
         for one, other in (node.operands, node.operands[::-1]):
-            if one.is_literal and literal_value(one) == 1 and other.primitive is exp:
-                return other.operands[0]
+            if other.primitive is exp and _is_one(one):
+                u = other.operands[0]
+                return u if u.dtype == node.dtype else cast(u, node.dtype)
     return None
 
 
+def _is_one(x: Node) -> bool:
+    if x.is_literal:
+        return literal_value(x) == 1
+    return x.primitive is CONSTANT and not x.shape and x.params[0].value == 1
+
+
+def _growth(node: Node) -> tuple[Node, Node] | None:
+    """``(u, f'(u)/f(u))`` of a function that overflows where this quotient is finite: exp, cosh, 1 + exp."""
+    if node.primitive is exp:
+        return node.operands[0], literal(1)
+    if node.primitive is cosh:
+        return node.operands[0], tanh(node.operands[0])
+    u = _one_plus_exp(node)
+    return None if u is None else (u, sigmoid(u))
+
+
 def _stable_log(node: Node):
-    # log(1 + exp(u)) -> sigmoid(u)
-    u = _one_plus_exp(node.operands[0])
-    return None if u is None else [(u, lambda *_: sigmoid(u))]
+    # log(1 + exp(u)) -> sigmoid(u);  log(cosh(u)) -> tanh(u)
+    found = _growth(node.operands[0])
+    return None if found is None else [(found[0], lambda *_: found[1])]
 
 
 def _stable_log1p(node: Node):
@@ -354,22 +374,30 @@ def _stable_log1p(node: Node):
 
 def _stable_divide(node: Node):
     # c / (1 + exp(u)) -> -c·sigmoid(u)·sigmoid(-u);  exp(u) / (1 + exp(u)) -> sigmoid(u)·sigmoid(-u)
+    # a / f(u) -> 1 / f(u), -a / f(u)·(f'/f)(u)
     top, bottom = node.operands
     u = _one_plus_exp(bottom)
-    if u is None:
+    if u is not None:
+        slope = multiply(sigmoid(u), sigmoid(minus(u)))
+        if top.is_literal:
+            return [(u, lambda *_: negative(slope) if literal_value(top) == 1 else multiply(negative(top), slope))]
+        if top.primitive is exp and top.operands[0] is u:
+            return [(u, lambda *_: slope)]
+    found = _growth(bottom)
+    if found is None:
         return None
-    slope = multiply(sigmoid(u), sigmoid(minus(u)))
-    if top.is_literal:
-        return [(u, lambda *_: negative(slope) if literal_value(top) == 1 else multiply(negative(top), slope))]
-    if top.primitive is exp and top.operands[0] is u:
-        return [(u, lambda *_: slope)]
-    return None
+    u, growth = found
+    by_top = [(top, lambda a, b: divide(1, b))] if top.differentiable else []
+    return [*by_top, (u, lambda a, b: negative(multiply(divide(a, b), growth)))]
 
 
 def _stable_reciprocal(node: Node):
-    # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u)
+    # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u);  1 / f(u) -> -1 / f(u)·(f'/f)(u)
     u = _one_plus_exp(node.operands[0])
-    return None if u is None else [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(minus(u)))))]
+    if u is not None:
+        return [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(minus(u)))))]
+    found = _growth(node.operands[0])
+    return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
 
 
 log.stable, log1p.stable = _stable_log, _stable_log1p

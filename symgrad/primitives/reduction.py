@@ -14,7 +14,7 @@ from ..program.dims import Dim
 from ..program.node import Node, emit
 from .contraction import contract, expand_behind, gate
 from .elementwise import cast
-from .functions import divide, equal, isnan, less, logical_and, logical_not, logical_or, multiply
+from .functions import divide, equal, isnan, less, logical_and, logical_not, logical_or, multiply, square
 from .primitive import Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
@@ -32,11 +32,12 @@ class Extremum(Primitive):
         return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
 
     def mask(self, node: Node) -> tuple[Node, Node]:
-        """Where the extremum is taken, and one over how often."""
+        """Where the extremum is taken, and one over how often; everywhere, and NaN, where it is NaN."""
         (x,) = node.operands
-        hit = equal(x, _spread(node, node, 0))
+        extreme = _spread(node, node, 0)
+        hit = equal(x, extreme)
         count = _collapse(node, cast(hit, node.dtype), 0)
-        return hit, divide(literal(1), count)
+        return logical_or(hit, isnan(extreme)), divide(count, square(count))
 
     def push(self, node, source, key, tangent, batch):
         hit, share = self.mask(node)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..program.dims import Shape, is_named, normal
 from ..program.node import Node, emit
+from .contraction import is_identity
 from .primitive import Primitive
 
 Spec = tuple[Any, ...]
@@ -73,7 +74,7 @@ class Slice(Primitive):
         return shape, operands[0].dtype, False
 
     def masks(self, operands, params):
-        return operands[0].masked
+        return operands[0].masked or is_identity(operands[0])
 
     def push(self, node, source, key, tangent, batch):
         return take_slice(tangent, full(tangent.shape[:batch]) + node.params[0])

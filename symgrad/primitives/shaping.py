@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..program.dims import Shape
 from ..program.node import Node, emit
-from .contraction import contract
+from .contraction import contract, is_identity
 from .primitive import Primitive
 
 
@@ -17,7 +17,7 @@ class Reshape(Primitive):
         return params[0], operands[0].dtype, False
 
     def masks(self, operands, params):
-        return operands[0].masked
+        return operands[0].masked or is_identity(operands[0])
 
     def push(self, node, source, key, tangent, batch):
         return reshape(tangent, tangent.shape[:batch] + node.shape)

@@ -88,5 +88,6 @@ def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
         return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
     if isinstance(ord, (int, float)) and math.isfinite(ord):
         total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
-        return total ** np.reciprocal(total.dtype.type(ord))
+        root = total ** np.reciprocal(total.dtype.type(ord))
+        return np.where(total == 0, 0.0, root) if ord > 0 else root  # where all is 0 the slope is 0
     raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))

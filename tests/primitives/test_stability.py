@@ -21,6 +21,16 @@ FUNCTIONS = {
     "(1+exp(-x))**-1": (lambda x: (1 + np.exp(-x)) ** -1, lambda x: 1 / (1 + mpmath.exp(-x))),
     "exp(x)/(1+exp(x))": (lambda x: np.exp(x) / (1 + np.exp(x)), lambda x: 1 / (1 + mpmath.exp(-x))),
     "exp(x)/(exp(x)+1)": (lambda x: np.exp(x) / (np.exp(x) + 1), lambda x: 1 / (1 + mpmath.exp(-x))),
+    "log(exp(x)+float64(1))": (
+        lambda x: np.log(np.exp(x) + np.float64(1)),
+        lambda x: mpmath.log(1 + mpmath.exp(x)),
+    ),
+    "x/(1+exp(-x))": (lambda x: x / (1 + np.exp(-x)), lambda x: x / (1 + mpmath.exp(-x))),
+    "x/(1+exp(x))": (lambda x: x / (np.exp(x) + np.float64(1)), lambda x: x / (1 + mpmath.exp(x))),
+    "(x+2)/exp(x*x)": (lambda x: (x + 2) / np.exp(x * x), lambda x: (x + 2) / mpmath.exp(x * x)),
+    "1/cosh(x)": (lambda x: 1 / np.cosh(x), lambda x: 1 / mpmath.cosh(x)),
+    "cosh(x)**-1": (lambda x: np.cosh(x) ** -1, lambda x: 1 / mpmath.cosh(x)),
+    "log(cosh(x))": (lambda x: np.log(np.cosh(x)), lambda x: mpmath.log(mpmath.cosh(x))),
     "tanh(x)": (np.tanh, mpmath.tanh),
     "arctan(x)": (np.arctan, mpmath.atan),
 }

@@ -165,6 +165,16 @@ def test_bare_and_tuples():
     assert sg.from_sympy(x**2, [x])(3.0) == (6.0,)
 
 
+def test_numbers_of_many_digits():
+    ratio = sympy.Rational(3 * 10**400, 2 * 10**400 + 1)
+    assert sg.from_sympy(x**2 * ratio, x)(2.0) == 6.0
+    assert sg.from_sympy(x**2 + sympy.Integer(10) ** 300, x)(2.0) == 4.0
+    assert sg.from_sympy(x / sympy.Integer(10) ** 5000, x)(2.0) == 0.0
+    for number in (sympy.Integer(10) ** 5000, sympy.Rational(-(10**5000), 7)):
+        with pytest.raises(UnsupportedOperation, match="larger than any float"):
+            sg.from_sympy(x * number, x)(2.0)
+
+
 def test_it_broadcasts_is_exported_and_read():
     g = sg.from_sympy(x**2 * y, x)
     np.testing.assert_allclose(g(np.array([1.0, 2.0]), 3.0), [6.0, 12.0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -64,7 +63,7 @@ def spelled(e: Any) -> str:
     """A subexpression as it is shown in a message: whole where it is short."""
     try:
         text = str(e)
-    except RecursionError:
+    except (RecursionError, ValueError):  # Python writes no int of more than 4,300 digits
         text = f"{type(e).__name__}(…)"
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
 
@@ -118,7 +117,7 @@ def _number(e: Any) -> int | float:
         try:
             return int(e.p) / int(e.q)
         except OverflowError:
-            return math.inf if e > 0 else -math.inf
+            raise refused(e, "it is larger than any float", "Scale the expression.") from None
     return float(e)
 
 
@@ -140,7 +139,7 @@ def _product(e: Any) -> Plan:
     above, below = [], []
     sign = 1
     for f in e.args:
-        if (f.is_Rational and f.q != 1) or f is sympy.S.NegativeOne:
+        if (f.is_Rational and f.q != 1 and max(abs(f.p), f.q) < 2**53) or f is sympy.S.NegativeOne:
             sign = -sign if f.is_negative else sign
             if abs(f.p) != 1:
                 above.append(sympy.Integer(abs(f.p)))
