@@ -22,6 +22,7 @@ from .dtype import (
     uint32,
     uint64,
 )
+from .interchange import pickling as _pickling  # noqa: F401
 from .loading import load
 from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor

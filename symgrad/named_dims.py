@@ -17,6 +17,7 @@ import numpy as np
 import sympy
 
 from .errors import ArgumentError, ArgumentTypeError, ShapeError
+from .pickling import Importable
 from .program.dims import Shape, declared_shape, value_of
 from .tracing.tree import flatten, unflatten
 
@@ -69,7 +70,7 @@ class Placeholder:
     weak: bool = False
 
 
-class NamedFunction:
+class NamedFunction(Importable):
     """``fn`` with declared shapes; made by ``named``."""
 
     def __init__(self, fn: Callable, shapes: dict[str, Any]) -> None:

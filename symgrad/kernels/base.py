@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..pickling import OfOneProcess
 from ..program.program import Program
 from .explanation import Explanation, Step
 
@@ -25,7 +26,7 @@ _REASONS = {
 }
 
 
-class Kernel:
+class Kernel(OfOneProcess):
     """``kernel(*arrays)`` computes the outputs; ``source`` is the code, ``backend`` what it runs on."""
 
     #: whether NumPy may warn of values while the function runs

@@ -28,7 +28,7 @@ _NAMES = ("format", "version", "symgrad", "name", "title", "header", "facts", "l
 
 @dataclass(frozen=True)
 class Document:
-    """What a document says. ``check`` is why there is none where it is a text."""
+    """What a document says, and its ``content``. ``check`` is why there is none where it is a text."""
 
     name: str
     title: str
@@ -38,6 +38,10 @@ class Document:
     structure: Any
     slots: Sequence[tuple[bool, Any]]
     check: Check | str
+    content: bytes
+
+    def __reduce__(self) -> Any:
+        return read_document, (self.content,)
 
 
 def read_document(content: bytes) -> Document:
@@ -57,7 +61,7 @@ def read_document(content: bytes) -> Document:
     outputs = read.program.outputs
     labels = tuple(map(names.read_label, members["labels"].items(len(outputs), len(outputs))))
     structure, slots = read_result(members["result"], len(outputs))
-    return Document(name, title, facts, read, labels, structure, slots, _check(members["check"], read))
+    return Document(name, title, facts, read, labels, structure, slots, _check(members["check"], read), content)
 
 
 def _facts(field: Field) -> Facts:

@@ -77,6 +77,9 @@ class LoadedFunction(DerivedFunction):
         self.__signature__ = self._door.signature
         self.__doc__ = f"{document.title[:1].upper()}{document.title[1:]}, of ({self._door.spelled})."
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return LoadedFunction, (self._document, self.backend)
+
     def _derive(self, args, kwargs, fresh):
         return self.fn(*args, own=fresh)
 

@@ -113,6 +113,6 @@ def function_form(name: str, made: type[Operator]) -> Callable:
 
     signature = ", ".join([*made.inputs, *(f"{k}={v!r}" for k, v in made.options.items())])
     function.__name__ = function.__qualname__ = name
-    function.__module__ = made.__module__
+    function.__module__ = f"{__package__}.functional"
     function.__doc__ = f"``{name}({signature})`` is ``ops.{made.__name__}`` as a function.\n\n{made.__doc__}"
     return function

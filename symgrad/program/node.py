@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TracingError, at_user_line
+from ..pickling import OfOneProcess
 from .dims import Shape
 from .facts import SizeFacts
 
@@ -26,7 +27,7 @@ _serials = itertools.count()
 _LEAVES = ("input", "constant", "literal", "dim")
 
 
-class Node:
+class Node(OfOneProcess):
     """One let-bound value.
 
     ``weak`` marks a Python scalar, whose dtype gives way to its partners' (NEP 50). ``masked`` marks

@@ -42,6 +42,9 @@ class Program:
         self.names = tuple(names)
         self.graph = graph
 
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self
+
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """Every node the outputs are made of, operands first."""

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from ..errors import is_own
+from ..pickling import OfOneProcess
 from ..program.node import Graph, Node
 from ..program.program import Program
 
@@ -118,7 +119,7 @@ class Ledger(dict):
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Provenance(OfOneProcess):
     """A Program as it was derived, before the passes, and where its nodes came from.
 
     >>> import numpy as np, symgrad

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ from ..context import is_graph_mode
 from ..errors import ArgumentError, MissingPart, UnsupportedOperation
 from ..exporters import checked_format, export
 from ..kernels.kernel import Kernel, lower
-from ..named_dims import argument_names, declaration_of, declared_arguments, declared_like, is_shapes
+from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
+from ..pickling import Importable
 from ..primitives.contraction import contract
 from ..primitives.elementwise import cast
 from ..primitives.primitive import Captured, constant, literal
@@ -44,8 +46,12 @@ from .steps import Derivation, steps_of
 from .subjects import subject_of
 
 
-class DerivedFunction:
-    """Base of the derivatives; subclasses say what they derive in ``_derive``."""
+class DerivedFunction(Importable):
+    """Base of the derivatives; subclasses say what they derive in ``_derive``.
+
+    A pickle, and a copy, holds what was asked for: the function and the flags. All that follows from them (cached
+    properties) is made again where it is called.
+    """
 
     def __init__(self, fn: Callable, backend: str) -> None:
         self.fn = fn
@@ -53,10 +59,29 @@ class DerivedFunction:
         self.__name__ = f"{self.verb}({getattr(fn, '__name__', type(fn).__name__)})"
         self.__doc__ = getattr(fn, "__doc__", None)
         self.__wrapped__ = fn  # whose arguments it takes, by the same names
-        self.declaration = declaration_of(fn)
-        self._compiled = self._new_compiled()
-        self._known = self._compiled.known
-        self._primal: CompiledFunction | None = None
+        _ = self._known  # what is declared and the backend are checked here
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if not isinstance(getattr(type(self), k, None), cached_property)}
+
+    @cached_property
+    def declaration(self) -> Declaration | None:
+        """The shapes that its arguments declare."""
+        return declaration_of(self.fn)
+
+    @cached_property
+    def _compiled(self) -> CompiledFunction:
+        return self._new_compiled()
+
+    @cached_property
+    def _known(self) -> Callable[[tuple], Entry | None]:
+        return self._compiled.known
+
+    @cached_property
+    def _primal(self) -> CompiledFunction:
+        """The function itself, where the shapes of its outputs are asked for."""
+        assert self.declaration is not None
+        return CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
 
     verb = "derived"
     #: a sparse result has places, which need sizes: then named dims are checked, and traced as they are in the call
@@ -98,9 +123,6 @@ class DerivedFunction:
 
     def _output_shapes(self, label: str, like: Any, args: tuple, kwargs: dict[str, Any], has_aux: bool) -> Any:
         """What ``like`` declares if its arrays have the shapes of the function's outputs for these arguments."""
-        assert self.declaration is not None
-        if self._primal is None:
-            self._primal = CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
         entry = self._primal.entry(*args, **kwargs)
         outputs = entry.program.outputs
         output = unflatten(entry.structure, [outputs[v] if is_array else v for is_array, v in entry.slots])

@@ -390,6 +390,9 @@ class GradOperation:
         self.sens_param = checked_flag("sens_param", sens_param)
         self._made: dict[Any, GradientFunction] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_made": {}}
+
     def _guarded(self) -> dict[str, Any]:
         return {"get_all": self.get_all, "get_by_list": self.get_by_list, "sens_param": self.sens_param}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..compiled import CompiledFunction
 from ..errors import ArgumentError
+from ..pickling import Importable
 from ..primitives.identity import stop_gradient
 from ..tracing.local_names import bound_names, watching
 from ..tracing.provenance import SourceLine
@@ -65,7 +66,7 @@ def stopping(fn: Callable, names: Iterable[str]) -> Callable:
     return _Stopping(checked_function(fn), tuple(names))
 
 
-class _Stopping:
+class _Stopping(Importable):
     """A function whose locals become constants while it is traced; otherwise it is ``fn``."""
 
     def __init__(self, fn: Callable, names: tuple[str, ...]) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,6 @@ class JacobianFunction(DerivedFunction):
         self.has_aux = checked_flag("has_aux", has_aux)
         self.mode = mode
         self.sparse = checked_flag("sparse", sparse)
-        self._twin: JacobianFunction | None = None
-        self._blocks: dict[int, Block] = {}
         super().__init__(checked_function(fn), backend)
 
     @property
@@ -124,12 +123,17 @@ class JacobianFunction(DerivedFunction):
 
     def _with(self, sparse: bool) -> JacobianFunction:
         """The same derivative, sparse or dense."""
-        if sparse == self.sparse:
-            return self
-        if self._twin is None:
-            position = self.positions[0] if self.bare else self.positions
-            self._twin = type(self)(self.fn, position, self.has_aux, self.mode, self.backend, sparse)
-        return self._twin
+        return self if sparse == self.sparse else self._twin
+
+    @cached_property
+    def _twin(self) -> JacobianFunction:
+        position = self.positions[0] if self.bare else self.positions
+        return type(self)(self.fn, position, self.has_aux, self.mode, self.backend, not self.sparse)
+
+    @cached_property
+    def _blocks(self) -> dict[int, Block]:
+        """The blocks that were asked for contributions."""
+        return {}
 
     def _readable(self):
         return self._with(sparse=False)

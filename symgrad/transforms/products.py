@@ -5,9 +5,10 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from ..compiled import Entry, is_tracing
+from ..compiled import CompiledFunction, Entry, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
 from ..errors import ArgumentError, ShapeError
@@ -133,9 +134,11 @@ class _Pullback(_AlongInputs):
         outputs, _ = output_nodes(main, self.__name__)
         return Derivation(outputs, nodes, checked_sens(v, outputs, self.__name__), modes=("reverse",))
 
+    @cached_property
+    def _primal(self) -> CompiledFunction:
+        return _derived(SymbolicFunction, self.fn, self.backend)._compiled  # the trace that vjp has made
+
     def _shape_along(self, inputs, v, declared):
-        if self._primal is None:  # the trace that vjp has made
-            self._primal = _derived(SymbolicFunction, self.fn, self.backend)._compiled
         return self._output_shapes("v", v, inputs, {}, self.has_aux)
 
 

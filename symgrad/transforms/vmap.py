@@ -8,13 +8,14 @@ derivatives, kernels and closed forms follow.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..compiled import Entry
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
-from ..named_dims import argument_names
+from ..named_dims import argument_names, declaration_of
 from ..primitives.contraction import transpose
 from ..primitives.elementwise import CAST
 from ..primitives.lifting import Lifting
@@ -40,8 +41,12 @@ class MappedFunction(DerivedFunction):
         self.in_axes = in_axes
         self.out_axes = out_axes
         super().__init__(fn, backend)
-        if self.declaration is not None:
-            self.declaration = MappedDeclaration(fn, self.declaration, in_axes)
+
+    @cached_property
+    def declaration(self) -> MappedDeclaration | None:
+        """The shapes that its arguments declare."""
+        own = declaration_of(self.fn)
+        return None if own is None else MappedDeclaration(self.fn, own, self.in_axes)
 
     def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
         names = [*argument_names(self.fn, len(args)), *kwargs]

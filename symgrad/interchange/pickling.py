@@ -1,0 +1,26 @@
+"""Programs in pickles: as JSON, which says the same in every process."""
+
+from __future__ import annotations
+
+import copyreg
+import json
+from typing import Any
+
+from ..program.program import Program
+from .field import Field
+from .reading import MEMBERS, read_program
+from .writing import written_program
+
+
+def pickled(program: Program) -> Any:
+    """What ``pickle`` keeps of a Program; an UnsupportedOperation where it holds what JSON has no place for."""
+    return unpickled, (json.dumps(written_program(program)),)
+
+
+def unpickled(text: str) -> Program:
+    """The Program that ``pickled`` kept, in a graph of its own."""
+    members = json.loads(text)
+    return read_program({key: Field(members[key], key) for key in MEMBERS}).program
+
+
+copyreg.pickle(Program, pickled)
