@@ -39,6 +39,8 @@ _KIND = re.compile(r"[a-z][a-z_]{0,31}")
 _KEY = re.compile(r"[0-9a-f]{32,128}")
 _ENTRY = re.compile(r"[0-9a-f]{64}\.bin")  # named by its checksum; the suffix is for systems that insist on one
 _HALF = "half-"  # begins the name of a file that is being written
+#: no link is followed, and a FIFO that nobody writes to is not waited for
+_READING = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 # An entry is the file KIND/KEY/CHECKSUM.bin. The checksum is the name, so content and checksum appear in one rename,
 # and a shared library has not a byte more than it should. The time of the folder KEY says when the entry was last used.
@@ -171,10 +173,15 @@ def _newest_first(place: Path) -> list[Path]:
 
 def _read(path: Path) -> bytes | None:
     """The content of a file of ours; None where it is a link, no file, or another user's."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        return stream.read() if stat.S_ISREG(status.st_mode) and is_own(status) else None
+    descriptor = os.open(path, _READING)
+    try:
+        status = os.fstat(descriptor)
+        if not (stat.S_ISREG(status.st_mode) and is_own(status)):
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read()
+    finally:
+        os.close(descriptor)
 
 
 def _write(place: Path, name: str, content: bytes) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 
 import numpy
@@ -24,8 +25,36 @@ _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _NUMPY = os.path.dirname(os.path.abspath(numpy.__file__)) + os.sep
 
 
+#: characters of a word that is shown, and of a message
+MAX_WORD, MAX_MESSAGE = 400, 10_000
+
+
+def shortened(text: str) -> str:
+    """``text`` with the middle of what is endless left out, and nothing in it that a terminal obeys or refuses.
+
+    >>> len(shortened("n" * 100_000))
+    400
+    >>> print(shortened("a" + chr(0)))
+    a\\x00
+    """
+    text = _WORD.sub(lambda found: _without_middle(found[0], MAX_WORD), text)
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], _without_middle(text, MAX_MESSAGE))
+
+
+def _without_middle(text: str, most: int) -> str:
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+
+
+_WORD = re.compile(rf"\S{{{MAX_WORD},}}")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
 class SymgradError(Exception):
     """Base of every error that symgrad raises on purpose."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*[shortened(a) if isinstance(a, str) else a for a in args])
 
 
 class ArgumentError(SymgradError, ValueError):
@@ -99,6 +128,14 @@ class LoadError(SymgradError, ValueError):
     """A document that is not a Program in the JSON form, said with the place in it."""
 
 
+class MissingFile(LoadError, FileNotFoundError):
+    """There is no file of this name to load."""
+
+
+class UnreadableFile(LoadError, OSError):
+    """A file that cannot be read: a folder, or one that the user may not open."""
+
+
 class ResultTooLarge(SymgradError, MemoryError):
     """A dense result that would not fit into memory."""
 
@@ -135,8 +172,21 @@ def at_user_line(message: str) -> str:
     where = user_location()
     if where is None:
         return message
-    text = linecache.getline(*where).strip()
+    text = source_line(*where)
     return f"{message}\n  at {_place(*where)}" + (f"\n    {text}" if text else "")
+
+
+def source_line(file: str, number: int) -> str:
+    """The text of a line without its indentation; empty where there is none."""
+    return "".join(source_lines(file)[number - 1 : number]).strip()
+
+
+def source_lines(file: str) -> list[str]:
+    """The lines of a file that code came from; none where it cannot be read."""
+    try:
+        return linecache.getlines(file)
+    except ValueError:  # code that was made by hand may have any text for the name of its file
+        return []
 
 
 def _place(file: str, line: int) -> str:

@@ -98,6 +98,34 @@ def test_a_link_in_place_of_an_entry_is_no_entry(folder, tmp_path):
 
 
 @posix
+@pytest.mark.parametrize("make", [lambda path: os.mkfifo(path), os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_what_is_no_file_in_place_of_an_entry_is_none_and_nobody_waits_for_it(folder, make):
+    disk_cache.store("programs", KEY, b"content")
+    path = entry(folder)
+    path.unlink()
+    make(path)
+    before = len(os.listdir("/dev/fd"))
+    assert disk_cache.load("programs", KEY) is None
+    assert disk_cache.file("programs", KEY) is None
+    assert len(os.listdir("/dev/fd")) == before
+    assert disk_cache.store("programs", KEY, b"other")
+    assert disk_cache.load("programs", KEY) == b"other"
+    disk_cache.clear()
+
+
+@posix
+@pytest.mark.parametrize("place", ["programs", f"programs/{KEY}", "swept"])
+def test_a_fifo_in_place_of_a_folder_of_the_cache_is_not_waited_for(folder, place):
+    disk_cache.store("programs", disk_cache.key("other"), b"content")
+    if (folder / place).exists():
+        (folder / place).rename(folder / "away")
+    os.mkfifo(folder / place)
+    assert disk_cache.load("programs", KEY) is None
+    assert disk_cache.store("programs", KEY, b"content") == (place == "swept")
+    disk_cache.clear()
+
+
+@posix
 def test_an_entry_or_a_folder_of_it_that_others_can_write_is_none(folder):
     for path in (lambda: entry(folder), lambda: folder / "programs" / KEY, lambda: folder / "programs"):
         disk_cache.store("programs", KEY, b"content")

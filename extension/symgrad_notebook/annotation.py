@@ -9,12 +9,12 @@ import contextlib
 import html
 import inspect
 import io
-import linecache
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import symgrad
+from symgrad.errors import source_lines
 from symgrad.kernels.explanation import node_step
 from symgrad.kernels.kernel import optimized
 from symgrad.kernels.spelled import spelled
@@ -168,7 +168,7 @@ def _source_lines(function: Callable) -> dict[int, LineCost]:
     code = code_of(function)
     if code is None:
         return {}
-    whole = linecache.getlines(code.co_filename)
+    whole = source_lines(code.co_filename)
     if not whole:
         return {}
     if code.co_filename.startswith("<") or "ipykernel" in code.co_filename:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled import Entry, is_tracing
-from ..errors import ArgumentError, at_user_line
+from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
 from ..exporters import checked_format, export
 from ..interchange.limits import MOST_BYTES
 from ..named_dims import Declaration, Placeholder, declared_like, is_shapes
@@ -154,8 +154,8 @@ def load(path: str | os.PathLike[str], *, backend: str = "auto") -> LoadedFuncti
 
     It runs, ``check()`` compares it with what it computed where it was exported, and it can be differentiated and
     exported further. The file is data: it is checked in every particular, and nothing in it is executed or imported. A
-    LoadError names the place of whatever is not as ``docs/program_schema.md`` says; a MissingPart says that scipy is
-    needed.
+    LoadError names the place of whatever is not as ``docs/program_schema.md`` says; of its kind are MissingFile (also a
+    FileNotFoundError) and UnreadableFile (also an OSError). A MissingPart says that scipy is needed.
 
     >>> import numpy as np, symgrad, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "slope.json")
@@ -170,6 +170,12 @@ def load(path: str | os.PathLike[str], *, backend: str = "auto") -> LoadedFuncti
     >>> symgrad.jacobian(slope)(np.array([0.0, 1.0]))[0]
     array([2., 0.])
     """
-    with open(path, "rb") as file:
-        content = file.read(MOST_BYTES + 1)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise MissingFile(f"there is no file {os.fspath(path)!r}; export the derivative to it first.") from None
+    except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableFile(f"{os.fspath(path)!r} cannot be read: {reason}.") from None
     return LoadedFunction(read_document(content), backend)

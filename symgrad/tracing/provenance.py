@@ -6,14 +6,13 @@ interns its nodes is a ``Ledger``.
 
 from __future__ import annotations
 
-import linecache
 import sys
 from collections import Counter
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ..errors import is_own
+from ..errors import is_own, source_line
 from ..pickling import OfOneProcess
 from ..program.node import Graph, Node
 from ..program.program import Program
@@ -31,7 +30,7 @@ class SourceLine(NamedTuple):
     @property
     def text(self) -> str:
         """The line itself, stripped; empty where the source is not to be had."""
-        return linecache.getline(self.file, self.number).strip()
+        return source_line(self.file, self.number)
 
 
 Stack = tuple[SourceLine, ...]

@@ -24,7 +24,7 @@ from ..closed_form.latex import aligned
 from ..closed_form.matrix import required_forms
 from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
 from ..context import is_graph_mode
-from ..errors import ArgumentError, MissingPart, UnsupportedOperation
+from ..errors import ArgumentError, MissingPart, UnsupportedOperation, shortened
 from ..exporters import checked_format, export
 from ..kernels.kernel import Kernel, lower
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
@@ -56,7 +56,7 @@ class DerivedFunction(Importable):
     def __init__(self, fn: Callable, backend: str) -> None:
         self.fn = fn
         self.backend = backend
-        self.__name__ = f"{self.verb}({getattr(fn, '__name__', type(fn).__name__)})"
+        self.__name__ = shortened(f"{self.verb}({getattr(fn, '__name__', type(fn).__name__)})")
         self.__doc__ = getattr(fn, "__doc__", None)
         self.__wrapped__ = fn  # whose arguments it takes, by the same names
         _ = self._known  # what is declared and the backend are checked here

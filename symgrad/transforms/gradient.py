@@ -10,7 +10,7 @@ from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import Entry, Shapes
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
-from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning
+from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..primitives.contraction import identity as delta
 from ..primitives.contraction import ones
 from ..primitives.identity import mark
@@ -211,8 +211,8 @@ class GradientFunction(DerivedFunction):
         for weight, flow in zip(self.weights or (), flows, strict=True):
             if flow is None:
                 warnings.warn(
-                    f"the output does not depend on the weight {weight.name!r}, so its gradient is zero. Where the "
-                    "function does read it, it must not do so through np.asarray, which hides it from the trace.",
+                    f"the output does not depend on the weight {shortened(weight.name)!r}, so its gradient is zero. "
+                    "Where the function reads it, it must not do so through np.asarray, which hides it from the trace.",
                     UnusedWeightWarning,
                     stacklevel=2,
                 )

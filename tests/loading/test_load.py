@@ -64,8 +64,14 @@ def test_a_file_is_loaded(tmp_path):
 
 
 def test_what_is_not_there_and_what_is_no_document(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError) as missing:
         sg.load(tmp_path / "no.json")
+    assert isinstance(missing.value, LoadError)
+    assert "no.json" in str(missing.value)
+    for unreadable in (tmp_path, "no\0name", "n" * 100_000):
+        with pytest.raises(OSError, match="cannot be read") as refused:
+            sg.load(unreadable)
+        assert isinstance(refused.value, LoadError)
     (tmp_path / "it.json").write_bytes(b"\x89PNG")
     with pytest.raises(LoadError, match="not UTF-8"):
         sg.load(tmp_path / "it.json")
