@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from operator import itemgetter
+from types import CodeType
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .errors import TracingError, at_user_line
+from .errors import TracedAgain, TracingError, at_user_line, is_own, shortened
 from .kernels.kernel import Kernel, check_backend, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Declared, Placeholder, argument_names
 from .program.node import Node
 from .program.program import Program
-from .signature import Call, key_of_arrays
+from .signature import Call, VaryingInts, ints_of, key_of_arrays
 from .tensor import Parameter, Tensor
 from .tracing.guards import Surroundings
+from .tracing.host_scalars import Host, NotAValue
 from .tracing.provenance import Ledger
 from .tracing.sizes import Size
 from .tracing.trace import Trace, as_node, current
 from .tracing.tracer import Tracer
 from .tracing.tree import LEAF, flatten, leaf_labels, tree_map, unflatten
 
+_MANY_FUNCTIONS = 1000  # of one source that are traced before a warning
+_MAX_SIGNATURES = 256  # kept of a function
 _MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
+_TRACED_TOO_OFTEN = (
+    "is traced again at nearly every call, for another shape or another value of an argument that is no array, and the "
+    "oldest traces are forgotten. Pass numbers that change as floats or arrays, and compute with them by operators and "
+    "NumPy (np.sqrt, not math.sqrt); where sizes change, declare them by names (sg.Array['n'])."
+)
 
 
 class Assembled(Protocol):
@@ -57,10 +69,11 @@ class Entry:
         backend: str,
         keywords: tuple[str, ...],
         given: Sequence[tuple[str, Any]],
+        host: Host | None = None,
     ) -> None:
         """``names`` are those of the arrays of each argument, ``keywords`` those passed by name, the last ones.
 
-        ``given`` are the arguments themselves, each with what it is called.
+        ``given`` are the arguments themselves, each with what it is called; ``host`` what Python computes of ints.
         """
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
@@ -80,8 +93,10 @@ class Entry:
         self.argument_names = names
         self.keywords = keywords
         self.taken_as = [(label, *_without_arrays(value)) for label, value in given]
-        labels = [n for own in names for n in own] + [p.name for p in self.parameters]
-        self.program = Program(inputs + parameter_nodes, nodes, labels, trace.graph)
+        self.host = host
+        computed, called = ([], []) if host is None else (host.nodes, host.labels)
+        labels = [*(n for own in names for n in own), *called, *(p.name for p in self.parameters)]
+        self.program = Program([*inputs, *computed, *parameter_nodes], nodes, labels, trace.graph)
         self._traced = len(trace.graph.table)
         known = set(self.program.inputs)
         if any(n.primitive.name == "input" and n not in known for n in self.program.nodes):
@@ -260,13 +275,16 @@ class CompiledFunction:
         self._entries: dict[Any, list[Entry]] = {}
         self._by_arrays = self._entries if shapes is None else {}
         self._bound: dict[Any, Any] = {}
+        self._ints = VaryingInts(_MAX_SIGNATURES)
+        self._has_warned = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         entry = None if kwargs else self.known(args)
         if entry is not None:
             return entry.run(args)
         call = self._call(args, kwargs)
-        return self._serving(call).run(call.leaves, call.wraps)
+        running, leaves = self._running(call)
+        return running.run(leaves, call.wraps)
 
     def known(self, args: tuple) -> Entry | None:
         """The trace that serves arrays and floats such as it has served; None where more has to be looked at.
@@ -330,16 +348,51 @@ class CompiledFunction:
         named = call.read_named(*self.shapes(args, kwargs), self._bound)
         return Call(args, kwargs).read() if self.concrete else named
 
+    def _kept(self, key: tuple, call: Call) -> tuple[Entry, Sequence[Any]] | None:
+        """The trace of this signature that serves a call, and its inputs."""
+        for entry in self._entries.get(key, ()):
+            leaves = call.leaves if entry.host is None else entry.host.inputs(call.leaves, ints_of(call.key))
+            if leaves is not None and entry.serves(leaves, call.sizes):
+                self.latest = entry
+                return entry, leaves
+        return None
+
     def _serving(self, call: Call) -> Entry:
-        for entry in self._entries.get(call.key, ()):
-            if entry.serves(call.leaves, call.sizes):
-                break
-        else:
-            entry = self._new_entry(*call.stand_ins(), call.key, Trace(call.sizes))
-        self.latest = entry
+        """The trace that serves a call, in which ints are what they are."""
+        found = self._kept(call.key, call)
+        if found is not None:
+            return found[0]
+        self.latest = entry = self._new_entry(*call.stand_ins(), call.key, Trace(call.sizes))
         return entry
 
-    def _new_entry(self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Any, trace: Trace) -> Entry:
+    def _running(self, call: Call) -> tuple[Entry, Sequence[Any]]:
+        """The trace that runs, and its inputs: ints are part of the signature until they change."""
+        found = self._kept(call.key, call)
+        varying, key = self._ints.of(call.key) if found is None and self.cache else ((), ())
+        if not varying:
+            return found or (self._serving(call), call.leaves)
+        found = self._kept(key, call)
+        if found is not None:
+            return found
+        trace = Trace(call.sizes)
+        host = Host(varying, trace)
+        try:
+            self.latest = entry = self._new_entry(*call.stand_ins(), key, trace, host)
+            return entry, host.inputs(call.leaves, ints_of(call.key)) or call.leaves
+        except NotAValue as needed:
+            which: Collection[int] = needed.which
+        except Exception:  # the function's own, or it takes nothing but an int
+            which = ()
+        host.close()
+        entry = None if which else self._serving(call)
+        self._ints.fix(call.key, which or varying)
+        return self._running(call) if entry is None else (entry, call.leaves)
+
+    def _new_entry(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Any, trace: Trace, host: Host | None = None
+    ) -> Entry:
+        if self.cache and not self._entries:
+            _note_first_trace(self.watched)
         surroundings = Surroundings(self.watched)
         with trace:
             inputs: list[Node] = []
@@ -347,7 +400,7 @@ class CompiledFunction:
 
             def lift(value: Any, label: str) -> Any:
                 names.append([])
-                return _lift(value, trace, inputs, names[-1], label)
+                return _lift(value, trace, inputs, names[-1], label, host)
 
             given = [*zip(self.names(len(args), kwargs), args, strict=True), *kwargs.items()]
             traced = [lift(v, label) for label, v in given[: len(args)]]
@@ -358,21 +411,58 @@ class CompiledFunction:
                 if isinstance(error.__cause__, TracingError):
                     raise error.__cause__ from None
                 raise
-            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs), given)
+            if host is not None:
+                host.finish(outputs)
+            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs), given, host)
         surroundings.watch_weights(entry.weights_read)
         if self.cache and key is not None and not surroundings.drew_random_numbers():
-            kept = self._entries.setdefault(key, [])
-            kept.insert(0, entry)
-            del kept[_MOST_ENTRIES:]
+            self._keep(key, entry)
         return entry
 
+    def _keep(self, key: Any, entry: Entry) -> None:
+        """Remember a trace; the oldest is forgotten where there are too many."""
+        kept = self._entries.setdefault(key, [])
+        kept.insert(0, entry)
+        forgotten = [*kept[_MOST_ENTRIES:]] if entry.host is not None else []
+        del kept[_MOST_ENTRIES:]
+        while len(self._entries) > _MAX_SIGNATURES:
+            forgotten += self._entries.pop(next(iter(self._entries)))
+        if forgotten and not self._has_warned:
+            self._has_warned = True
+            name = shortened(getattr(self.watched, "__name__", type(self.watched).__name__))
+            warnings.warn(at_user_line(f"{name} {_TRACED_TOO_OFTEN}"), TracedAgain, stacklevel=2)
 
-def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label: str) -> Any:
+
+#: how many functions of the same code have been traced
+_first_traces: WeakKeyDictionary[CodeType, int] = WeakKeyDictionary()
+
+
+def _note_first_trace(function: Callable) -> None:
+    """Warn once where the same line makes function after function, each of which is traced."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or is_own(code.co_filename):
+        return
+    count = _first_traces[code] = _first_traces.get(code, 0) + 1
+    if count == _MANY_FUNCTIONS:
+        warnings.warn(
+            at_user_line(
+                f"{count} functions of the same source ({shortened(code.co_name)}, line {code.co_firstlineno}) were "
+                "traced, each anew. Make the function and its derivative once, outside of the loop, and pass what "
+                "changes as an argument."
+            ),
+            TracedAgain,
+            stacklevel=2,
+        )
+
+
+def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label: str, host: Host | None = None) -> Any:
     """The argument as the function sees it while it is traced."""
     if isinstance(value, (tuple, list, dict)):
         parts, structure = flatten(value)
         labels = leaf_labels(label, value)
-        return unflatten(structure, [_lift(v, trace, inputs, names, n) for v, n in zip(parts, labels, strict=True)])
+        return unflatten(
+            structure, [_lift(v, trace, inputs, names, n, host) for v, n in zip(parts, labels, strict=True)]
+        )
     if type(value) is Placeholder:
         node = trace.new_named_input(label, value.shape, value.dtype, value.weak)
         inputs.append(node)
@@ -383,7 +473,7 @@ def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label:
         inputs.append(node)
         names.append(label)
         return Tracer(node)
-    return value
+    return host.argument(value, label) if host is not None and type(value) is int else value
 
 
 def _without_arrays(value: Any) -> tuple[Any, tuple[tuple[bool, Any], ...]]:

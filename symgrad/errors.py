@@ -96,6 +96,10 @@ class UnusedWeightWarning(UserWarning):
     """A gradient is zero because the function never computed with the weight it is taken by."""
 
 
+class TracedAgain(UserWarning):
+    """A function is traced at nearly every call: something changes that every trace holds fixed."""
+
+
 class StaleView(TracingError):
     """A view of a traced array was used after the array it looks into was written to."""
 

@@ -6,7 +6,8 @@ that is not an array or a float. Where arguments declare shapes it holds these i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .errors import ArgumentTypeError, ShapeError
 from .named_dims import Declared, Placeholder, Sizes
 from .program.dims import Shape
 from .tensor import Tensor
+from .tracing.host_scalars import MAX_INT
 from .tracing.trace import as_node, plain_array
 from .tracing.tree import flatten, unflatten
 
@@ -199,3 +201,52 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         ) from None
     key.append((kind, value))
     return False
+
+
+def ints_of(key: tuple) -> list[int]:
+    """The ints among the arguments that have this signature, in order."""
+    return [part[1] for part in key if _is_int(part)]
+
+
+def _is_int(part: Any) -> bool:
+    return type(part) is tuple and len(part) == 2 and part[0] is int
+
+
+class VaryingInts:
+    """Which int arguments change from call to call, by their number; for at most so many signatures."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[tuple, _Ints] = {}
+
+    def of(self, key: tuple) -> tuple[set[int], tuple]:
+        """The ints that change in calls like the one with this signature, and the signature with them left open."""
+        ints = ints_of(key)
+        if not ints:
+            return set(), key
+        found = self._like(key, ints)
+        found.varying.update([k for k, (now, then) in enumerate(zip(ints, found.first, strict=True)) if now != then])
+        values = {k for k in found.varying - found.fixed if abs(ints[k]) <= MAX_INT}
+        number = itertools.count()
+        return values, tuple([int if _is_int(part) and next(number) in values else part for part in key])
+
+    def fix(self, key: tuple, which: Collection[int]) -> None:
+        """Take these as part of the signature from now on."""
+        self._like(key, ints_of(key)).fixed.update(which)
+
+    def _like(self, key: tuple, ints: list[int]) -> _Ints:
+        general = tuple([int if _is_int(part) else part for part in key])
+        if general not in self._known:
+            while len(self._known) >= self._most:
+                del self._known[next(iter(self._known))]
+            self._known[general] = _Ints(ints)
+        return self._known[general]
+
+
+class _Ints:
+    """The first ints of a signature, which of them have changed since, and which must stay part of it."""
+
+    def __init__(self, first: list[int]) -> None:
+        self.first = first
+        self.varying: set[int] = set()
+        self.fixed: set[int] = set()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.signature import Call, key_of_arrays
+from symgrad.signature import Call, VaryingInts, ints_of, key_of_arrays
 
 X = np.arange(3.0)
 PLAIN = [(), (X,), (X, X), (1.5,), (X, 2.0, X.astype(np.float32)), (np.array(1.0),), (np.ones((2, 0), np.int8), X)]
@@ -30,3 +30,19 @@ def test_signatures_of_different_arguments_differ():
     assert scalars[0] == scalars[1]
     assert tensors[0] == tensors[1]
     assert len(set(keys)) == len(keys) - 2
+
+
+def test_ints_are_left_open_once_they_have_changed():
+    seen = VaryingInts(4)
+    keys = [Call((X, k, (7, True), 2**60 + k), {"step": 2 * k}).read().key for k in range(3)]
+    assert [ints_of(key) for key in keys] == [[k, 7, 2**60 + k, 2 * k] for k in range(3)]
+    assert seen.of(keys[0]) == (set(), keys[0])
+    varying, left_open = seen.of(keys[1])
+    assert varying == {0, 3}  # what no dtype of 64 bits and no float holds stays
+    assert seen.of(keys[2])[0] == {0, 3}
+    assert left_open != seen.of(keys[2])[1]
+    seen.fix(keys[0], {0})
+    assert seen.of(keys[2])[0] == {3}
+    for k in range(10):
+        seen.of(Call((np.ones(k), k), {}).read().key)
+    assert len(seen._known) == 4

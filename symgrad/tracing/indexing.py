@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, is_named, normal, size
 from ..program.node import Node
 from .sizes import Size, concrete
-from .trace import SIZES_FIX, as_node, running
+from .trace import SIZES_FIX, as_node, running, stands_for_number
 
 
 def get(x: Node, index: Any) -> tuple[Node, bool]:
@@ -112,6 +113,8 @@ def _as_index(e: Any) -> Any:
         return slice(*[v.dim if isinstance(v, Size) else v for v in (e.start, e.stop, e.step)])
     if isinstance(e, Size):
         return e.dim
+    if stands_for_number(e):
+        return operator.index(e)
     node = getattr(e, "_symgrad_node", None)
     if node is not None:
         if node.dtype.kind == "f":

@@ -253,6 +253,11 @@ def running() -> Trace:
     return trace
 
 
+def stands_for_number(value: Any) -> bool:
+    """True for a Python number that is computed at every call; see ``host_scalars``."""
+    return hasattr(type(value), "_exact")
+
+
 def as_node(value: Any) -> Node:
     """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
     if type(value) is float or type(value) is int:

@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..program.dims import size
 from ..program.node import Node
 from . import indexing, views
 from .sizes import shown, shown_shape
-from .trace import array_node, as_node, current, running
+from .trace import array_node, as_node, current, running, stands_for_number
 from .views import Along
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
@@ -328,13 +328,17 @@ class Tracer:
         return other // self, other % self
 
     def __pow__(self, other: Any) -> Any:
-        if type(other) in (int, float):  # NumPy's own short cuts
-            short = _SHORT_POWERS.get(other) if self.dtype.kind == "f" else None
-            if self.dtype.kind == "b" and self.shape and other == 2 and type(other) is int:
-                short = f.square
-            if short is not None:
-                return Tracer(short(self._symgrad_node))
+        if type(other) in (int, float) or stands_for_number(other):
+            for exponent, short in self._short_powers():
+                if other == exponent:
+                    return Tracer(short(self._symgrad_node))
         return _binary(f.power, self, other)
+
+    def _short_powers(self) -> Iterable[tuple[float, Template]]:
+        """The exponents for which NumPy takes another function."""
+        if self.dtype.kind == "f":
+            return _SHORT_POWERS.items()
+        return [(2, f.square)] if self.dtype.kind == "b" and self.shape else []
 
     def __rpow__(self, other: Any) -> Any:
         return _binary(f.power, other, self)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..compiled import CompiledFunction, Entry, is_tracing
@@ -185,19 +184,18 @@ class _HessianProduct(_AlongInputs):
         return Derivation(outputs, nodes, seeds, tangents, modes=("forward",), twice=True, summed=True)
 
 
-_made: weakref.WeakKeyDictionary[Any, dict[Any, DerivedFunction]] = weakref.WeakKeyDictionary()
-
-
 def _derived(kind: type, fn: Callable, *options: Any) -> Any:
-    """The derived function of ``fn``, made once while ``fn`` lives."""
+    """The derived function of ``fn``, made once; those that were not asked for longest are forgotten."""
     try:
-        known = _made.setdefault(fn, {})
+        hash(fn)
     except TypeError:
         return kind(fn, *options)
-    key = (kind, *options)
-    if key not in known:
-        known[key] = kind(fn, *options)
-    return known[key]
+    return _made(kind, fn, *options)
+
+
+@lru_cache(maxsize=64)
+def _made(kind: type, fn: Callable, *options: Any) -> Any:
+    return kind(fn, *options)
 
 
 def _as_tuple(inputs: Any) -> tuple:

@@ -50,6 +50,11 @@ def subject_of(
         arrays = [np.asarray(a) for a in entry.arguments(leaves)]
     else:
         entry = derived._entry(args, kwargs)
+        if entry.host is not None:
+            raise ArgumentError(
+                f"{derived.__name__}: the latest call took an int that changes from call to call, and Python computes "
+                "a part of it; pass example arguments, for whose ints the export then is."
+            )
     program, conditions, traced = _guarded(entry)
     called = safe_name(_called(derived))
     name = safe_name(f"{derived.verb}_{called}")

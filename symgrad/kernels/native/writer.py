@@ -211,7 +211,7 @@ class NativeWriter(Writer):
         native = {n for run in runs for n in run.bases}
         for node in self.program.inputs:
             if node in native and node.weak:
-                self._contiguous[node] = self.assign(f"np.array({self.names[node]}, np.float64)")
+                self._contiguous[node] = self.assign(f"np.array({self.names[node]}, np.{node.dtype.name})")
         for node in native:
             if node.primitive.name == "constant":
                 value = self.namespace[self.names[node]]
