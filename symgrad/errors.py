@@ -100,6 +100,10 @@ class TracedAgain(UserWarning):
     """A function is traced at nearly every call: something changes that every trace holds fixed."""
 
 
+class CompilerWarning(UserWarning):
+    """The C compiler that kernels should be built with does not work; they run on NumPy."""
+
+
 class StaleView(TracingError):
     """A view of a traced array was used after the array it looks into was written to."""
 

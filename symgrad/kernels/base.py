@@ -31,6 +31,8 @@ class Kernel(OfOneProcess):
 
     #: whether NumPy may warn of values while the function runs
     needs_errstate = True
+    #: why compiled C does not serve, where it was asked for
+    why_not = ""
 
     def __init__(
         self,
@@ -77,7 +79,7 @@ class Kernel(OfOneProcess):
         return self.backend == "native"
 
     def _why(self) -> str:
-        return _REASONS[self.backend]
+        return _REASONS[self.backend] + (f"; not compiled, since {self.why_not}" if self.why_not else "")
 
     @cached_property
     def call(self) -> Callable[..., tuple]:

@@ -146,8 +146,9 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     """Compile ``program`` for a backend.
 
     ``numpy`` gives NumPy's values to the bit; ``numexpr`` runs elementwise regions through numexpr; ``native``
-    compiles C, and is as ``auto`` without it where there is no compiler; ``auto`` begins with NumPy, large arrays
-    block by block, and goes on with compiled C as soon as that pays and is built.
+    compiles C, and is as ``auto`` without it where there is no compiler (a warning says where one does not work);
+    ``auto`` begins with NumPy, large arrays block by block, and goes on with compiled C as soon as that pays and is
+    built.
     """
     check_backend(backend)
     ready = fold_constants(optimized(program))
@@ -160,9 +161,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
 
 def _fastest(program: Program, backend: str, plain: Callable[[], Kernel]) -> Kernel:
     """The compiled kernel of a program whose dims are ints, or one that becomes it when that pays."""
-    if backend == "native":
-        return NativeKernel.built(program)[0] or plain()
-    return TieredKernel(program, plain)
+    return NativeKernel.or_plain(program, plain) if backend == "native" else TieredKernel(program, plain)
 
 
 def _lowered(program: Program, backend: str, sizes: Mapping[Any, int]) -> Kernel:

@@ -48,7 +48,7 @@ class NativeCode:
             raise BackendError(f"it needs {len(self._functions)} different C functions, more than {_MOST_FUNCTIONS}")
         chain = compiler.toolchain()
         if chain is None:
-            raise BackendError("no C compiler was found (SYMGRAD_CC names one; cc is the default)")
+            raise BackendError(compiler.why_none())
         return chain.source(list(self._functions))
 
     def kept(self) -> Callable | None:

@@ -1,23 +1,28 @@
 """The machine's C compiler: found, asked what it can do, and run; what it makes is kept in the disk cache.
 
-``SYMGRAD_CC`` names the compiler; empty, it says that there is none.
+``SYMGRAD_CC`` names the compiler; empty, it says that there is none. A compiler that was stopped or hangs has said
+nothing about what it can do: that is not kept for other processes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from ... import disk_cache
-from ...errors import BackendError
+from ...errors import BackendError, CompilerWarning, at_user_line
 from .spelling import VECTORISED
 
 #: arithmetic stays IEEE's and NumPy's: no contraction to fused operations, no reordering; only errno and traps go
@@ -28,7 +33,10 @@ _FLAGS = (
 )
 _NATIVE = "-march=native"
 _PROBE = "int probe(void) { return 0; }\n"
-_MOST_SECONDS = 120
+#: seconds that the compiler may take, and for how many bytes of source it gets one more
+_MOST_SECONDS, _BYTES_A_SECOND = 10.0, 4000.0
+#: what compilers say when the programs that they run were stopped
+_STOPPED = ("signal terminated program", "due to signal", "unable to execute command")
 _TWO = {"pow", "atan2", "hypot"}
 
 _ARGUMENTS = "(char **p, const int64_t *d, int64_t lo, int64_t hi)"
@@ -36,6 +44,8 @@ _ARGUMENTS = "(char **p, const int64_t *d, int64_t lo, int64_t hi)"
 _lock = threading.Lock()
 _running: set[subprocess.Popen] = set()
 _found: dict[str, Toolchain | None] = {}
+_why_none: dict[str, str] = {}
+_told: set[str] = set()
 _closing = threading.Event()
 _libraries: dict[str, ctypes.PyDLL] = {}
 
@@ -65,32 +75,62 @@ class Toolchain:
 
     def build(self, source: str, target: Path) -> None:
         """Compile ``source`` into the shared library ``target``; a BackendError with what the compiler said."""
-        if _closing.is_set():
-            raise BackendError("the process is at its end")
         text = target.with_suffix(".c")
-        text.write_text(source)
+        limit = _MOST_SECONDS + len(source) / _BYTES_A_SECOND
         try:
-            running = subprocess.Popen(
-                [self.command, *self.flags, "-o", str(target), str(text), *self.libraries],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+            text.write_text(source)
+            status, told = _run([self.command, *self.flags, "-o", str(target), str(text), *self.libraries], limit)
+        except subprocess.TimeoutExpired:
+            raise Hanging(f"the C compiler {self.command!r} was not done after {limit:.0f} s") from None
         except OSError as error:
             raise BackendError(f"the C compiler {self.command!r} did not start: {error}") from None
-        _running.add(running)
-        try:
-            _, told = running.communicate(timeout=_MOST_SECONDS)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            running.communicate()
-            raise BackendError(f"the C compiler {self.command!r} took more than {_MOST_SECONDS} s.") from None
-        finally:
-            _running.discard(running)
-        if running.returncode:
+        if _closing.is_set() or not 0 <= status < 128 or any(words in told for words in _STOPPED):
+            raise Stopped(f"the C compiler {self.command!r} was stopped")
+        if status:
             said = told.strip().splitlines()
             raise BackendError(f"the C compiler {self.command!r} refused a kernel: {said[0] if said else 'no message'}")
+
+
+class Stopped(BackendError):
+    """The compiler did not come to its end."""
+
+
+class Hanging(Stopped):
+    """The compiler took longer than any kernel should."""
+
+
+def _run(command: list[str], limit: float) -> tuple[int, str]:
+    """Status and messages of a command, which a signal to this process's group does not reach."""
+    if _closing.is_set():
+        raise Stopped("the process is at its end")
+    running = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    _running.add(running)
+    try:
+        _, told = running.communicate(timeout=limit)
+        return running.returncode, told
+    finally:  # also where this thread is interrupted
+        _running.discard(running)
+        if running.returncode is None:
+            _end(running)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                running.communicate(timeout=1)
+
+
+def _end(running: subprocess.Popen) -> None:
+    """Stop a compiler and the programs that it runs."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(running.pid, signal.SIGKILL)
+        else:
+            running.kill()
 
 
 @functools.lru_cache(maxsize=2)
@@ -112,21 +152,31 @@ def _candidates(command: str) -> tuple[Toolchain, ...]:
     return tuple(chains)
 
 
-def _works(chain: Toolchain) -> bool:
-    """True where loops over every function of libm compile and load."""
+def _try(chain: Toolchain) -> None:
+    """Compile and load loops over every function of libm; a BackendError where that cannot be done."""
     vector = "-lmvec" in chain.libraries
     body = "".join(
         f"  for (int i = 0; i < 64; i++) y[i] = {n}(x[i]{', x[i]' if n in _TWO else ''});\n" for n in VECTORISED
     )
     source = f"{chain.declarations}\nvoid probe(double *restrict y, const double *restrict x) {{\n{body}}}\n"
-    with tempfile.TemporaryDirectory(prefix="symgrad-") as folder:
-        target = Path(folder) / "probe.so"
+    with _folder() as folder:
+        target = folder / "probe.so"
+        chain.build(source if vector else chain.declarations + _PROBE, target)
         try:
-            chain.build(source if vector else chain.declarations + _PROBE, target)
-            ctypes.CDLL(str(target))
-        except (BackendError, OSError):
-            return False
-    return True
+            _ = ctypes.CDLL(str(target)).probe
+        except (OSError, AttributeError):
+            raise BackendError(f"what the C compiler {chain.command!r} makes cannot be loaded") from None
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder for what the compiler reads and writes."""
+    try:
+        made = tempfile.TemporaryDirectory(prefix="symgrad-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise BackendError(f"there is no folder for what the C compiler makes: {error}") from None
+    with made as folder:
+        yield Path(folder)
 
 
 def _declarations(vector: bool) -> str:
@@ -163,7 +213,7 @@ def interrupt() -> None:
     """End the compilers that run, and start none any more: the process is at its end."""
     _closing.set()
     for process in list(_running):
-        process.kill()
+        _end(process)
 
 
 def toolchain(asks: bool = True) -> Toolchain | None:
@@ -171,7 +221,7 @@ def toolchain(asks: bool = True) -> Toolchain | None:
 
     What was found out is kept; where it is not known yet and ``asks`` is false the answer is None too.
     """
-    command = os.environ.get("SYMGRAD_CC", "cc")
+    command = _wanted()
     with _lock:
         if command in _found:
             return _found[command]
@@ -181,13 +231,50 @@ def toolchain(asks: bool = True) -> Toolchain | None:
         if kept is not None and kept.isdigit() and int(kept) < len(candidates):
             _found[command] = candidates[int(kept)]
         elif asks or not candidates:
-            began = time.perf_counter()
-            working = next((k for k, c in enumerate(candidates) if _works(c)), None)
-            _found[command] = None if working is None else candidates[working]
-            if working is not None:
-                candidates[working].probed = time.perf_counter() - began
-                disk_cache.store("native", key, str(working).encode())
+            _found[command] = _ask(command, candidates, key)
         return _found.get(command)
+
+
+def _ask(command: str, candidates: tuple[Toolchain, ...], key: str) -> Toolchain | None:
+    """The first of ``candidates`` that works; kept on disk where those before it were refused, not stopped."""
+    began, certain = time.perf_counter(), True
+    why = "no C compiler was found (SYMGRAD_CC names one; cc is the default)"
+    if command and "SYMGRAD_CC" in os.environ and not candidates:
+        why = f"SYMGRAD_CC names the C compiler {command!r}, and there is no such program"
+    for number, chain in enumerate(candidates):
+        try:
+            _try(chain)
+        except BackendError as error:
+            why = f"no working C compiler was found: {error}"
+            certain = certain and not isinstance(error, Stopped)
+            if isinstance(error, Hanging):
+                break
+        else:
+            chain.probed = time.perf_counter() - began
+            if certain:
+                disk_cache.store("native", key, str(number).encode())
+            return chain
+    _why_none[command] = why
+    return None
+
+
+def _wanted() -> str:
+    return os.environ.get("SYMGRAD_CC", "cc")
+
+
+def why_none() -> str:
+    """Why ``toolchain`` has none."""
+    return _why_none.get(_wanted(), "")
+
+
+def warn() -> None:
+    """Say once, in a warning, that the compiler that there should be does not work."""
+    command = _wanted()
+    expected = command and (_candidates(command) or "SYMGRAD_CC" in os.environ)
+    if expected and command in _why_none and command not in _told:
+        _told.add(command)
+        message = f"{why_none()}; kernels run on NumPy. SYMGRAD_CC='' says that there is no compiler."
+        warnings.warn(at_user_line(message), CompilerWarning, stacklevel=2)
 
 
 class Library:
@@ -213,37 +300,40 @@ def known(source: str) -> Library | None:
 
 
 def compiled(source: str) -> Library:
-    """``source`` built, or taken from an earlier build; a BackendError where there is no compiler."""
+    """``source`` built, or taken from an earlier build; a BackendError says why it cannot be."""
     chain = toolchain()
     if chain is None:
-        raise BackendError(
-            "backend='native' needs a C compiler: none was found that builds kernels (SYMGRAD_CC names one; cc is the "
-            "default). Install gcc or clang, or choose backend='auto'."
-        )
+        raise BackendError(why_none())
     before = known(source)
     if before is not None:
         return before
     key = disk_cache.key(source, chain.identity)
-    with tempfile.TemporaryDirectory(prefix="symgrad-") as folder:
-        target = Path(folder) / "kernel.so"
+    with _folder() as folder:
+        target = folder / "kernel.so"
         began = time.perf_counter()
-        chain.build(source, target)
+        try:
+            chain.build(source, target)
+        except Hanging as error:  # so does the next build
+            _why_none[_wanted()] = str(error)
+            _found[_wanted()] = None
+            raise
         seconds = time.perf_counter() - began + chain.probed
         chain.probed = 0.0
-        disk_cache.store("native", key, target.read_bytes())
         library = _loaded(key, target, seconds)
-    if library is None:
-        raise BackendError("what the C compiler made cannot be loaded")
+        if library is None:
+            raise BackendError(f"what the C compiler {chain.command!r} made of a kernel cannot be loaded")
+        disk_cache.store("native", key, target.read_bytes())
     return library
 
 
 def _loaded(key: str, path: Path, seconds: float) -> Library | None:
+    """The library at ``path``; None where it is none of ours."""
     try:
         library = ctypes.PyDLL(str(path))
-    except OSError:
+        library.bind.restype = ctypes.py_object
+        library.bind.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+    except (OSError, AttributeError):
         return None
-    library.bind.restype = ctypes.py_object
-    library.bind.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     with _lock:
         library = _libraries.setdefault(key, library)
     return Library(library, seconds)

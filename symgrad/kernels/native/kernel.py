@@ -12,6 +12,7 @@ from ...errors import BackendError
 from ...program.program import Program
 from ..base import Kernel
 from ..explanation import Explanation
+from . import compiler
 from .calibration import calibrate
 from .code import BUILDS, NativeCode
 from .prediction import predicted_saving
@@ -40,6 +41,18 @@ class NativeKernel(Kernel):
         for code in codes:
             _ = code.writer
         return [cls._of(code) for code in codes]
+
+    @classmethod
+    def or_plain(cls, program: Program, plain: Callable[[], Kernel]) -> Kernel:
+        """The kernel; where it cannot be built here, the one that ``plain`` makes, which says why."""
+        code = NativeCode(program)
+        try:
+            return cls(code, code.build())
+        except BackendError as error:
+            compiler.warn()
+            made = plain()
+            made.why_not = str(error)
+            return made
 
     @classmethod
     def _of(cls, code: NativeCode) -> NativeKernel | None:
@@ -136,11 +149,17 @@ class TieredKernel(Kernel):
                 self.__dict__.pop("plain", None)  # its buffers and code are memory that nothing uses any more
         except BackendError as error:
             self.why_not = str(error)
+            self._running = self._told
         finally:
             if compiles or self._native is not None:
                 self._settled.set()
         if compiles:
             calibrate(NativeKernel.built)
+
+    def _told(self, *arrays: Any) -> tuple:
+        self._running = self.plain.call
+        compiler.warn()
+        return self._running(*arrays)
 
     def explain(self) -> Explanation:
         told = (self._native or self.plain).explain()
