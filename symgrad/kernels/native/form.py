@@ -54,6 +54,11 @@ class Form(NamedTuple):
     fills: tuple[int, ...]
 
 
+def is_dealt(work: float) -> bool:
+    """True for a loop that costs enough additions to be dealt out to threads."""
+    return work >= DEALT_FROM
+
+
 class Reading:
     """Takes down the form of one region, and which views its accesses are."""
 
@@ -74,8 +79,9 @@ class Reading:
             ]
         )
         fills = tuple([self._access(views[n], n.dtype, whole) for n in region.fills])
-        deals = region.work() >= DEALT_FROM
-        self.form = Form(region.extents, region.closed, deals, tuple(self._known), points, sums, puts, fills)
+        self.form = Form(
+            region.extents, region.closed, is_dealt(region.work()), tuple(self._known), points, sums, puts, fills
+        )
 
     def _access(self, view: View, dtype: np.dtype, strides: tuple[int, ...]) -> int:
         key = (view.base, view.offset, strides)

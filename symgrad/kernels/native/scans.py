@@ -11,26 +11,34 @@ from .spelling import HELD, STORED
 def scan_loops(shape: tuple, axis: int, reverse: bool, source: tuple, target: tuple, dtype: np.dtype) -> Written:
     """Running sums along one axis, from the end where ``reverse``; ``source`` and ``target`` are strides."""
     rank = len(shape)
-    loops = [f"for (int64_t i{k} = 0; i{k} < d[{k}]; i{k}++)" for k in range(rank) if k != axis]
-    i = f"i{axis}"
-    count = f"for (int64_t {i} = 0; {i} < d[{axis}]; {i}++)"
-    if reverse:
-        count = f"for (int64_t {i} = d[{axis}] - 1; {i} >= 0; {i}--)"
-    at = [" + ".join(f"i{k} * d[{rank * (n + 1) + k}]" for k in range(rank)) for n in range(2)]
-    kind = STORED[dtype]
-    text = (
-        f"  const {kind} *const a0 = (void *)p[0];\n  {kind} *const a1 = (void *)p[1];\n"
-        f"  {' '.join(loops)} {{ {HELD[dtype]} t = 0; {count} {{ t += a0[{at[0]}]; a1[{at[1]}] = t; }} }}"
+    others = [k for k in range(rank) if k != axis]
+    loops = {k: f"for (int64_t i{k} = 0; i{k} < d[{k}]; i{k}++)" for k in others}
+    if others:
+        loops[others[0]] = f"for (int64_t i{others[0]} = lo; i{others[0]} < hi; i{others[0]}++)"
+    i, last = f"i{axis}", f"d[{axis}] - 1"
+    along = (
+        f"for (int64_t {i} = {last}; {i} >= 0; {i}--)" if reverse else f"for (int64_t {i} = 0; {i} <= {last}; {i}++)"
     )
-    return Written(text, (*shape, *source, *target), 1, ())
+    x, y = [f"a{n}[{' + '.join(f'i{k} * d[{rank * (n + 1) + k}]' for k in range(rank))}" for n in range(2)]
+    kind = STORED[dtype]
+    if axis == rank - 1:
+        nest = [*loops.values(), f"{{ {HELD[dtype]} t = 0; {along} {{ t += {x}]; {y}] = t; }} }}"]
+    else:  # a row at a time is added to the one before it
+        before = f"{y} {'+' if reverse else '-'} d[{2 * rank + axis}]]"
+        inner = loops.pop(others[-1])
+        nest = [*loops.values(), along, "{", f"const int first = {i} == {last if reverse else 0};"]
+        nest += ["#pragma omp simd", f"{inner} {y}] = (first ? 0 : {before}) + {x}];", "}"]
+    arrays = [f"const {kind} *const a0 = (void *)p[0];", f"{kind} *const a1 = (void *)p[1];"]
+    text = "\n".join("  " + line for line in (*arrays, *nest))
+    return Written(text, (*shape, *source, *target), shape[others[0]] if others else 1, ())
 
 
 def part_sums(count: int, chunks: int, dtype: np.dtype, operator: str, adds: bool) -> Written:
-    """``count`` results from the ``chunks`` copies of each that threads have made, or added to what is there."""
+    """``count`` results from the ``chunks`` copies of each, or added to what is there."""
     kind, written = STORED[dtype], "+=" if adds else "="
     text = (
         f"  const {kind} *const a0 = (void *)p[0];\n  {kind} *const a1 = (void *)p[1];\n"
         f"  for (int64_t j = 0; j < d[0]; j++) {{ {kind} t = a0[j]; "
-        f"for (int k = 1; k < {chunks}; k++) {{ {combined(operator, 't', 'a0[k * d[0] + j]')} }} a1[j] {written} t; }}"
+        f"for (int k = 1; k < d[1]; k++) {{ {combined(operator, 't', 'a0[k * d[0] + j]')} }} a1[j] {written} t; }}"
     )
-    return Written(text, (count,), count, ())
+    return Written(text, (count, chunks), count, ())

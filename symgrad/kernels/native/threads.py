@@ -1,4 +1,7 @@
-"""The threads that large loops are dealt out to; the compiled code runs without the interpreter's lock."""
+"""The threads that large loops are dealt out to; the compiled code runs without the interpreter's lock.
+
+Between two chunks the interpreter runs: there an interrupt ends the whole.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ THREADS = min(thread_count(), 16)
 
 
 def deal(call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
-    """Run a step in ``chunks`` parts of its outermost loop, on as many threads."""
+    """Run a step in ``chunks`` parts of its outermost loop, which the threads take."""
     held = [np.ascontiguousarray(a) for a in arrays]
     left = list(range(chunks))
 
@@ -28,7 +31,7 @@ def deal(call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
             if call(outer * k // chunks, outer * (k + 1) // chunks, k, *held):
                 raise BackendError("a compiled kernel got an array that it cannot read")
 
-    share(work, chunks, left.clear)
+    share(work, min(chunks, THREADS), left.clear)
 
 
 def on_contiguous(call: Callable, *arrays: Any) -> None:

@@ -20,7 +20,7 @@ from ...program.program import Program
 from ..explanation import Step as Told
 from ..explanation import named, node_step
 from ..numpy_backend import REUSED_FROM, Writer
-from .form import Reading
+from .form import Reading, is_dealt
 from .layout import View
 from .loops import Written, written
 from .memory import Block
@@ -33,7 +33,12 @@ _ON_STACK = 1 << 15
 #: additions from which a call releases the interpreter's lock
 _LONG = 20_000.0
 
-#: the copies of a result that threads make, one after another
+#: additions of one call into C, where it can be cut, so that Python sees an interrupt within a tenth of a second
+_MOST_WORK = 5e7
+#: bytes of the copies of a result that chunks beyond one a thread may make
+_MOST_COPIES = 1 << 26
+
+#: the copies of a result that chunks make, one after another
 _PARTS = Leaf("parts")
 
 
@@ -60,7 +65,7 @@ class Segment(ctypes.Structure):
 
 
 class Run:
-    """Compiled steps that follow one another: one call, or one a thread where ``chunks`` is more than 1."""
+    """Compiled steps that follow one another: one call, or ``chunks`` that threads take where that is more than 1."""
 
     def __init__(self, chunks: int) -> None:
         self.steps: list[Emitted] = []
@@ -119,13 +124,15 @@ class NativeWriter(Writer):
                 made.append((number, step))
                 continue
             step_in_c, deals = self._written(step)
-            chunks = min(THREADS, step_in_c.written.outer) if deals else 1
+            work = step.work() if isinstance(step, Region) else float(math.prod(step.node.shape))
+            chunks = self._chunks(step_in_c, work) if deals else 1
             latest = made[-1][1] if made else None
-            run = latest if isinstance(latest, Run) and latest.chunks == 1 == chunks else Run(chunks)
+            joins = isinstance(latest, Run) and latest.chunks == 1 == chunks and latest.work + work <= _MOST_WORK
+            run = latest if isinstance(latest, Run) and joins else Run(chunks)
             if run is not latest:
                 made.append((number, run))
             run.steps.append(step_in_c)
-            run.work += step.work() if isinstance(step, Region) else math.prod(step.node.shape)
+            run.work += work
             if chunks > 1 and step_in_c.written.parted:
                 together = Run(1)
                 together.steps += [self._parted(step_in_c, *p, chunks) for p in step_in_c.written.parted]
@@ -141,7 +148,14 @@ class NativeWriter(Writer):
         source, target = views[step.source], views[step.node]
         shape, dtype = step.node.shape, step.node.dtype
         loops = scan_loops(shape, step.axis, step.reverse, source.strides, target.strides, dtype)
-        return Emitted(loops, [source, target]), False
+        return Emitted(loops, [source, target]), is_dealt(math.prod(shape))
+
+    def _chunks(self, step: Emitted, work: float) -> int:
+        """The parts that the outermost loop of a step is dealt out in."""
+        chunks = max(THREADS, math.ceil(work / _MOST_WORK))
+        for access, _, _ in step.written.parted:
+            chunks = min(chunks, max(THREADS, _MOST_COPIES // _bytes(step.views[access].base)))
+        return min(chunks, step.written.outer)
 
     def _parted(self, step: Emitted, access: int, operator: str, adds: bool, chunks: int) -> Emitted:
         """Give each chunk a copy of a result of its own; the step that adds them up."""
@@ -311,7 +325,7 @@ class NativeWriter(Writer):
         ]
         nodes = [*region.points, *[r.node for r in region.reductions]]
         what = named(nodes) if nodes else ("zeros" if region.fills else "pieces put in place")
-        dealt = reading.form.deals and written(reading.form).outer > 1
+        dealt = reading.form.deals and min(THREADS, written(reading.form).outer) > 1
         why = f"one loop{f', dealt out to {THREADS} threads' if dealt else ''}"
         return Told(what, region.extents, region.work(), float(sum(sizes)), "native", why)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import symgrad
 from symgrad.errors import CompilerWarning
 from symgrad.kernels.kernel import lower
-from symgrad.kernels.native import compiler, form, kernel
+from symgrad.kernels.native import compiler, form, kernel, writer
 from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel, TieredKernel
 
@@ -83,8 +83,9 @@ def test_gradients_of_random_programs(dealt, program, seed):
     arrays = [rng.uniform(-1, 1, shape) for _ in range(2)]
     made = symgrad.value_and_grad(function(steps), (0, 1), backend="numpy").kernel(*arrays).program
     with pytest.MonkeyPatch.context() as patch:
-        if dealt:  # every loop in parts, whatever its size
+        if dealt:  # every loop in parts, whatever its size: one a thread, or as many as there are
             patch.setattr(form, "DEALT_FROM", 0.0)
+            patch.setattr(writer, "_MOST_WORK", 40.0 if seed % 2 else 1e9)
         check(made, arrays)
 
 
@@ -93,10 +94,11 @@ def test_gradients_of_random_programs(dealt, program, seed):
     ["ij,jk->ik", "ij,kj->ik", "ji,jk->ki", "bij,bjk->bik", "kij,nkj->nki", "nki,nkj->kij", "ij,ij->", "ij,j->i",
      "ij,i->j", "i,j->ij", "ijk,jk,k->i", "ij,jk,kl->li", "aij,bji->ab", "ii,ij->j"],
 )  # fmt: skip
-@pytest.mark.parametrize("dealt", [False, True])
+@pytest.mark.parametrize("dealt", [0, 1e9, 40.0])
 def test_contractions(spec, dealt, monkeypatch):
     if dealt:
         monkeypatch.setattr(form, "DEALT_FROM", 0.0)
+        monkeypatch.setattr(writer, "_MOST_WORK", dealt)
     sizes = dict(zip("abijklnm", (3, 5, 6, 7, 4, 2, 70, 9), strict=True)) | ({"i": 6, "j": 6} if "ii" in spec else {})
     rng = np.random.default_rng(3)
     arrays = [rng.normal(size=tuple(sizes[c] for c in part)) for part in spec.partition("->")[0].split(",")]
