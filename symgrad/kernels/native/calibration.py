@@ -2,6 +2,10 @@
 
 Until it has been measured, costs of a common machine serve. Measuring takes about a second, most of it the compiler's,
 and is done by the thread that builds kernels, after the first of them.
+
+The machine may be busy meanwhile, the interpreter too. So it is the processor's time of this thread that is measured,
+on arrays so short that NumPy does not give the interpreter's lock away; of many short runs, in rounds that lie apart,
+the fastest counts; and what a machine can hardly take is not believed.
 """
 
 from __future__ import annotations
@@ -30,8 +34,15 @@ MEASURED = (
 )  # fmt: skip
 #: functions so cheap that a loop is measured with several of them, since a loop of one is all memory
 _CHEAP = {"add": 8, "multiply": 8, "divide": 8, "sqrt": 4, "maximum": 8}
-_ELEMENTS = 4096
-_TIMES = 5
+#: elements of two arrays, whose difference is the price of elements alone; NumPy keeps the lock for up to 500
+_FEW, _MANY = 64, 480
+#: rounds over all functions, runs of each in a round, calls of a run
+_ROUNDS, _RUNS, _CALLS = 3, 8, 16
+#: how many times dearer or cheaper than on a common machine a function may be to be believed
+_PLAUSIBLE = 12.0
+
+#: the processor's time of this thread; where there is none, waits are what is not believed
+clock = getattr(time, "thread_time_ns", time.perf_counter_ns)
 
 
 @dataclass(frozen=True)
@@ -77,20 +88,46 @@ def calibrate(build: Callable[..., list[Any]]) -> None:
     """Measure what is not known; ``build`` compiles programs."""
     if _known() or toolchain() is None:
         return
-    kernels = build(*[_program(name) for name in MEASURED])
-    numpy, native = {}, {}
-    for name, kernel in zip(MEASURED, kernels, strict=True):
-        if kernel is None:
-            return
-        arrays, ufunc, out = _operands(name), TEMPLATES[name].ufunc, np.empty(_ELEMENTS)
-        if isinstance(ufunc, np.ufunc):
-            numpy[name] = _measured(lambda f=ufunc, a=arrays, o=out: f(*a, out=o))
-        else:
-            numpy[name] = _measured(lambda f=ufunc, a=arrays: f(*a))
-        native[name] = _measured(lambda k=kernel, a=arrays: k.call(*a)) / _CHEAP.get(name, 1)
-    found = Costs(numpy, native)
-    _known().append(found)
-    disk_cache.store("calibration", _key(), json.dumps({"numpy": numpy, "native": native}).encode())
+    names = [(name, count) for name in MEASURED for count in (_FEW, _MANY)]
+    kernels = build(*[_program(*name) for name in names])
+    if None in kernels:
+        return
+    numpy = _measured({name: _numpy_call(*name) for name in names})
+    native = _measured({n: functools.partial(k.call, *_operands(*n)) for n, k in zip(names, kernels, strict=True)})
+    found = _believed(Costs(numpy, {name: cost / _CHEAP.get(name, 1) for name, cost in native.items()}))
+    if found is not None:
+        _known().append(found)
+        content = json.dumps({"numpy": found.numpy, "native": found.native})
+        disk_cache.store("calibration", _key(), content.encode())
+
+
+def _numpy_call(name: str, count: int) -> Callable[[], Any]:
+    ufunc = TEMPLATES[name].ufunc
+    out = {"out": np.empty(count)} if isinstance(ufunc, np.ufunc) else {}
+    return functools.partial(ufunc, *_operands(name, count), **out)
+
+
+def _measured(calls: Mapping[tuple[str, int], Callable[[], Any]]) -> dict[str, float]:
+    """Nanoseconds an element, by the name, from calls on ``_FEW`` and on ``_MANY`` elements."""
+    best = dict.fromkeys(calls, math.inf)
+    for _ in range(_ROUNDS):
+        for key, call in calls.items():
+            for _ in range(_RUNS):
+                began = clock()
+                for _ in range(_CALLS):
+                    call()
+                best[key] = min(best[key], (clock() - began) / _CALLS)
+    return {name: (best[name, _MANY] - best[name, _FEW]) / (_MANY - _FEW) for name in MEASURED}
+
+
+def _believed(found: Costs) -> Costs | None:
+    """``found``, where a function's costs cannot be the common ones instead; None where that is so of most."""
+    pairs = ((found.numpy, COMMON.numpy), (found.native, COMMON.native))
+    doubtful = [n for n in MEASURED if not all(c[n] / _PLAUSIBLE <= f[n] <= c[n] * _PLAUSIBLE for f, c in pairs)]
+    if len(doubtful) > len(MEASURED) // 2:
+        return None
+    numpy, native = [{**f, **{n: c[n] for n in doubtful}} for f, c in pairs]
+    return Costs(numpy, native)
 
 
 def _key() -> str:
@@ -105,31 +142,20 @@ def _decoded(content: bytes) -> Costs | None:
         numpy, native = [{name: float(told[kind][name]) for name in MEASURED} for kind in ("numpy", "native")]
     except (ValueError, TypeError, KeyError):
         return None
-    sound = all(math.isfinite(v) and v > 0 for v in (*numpy.values(), *native.values()))
-    return Costs(numpy, native) if sound else None
+    return _believed(Costs(numpy, native))
 
 
-def _operands(name: str) -> list[np.ndarray]:
-    x = np.linspace(0.1, 0.9, _ELEMENTS)
+def _operands(name: str, count: int) -> list[np.ndarray]:
+    x = np.linspace(0.1, 0.9, count)
     template = TEMPLATES[name]
     return [x > 0.5, x, x[::-1].copy()] if template.arity == 3 else [x, x[::-1].copy()][: template.arity]
 
 
-def _program(name: str) -> Program:
+def _program(name: str, count: int) -> Program:
     graph = Graph()
     with graph:
-        inputs = [input_node(f"x{k}", a.shape, a.dtype) for k, a in enumerate(_operands(name))]
+        inputs = [input_node(f"x{k}", a.shape, a.dtype) for k, a in enumerate(_operands(name, count))]
         made = TEMPLATES[name](*inputs)
         for _ in range(_CHEAP.get(name, 1) - 1):
             made = TEMPLATES[name](made, *inputs[1:])
         return Program(inputs, [made], [n.params[0] for n in inputs], graph)
-
-
-def _measured(run: Callable[[], Any]) -> float:
-    """Nanoseconds an element of the fastest of a few runs."""
-    best = math.inf
-    for _ in range(_TIMES):
-        began = time.perf_counter_ns()
-        run()
-        best = min(best, time.perf_counter_ns() - began)
-    return max(best, 1) / _ELEMENTS
