@@ -182,11 +182,12 @@ def test_threads_share_a_kernel(backend):
     g = symgrad.grad(lambda x: np.sum(np.sin(x) * np.exp(-x)), backend=backend)
     arrays = [np.random.default_rng(k).normal(size=40_000) for k in range(4)]
     expected = [g(a) for a in arrays]
+    tolerance = 1e-13 if backend == "auto" else 0.0  # which goes on with another kernel when that is built
     wrong = []
 
     def work(k: int) -> None:
         for _ in range(20):
-            if not np.array_equal(g(arrays[k]), expected[k]):
+            if not np.allclose(g(arrays[k]), expected[k], tolerance, tolerance):
                 wrong.append(k)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]

@@ -16,13 +16,21 @@ from . import compiler
 from .calibration import calibrate
 from .code import BUILDS, NativeCode
 from .prediction import predicted_saving
+from .trial import Trial, clock
 
 #: nanoseconds that calls must have cost too much before the compiler is started
 _WASTE = 500_000.0
+#: of the time that calls of NumPy take what C might save although that is not expected
+_DOUBT = 1 / 1000
+#: how much later a kernel that was slower is tried again
+_LATER = 4.0
 #: bindings from which even the prediction is left to the thread that builds
 _LONG = 500
 #: nanoseconds a binding that planning takes: the first call looks for an earlier build where it saves more than that
 _PLANNING = 100_000.0
+#: how often a kept kernel runs in the time of planning another before that is planned, to compare
+_SPARED = 10.0
+_NOT_EXPECTED = "compiled C is not expected to be faster"
 
 
 class NativeKernel(Kernel):
@@ -71,20 +79,26 @@ class NativeKernel(Kernel):
 
 
 class TieredKernel(Kernel):
-    """NumPy's kernel first, and the compiled one from when it is built; ``backend`` says which one serves."""
+    """NumPy's kernel first, the compiled one from when it is built; ``backend`` says which one serves.
+
+    What is expected to pay is only a reason to build: which kernel stays is decided by a trial of both. The one that
+    was left, or was not expected to pay, is tried again when the calls have taken long.
+    """
 
     def __init__(self, program: Program, plain: Callable[[], Kernel]) -> None:
         self.program = program
         self._make_plain = plain
-        long = len(program.bindings) > _LONG
-        self._saving = _WASTE if long else predicted_saving(program)  # of a long one more is known after its first call
-        self._waste = 0.0
+        self._long = len(program.bindings) > _LONG  # of a long one more is known after its first call
+        saving = _WASTE if self._long else predicted_saving(program)
+        self._saving = saving or 0.0
+        self._waste, self._limit = 0.0, _WASTE
         self._native: NativeKernel | None = None
+        self._left = False
         self._settled = threading.Event()
         self._asked = False
-        self._running: Callable[..., tuple] = self._first if self._saving > 0 else self._only_plain
+        self._running: Callable[..., tuple] = self._only_plain if saving is None else self._first
         #: why no compiled kernel serves, once that is known
-        self.why_not = "" if self._saving > 0 else "compiled C is not expected to be faster"
+        self.why_not = "" if self._saving > 0 else _NOT_EXPECTED
 
     @cached_property
     def plain(self) -> Kernel:
@@ -92,12 +106,16 @@ class TieredKernel(Kernel):
         return self._make_plain()
 
     @property
+    def _serving(self) -> Kernel:
+        return self._native if self._native is not None and not self._left else self.plain
+
+    @property
     def backend(self) -> str:
-        return (self._native or self.plain).backend
+        return self._serving.backend
 
     @property
     def source(self) -> str:
-        return (self._native or self.plain).source
+        return self._serving.source
 
     @property
     def compile_seconds(self) -> float:
@@ -115,38 +133,60 @@ class TieredKernel(Kernel):
         return self._running(*arrays)
 
     def _first(self, *arrays: Any) -> tuple:
-        if self._saving >= _PLANNING * len(self.program.bindings):
-            self._build(False)
-            if self._native is not None:
-                return self._native.call(*arrays)
         self._running = self._counted
-        return self._counted(*arrays)
+        if self._saving >= _PLANNING * len(self.program.bindings):
+            self._build(False, True)
+        return self._running(*arrays)
 
     def _counted(self, *arrays: Any) -> tuple:
-        """A call of the plain kernel; when enough has been lost by it, the compiler is started."""
-        results = self.plain.call(*arrays)
-        self._waste += self._saving
-        if self._waste >= _WASTE:
+        """A call of the plain kernel; when enough may have been lost by it, the compiler is started."""
+        call = self.plain.call
+        began = clock()
+        results = call(*arrays)
+        self._waste += max(self._saving, _DOUBT * (clock() - began))
+        if self._waste >= self._limit:
             self._start()
         return results
 
-    def _start(self) -> None:
-        if not self._asked:
-            self._asked = True
-            self._running = self.plain.call
-            BUILDS.add(lambda: self._build(True))
+    def _unproven(self, *arrays: Any) -> tuple:
+        """A call of a compiled kernel that was kept; when the plain one costs little beside it, both are tried."""
+        assert self._native is not None
+        began = clock()
+        results = self._native.call(*arrays)
+        self._waste += clock() - began
+        if self._waste >= _SPARED * _PLANNING * len(self.program.bindings):
+            self._try(self._native)
+        return results
 
-    def _build(self, compiles: bool) -> None:
-        """Go on with the compiled kernel, where it is kept from before or, if it ``compiles``, can be built."""
+    def _start(self) -> None:
+        if self._asked:
+            return
+        self._asked = True
+        if self._native is not None:
+            self._try(self._native)
+            return
+        expects = self._saving > 0
+        self._running = self.plain.call
+        BUILDS.add(lambda: self._build(True, expects))
+
+    def _build(self, compiles: bool, expects: bool) -> None:
+        """Go on with the compiled kernel, where it is kept from before or, if it ``compiles``, can be built.
+
+        Where that ``expects`` it to pay, it is not built when what is known by now says otherwise.
+        """
         try:
-            if compiles and predicted_saving(self.program) <= 0:
-                raise BackendError("compiled C is not expected to be faster")
+            if compiles and expects and (predicted_saving(self.program) or 0.0) <= 0:
+                self.why_not = _NOT_EXPECTED
+                self._count_again(_WASTE)
+                return
             code = NativeCode(self.program)
             function = code.build() if compiles else code.kept()
             if function is not None:
                 self._native = NativeKernel(code, function)
-                self._running = self._native.call
-                self.__dict__.pop("plain", None)  # its buffers and code are memory that nothing uses any more
+                if compiles:
+                    self._try(self._native)
+                else:
+                    self._running = self._unproven
         except BackendError as error:
             self.why_not = str(error)
             self._running = self._told
@@ -161,15 +201,37 @@ class TieredKernel(Kernel):
         compiler.warn()
         return self._running(*arrays)
 
+    def _try(self, native: NativeKernel) -> None:
+        """Let the next calls show which kernel is faster."""
+        self._left = False
+        self._running = Trial(native.call, self.plain.call, self._decide)
+
+    def _decide(self, native_is_faster: bool) -> None:
+        if native_is_faster:
+            assert self._native is not None
+            self._running = self._native.call
+            self.__dict__.pop("plain", None)  # its buffers and code are memory that nothing uses any more
+        else:
+            self._left = True
+            self.why_not = "compiled C was slower here"
+            self._count_again(self._limit * _LATER)
+
+    def _count_again(self, limit: float) -> None:
+        """Go on with the plain kernel, and expect nothing but what ``limit`` may show."""
+        self._saving, self._waste, self._limit = 0.0, 0.0, limit
+        self._asked = False
+        self._running = self._counted
+
     def explain(self) -> Explanation:
-        told = (self._native or self.plain).explain()
-        if self._native is not None or not self.why_not:
-            waiting = "" if self._native is not None else "; compiled C takes over when enough calls have been made"
-            return replace(told, why=told.why + waiting)
-        return replace(told, why=f"{told.why}; not compiled, since {self.why_not}")
+        told = self._serving.explain()
+        if self._serving is self._native:
+            return told
+        if self.why_not:
+            return replace(told, why=f"{told.why}; not compiled, since {self.why_not}")
+        return replace(told, why=f"{told.why}; compiled C takes over when enough calls have been made")
 
     def ready(self, timeout: float | None = None) -> bool:
         if self._saving > 0 and not self._settled.is_set():
             self._start()
             self._settled.wait(timeout)
-        return self._native is not None
+        return self._serving is self._native

@@ -25,20 +25,25 @@ _LIKE |= {"reciprocal": "divide", "norm_sqrt": "sqrt", "float_power": "power", "
 _LIKE |= {"arccos": "arcsin", "arccosh": "arcsinh", "arctanh": "arcsinh", "erf": "tanh", "erfc": "tanh"}
 
 
-def predicted_saving(program: Program) -> float:
-    """The nanoseconds that compiled C is expected to save a call; what is NumPy's in both counts for nothing."""
-    known, saving = costs(), -_OWN_CALL
+def predicted_saving(program: Program) -> float | None:
+    """The nanoseconds that compiled C is expected to save a call, None where it has nothing to compute.
+
+    What is NumPy's in both counts for nothing.
+    """
+    known, saving, computes = costs(), -_OWN_CALL, False
     for node in program.bindings:
         if may_be_view(node) or node.primitive.name in ("assemble", "concatenate"):
+            computes = computes or not may_be_view(node)
             saving += _CALL / 2
         elif _loops(node):
+            computes = True
             elements = math.prod(_space(node))
             threads = THREADS if elements >= _SHARED else 1
             plain, native = _costs_of(node, known)
             saving += _CALL + elements * (plain - native + node.dtype.itemsize * _MEMORY) / threads
         elif node.primitive is not EINSUM:
             saving -= _CALL / 2
-    return max(saving, 0.0)
+    return saving if computes else None
 
 
 def _costs_of(node: Node, known: Costs) -> tuple[float, float]:

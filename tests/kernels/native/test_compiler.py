@@ -149,7 +149,7 @@ def test_a_library_that_is_none_of_ours_is_built_again(monkeypatch, tmp_path):
     assert cosine_of("native").backend == "native"
     (entry,) = kept
     build(chain, "int another(void) { return 0; }", tmp_path / "other.so")
-    store(*entry[:2], (tmp_path / "other.so").read_bytes())
+    store("native", entry[1], (tmp_path / "other.so").read_bytes())
     compiler._libraries.clear()
     built = []
     monkeypatch.setattr(compiler.Toolchain, "build", lambda self, *a: (built.append(1), build(self, *a))[1])

@@ -1,0 +1,135 @@
+"""Which kernel serves, with costs and a clock of their own: what calls really take has the last word."""
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import BackendError
+from symgrad.kernels.base import Kernel
+from symgrad.kernels.native import kernel, trial
+from symgrad.kernels.native.kernel import TieredKernel
+
+MS = 1e6
+
+
+class Machine:
+    """A machine on which calls take what it says; ``built`` counts the builds, ``served`` says what ran last."""
+
+    def __init__(self, monkeypatch, numpy, native, saving, kept=False):
+        self.now, self.built, self.served, self.calls = 0.0, 0, "", 0
+        self.costs = {"numpy": numpy, "native": native}
+        self.problem = ""
+        machine = self
+
+        class Code:
+            def __init__(self, program):
+                self.program = program
+
+            def build(self):
+                machine.built += 1
+                if machine.problem:
+                    raise BackendError(machine.problem)
+                return machine.function("native")
+
+            def kept(self):
+                return machine.function("native") if kept else None
+
+        class Native(Kernel):
+            built = None
+
+            def __init__(self, code, function):
+                super().__init__(code.program, "native", "", function)
+
+        monkeypatch.setattr(kernel, "NativeCode", Code)
+        monkeypatch.setattr(kernel, "NativeKernel", Native)
+        monkeypatch.setattr(kernel, "predicted_saving", lambda program: saving)
+        monkeypatch.setattr(kernel, "calibrate", lambda build: None)
+        monkeypatch.setattr(kernel.BUILDS, "add", lambda job: job())
+        for module in (kernel, trial):
+            monkeypatch.setattr(module, "clock", lambda: self.now)
+        program = symgrad.trace(lambda x: np.sin(x) * x, np.ones(3))
+        self.tiered = TieredKernel(program, lambda: Kernel(program, "numpy", "", self.function("numpy")))
+
+    def function(self, name):
+        def run(x):
+            self.served = name
+            self.now += self.costs[name]
+            return (x,)
+
+        return run
+
+    def call(self, times):
+        """What served the last of so many calls."""
+        for _ in range(times):
+            assert self.tiered.call(5.0) == (5.0,)
+        return self.served
+
+
+def test_what_pays_is_built_and_serves(monkeypatch):
+    machine = Machine(monkeypatch, numpy=3 * MS, native=1 * MS, saving=2 * MS)
+    assert machine.call(1) == "numpy"
+    assert machine.call(100) == "native"
+    assert machine.built == 1
+    assert machine.tiered.backend == "native"
+    assert machine.now < 110 * MS + 12 * MS
+
+
+def test_a_compiled_kernel_that_is_slower_is_left(monkeypatch):
+    machine = Machine(monkeypatch, numpy=1 * MS, native=3 * MS, saving=2 * MS)
+    assert machine.call(20) == "numpy"
+    assert machine.tiered.backend == "numpy"
+    assert not machine.tiered.ready()
+    assert "compiled C was slower here" in str(machine.tiered.explain())
+    assert machine.built == 1
+
+
+def test_what_was_left_is_tried_again_ever_more_rarely(monkeypatch):
+    machine = Machine(monkeypatch, numpy=100 * MS, native=300 * MS, saving=2 * MS)
+    machine.call(1000)
+    assert machine.built == 1
+    assert machine.now < 1030 * 100 * MS
+    machine.costs["native"] = 50 * MS
+    machine.call(5000)
+    assert machine.served == machine.tiered.backend == "native"
+
+
+@pytest.mark.parametrize("saving", [-500.0, 0.0, 1.0])
+def test_what_was_not_expected_to_pay_is_tried_when_calls_take_long(monkeypatch, saving):
+    machine = Machine(monkeypatch, numpy=10 * MS, native=1 * MS, saving=saving)
+    assert machine.call(10) == "numpy"
+    assert machine.built == 0
+    assert machine.call(1000) == "native"
+    assert machine.built == 1
+
+
+def test_what_is_refused_when_more_is_known_is_tried_too(monkeypatch):
+    machine = Machine(monkeypatch, numpy=10 * MS, native=1 * MS, saving=2 * MS)
+    monkeypatch.setattr(kernel, "predicted_saving", lambda program: -1.0)
+    assert machine.call(10) == "numpy"
+    assert machine.built == 0
+    assert "not expected to be faster" in str(machine.tiered.explain())
+    assert machine.call(1000) == "native"
+
+
+def test_where_c_has_nothing_to_compute_nothing_is_built(monkeypatch):
+    machine = Machine(monkeypatch, numpy=1000 * MS, native=1 * MS, saving=None)
+    assert machine.call(5000) == "numpy"
+    assert machine.built == 0
+
+
+@pytest.mark.parametrize(("native", "serves"), [(0.1 * MS, "native"), (0.4 * MS, "numpy")])
+def test_a_kernel_that_was_kept_serves_at_once_and_is_compared_later(monkeypatch, native, serves):
+    machine = Machine(monkeypatch, numpy=0.2 * MS, native=native, saving=9 * MS, kept=True)
+    assert machine.call(1) == "native"
+    assert "plain" not in vars(machine.tiered)  # nothing is planned for who calls but a few times
+    assert machine.call(100) == serves
+    assert machine.tiered.backend == serves
+    assert machine.built == 0
+
+
+def test_what_cannot_be_built_is_not_tried_again(monkeypatch):
+    machine = Machine(monkeypatch, numpy=10 * MS, native=1 * MS, saving=2 * MS)
+    machine.problem = "too many functions"
+    assert machine.call(5000) == "numpy"
+    assert machine.built == 1
+    assert "too many functions" in str(machine.tiered.explain())

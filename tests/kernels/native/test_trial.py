@@ -1,0 +1,67 @@
+"""Trials with clocks of their own: the faster of two is found, however the machine is disturbed."""
+
+import random
+
+import pytest
+
+from symgrad.kernels.native import trial
+from symgrad.kernels.native.trial import Trial
+
+
+class Timed:
+    """Two functions that take ``costs`` on a clock that nothing else moves, and ``disturbed`` longer."""
+
+    def __init__(self, monkeypatch, costs, disturbed=lambda: 0.0):
+        self.now, self.calls, self.decided = 0.0, [0, 0], None
+        monkeypatch.setattr(trial, "clock", lambda: self.now)
+
+        def function(k):
+            def call(x):
+                self.calls[k] += 1
+                self.now += costs[k] + disturbed()
+                return (k, x)
+
+            return call
+
+        def decide(first):
+            self.decided = first
+
+        self.trial = Trial(function(0), function(1), decide)
+
+    def run(self):
+        while self.decided is None:
+            self.trial(7.0)
+        return self.decided
+
+
+@pytest.mark.parametrize(("costs", "most"), [((1, 10), 3), ((10, 1), 3), ((2, 3), 9), ((3, 2), 9), ((100, 101), 16)])
+def test_the_faster_one_is_found_in_few_calls(monkeypatch, costs, most):
+    timed = Timed(monkeypatch, costs)
+    assert timed.run() == (costs[0] < costs[1])
+    assert max(timed.calls) <= most
+
+
+def test_both_give_results_meanwhile(monkeypatch):
+    timed = Timed(monkeypatch, (1, 1))
+    assert sorted(timed.trial(2.5) for _ in range(4)) == [(0, 2.5), (0, 2.5), (1, 2.5), (1, 2.5)]
+
+
+def test_a_call_that_fails_decides_nothing(monkeypatch):
+    def fails(x):
+        raise ZeroDivisionError
+
+    tried = Trial(fails, lambda x: (x,), lambda first: pytest.fail("decided"))
+    with pytest.raises(ZeroDivisionError):
+        tried(1.0)
+    assert tried(1.0) == (1.0,)
+
+
+@pytest.mark.parametrize("costs", [(10, 15), (15, 10), (10, 40), (40, 10)])
+def test_a_busy_machine_does_not_decide(monkeypatch, costs):
+    """Each call is held up with one chance in three, for up to five times as long as it takes."""
+    chance = random.Random(5)
+    wrong = 0
+    for _ in range(300):
+        timed = Timed(monkeypatch, costs, lambda: chance.uniform(0, 50) if chance.random() < 1 / 3 else 0.0)
+        wrong += timed.run() != (costs[0] < costs[1])
+    assert wrong <= 3
