@@ -53,17 +53,20 @@ def measured(workload: str, system: str) -> dict[str, Any]:
 def in_fresh_process(workload: str, system: str) -> dict[str, Any]:
     """What ``measured`` says in a process that finds no cache on disk; ``again`` is the first call of the next one."""
     with tempfile.TemporaryDirectory() as cache:
-        known = _said(workload, system, cache)
+        command = [__file__, workload, system]
+        known = said(command, cache)
         if "first" in known and os.listdir(cache):
-            known["again"] = _said(workload, system, cache).get("first")
+            known["again"] = said(command, cache).get("first")
     return known
 
 
-def _said(workload: str, system: str, cache: str, limit: float = 300.0) -> dict[str, Any]:
+def said(command: list[str], cache: str, limit: float = 300.0) -> dict[str, Any]:
+    """What a script prints as JSON, run in a process that has ``cache``; why it does not where it does not."""
     environment = {**os.environ, "SYMGRAD_CACHE_DIR": cache}
-    command = [sys.executable, __file__, workload, system]
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(
+            [sys.executable, *command], env=environment, capture_output=True, text=True, timeout=limit, check=False
+        )
     except subprocess.TimeoutExpired:
         return {"absent": f"not done after {limit:.0f} s"}
     if done.returncode:

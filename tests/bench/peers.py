@@ -39,10 +39,13 @@ def symgrad_on(backend: str) -> Callable:
         from symgrad.errors import BackendError
 
         by = work.wrt if len(work.wrt) > 1 else work.wrt[0]
+        keywords: dict[str, Any] = {"sparse": True} if work.sparse else {}
 
         def build() -> Callable[[], Any]:
             try:
-                derivative = getattr(symgrad, work.verb)(functools.partial(work.fn, np), by, backend=backend)
+                derivative = getattr(symgrad, work.verb)(
+                    functools.partial(work.fn, np), by, backend=backend, **keywords
+                )
             except BackendError as error:
                 raise NotThere(str(error)) from None
             return Call(derivative, args)

@@ -5,8 +5,10 @@
 For each workload the values are compared; then each system has a fresh process for its first call and its peak memory
 (``--quick`` leaves these out); then the systems are timed in one process, their rounds interleaved. What differs,
 fails or is not installed is said and not timed. ``--write`` puts the tables between the markers of README.md and draws
-docs/performance.svg. ``--growth`` times growing sizes and growing programs instead. Exits with 1 where a value of
-symgrad's differs.
+docs/performance.svg. ``--growth`` times growing sizes and growing programs instead. ``--choice`` prints how near
+``auto`` ends to the best backend, on these workloads and those of run_structure.py, idle and beside busy processes,
+with no cache and with one that was written beside them; it exits with 1 where that is beyond 1.1. Exits with 1 where a
+value of symgrad's differs.
 """
 
 from __future__ import annotations
@@ -122,6 +124,8 @@ def show(name: str, row: Any) -> None:
 
 
 def main() -> int:
+    import choice
+    import structure
     from growth import grow
     from peers import SYSTEMS
     from report import plot, replaced, section
@@ -129,20 +133,24 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--systems", default=",".join(SYSTEMS))
-    parser.add_argument("--only", default=",".join(WORKLOADS))
+    parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--limit", type=float, default=10.0, help="seconds after which a system has no more rounds")
     parser.add_argument("--quick", action="store_true", help="steady times alone")
     parser.add_argument("--growth", action="store_true", help="growing sizes and growing programs instead")
+    parser.add_argument("--choice", action="store_true", help="auto against every backend instead")
     parser.add_argument("--write", action="store_true", help="write README.md and docs/performance.svg")
     a = parser.parse_args()
-    names, systems = a.only.split(","), a.systems.split(",")
-    for given, known in ((names, WORKLOADS), (systems, SYSTEMS)):
+    every = WORKLOADS | structure.WORKLOADS if a.choice else WORKLOADS
+    names, systems = a.only.split(",") if a.only else list(every), a.systems.split(",")
+    for given, known in ((names, every), (systems, SYSTEMS)):
         if unknown := [n for n in given if n not in known]:
             parser.error(f"unknown: {', '.join(unknown)}; choose among {', '.join(known)}")
-    if a.write and (a.quick or a.growth or set(names) != set(WORKLOADS)):
+    if a.write and (a.quick or a.growth or a.choice or set(names) != set(WORKLOADS)):
         parser.error("--write is for a whole run, of every workload")
     warnings.simplefilter("ignore")  # the peers' own, of their own code
+    if a.choice:
+        return 0 if choice.show(names) else 1
     if a.growth:
         grow(systems, a.rounds, a.limit)
         return 0

@@ -7,6 +7,7 @@ import pathlib
 import sys
 from types import SimpleNamespace
 
+import choice
 import fresh
 import growth
 import numpy as np
@@ -153,6 +154,19 @@ def test_growth_of_the_program():
     assert len(symgrad.trace(lambda x: growth.straight_line(np, x, 60), x).bindings) == pytest.approx(90, abs=31)
     assert growth.by_operations(10, ["symgrad_numpy", "hand"]).keys() == {"symgrad_numpy"}
     assert growth.patient({"a": 10.0, "b": 1e3 * growth.PATIENCE}) == ["a"]
+
+
+def test_the_choice_of_auto(monkeypatch, capsys):
+    assert choice.over_best({"auto": 2.0, "numpy": 1.0, "native": 4.0, "runs": "numpy"}) == 2.0
+    assert choice.over_best({"absent": "it died"}) is None
+    good = {"auto": 1.05, "numpy": 1.0, "runs": "native"}
+    made = {"wave": [good, good, good, good], "gmm": [good, good | {"auto": 1.2}, good, {"absent": "it died"}]}
+    monkeypatch.setattr(choice, "by_situation", lambda name: dict(zip(choice.SITUATIONS, made[name], strict=True)))
+    assert choice.show(["wave"])
+    assert not choice.show(["wave", "gmm"])
+    assert (
+        capsys.readouterr().out.splitlines()[-1] == "| gmm | 1.05 (native) | 1.20 (native) | 1.05 (native) | it died |"
+    )
 
 
 # the report, on made-up numbers

@@ -1,0 +1,113 @@
+"""How near ``backend="auto"`` ends to the best backend, whatever the machine did while it chose.
+
+    python tests/bench/choice.py WORKLOAD BUSY
+
+Beside ``BUSY`` other processes that keep the machine busy, a fresh process makes the first calls on every backend, and
+those of some seconds on ``auto``; when the others have ended, all are timed. Prints one line of JSON: the steady time
+of each backend, and ``runs``, what ``auto`` ended with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+#: processes that keep the machine busy
+BUSY = 2
+#: seconds of calls before and after a kernel is built
+WARM = 2.0
+#: how near ``auto`` is to be
+GOAL = 1.1
+#: the situations: beside how many busy processes, and whether the cache on disk is one that was written beside them
+SITUATIONS = {
+    "idle": (0, False),
+    f"beside {BUSY}": (BUSY, False),
+    "idle, cache of a busy machine": (0, True),
+    f"beside {BUSY}, its cache": (BUSY, True),
+}
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Meanwhile so many processes compute."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def measured(workload: str, others: int, rounds: int = 9, limit: float = 2.0) -> dict[str, Any]:
+    """The steady time of each backend, after first calls beside ``others``."""
+    import structure
+    import workloads
+    from peers import BACKENDS, SYSTEMS
+    from timing import interleaved
+
+    work = (workloads.WORKLOADS | structure.WORKLOADS)[workload]
+    args = work.args()
+    with busy(others):
+        calls = {backend: SYSTEMS[system](work, args)() for system, backend in BACKENDS.items()}
+        for _ in range(2):
+            _repeat(calls["auto"])
+            calls["auto"].wait()
+        for backend in calls:
+            calls[backend]()
+    steady = {backend: min(times) for backend, times in interleaved(calls, rounds, limit).items()}
+    return steady | {"runs": calls["auto"].function.kernel(*args).backend}
+
+
+def _repeat(call: Any) -> None:
+    end = time.perf_counter() + WARM
+    while time.perf_counter() < end:
+        call()
+
+
+def by_situation(workload: str) -> dict[str, dict[str, Any]]:
+    """What is measured of a workload, each situation in a process of its own."""
+    from fresh import said
+
+    with tempfile.TemporaryDirectory() as quiet, tempfile.TemporaryDirectory() as loaded:
+        found = {}
+        for situation, (others, is_kept) in SITUATIONS.items():
+            cache = loaded if others or is_kept else quiet
+            found[situation] = said([__file__, workload, str(others)], cache)
+        return found
+
+
+def over_best(found: dict[str, Any]) -> float | None:
+    """The time of ``auto`` over that of the best backend."""
+    times = {backend: t for backend, t in found.items() if isinstance(t, float)}
+    return times["auto"] / min(times.values()) if "auto" in times else None
+
+
+def show(names: list[str]) -> bool:
+    """Print the table of ratios; False where one is beyond the goal, or is not there."""
+    from report import digits, table
+
+    rows, good = [], True
+    for name in names:
+        found = by_situation(name)
+        cells = []
+        for known in found.values():
+            ratio = over_best(known)
+            good = good and ratio is not None and ratio <= GOAL
+            cells.append(known["absent"] if ratio is None else f"{digits(ratio)} ({known['runs']})")
+        rows.append([name, *cells])
+        print("    ".join(rows[-1]), file=sys.stderr, flush=True)
+    print(table(["workload", *SITUATIONS], rows))
+    return good
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(json.dumps(measured(sys.argv[1], int(sys.argv[2]))))
