@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -78,9 +79,16 @@ class Builds:
     """One thread that builds what it is given, in order, while the interpreter goes on."""
 
     def __init__(self) -> None:
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        #: changes in a child process, where nothing of what was added is built
+        self.life = object()
 
     def add(self, job: Callable[[], None]) -> None:
         """Run ``job`` after those before it."""

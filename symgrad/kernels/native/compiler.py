@@ -209,6 +209,17 @@ def _processor() -> str:
     return "\n".join([platform.machine(), *flags[:2]])
 
 
+def _forget() -> None:
+    """In a child process: whoever held the lock is not here, and the compilers that run are the parent's."""
+    global _lock
+    _lock = threading.Lock()
+    _running.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def interrupt() -> None:
     """End the compilers that run, and start none any more: the process is at its end."""
     _closing.set()

@@ -95,7 +95,7 @@ class TieredKernel(Kernel):
         self._native: NativeKernel | None = None
         self._left = False
         self._settled = threading.Event()
-        self._asked = False
+        self._asked: object = None  # the life of the thread that was asked to build
         self._running: Callable[..., tuple] = self._only_plain if saving is None else self._first
         #: why no compiled kernel serves, once that is known
         self.why_not = "" if self._saving > 0 else _NOT_EXPECTED
@@ -159,14 +159,13 @@ class TieredKernel(Kernel):
         return results
 
     def _start(self) -> None:
-        if self._asked:
+        if self._asked is BUILDS.life:
             return
-        self._asked = True
+        self._asked = BUILDS.life
         if self._native is not None:
             self._try(self._native)
             return
         expects = self._saving > 0
-        self._running = self.plain.call
         BUILDS.add(lambda: self._build(True, expects))
 
     def _build(self, compiles: bool, expects: bool) -> None:
@@ -219,7 +218,7 @@ class TieredKernel(Kernel):
     def _count_again(self, limit: float) -> None:
         """Go on with the plain kernel, and expect nothing but what ``limit`` may show."""
         self._saving, self._waste, self._limit = 0.0, 0.0, limit
-        self._asked = False
+        self._asked = None
         self._running = self._counted
 
     def explain(self) -> Explanation:

@@ -176,3 +176,13 @@ def test_without_a_folder_for_the_compiler_numpy_goes_on(monkeypatch):
     kernel = cosine_of("native")
     assert kernel.backend == "numpy"
     assert "full" in str(kernel.explain())
+
+
+def test_a_child_process_waits_for_no_lock_of_its_parent_and_ends_none_of_its_compilers(monkeypatch):
+    with compiler._lock:
+        monkeypatch.setattr(compiler, "_lock", compiler._lock)
+        monkeypatch.setattr(compiler, "_running", {"the parent's"})
+        compiler._forget()
+        monkeypatch.setenv("SYMGRAD_CC", "")
+        assert toolchain() is None
+    assert not compiler._running

@@ -1,5 +1,7 @@
 """Which kernel serves, with costs and a clock of their own: what calls really take has the last word."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,16 @@ def test_what_cannot_be_built_is_not_tried_again(monkeypatch):
     assert machine.call(5000) == "numpy"
     assert machine.built == 1
     assert "too many functions" in str(machine.tiered.explain())
+
+
+def test_a_child_process_builds_what_its_parent_has_not(monkeypatch):
+    machine = Machine(monkeypatch, numpy=10 * MS, native=1 * MS, saving=2 * MS)
+    jobs = []
+    monkeypatch.setattr(kernel, "BUILDS", builds := SimpleNamespace(add=jobs.append, life="parent"))
+    assert machine.call(100) == "numpy"
+    assert len(jobs) == 1
+    builds.life = "child"
+    assert machine.call(100) == "numpy"
+    assert len(jobs) == 2
+    jobs[1]()
+    assert machine.call(100) == "native"
