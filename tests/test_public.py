@@ -17,6 +17,7 @@ def test_each_public_name_exists_and_has_a_docstring(name):
 
 def test_importing_symgrad_imports_no_notebook_and_no_optional_package():
     heavy = ["IPython", "ipywidgets", "matplotlib", "scipy", "sklearn", "jax", "torch", "numexpr", "opt_einsum"]
+    heavy.append("threadpoolctl")
     code = f"import sys, symgrad; print([m for m in {heavy} if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

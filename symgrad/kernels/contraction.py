@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,15 +38,25 @@ class Term:
 _MINUS_ONE = "(-1.0)"
 Assign = Callable[[str], str]  # binds an expression to a new name
 Dims = Callable[[Any], str]  # spells a dim
+Library = Callable[[float, float, float], str]  # whose functions multiply so many rows, columns and summed elements
+
+
+def product_sizes(first: Iterable[int], second: Iterable[int], kept: Iterable[int], sizes: Sequence) -> tuple:
+    """How many products the contraction of two arrays is, and of each the rows, the columns, the summed elements."""
+    a, b = set(first), set(second)
+    shared = a & b
+    parts = shared.intersection(kept), a - shared, b - shared, shared.difference(kept)
+    return tuple([math.prod([sizes[i] for i in part]) for part in parts])
 
 
 class Contraction:
     """Writes one einsum node."""
 
-    def __init__(self, sizes: tuple, assign: Assign, dim: Dims) -> None:
+    def __init__(self, sizes: tuple, assign: Assign, dim: Dims, library: Library) -> None:
         self.sizes = sizes
         self.assign = assign
         self.dim = dim
+        self.library = library
 
     def write(self, names: Sequence[str], labels: Sequence[Labels], out: Labels) -> Term:
         """The result as a Term whose labels are ``out``; not fresh where it may be a view."""
@@ -98,11 +108,13 @@ class Contraction:
         if len(summed) != 1 or len(rows) != 1:
             a = f"{a}.reshape(({self._extent(summed)}, {self._extent(rows)}))"
         a = a if a.isidentifier() else self.assign(a)
+        library = self.library(self._size(rows), self._size(rows), self._size(summed))
         if weights:
             w = self._multiplied(weights, summed)
-            code = f"gram({a}, {w}.ravel())" if len(summed) > 1 else f"gram({a}, {w})"
+            flat = ".ravel()" if len(summed) > 1 else ""
+            code = f"{'' if library == 'np' else library + '.'}gram({a}, {w}{flat})"
         else:
-            code = f"np.dot({a}.T, {a})"
+            code = f"{library}.dot({a}.T, {a})"
         code = self.assign(code)
         if len(rows) > 1:
             code = self.assign(f"{code}.reshape({self._shape((*rows, *mirror))})")
@@ -148,17 +160,19 @@ class Contraction:
                 return Term(self.assign(f"np.einsum({spelled!r}, {a.code}, {b.code})"), tuple(both), True)
             b_code = self._arranged(b, a.labels)
             flat = ".ravel()" if len(a.labels) > 1 else ""
-            return Term(self.assign(f"np.dot({a.code}{flat}, {b_code}{flat})"), (), True)
+            library = self.library(1, 1, self._size(a.labels))
+            return Term(self.assign(f"{library}.dot({a.code}{flat}, {b_code}{flat})"), (), True)
         return self._product(a, b, both, rows, summed, columns)
 
     def _product(self, a: Term, b: Term, both: list, rows: list, summed: list, columns: list) -> Term:
+        library = self.library(self._size(rows), self._size(columns), self._size(summed))
         if not both and len(rows) <= 1 and len(summed) == 1 and len(columns) <= 1:
             left = self._arranged(a, (*rows, *summed))
             right = self._arranged(b, (*summed, *columns))
-            return Term(self.assign(f"np.dot({left}, {right})"), (*rows, *columns), True)
+            return Term(self.assign(f"{library}.dot({left}, {right})"), (*rows, *columns), True)
         left = self._grouped(a, both, rows, summed)
         right = self._grouped(b, both, summed, columns)
-        code = f"np.matmul({left}, {right})"
+        code = f"{library}.matmul({left}, {right})"
         order = (*both, *rows, *columns)
         if len(rows) != 1 or len(columns) != 1:
             code = f"{code}.reshape({self._shape(order)})"

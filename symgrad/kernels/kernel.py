@@ -194,7 +194,7 @@ def _writer(program: Program, backend: str, sizes: Mapping[Any, int]) -> Writer:
     if backend == "numexpr":
         return NumexprWriter(program, sizes=sizes)
     writer = Writer(program, sizes)
-    if backend in ("auto", "native") and any(writer.is_large(n, BLOCKS_FROM) for n in program.bindings):
+    if backend in ("auto", "native") and any(writer.is_large(n, BLOCKS_FROM) for n in program.nodes):
         return BlockWriter(program, sizes)
     return writer
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from ..primitives.spelling import self_dot, shared_axes
 from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
-from . import runtime
-from .contraction import Contraction, subscripts
+from . import blas, runtime
+from .contraction import Contraction, product_sizes, subscripts
 from .reuse import empty
 
 _PYTHON = {"f": "float", "i": "int", "b": "bool"}
@@ -66,6 +67,7 @@ class Writer:
         self._viewed: set[Node] = set()
         self.namespace: dict[str, Any] = {
             "np": np,
+            "blas": blas,
             "inf": float("inf"),
             "nan": float("nan"),
             "empty": empty,
@@ -172,10 +174,10 @@ class Writer:
 
     def put(self, diagonal: Node, target: str, operator: str) -> None:
         """Write a diagonal into an array."""
-        labels, out, sizes, _ = diagonal.params
+        labels, out, _, _ = diagonal.params
         unique = tuple(dict.fromkeys(out))
         names = [self.names[o] for o in diagonal.operands]
-        term = Contraction(tuple(map(self.expected, sizes)), self.assign, self.dim).write(names, labels, unique)
+        term = self._contraction(diagonal).write(names, labels, unique)
         where = f"diagonal({target}, {subscripts(out)!r}, {subscripts(unique)!r})"
         self.lines.append(f"{where}[...] {operator} {term.code}")
 
@@ -312,14 +314,32 @@ class Writer:
     def _einsum(self, node: Node, operands: list[str]) -> None:
         labels, out, sizes, spelling = node.params
         if spelling and (self.exact or spelling != "einsum"):
-            self.names[node] = self.assign(_spelled(spelling, operands, labels, out))
+            library = "np"
+            if len(labels) == 2:
+                _, *own = product_sizes(labels[0], labels[1], out, [self.expected(d) for d in sizes])
+                library = self.library(node.dtype, *own)
+            self.names[node] = self.assign(_spelled(spelling, operands, labels, out, library))
             if spelling != "einsum" or len(operands) > 1:
                 self.fresh.add(node)
             return
-        term = Contraction(tuple(map(self.expected, sizes)), self.assign, self.dim).write(operands, labels, out)
+        term = self._contraction(node).write(operands, labels, out)
         self.names[node] = term.code if term.code.isidentifier() else self.assign(term.code)
         if term.fresh:
             self.fresh.add(node)
+
+    def _contraction(self, node: Node) -> Contraction:
+        sizes = tuple(map(self.expected, node.params[2]))
+        return Contraction(sizes, self.assign, self.dim, partial(self.library, node.dtype))
+
+    def library(self, dtype: np.dtype, rows: float, columns: float, summed: float) -> str:
+        """Whose functions multiply matrices of these sizes: NumPy's, or those that choose the threads."""
+        threaded = not self.exact and dtype.char in "fd" and blas.uses_threads(rows, columns, summed)
+        return "blas" if threaded else "np"
+
+    def factorisation_library(self, matrix: Node) -> str:
+        """The same for what works on square matrices."""
+        n = self.expected(matrix.shape[-1])
+        return "blas" if self.library(matrix.dtype, n, n, n) == "blas" else "np.linalg"
 
     def _results(self) -> list[str]:
         """The outputs, each an array of its own: no views of inputs, constants or one another; scalars as such."""
@@ -350,8 +370,8 @@ def is_diagonal(node: Node) -> bool:
     return node.primitive is EINSUM and not node.params[3] and len(set(node.params[1])) < len(node.params[1])
 
 
-def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> str:
-    """The NumPy call that a primal contraction came from."""
+def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple, library: str) -> str:
+    """The NumPy call that a primal contraction came from; ``library`` says whose products it takes."""
     arguments = ", ".join(operands)
     if spelling == "sum":
         axes = tuple(k for k, i in enumerate(labels[0]) if i not in out)
@@ -360,10 +380,10 @@ def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple) -> s
         spelled = ",".join(map(subscripts, labels)) + "->" + subscripts(out)
         return f"np.einsum({spelled!r}, {arguments})"
     if spelling == "tensordot":
-        return f"np.tensordot({arguments}, axes={shared_axes(labels)})"
+        return f"{library}.tensordot({arguments}, axes={shared_axes(labels)})"
     if spelling == "self_dot":
-        return f"self_dot({operands[0]})"
-    return f"np.{spelling}({arguments})"
+        return f"{'' if library == 'np' else library + '.'}self_dot({operands[0]})"
+    return f"{library}.{spelling}({arguments})"
 
 
 def _slice(w: Writer, node: Node, x: str) -> tuple[str, bool]:
@@ -434,13 +454,22 @@ def _cumsum(w: Writer, node: Node, x: str) -> tuple[str, bool]:
 
 
 def _solve(w: Writer, node: Node, a: str, b: str) -> tuple[str, bool]:
+    behind = ""
     if 1 < node.ndim < node.operands[0].ndim:  # NumPy takes a stack of vectors for a matrix
-        return f"np.linalg.solve({a}, {b}[..., None])[..., 0]", True
-    return f"np.linalg.solve({a}, {b})", True
+        b, behind = f"{b}[..., None]", "[..., 0]"
+    return f"{w.factorisation_library(node.operands[0])}.solve({a}, {b}){behind}", True
 
 
 def _cholesky(w: Writer, node: Node, x: str) -> tuple[str, bool]:
-    return f"np.linalg.cholesky({x}" + (", upper=True)" if node.params[0] else ")"), True
+    upper = ", upper=True" if node.params[0] else ""
+    return f"{w.factorisation_library(node)}.cholesky({x}{upper})", True
+
+
+def _factored(function: str, part: str = "") -> Callable:
+    def write(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+        return f"{w.factorisation_library(node.operands[0])}.{function}({x}){part}", True
+
+    return write
 
 
 _STATEMENTS = {
@@ -455,11 +484,11 @@ _STATEMENTS = {
     "cumsum": _cumsum,
     "convolve": lambda w, n, a, v: (f"np.convolve({a}, {v})", True),
     "searchsorted": lambda w, n, x, v: (f"np.searchsorted({x}, {v}, side={n.params[0]!r})", True),
-    "inverse": lambda w, n, x: (f"np.linalg.inv({x})", True),
+    "inverse": _factored("inv"),
     "solve": _solve,
-    "determinant": lambda w, n, x: (f"np.linalg.det({x})", True),
-    "log_determinant": lambda w, n, x: (f"np.linalg.slogdet({x})[1]", True),
-    "determinant_sign": lambda w, n, x: (f"np.linalg.slogdet({x})[0]", True),
+    "determinant": _factored("det"),
+    "log_determinant": _factored("slogdet", "[1]"),
+    "determinant_sign": _factored("slogdet", "[0]"),
     "cholesky": _cholesky,
     "reshape": lambda w, n, x: (f"np.reshape({x}, {w.shape(n.params[0])})", False),
     "cast": lambda w, n, x: (f"np.asarray({x}, np.{n.dtype.name})", False),

@@ -97,21 +97,21 @@ def search(name: str, x, axis: int):
 _GRAM_FROM = 48
 
 
-def gram(a, w):
-    """``aᵀ diag(w) a``: BLAS computes one triangle of ``bᵀ b``, with the rows of negative weight apart."""
+def gram(a, w, dot=np.dot):
+    """``aᵀ diag(w) a``: ``dot`` computes one triangle of ``bᵀ b``, with the rows of negative weight apart."""
     if a.shape[1] < _GRAM_FROM:
-        return np.dot((a * w[:, None]).T, a)
+        return dot((a * w[:, None]).T, a)
     low, high = (w.min(), w.max()) if w.size else (0.0, 0.0)
     if low >= 0:
-        return _square(a, w)
+        return _square(a, w, dot)
     if high <= 0:
-        return -_square(a, -w)
+        return -_square(a, -w, dot)
     if not (np.isfinite(low) and np.isfinite(high)):
-        return np.dot((a * w[:, None]).T, a)
+        return dot((a * w[:, None]).T, a)
     negative = w < 0
-    return _square(a[~negative], w[~negative]) - _square(a[negative], -w[negative])
+    return _square(a[~negative], w[~negative], dot) - _square(a[negative], -w[negative], dot)
 
 
-def _square(a, w):
+def _square(a, w, dot):
     b = a * np.sqrt(w)[:, None]
-    return np.dot(b.T, b)
+    return dot(b.T, b)

@@ -11,6 +11,7 @@ from ...primitives.contraction import EINSUM
 from ...primitives.functions import add
 from ...program.node import Node
 from ...program.program import Program
+from ..contraction import product_sizes
 from .region import summed
 from .spelling import HELD
 
@@ -39,13 +40,8 @@ def contraction_suits(labels: tuple, out: tuple, sizes: tuple) -> bool | None:
         return True if certain else None
     if len(arrays) != 2 or work <= _SMALL_WORK:
         return work <= _SMALL_WORK
-    first, second = map(set, arrays)
-    kept = set(out)
-    batch = math.prod(sizes[i] for i in first & second & kept)
-    rows = math.prod(sizes[i] for i in first - second)
-    columns = math.prod(sizes[i] for i in second - first)
-    depth = math.prod(sizes[i] for i in (first & second) - kept)
-    return batch > 1 and sorted((rows, columns, depth))[1] <= _SMALL_SIDE
+    batch, *own = product_sizes(arrays[0], arrays[1], out, sizes)
+    return batch > 1 and sorted(own)[1] <= _SMALL_SIDE
 
 
 def accumulations(program: Program, is_native: Callable[[Node], bool]) -> tuple[dict[Node, Node], set[Node]]:

@@ -1,0 +1,173 @@
+"""Products and factorisations by the BLAS library, on as many of its threads as the machine has free.
+
+The threads of OpenBLAS wait for each other by spinning. Where another process keeps a processor busy, one of them does
+not run and the others wait for it, milliseconds in a product of microseconds. So a call that took much longer than it
+can take halves the threads for a while; then more are tried again. Between calls the library is as its user set it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..primitives.spelling import self_dot as _self_dot
+from . import runtime
+
+#: multiplications of two matrices, and elements of a matrix times a vector, from which OpenBLAS uses threads
+_MATRICES, _VECTORS = 1 << 18, 9216
+#: a call was held up where it took as many times longer than it did before, or than on one thread, and a slice of time
+_SLOWER, _SLOWER_THAN_ALONE, _SLICE = 2.5, 1.25, 5e-4
+#: seconds of a call that is not looked at further, and of a multiplication on one thread at most
+_SHORT, _MULTIPLICATION = 3e-5, 1e-9
+#: seconds for which threads stay fewer, first and at most, and how many times what the call took
+_FIRST_PAUSE, _LONGEST_PAUSE, _AS_LONG = 0.05, 2.0, 8.0
+#: calls whose times are remembered
+_MOST_REMEMBERED = 4096
+#: in place of a number of threads: as many as the library has
+_ALL = 0
+
+
+def uses_threads(rows: float, columns: float, summed: float) -> bool:
+    """True where OpenBLAS computes a product of these sizes on several threads."""
+    return rows * columns * summed >= (_MATRICES if min(rows, columns, summed) > 1 else _VECTORS)
+
+
+class Library(Protocol):
+    """A BLAS library, as threadpoolctl has it."""
+
+    def get_num_threads(self) -> int: ...
+
+    def set_num_threads(self, num_threads: int) -> Any: ...
+
+
+class Threads:
+    """Lets calls have all threads of ``library``, or fewer for a while after one was held up."""
+
+    def __init__(self, library: Library, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._library = library
+        self._clock = clock
+        self._best: dict[tuple, float] = {}
+        self._divisor = 1
+        self._pause = 0.0
+        self._tried = self._until = -math.inf
+        self._own = self._fewer = 0
+        self._lock = threading.Lock()
+        self._limited = 0
+
+    def after_fork(self) -> None:
+        """The child has none of the calls that other threads were in."""
+        self._lock = threading.Lock()
+        if self._limited:
+            self._limited = 0
+            self._library.set_num_threads(self._own)
+
+    def run(self, function: Callable, work: Callable, *operands: Any, **options: Any) -> Any:
+        """``function(*operands, **options)``, timed; ``work(*operands, result)`` bounds its multiplications."""
+        start = self._clock()
+        threads = _ALL if self._divisor == 1 else self._limit(_call(function, operands, options), start)
+        try:
+            result = function(*operands, **options)
+        finally:
+            if threads != _ALL:
+                self._release()
+        end = self._clock()
+        if end - start > _SHORT or threads == 1:
+            call = _call(function, operands, options)
+            self._learn(call, threads, start, end, _MULTIPLICATION * work(*operands, result))
+        return result
+
+    def _limit(self, call: tuple, now: float) -> int:
+        """Leave a call fewer threads, more of them again when it is time; how many it has.
+
+        It has one where that was never seen: then it is known what waiting costs.
+        """
+        with self._lock:
+            if now >= self._until:
+                self._divisor = max(1, self._divisor // 2)
+                self._tried, self._until = now, now + self._pause
+            if self._divisor == 1:
+                return _ALL
+            if not self._limited:
+                self._own = self._library.get_num_threads()
+            self._limited += 1
+            self._fewer = max(1, self._own // self._divisor) if (1, call) in self._best else 1
+            self._library.set_num_threads(self._fewer)
+            return self._fewer
+
+    def _release(self) -> None:
+        """After the last call that had fewer threads, all of them; unless somebody else set another number."""
+        with self._lock:
+            self._limited -= 1
+            if not self._limited and self._library.get_num_threads() == self._fewer:
+                self._library.set_num_threads(self._own)
+
+    def _learn(self, call: tuple, threads: int, start: float, now: float, longest: float) -> None:
+        took = now - start
+        if len(self._best) >= _MOST_REMEMBERED:
+            self._best.clear()
+        best = self._best[threads, call] = min(took, self._best.get((threads, call), math.inf))
+        alone = min(longest, self._best.get((1, call), math.inf))
+        if threads == 1 or took <= _SLICE + min(_SLOWER * best, _SLOWER_THAN_ALONE * alone):
+            return
+        with self._lock:
+            if not self._limited and self._library.get_num_threads() <= self._divisor:
+                return
+            again = start < self._tried + self._pause
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE) if again else _FIRST_PAUSE
+            self._divisor *= 2
+            self._until = now + self._pause + _AS_LONG * took
+
+
+def _call(function: Callable, operands: tuple, options: dict[str, Any]) -> tuple:
+    """What calls that take the same time have in common."""
+    return function, *[(x.shape, x.dtype.char) for x in operands], *map(str, options.values())
+
+
+@lru_cache(maxsize=1)
+def _threads() -> Threads | None:
+    """Those of NumPy's OpenBLAS; None where it has another library, whose threads do not spin."""
+    from threadpoolctl import ThreadpoolController
+
+    for found in ThreadpoolController().lib_controllers:  # in the order of loading: NumPy's own comes first
+        if found.internal_api == "openblas" and getattr(found, "threading_layer", "") == "pthreads":
+            threads = Threads(found)
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=threads.after_fork)
+            return threads
+    return None
+
+
+def _watched(function: Callable, work: Callable) -> Callable:
+    def call(*operands: Any, **options: Any) -> Any:
+        threads = _threads()
+        if threads is None:
+            return function(*operands, **options)
+        return threads.run(function, work, *operands, **options)
+
+    return call
+
+
+def _product(*arrays: Any) -> float:
+    """The multiplications of a product: each pair of its operands and its result shares one kind of axes."""
+    return math.sqrt(math.prod(map(np.size, arrays)))
+
+
+def _cubic(matrix: Any, *_: Any) -> float:
+    return matrix.size * matrix.shape[-1]
+
+
+dot, matmul, inner, vdot, vecdot, tensordot = [
+    _watched(f, _product) for f in (np.dot, np.matmul, np.inner, np.vdot, np.vecdot, np.tensordot)
+]
+inv, solve, det, slogdet, cholesky = [
+    _watched(f, _cubic) for f in (np.linalg.inv, np.linalg.solve, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky)
+]
+self_dot = _watched(_self_dot, lambda x, _: x.size)
+gram = partial(runtime.gram, dot=dot)
