@@ -1,13 +1,46 @@
-"""For all tests: programs are verified before and after their passes, and the collector leaves alone what stays."""
+"""For all tests: programs are verified before and after their passes, and the collector leaves alone what stays.
+
+What wants more than Python and what pip installs says so, ``@pytest.mark.needs("dot")``: it is skipped where that is
+missing. ``pytest -m needs`` runs what says so, and nothing else, where all of it must be there.
+"""
 
 from __future__ import annotations
 
 import gc
+import importlib.util
+import shutil
 
+import lab
 import pytest
 
 from symgrad.kernels import kernel
+from symgrad.kernels.native.compiler import toolchain
 from symgrad.program.verify import verify
+
+#: what is more than a program on the PATH, and how it is found
+_FOUND = {
+    "native": ("C compiler that builds kernels", toolchain),
+    "chromium": ("Chromium", lab.browser_path),
+    "torch": ("torch", lambda: importlib.util.find_spec("torch")),
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Whatever is tried on each backend needs the compiler for one of them."""
+    for item in items:
+        given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if any(isinstance(value, str) and value == "native" for value in given):
+            item.add_marker(pytest.mark.needs("native"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    for name in (name for mark in item.iter_markers("needs") for name in mark.args):
+        called, found = _FOUND.get(name, (name, lambda name=name: shutil.which(name)))
+        if not found():
+            asked_for = item.config.option.markexpr == "needs"
+            (pytest.fail if asked_for else pytest.skip)(f"there is no {called}")
 
 
 @pytest.fixture(autouse=True, scope="module")

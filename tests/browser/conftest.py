@@ -4,38 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import itertools
-import os
 import pathlib
 import shutil
 
+import esm
+import lab
 import nbformat
 import pytest
 
 
-def _beside(name):
-    """A module of this folder, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"symgrad_{name}", pathlib.Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-lab = _beside("lab")
-esm = _beside("esm")
-
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Skip where there is no browser, with the reason; never in CI."""
-    missing = lab.browser_path() is None and not os.environ.get("CI")
-    skip = pytest.mark.skip(reason="no Chromium is installed (always run in CI)")
     here = pathlib.Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-            if missing:
-                item.add_marker(skip)
+            item.add_marker(pytest.mark.needs("chromium"))
 
 
 @pytest.fixture(scope="session")

@@ -24,15 +24,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import importlib.util
 import pathlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-_spec = importlib.util.spec_from_file_location("symgrad_lab", pathlib.Path(__file__).with_name("lab.py"))
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
+import lab
 
 _HOME = "http://widget.invalid/"
 #: what JupyterLab's two themes say, as far as widgets read it

@@ -27,6 +27,7 @@ def test_every_operation_has_its_formula():
     assert set(numpy_backend._STATEMENTS) - seen == {"mark", "stop_gradient", "custom"}  # which passes take out
 
 
+@pytest.mark.needs("pdflatex")
 def test_pdflatex_sets_all_of_them(tmp_path):
     """In a display of its own, below a comment that names it."""
     made, _ = rendered()
@@ -38,6 +39,7 @@ def test_pdflatex_sets_all_of_them(tmp_path):
     typesetting.pdflatex("\n".join([*lines, r"\end{document}"]), tmp_path)
 
 
+@pytest.mark.needs("npm", "node")
 def test_katex_sets_all_of_them():
     made, _ = rendered()
     formulas = {aligned(rows): key for key, rows in made.items()}
@@ -114,6 +116,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.needs("pdflatex", "npm", "node")
 def test_names_are_told_apart_and_set(tmp_path):
     names = safe_names(NAMES)
     made = [name_latex(n) for n in names]
@@ -126,6 +129,7 @@ def test_names_are_told_apart_and_set(tmp_path):
 
 
 @pytest.mark.parametrize("line", [60.0, 120.0, 400.0])
+@pytest.mark.needs("npm", "node")
 def test_rows_are_broken_at_signs_and_nowhere_else(line):
     inner = " + ".join(f"x_{{{k}}} \\sin{{\\left(y_{{{k}}} + 1 \\right)}}" for k in range(12))
     row = rf"\frac{{\partial f}}{{\partial x}} &= 3 \left({inner}\right) - \frac{{a + b + c}}{{d}}"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 from exportables import Exportable
 
 from symgrad.exporters.c import source
@@ -19,9 +16,7 @@ from symgrad.exporters.loops.language import Array, Name
 from symgrad.exporters.sources import Sources
 from symgrad.program.dims import value_of
 
-CC = shutil.which("cc")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-needs_cc = pytest.mark.skipif(CC is None and not os.environ.get("CI"), reason="there is no C compiler")
 
 
 def run(command: Sequence[str], folder: Path, **options) -> str:
@@ -44,7 +39,7 @@ class Compiled:
             for name, text in made.items():
                 (folder / name).write_text(text, encoding="utf-8")
             files.append(f"{e.subject.stem}.c")
-        run([CC or "cc", *FLAGS, *flags, "-fPIC", "-shared", *files, "-lm", "-o", "exports.so"], folder)
+        run(["cc", *FLAGS, *flags, "-fPIC", "-shared", *files, "-lm", "-o", "exports.so"], folder)
         self._library = ctypes.CDLL(str(folder / "exports.so"))
 
     def status(self, name: str, inputs: Sequence[np.ndarray]) -> str:

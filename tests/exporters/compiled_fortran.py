@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 from exportables import Exportable
 
 from symgrad.exporters.fortran import source
@@ -20,11 +17,7 @@ from symgrad.exporters.loops.language import STATUSES, Array
 from symgrad.exporters.printed import Signature
 from symgrad.program.dims import value_of
 
-GFORTRAN = shutil.which("gfortran")
 FLAGS = ["-std=f2008", "-Wall", "-Wextra", "-Werror"]
-needs_gfortran = pytest.mark.skipif(
-    GFORTRAN is None and not os.environ.get("CI"), reason="there is no Fortran compiler"
-)
 
 
 def run(command: Sequence[str], folder: Path, **options) -> str:
@@ -48,7 +41,7 @@ class Compiled:
             assert isinstance(files, dict)
             text += next(iter(files.values()))
         (folder / "exports.f90").write_text(text, encoding="ascii")
-        command = [GFORTRAN or "gfortran", *FLAGS, *flags, "-fPIC", "-shared", "exports.f90", "-o", "exports.so"]
+        command = ["gfortran", *FLAGS, *flags, "-fPIC", "-shared", "exports.f90", "-o", "exports.so"]
         run(command, folder)
         self._library = ctypes.CDLL(str(folder / "exports.so"))
 

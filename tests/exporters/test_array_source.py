@@ -41,7 +41,9 @@ FORMATS = {
 }
 
 
-@pytest.fixture(scope="module", params=FORMATS)
+@pytest.fixture(
+    scope="module", params=[pytest.param(f, marks=pytest.mark.needs("torch") if f == "torch" else ()) for f in FORMATS]
+)
 def tried(request):
     package = FORMATS[request.param].package
     if not os.environ.get("CI"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ import loop_programs
 import numpy as np
 import pytest
 from cases import CASES, GOLDEN
-from compiled_c import CC, FLAGS, Compiled, needs_cc, run
+from compiled_c import FLAGS, Compiled, run
 from exportables import Exportable, exportable, kernel_values, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,7 +24,7 @@ from symgrad.exporters.c import source
 from symgrad.exporters.c.names import RESERVED
 from symgrad.exporters.sources import Sources
 
-pytestmark = needs_cc
+pytestmark = pytest.mark.needs("cc")
 rng = np.random.default_rng(4)
 
 
@@ -73,7 +72,7 @@ def test_every_case_checks_itself(tmp_path, flags):
     declared = "".join(f"int main_{k}(void);\n" for k in calls)
     total = " + ".join(f"main_{k}()" for k in calls)
     (tmp_path / "all.c").write_text(f"{declared}int main(void)\n{{\n    return {total};\n}}\n")
-    run([CC or "cc", *FLAGS, *flags, *files, "-lm", "-o", "all"], tmp_path)
+    run(["cc", *FLAGS, *flags, *files, "-lm", "-o", "all"], tmp_path)
     said = run(["./all"], tmp_path).splitlines()
     assert len(said) == len(CASES)
     assert all(re.fullmatch(r"\w+: pass \(largest difference \S+, allowed \S+\)", line) for line in said), said
@@ -164,11 +163,15 @@ def test_files_that_belong_together(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ridge-grad.c", "ridge-grad.h", "ridge-grad_check.c"]
     (build,) = re.findall(r"build and check: (.*)", made["ridge-grad.c"])
     assert "pass" in run(["sh", "-c", build.replace("-std=c99", " ".join(FLAGS))], tmp_path)
-    if shutil.which("c++"):
-        (tmp_path / "use.cpp").write_text('#include "ridge-grad.h"\nint (*const f)(std::size_t) = nullptr;\n')
-        run(["c++", "-Wall", "-Werror", "-include", "cstddef", "-fsyntax-only", "use.cpp"], tmp_path)
     with pytest.raises(ArgumentError, match="cannot be included"):
         CASES["ridge"].export("c", path=tmp_path / 'a"b.c')
+
+
+@pytest.mark.needs("c++")
+def test_cpp_includes_the_header(tmp_path):
+    CASES["ridge"].export("c", path=tmp_path / "ridge-grad.c")
+    (tmp_path / "use.cpp").write_text('#include "ridge-grad.h"\nint (*const f)(std::size_t) = nullptr;\n')
+    run(["c++", "-Wall", "-Werror", "-include", "cstddef", "-fsyntax-only", "use.cpp"], tmp_path)
 
 
 def test_a_wrong_result_fails(tmp_path):
@@ -176,7 +179,7 @@ def test_a_wrong_result_fails(tmp_path):
     head, tail = text.split("wanted_0[1] = {")
     (tmp_path / "wrong.c").write_text(head + "wanted_0[1] = {\n    1e3 + " + tail.lstrip())
     (macro,) = re.findall(r"#ifdef (\w+)", text)
-    run([CC or "cc", *FLAGS, f"-D{macro}", "wrong.c", "-lm", "-o", "wrong"], tmp_path)
+    run(["cc", *FLAGS, f"-D{macro}", "wrong.c", "-lm", "-o", "wrong"], tmp_path)
     made = subprocess.run(["./wrong"], cwd=tmp_path, capture_output=True, text=True)
     assert made.returncode == 1
     assert "FAIL (largest difference" in made.stdout
@@ -202,7 +205,7 @@ def test_hostile_names_are_names(tmp_path):
     text = derived.export("c", np.ones(2))
     (macro,) = re.findall(r"#ifdef (\w+)", text)
     (tmp_path / "net.c").write_text(text)
-    run([CC or "cc", *FLAGS, f"-D{macro}", "net.c", "-lm", "-o", "net"], tmp_path)
+    run(["cc", *FLAGS, f"-D{macro}", "net.c", "-lm", "-o", "net"], tmp_path)
     assert "pass" in run(["./net"], tmp_path)
     assert {"int", "exp", "restrict", "maximum_f64", "i", "printf"} <= RESERVED
 
@@ -236,5 +239,5 @@ def test_without_a_check_it_says_so(tmp_path):
     text = str(source(subject))
     (macro,) = re.findall(r"#ifdef (\w+)", text)
     (tmp_path / "none.c").write_text(text)
-    run([CC or "cc", *FLAGS, f"-D{macro}", "none.c", "-lm", "-o", "none"], tmp_path)
+    run(["cc", *FLAGS, f"-D{macro}", "none.c", "-lm", "-o", "none"], tmp_path)
     assert "no check (none is known)" in run(["./none"], tmp_path)

@@ -45,12 +45,14 @@ def together(made):
 
 
 @pytest.mark.parametrize("name", GOLDEN)
+@pytest.mark.needs("pdflatex")
 def test_golden(name, tmp_path):
     made = CASES[name].export("latex", document=True)
     golden.check("latex", name, made, ".tex")
     typesetting.pdflatex(made, tmp_path)
 
 
+@pytest.mark.needs("pdflatex")
 def test_every_case_compiles_in_every_form_and_fits_the_page(tmp_path):
     every = {}
     for form, least in (("auto", len(CASES)), ("matrix", 8), ("index", 12), ("entries", 10)):
@@ -61,6 +63,7 @@ def test_every_case_compiles_in_every_form_and_fits_the_page(tmp_path):
     assert typesetting.overfull(log) == []
 
 
+@pytest.mark.needs("npm", "node")
 def test_fragments_are_set_where_notebooks_set_them():
     made = [CASES[name].export("latex") for name in CASES]
     formulas = []
@@ -100,6 +103,7 @@ def test_signs_are_explained_where_they_are_no_names():
     assert meaning not in named
 
 
+@pytest.mark.needs("pdflatex")
 def test_named_dims_and_captured_arrays_are_told(tmp_path):
     made = CASES["ridge"].export("latex", document=True)
     assert r"$X$: float64 matrix of shape n by d" in made
@@ -117,6 +121,7 @@ def test_a_path_gets_a_document(tmp_path):
     assert r"\documentclass" in made
 
 
+@pytest.mark.needs("pdflatex")
 def test_long_formulas_are_let_bound_in_full(tmp_path):
     derived, args = array_programs.long_program(300)
     made = latex.latex(unchecked(derived, args))
@@ -127,6 +132,7 @@ def test_long_formulas_are_let_bound_in_full(tmp_path):
     assert typesetting.overfull(log) == []
 
 
+@pytest.mark.needs("pdflatex")
 def test_results_without_arrays(tmp_path):
     results = {"None": lambda x: None, "empty": lambda x: (), "no elements": lambda x: x[:0], "3": lambda x: {"a": 3}}
     made = {name: sg.symbolic(f).export("latex", np.ones(3), document=True) for name, f in results.items()}
@@ -153,6 +159,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.needs("pdflatex")
 def test_hostile_names_are_names(tmp_path):
     made = {}
     for k, name in enumerate(HOSTILE):
@@ -165,6 +172,7 @@ def test_hostile_names_are_names(tmp_path):
     assert sorted(p.suffix for p in tmp_path.iterdir()) == [".aux", ".log", ".pdf", ".tex"]
 
 
+@pytest.mark.needs("pdflatex")
 def test_hostile_functions_are_named(tmp_path):
     made = {}
     for k, name in enumerate(HOSTILE):
@@ -179,6 +187,7 @@ def test_hostile_functions_are_named(tmp_path):
     typesetting.pdflatex(together(made), tmp_path)
 
 
+@pytest.mark.needs("pdflatex")
 def test_random_programs(tmp_path):
     draw = np.random.default_rng(1)
     made = {}
@@ -195,6 +204,7 @@ def test_random_programs(tmp_path):
     assert typesetting.overfull(log) == []
 
 
+@pytest.mark.needs("pdflatex")
 def test_benchmarks_are_presented(tmp_path):
     made = {e.subject.name: latex.latex(e.subject) for e in exportables.bench()}
     assert typesetting.overfull(typesetting.pdflatex(together(made), tmp_path)) == []

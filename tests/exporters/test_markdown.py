@@ -29,6 +29,7 @@ def test_golden(name):
 
 
 @pytest.mark.parametrize("form", ["auto", "index"])
+@pytest.mark.needs("npm", "node")
 def test_katex_sets_every_case(form):
     found = []
     for name, case in CASES.items():
@@ -63,6 +64,7 @@ def test_no_sign_of_a_formula_is_taken_for_an_escape():
             assert not re.search(r"\\[^A-Za-z]", found.replace(r"\\", "")), found
 
 
+@pytest.mark.needs("npm", "node")
 def test_hostile_names_are_text():
     found = []
     for name in array_programs.HOSTILE:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
 
 import array_programs
 import golden
+import lab
 import pytest
 from cases import CASES, GOLDEN
 from operation_formulas import rendered
@@ -17,11 +16,6 @@ from operation_formulas import rendered
 from symgrad.closed_form.latex_tree import tree
 from symgrad.exporters import mathml
 from symgrad.exporters.mathml import NAMESPACE, element
-
-_path = pathlib.Path(__file__).parents[1] / "browser" / "lab.py"
-_spec = importlib.util.spec_from_file_location("symgrad_lab", _path)
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 #: MathML Core, as far as formulas need it
 ELEMENTS = {
@@ -90,7 +84,7 @@ def test_hostile_names_are_text(name):
     assert made.count("<!--") == made.count("-->") == 1
 
 
-@pytest.mark.skipif(lab.browser_path() is None, reason="no Chromium is installed")
+@pytest.mark.needs("chromium")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_browser_sets_every_case(tmp_path):
     from playwright.sync_api import sync_playwright

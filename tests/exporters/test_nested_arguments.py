@@ -40,7 +40,7 @@ ODD = [
 ]
 
 
-@pytest.fixture(params=LIBRARIES)
+@pytest.fixture(params=[pytest.param(f, marks=pytest.mark.needs("torch") if f == "torch" else ()) for f in LIBRARIES])
 def format(request):
     library = LIBRARIES[request.param]
     if not os.environ.get("CI"):

@@ -14,6 +14,7 @@ import symgrad as sg
 from symgrad.errors import UnsupportedOperation
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.needs("torch")
 
 
 LIBRARY = library_of("torch")

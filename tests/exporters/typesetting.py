@@ -37,8 +37,6 @@ def _missing(what: str) -> None:
 
 def pdflatex(document: str, folder: pathlib.Path, name: str = "document") -> str:
     """Compile a document; the log, or a failure with the error in it."""
-    if shutil.which("pdflatex") is None:
-        _missing("there is no pdflatex (texlive-latex-base)")
     (folder / f"{name}.tex").write_text(document, encoding="utf-8")
     call = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", f"{name}.tex"]
     environment = {**os.environ, "openout_any": "p", "openin_any": "p"}
@@ -62,8 +60,6 @@ def overfull(log: str, most: float = 3.0) -> list[str]:
 @functools.cache
 def _katex() -> pathlib.Path | str:
     """The folder with KaTeX in it; why there is none, in words."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        return "there is no npm to install KaTeX with"
     if not (_FOLDER / "node_modules" / "katex").is_dir():
         made = pathlib.Path(tempfile.mkdtemp(prefix="symgrad-katex-"))
         call = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(made), KATEX]

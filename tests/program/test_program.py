@@ -66,9 +66,9 @@ def test_hostile_names_are_escaped_in_pictures():
     assert "<script>" not in program.svg()
 
 
-@pytest.mark.parametrize("with_graphviz", [True, False])
+@pytest.mark.parametrize("with_graphviz", [pytest.param(True, marks=pytest.mark.needs("dot")), False])
 def test_svg(monkeypatch, with_graphviz):
-    if not (with_graphviz and shutil.which("dot")):
+    if not with_graphviz:
         monkeypatch.setattr(shutil, "which", lambda name: None)
     picture = symgrad.trace(lambda x: np.sin(x), X).svg()
     assert picture.startswith("<svg")
@@ -160,7 +160,7 @@ def test_inputs_called_as_bindings_are_told_from_them():
     assert "C0 = constant" in str(program)
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.needs("dot")
 def test_large_pictures_are_drawn_in_a_hurry():
     def chain(x):
         for _ in range(50):

@@ -92,6 +92,7 @@ def test_thousands_of_operations():
     close(steps.values()["x̄"], sg.grad(f)(0.3))
 
 
+@pytest.mark.needs("pdflatex")
 def test_the_latex_compiles(tmp_path):
     pages = []
     for function, positions, args in READ.values():

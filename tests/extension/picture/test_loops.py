@@ -7,7 +7,6 @@ import pytest
 from symgrad_notebook.picture import picture
 
 import symgrad
-from symgrad.kernels.native import compiler
 
 
 def chain(x):
@@ -19,7 +18,7 @@ def loops(shown):
     return {b.rows[0].split(" =")[0]: b.loop for b in shown.diagram.boxes if b.kind == "operation"}
 
 
-@pytest.mark.skipif(compiler.toolchain() is None, reason="no C compiler")
+@pytest.mark.needs("native")
 def test_compiled():
     gradient = symgrad.grad(chain, backend="native")
     shown = picture(gradient, (np.ones(5),), {})

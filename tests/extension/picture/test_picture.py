@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -35,11 +34,9 @@ def loss(w, X, y):
     return np.sum(np.log(1 + np.exp(m)))
 
 
-@pytest.fixture(params=["dot", "layers"])
+@pytest.fixture(params=[pytest.param("dot", marks=pytest.mark.needs("dot")), "layers"])
 def engine(request, monkeypatch):
     """With Graphviz and without."""
-    if request.param == "dot" and shutil.which("dot") is None:
-        pytest.skip("Graphviz is not installed")
     if request.param == "layers":
         monkeypatch.setattr(layout.shutil, "which", lambda _: None)
     return request.param
@@ -190,7 +187,7 @@ def test_hostile_names_are_text(engine, name):
     assert name not in shown.folded_away()["text/html"] or "<" not in name
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.needs("dot")
 @pytest.mark.parametrize("name", EVIL)
 def test_graphviz_reads_hostile_names(name):
     weight = symgrad.Parameter(np.ones(2), name=name)

@@ -16,7 +16,7 @@ from symgrad.kernels.native import compiler, form, kernel, writer
 from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel, TieredKernel
 
-pytestmark = pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+pytestmark = pytest.mark.needs("native")
 
 STEPS = [
     lambda a, b: np.sin(a) * b,

@@ -5,12 +5,11 @@ import pytest
 
 import symgrad
 from symgrad.kernels.kernel import lower
-from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel
 from symgrad.kernels.native.spelling import is_spelled
 from symgrad.primitives.elementwise import TEMPLATES
 
-pytestmark = pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+pytestmark = pytest.mark.needs("native")
 
 ENDS = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, 1e308, -1e308, 1e300, 700, 710, -745, -750]
 PLACES = [1, -1, 0.5, -0.5, 2, 3, -2.5, 20, 88, 104, -104, 1e-17, 1e-5, 1e5, 1e10, 1e22, -1e22, 7.9, np.pi, np.pi / 2]
