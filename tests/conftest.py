@@ -6,6 +6,7 @@ missing. ``pytest -m needs`` runs what says so, and nothing else, where all of i
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib.util
 import shutil
@@ -13,6 +14,7 @@ import shutil
 import lab
 import pytest
 
+from symgrad import testing
 from symgrad.kernels import kernel
 from symgrad.kernels.native.compiler import toolchain
 from symgrad.program.verify import verify
@@ -41,6 +43,14 @@ def pytest_runtest_setup(item):
         if not found():
             asked_for = item.config.option.markexpr == "needs"
             (pytest.fail if asked_for else pytest.skip)(f"there is no {called}")
+
+
+@pytest.fixture(scope="session", params=["arrays", "native"])
+def check_rule(request):
+    """``symgrad.testing.check_rule`` with all backends but the compiled one, and then what it checks of that one."""
+    if request.param == "native":
+        return functools.partial(testing.check_backends, backends=["native"])
+    return functools.partial(testing.check_rule, backends=[b for b in kernel.BACKENDS if b != "native"])
 
 
 @pytest.fixture(autouse=True, scope="module")

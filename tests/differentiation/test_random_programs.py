@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symgrad.testing import check_grads, check_rule
+from symgrad.testing import check_grads
 
 UNARY = [
     np.sin,
@@ -77,6 +77,6 @@ def test_gradients_of_random_programs(program, seed):
 
 @given(programs(), st.integers(0, 2**16))
 @settings(max_examples=25, deadline=None)
-def test_random_programs_on_every_backend_and_layout(program, seed):
+def test_random_programs_on_every_backend_and_layout(check_rule, program, seed):
     shapes, steps = program
     check_rule(lambda *xs: run(steps, xs)[0], inputs(shapes, seed), order=1)

@@ -6,7 +6,6 @@ from operands import draw
 
 from symgrad.primitives.elementwise import TEMPLATES
 from symgrad.primitives.functions import DOMAINS
-from symgrad.testing import check_rule
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.tracer import FUNCTIONS
 
@@ -40,14 +39,14 @@ FUNCTION_CASES = [
 
 
 @pytest.mark.parametrize(("name", "shapes"), TEMPLATE_CASES)
-def test_elementwise_rule(name, shapes):
+def test_elementwise_rule(check_rule, name, shapes):
     rng = np.random.default_rng(7)
     operands = [draw(rng, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
     check_rule(TEMPLATES[name].ufunc, operands)
 
 
 @pytest.mark.parametrize(("function", "case"), FUNCTION_CASES)
-def test_function_rule(function, case):
+def test_function_rule(check_rule, function, case):
     held = [k for k, a in enumerate(case.args) if isinstance(a, Given)]
     check_rule(case.of_drawn(function), case.draw(np.random.default_rng(7)), case.kwargs, held=held)
 

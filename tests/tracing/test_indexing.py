@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import symgrad
 from symgrad.errors import TracingError
-from symgrad.testing import check_grads, check_rule
+from symgrad.testing import check_grads
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
 
@@ -46,28 +46,28 @@ def mixed(draw):
 
 @given(basic())
 @settings(max_examples=60, deadline=None)
-def test_basic_indices(case):
+def test_basic_indices(check_rule, case):
     shape, index = case
     check_rule(lambda x: x[index], [example(shape)], order=1)
 
 
 @given(mixed())
 @settings(max_examples=60, deadline=None)
-def test_integer_and_mixed_indices(case):
+def test_integer_and_mixed_indices(check_rule, case):
     shape, index = case
     check_rule(lambda x: x[index] ** 2, [example(shape)], order=1)
 
 
 @given(SHAPES.flatmap(lambda s: hnp.arrays(bool, s)))
 @settings(max_examples=30, deadline=None)
-def test_masks_from_outside(mask):
+def test_masks_from_outside(check_rule, mask):
     check_rule(lambda x: x[mask] * 2.0, [example(mask.shape)], order=1)
     check_rule(lambda x: x[:, mask] * 2.0, [example((2, *mask.shape))], order=1)
 
 
 @given(basic(), st.booleans())
 @settings(max_examples=50, deadline=None)
-def test_assignment_to_basic_indices(case, scalar):
+def test_assignment_to_basic_indices(check_rule, case, scalar):
     shape, index = case
     window = np.zeros(shape)[index].shape
 
@@ -81,7 +81,7 @@ def test_assignment_to_basic_indices(case, scalar):
 
 @given(mixed())
 @settings(max_examples=50, deadline=None)
-def test_assignment_and_increment_at_integer_indices(case):
+def test_assignment_and_increment_at_integer_indices(check_rule, case):
     shape, index = case
     window = np.zeros(shape)[index].shape
 
@@ -120,11 +120,11 @@ def test_assignment_and_increment_at_integer_indices(case):
     ],
     ids=str,
 )
-def test_unusual_indices(index):
+def test_unusual_indices(check_rule, index):
     check_rule(lambda x: np.sin(x[index]), [example((2, 3, 4))])
 
 
-def test_rows_and_iteration():
+def test_rows_and_iteration(check_rule):
     check_rule(lambda x: sum(k * row @ row for k, row in enumerate(x)), [example((3, 2))])
     check_rule(lambda x: [a * b for a, b in zip(x, x[::-1])], [example((3,))])
 
@@ -169,7 +169,7 @@ def test_a_value_that_does_not_fit_is_refused_as_in_numpy(index):
         symgrad.grad(assign)(np.arange(3.0))
 
 
-def test_assignment_with_new_axes():
+def test_assignment_with_new_axes(check_rule):
     def assign(x):
         y = x * 1.0
         y[:, None] = x[:, None] ** 2

@@ -5,7 +5,6 @@ import pytest
 
 import symgrad
 from symgrad.errors import StaleView, TracingError
-from symgrad.testing import check_rule
 from symgrad.tracing.declare import CASES
 
 X = np.array([0.5, -1.5, 2.0, 0.25])
@@ -109,7 +108,7 @@ def fill_method(x):
         *(write_into_the_argument, write_through_mask, ufunc_out, two_names, fill_method),
     ],
 )
-def test_writes_follow_numpy(fn):
+def test_writes_follow_numpy(check_rule, fn):
     check_rule(lambda x: fn(x * 1.0) if fn is write_into_the_argument else fn(x), [X])
 
 
@@ -137,7 +136,7 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_a_view_sees_what_is_written_later(view):
+def test_a_view_sees_what_is_written_later(check_rule, view):
     def fn(x):
         y = x * 1.0
         seen = view(y)
@@ -150,7 +149,7 @@ def test_a_view_sees_what_is_written_later(view):
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_a_write_into_a_view_is_one_into_the_array(view):
+def test_a_write_into_a_view_is_one_into_the_array(check_rule, view):
     def fn(x):
         y = x * 1.0
         other, part = y[1:], view(y)
@@ -212,7 +211,7 @@ def test_many_views_of_views():
     np.testing.assert_allclose(gradient, [(fn(X + h) - fn(X - h)) / 2e-6 for h in 1e-6 * np.eye(4)], rtol=1e-6)
 
 
-def test_a_view_by_an_index_that_changes_later():
+def test_a_view_by_an_index_that_changes_later(check_rule):
     def fn(x):
         k = np.asarray(x > 0).sum() * 1
         y = x * 1.0
@@ -224,7 +223,7 @@ def test_a_view_by_an_index_that_changes_later():
     check_rule(lambda x: fn(x), [X])
 
 
-def test_scalars_are_no_views():
+def test_scalars_are_no_views(check_rule):
     def fn(x):
         y = x * 1.0
         total, element = y.sum(), y[0]
@@ -248,7 +247,7 @@ def test_writes_into_what_looks_into_a_scalar_or_an_array_of_no_axes_are_refused
 
 
 @pytest.mark.parametrize("index", [0, slice(None), slice(1, 3), [0, 2], ...])
-def test_zeros_that_are_written_keep_their_sign(index):
+def test_zeros_that_are_written_keep_their_sign(check_rule, index):
     def fn(x):
         y = x * 1.0
         y[index] = -0.0
@@ -315,7 +314,7 @@ def test_every_function_gives_a_view_where_numpys_does(name):
 @pytest.mark.parametrize(
     "made", [lambda y: y.copy(), lambda y: y + 0, lambda y: y[[0, 1, 2, 3]], lambda y: y.flatten()]
 )
-def test_copies_do_not_go_stale(made):
+def test_copies_do_not_go_stale(check_rule, made):
     def fn(x):
         y = x * 1.0
         kept = made(y)
@@ -325,7 +324,7 @@ def test_copies_do_not_go_stale(made):
     check_rule(fn, [X])
 
 
-def test_a_view_taken_again_after_the_write_is_fine():
+def test_a_view_taken_again_after_the_write_is_fine(check_rule):
     def fn(x):
         y = x * 1.0
         y[0] = x[1]
@@ -364,7 +363,7 @@ def write_into_a_transpose(x):
 
 
 @pytest.mark.parametrize("fn", [write_into_rows, write_into_a_view_of_a_view, write_into_a_transpose])
-def test_writes_into_views_reach_the_array(fn):
+def test_writes_into_views_reach_the_array(check_rule, fn):
     check_rule(fn, [X])
 
 
@@ -378,7 +377,7 @@ def test_an_integer_array_cannot_take_a_float_in_place():
         symgrad.grad(fn)(X)
 
 
-def test_scalars_are_bound_anew():
+def test_scalars_are_bound_anew(check_rule):
     def fn(x):
         total = first = x[0]
         total += x[1]

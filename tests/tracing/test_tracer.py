@@ -8,7 +8,6 @@ import pytest
 
 import symgrad
 from symgrad.errors import TracingError
-from symgrad.testing import check_rule
 
 rng = np.random.default_rng(11)
 P = rng.uniform(0.3, 2.5, (3, 4))  # positive
@@ -46,26 +45,26 @@ def test_length_and_display():
     [2, 2.5, True, np.float64(1.5), np.float32(1.5), np.int32(2), np.full(4, 1.5), [1.0, 2.0, 3.0, 4.0]],
     ids=repr,
 )
-def test_operators_with_constants_on_both_sides(operate, other):
+def test_operators_with_constants_on_both_sides(check_rule, operate, other):
     check_rule(lambda x: operate(x, other), [P], order=1)
     check_rule(lambda x: operate(other, x), [P], order=1)
 
 
 @pytest.mark.parametrize("operate", [operator.mod, operator.floordiv, divmod])
-def test_remainders(operate):
+def test_remainders(check_rule, operate):
     check_rule(lambda x: operate(x, 0.7), [P], order=1)
     check_rule(lambda x: operate(5.0, x), [P], order=1)
     check_rule(operate, [N, P], order=1)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32])
-def test_constants_of_other_dtypes_cost_no_precision(dtype):
+def test_constants_of_other_dtypes_cost_no_precision(check_rule, dtype):
     c = np.array([1, 2, 3, 5]).astype(dtype)
     check_rule(lambda x: x * c + x / c - c / x, [P], order=1)
     check_rule(lambda x: x**c + np.arctan2(x, c) + np.hypot(c, x), [P], order=1)
 
 
-def test_arguments_of_two_precisions():
+def test_arguments_of_two_precisions(check_rule):
     single = P.astype(np.float32)
     check_rule(lambda x, y: x * y, [N, single])
     by_x, by_y = symgrad.grad(lambda x, y: np.sum(x / y), (0, 1))(N, single)
@@ -73,21 +72,21 @@ def test_arguments_of_two_precisions():
     np.testing.assert_allclose(by_x, 1 / single.astype(float), rtol=1e-15)
 
 
-def test_unary_operators_and_builtins():
+def test_unary_operators_and_builtins(check_rule):
     check_rule(lambda x: -x + +x * abs(x), [N])
     check_rule(lambda x: sum(x) + sum(sum(x)), [N])
     check_rule(lambda x: round(x[0, 0], 1) * x, [N], order=1)
     check_rule(lambda x: copy.copy(x) * copy.deepcopy(x), [N])
 
 
-def test_comparisons_and_logic():
+def test_comparisons_and_logic(check_rule):
     check_rule(lambda x: np.where((x > 0) & (x < 1) | ~(x > -1) ^ (x == 2), x**2, 3 * x), [N])
     check_rule(lambda x: np.where(np.logical_or(x >= 0.5, np.logical_not(x <= -1)), x**2, 0), [N])
     check_rule(lambda x: (x > 0) * x + (x != 0).astype(float) * x**2, [N])
     check_rule(lambda x: (x > 0).sum() * x + (x > 0).mean() * x + np.any(x > 2) * x, [N])
 
 
-def test_steps_may_become_integers():
+def test_steps_may_become_integers(check_rule):
     table = np.array([0.0, 1.0, 4.0, 9.0, 16.0])
 
     def interpolated(x):
@@ -99,7 +98,7 @@ def test_steps_may_become_integers():
     check_rule(lambda x: x * x.astype(bool) + x * (x > 1).astype(np.float32), [N])
 
 
-def test_where_with_scalars_and_numbers_as_conditions():
+def test_where_with_scalars_and_numbers_as_conditions(check_rule):
     check_rule(lambda x: np.where(x > 0, 1, x), [N])
     check_rule(lambda x: np.where(x > 0, x, 0.0), [N])
     check_rule(lambda x: np.where(x, x * 2, 0), [N])
@@ -124,7 +123,7 @@ def test_where_with_scalars_and_numbers_as_conditions():
         lambda x: x.real * x.copy(),
     ],
 )
-def test_methods(fn):
+def test_methods(check_rule, fn):
     check_rule(fn, [N])
 
 
@@ -140,11 +139,11 @@ def test_methods(fn):
         lambda x: np.matmul(x, np.ones((4, 2))) @ np.arange(2),
     ],
 )
-def test_ufunc_methods_and_arguments(fn):
+def test_ufunc_methods_and_arguments(check_rule, fn):
     check_rule(fn, [N])
 
 
-def test_arrays_on_the_left_defer_to_the_traced_value():
+def test_arrays_on_the_left_defer_to_the_traced_value(check_rule):
     a = np.arange(4.0) + 1
     check_rule(lambda x: a + x - (a * x) / (a / x) + a**x + a @ x.T @ np.ones(3), [P])
     check_rule(lambda x: a.reshape(1, 4) > x, [P])
@@ -170,7 +169,7 @@ def test_arrays_on_the_left_defer_to_the_traced_value():
         ("ij,j->i", [(2, 0), (0,)]),
     ],
 )
-def test_einsum_forms(subscripts, shapes):
+def test_einsum_forms(check_rule, subscripts, shapes):
     check_rule(lambda *xs: np.einsum(subscripts, *xs), [rng.uniform(-2, 2, s) for s in shapes])
 
 
