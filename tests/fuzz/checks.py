@@ -1,0 +1,219 @@
+"""What is checked of a random program: bits of the value, derivatives against differences, backends, blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from random_programs import Program
+
+import symgrad as sg
+from symgrad.errors import SymgradError
+from symgrad.kernels.kernel import lower, optimized
+from symgrad.kernels.native.kernel import NativeKernel
+from symgrad.passes.constants import fold_constants
+from symgrad.testing import CheckFailed, check_grads
+
+
+class Wrong(AssertionError):
+    """A value, a derivative or an error is not what it should be."""
+
+
+class Skipped(Exception):
+    """There is nothing to compare: the function is refused, or has a kink here."""
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def _typed() -> Iterator[None]:
+    """Only symgrad's own errors leave it; a function that is refused is not compared."""
+    try:
+        with _quiet():
+            yield
+    except SymgradError as error:
+        raise Skipped(f"refused: {error}") from error
+    except Exception as error:
+        raise Wrong(f"{type(error).__name__}: {error}") from error
+
+
+def _of_numpy(program: Program) -> Any:
+    with _quiet():
+        return program.function(*program.point())
+
+
+def bits(program: Program) -> None:
+    """The value beside a gradient is NumPy's, to the bit, in shape and in dtype."""
+    want = _of_numpy(program)
+    derivative = sg.value_and_grad(program.function, program.positions, backend="numpy")
+    with _typed():
+        got, gradients = derivative(*program.point())
+        again, _ = derivative(*program.point())
+    same_bits("value", got, want)
+    same_bits("value of a second call", again, want)
+    like_arguments(program, gradients)
+
+
+def like_arguments(program: Program, gradients: Any) -> None:
+    """Gradients have the shapes and dtypes of what they are taken by."""
+    point = program.point()
+    for k, gradient in zip(program.positions, _parts(gradients), strict=True):
+        x = np.asarray(point[k])
+        if np.shape(gradient) != x.shape or np.asarray(gradient).dtype != x.dtype:
+            shape = f"{np.asarray(gradient).dtype}{np.shape(gradient)}"
+            raise Wrong(f"gradient by argument {k} is {shape}, the argument {x.dtype}{x.shape}")
+
+
+def same_bits(what: str, got: Any, want: Any) -> None:
+    for k, (a, b) in enumerate(zip(_parts(got), _parts(want), strict=True)):
+        a, b = np.asarray(a), np.asarray(b)
+        if a.dtype != b.dtype or a.shape != b.shape:
+            raise Wrong(f"{what} {k} is {a.dtype}{a.shape}, NumPy's {b.dtype}{b.shape}")
+        same = (a == b) | (a != a) & (b != b)
+        if b.dtype.kind == "f":
+            same &= (np.signbit(a) == np.signbit(b)) | (a != a)
+        if not np.all(same):
+            at = tuple(int(i) for i in np.argwhere(~same)[0])
+            raise Wrong(f"{what} {k} at {at} is {a[at]!r}, NumPy's {b[at]!r}")
+
+
+def _parts(value: Any) -> tuple:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def derivatives(program: Program, order: int = 2) -> None:
+    """Derivatives against differences of the plain function, where it is smooth."""
+    fixed = dict(zip(program.arguments, program.point(), strict=True))
+    names = [name for name in program.arguments if name not in program.held]
+
+    def function(*xs: Any) -> Any:
+        given = {n: np.copy(x) if isinstance(x, np.ndarray) else x for n, x in (fixed | dict(zip(names, xs))).items()}
+        return program.function(**given)
+
+    point = [np.asarray(fixed[n]) for n in names]
+    try:
+        with _typed():
+            check_grads(function, point, order=order)
+    except Skipped as skipped:
+        error = skipped.__cause__
+        if isinstance(error, CheckFailed) and "do not settle" not in str(error) and _is_smooth(function, point):
+            raise Wrong(str(error)) from None
+        raise
+
+
+def _is_smooth(function: Callable, point: list[np.ndarray]) -> bool:
+    """Whether second differences on both sides of the point agree, along some directions."""
+    step, rng = 2.0**-12, np.random.default_rng(1)
+    for _ in range(3):
+        along = [rng.standard_normal(x.shape) for x in point]
+
+        def at(k: int, along: list = along) -> list[np.ndarray]:
+            with _quiet():
+                made = function(*[np.asarray(x + k * step * v, np.longdouble) for x, v in zip(point, along)])
+            return [np.asarray(v, np.longdouble) for v in _parts(made)]
+
+        for two, one, here, back, last in zip(*map(at, (2, 1, 0, -1, -2))):
+            slopes = (one - here) / step, (here - back) / step
+            curves = (two - 2 * one + here) / step**2, (here - 2 * back + last) / step**2
+            for left, right in (slopes, curves):
+                if not np.all(np.abs(left - right) <= 0.05 * (1 + np.abs(left))):
+                    return False
+    return True
+
+
+#: how far backends may be from each other, relative to the largest element or 1
+_ROUNDING = {"float64": 1e-9, "float32": 2e-4, "float16": 4e-2}
+
+
+def backends(program: Program, names: tuple[str, ...] = ("auto", "numexpr")) -> None:
+    """The program of a value and a gradient gives on every backend what it gives on NumPy's, call after call."""
+    made, leaves = _derived(program)
+    for name in names:
+        with _typed():
+            kernel = lower(made, name)
+        compare(f"the {name} backend", kernel, made, leaves)
+
+
+def natively(programs: list[Program]) -> dict[Program, str]:
+    """What is wrong with those of ``programs`` that are, as compiled C; the compiler runs once for all."""
+    derived = {}
+    for program in programs:
+        with contextlib.suppress(Skipped):
+            derived[program] = _derived(program)
+    kernels = NativeKernel.built(*[fold_constants(optimized(made)) for made, _ in derived.values()])
+    wrong = {}
+    for (program, (made, leaves)), kernel in zip(derived.items(), kernels, strict=True):
+        if kernel is not None:
+            try:
+                compare("native", kernel, made, leaves)
+            except Wrong as error:
+                wrong[program] = str(error)
+    return wrong
+
+
+def _derived(program: Program) -> tuple[Any, Callable[[], list[Any]]]:
+    """The program of a value and a gradient, and the arrays that its kernels are called with, made anew."""
+    derivative = sg.value_and_grad(program.function, program.positions, backend="numpy")
+    with _typed():
+        made = derivative.program(*program.point())
+    return made, program.point
+
+
+def _run(kernel: Any, leaves: list[Any]) -> list[np.ndarray]:
+    with _quiet():
+        return [np.array(v) for v in kernel(*leaves)]
+
+
+def compare(what: str, kernel: Any, made: Any, leaves: Callable[[], list[Any]]) -> None:
+    """``kernel`` gives what NumPy's does, call after call, and leaves its arguments alone."""
+    reference = lower(made, "numpy")
+    want = _run(reference, leaves())
+    tolerance = max((_ROUNDING[n.dtype.name] for n in made.nodes if n.dtype.name in _ROUNDING), default=0.0)
+    for _ in range(2):
+        given, before = leaves(), leaves()
+        with _quiet():
+            results = kernel(*given)
+        for k, (got, wanted) in enumerate(zip(results, want, strict=True)):
+            if message := _difference(np.asarray(got), wanted, tolerance):
+                if _jumps(reference, leaves, want, tolerance):
+                    raise Skipped("the function jumps here")
+                raise Wrong(f"{what}, result {k} {message}")
+        for k, (x, kept) in enumerate(zip(given, before, strict=True)):
+            if not np.array_equal(x, kept, equal_nan=np.asarray(x).dtype.kind == "f"):
+                raise Wrong(f"{what}: argument {k} was written to")
+
+
+def _difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> str:
+    """What is wrong, or nothing."""
+    if got.dtype != want.dtype or got.shape != want.shape:
+        return f"is {got.dtype}{got.shape}, NumPy's {want.dtype}{want.shape}"
+    finite = np.isfinite(want) & np.isfinite(got) if want.dtype.kind == "f" else np.zeros(want.shape, bool)
+    off = np.abs(np.where(finite, got, 0).astype(float) - np.where(finite, want, 0).astype(float))
+    bound = tolerance * max(1.0, float(np.max(np.abs(want[finite]), initial=0.0)))
+    same = np.where(finite, off <= bound, (got == want) | (got != got) & (want != want))
+    if np.all(same):
+        return ""
+    at = tuple(int(i) for i in np.argwhere(~same)[0])
+    return f"at {at} is {got[at]!r}, NumPy's {want[at]!r}"
+
+
+def _jumps(reference: Any, leaves: Callable[[], list[Any]], want: list[np.ndarray], tolerance: float) -> bool:
+    """Whether the results change by more than the tolerance where the arguments change by a few roundings."""
+    rng = np.random.default_rng(2)
+    for _ in range(8):
+        moved = leaves()
+        for k, x in enumerate(moved):
+            if np.asarray(x).dtype.kind == "f":
+                scale = 1 + 4 * np.finfo(np.asarray(x).dtype).eps * rng.uniform(-1, 1, np.shape(x))
+                moved[k] = np.asarray(np.asarray(x) * scale, np.asarray(x).dtype)
+        if any(_difference(got, wanted, tolerance) for got, wanted in zip(_run(reference, moved), want, strict=True)):
+            return True
+    return False
