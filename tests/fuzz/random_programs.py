@@ -158,6 +158,10 @@ FAMILIES: dict[str, tuple[int, list[str]]] = {
 }
 
 
+#: what makes far more elements, or lines, of many elements
+_GROWS = re.compile(r"for |list|rest|sum\(\{a\}\)$|outer|diag|eye|kron|i,j->ij|convolve|trace|vander|linalg|None\]|block|\{a\}\.T")
+
+
 @dataclass(frozen=True)
 class Draw:
     """What programs are drawn from."""
@@ -180,6 +184,12 @@ class Draw:
     largest: float = 100.0
 
 
+#: real sizes: vectors and matrices of 100,000 elements and more
+LARGE = Draw(shapes=((), (120_000,), (1,), (300, 400), (400,), (300, 1), (1, 400)), most=400_000)
+#: what differences are taken of: nothing is rounded to fewer digits on the way
+SMOOTH = Draw(families=tuple(f for f in FAMILIES if f not in ("cast", "view")), dtypes=("float64",))
+
+
 @dataclass(frozen=True)
 class Line:
     """A statement, the value that it makes ("" where it only writes), and the values that it reads."""
@@ -189,7 +199,7 @@ class Line:
     reads: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """A function of ``arguments``; those in ``held`` are not differentiated by."""
 
@@ -282,7 +292,7 @@ class _Growing:
         if dtype.startswith("int"):
             return f"{rng}.integers(-3, 4, {shape}).astype(np.{dtype})" if shape else f"np.{dtype}({self.r.randint(-3, 3)})"
         if self.draw.special and self.r.random() < 0.3:
-            values = f"{rng}.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 1e300], {shape})"
+            values = f"{rng}.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 6e4], {shape})"
         else:
             values = f"{rng}.uniform(-1.5, 1.5, {shape})"
         if not shape:
@@ -316,7 +326,10 @@ class _Growing:
         for _ in range(12):
             family = self.r.choices(list(weights), list(weights.values()))[0]
             try:
-                line = self._line(self.r.choice(FAMILIES[family][1]), family)
+                template = self.r.choice(FAMILIES[family][1])
+                if self.draw.most > 10_000 and _GROWS.search(template):
+                    continue
+                line = self._line(template, family)
                 self._try(line, family)
             except (_Unfit, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Warning):
                 if family in ("write", "view"):

@@ -1,0 +1,31 @@
+"""Every backend gives what NumPy gives, at sizes where blocks, threads, chunks and buffers used again are in play."""
+
+import pytest
+from checks import backends, natively
+from fuzzing import expect_right, report, seeds
+from random_programs import LARGE, Draw, random_program
+from thresholds import lower_thresholds
+
+from symgrad.kernels.native.compiler import toolchain
+
+
+@pytest.mark.parametrize("block", [1, 5])
+def test_blocks_threads_and_numexpr(block, monkeypatch):
+    lower_thresholds(monkeypatch, block)
+    expect_right(backends, 0.1, Draw())
+
+
+def test_real_sizes():
+    expect_right(backends, 0.03, LARGE)
+
+
+@pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+@pytest.mark.parametrize("dealt", [False, True])
+def test_compiled_c(dealt, monkeypatch):
+    if dealt:
+        lower_thresholds(monkeypatch)
+    every, wrong = seeds(0.1), []
+    for first in range(every.start, every.stop, 50):  # by one run of the compiler
+        wrong += natively([random_program(seed) for seed in range(first, min(first + 50, every.stop))]).items()
+    report("compiled C", len(every), 0, wrong)
+    assert not wrong, "\n\n".join(f"seed {program.seed}: {message}\n{program}" for program, message in wrong[:3])
