@@ -329,16 +329,16 @@ class Tracer:
 
     def __pow__(self, other: Any) -> Any:
         if type(other) in (int, float) or stands_for_number(other):
-            for exponent, short in self._short_powers():
+            for exponent, short in self._short_powers(other):
                 if other == exponent:
                     return Tracer(short(self._symgrad_node))
         return _binary(f.power, self, other)
 
-    def _short_powers(self) -> Iterable[tuple[float, Template]]:
-        """The exponents for which NumPy takes another function."""
+    def _short_powers(self, exponent: Any) -> Iterable[tuple[float, Template]]:
+        """The exponents, of the kind of this one, for which NumPy takes another function."""
         if self.dtype.kind == "f":
             return _SHORT_POWERS.items()
-        return [(2, f.square)] if self.dtype.kind == "b" and self.shape else []
+        return [(2, f.square)] if self.dtype.kind == "b" and self.shape and isinstance(exponent, int) else []
 
     def __rpow__(self, other: Any) -> Any:
         return _binary(f.power, other, self)
