@@ -192,7 +192,7 @@ class Scatter(Primitive):
         return lifted_scatter(y, index, axis, dim, over)
 
     def evaluate(self, params, *values):
-        (y, index), (axis, dim) = values, params
+        y, index, (axis, dim) = np.asarray(values[0]), values[1], params
         result = np.zeros(y.shape[:axis] + (dim,) + y.shape[axis + np.ndim(index) :], y.dtype)
         np.add.at(result, (slice(None),) * axis + (index,), y)
         return result

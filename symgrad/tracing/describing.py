@@ -84,4 +84,4 @@ def _isscalar(element):
 
 @implements(np.result_type, cases=[Case((2, 3))])
 def _result_type(*arrays):
-    return np.result_type(*[a.dtype if isinstance(a, Tracer) else a for a in arrays])
+    return np.result_type(*[a.dtype if isinstance(a, (Tracer, np.ndarray)) else a for a in arrays])

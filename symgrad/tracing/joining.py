@@ -94,7 +94,7 @@ def _pieces(a: Any, sections: Any, axis: int) -> list[Tracer]:
         each, extra = divmod(n, int(sections))
         bounds = np.cumsum([0] + [each + 1] * extra + [each] * (int(sections) - extra)).tolist()
     else:
-        cuts = [slice(None, int(c)).indices(n)[1] for c in sections]
+        cuts = [slice(None, int(c)).indices(n)[1] for c in np.asarray(sections).astype(np.intp, casting="same_kind")]
         bounds = [0, *cuts, n]
     lead, rest = full(x.shape)[:k], full(x.shape)[k + 1 :]
     specs = [(*lead, (start, max(stop - start, 0), 1), *rest) for start, stop in itertools.pairwise(bounds)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def _rot90(m, k=1, axes=(0, 1)):
 def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
     x = as_node(array)
     try:
-        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+        widths = np.broadcast_to(np.asarray(pad_width).astype(np.intp, casting="same_kind"), (x.ndim, 2)).tolist()
     except ValueError as error:
         raise ShapeError(at_user_line(f"np.pad: the widths {pad_width} do not fit shape {x.shape}")) from error
     if mode == "constant":
@@ -155,7 +156,10 @@ def _take(a, indices, axis=None, mode="raise"):
     if mode != "raise":
         raise UnsupportedOperation(at_user_line(f"np.take with mode={mode!r} is not supported on traced arrays."))
     index = (slice(None),) * k
-    return x[(*index, np.asarray(indices) if isinstance(indices, (list, tuple)) else indices)]
+    if not isinstance(indices, Tracer):
+        indices = np.asarray(indices)
+        indices = indices.astype(np.intp) if indices.dtype == bool else indices  # numbers here, no mask
+    return x[(*index, indices)]
 
 
 @implements(np.take_along_axis, cases=[Case((2, 3), Given(np.array([[0, 2], [1, 1]])), axis=1)])
@@ -190,7 +194,7 @@ def _sort(a, axis=-1, kind=None, order=None, stable=None):
 
 @implements(np.diagonal, cases=[Case((3, 3)), Case((2, 4)), Case((3, 4), offset=-1), Case((2, 3, 3), axis1=1, axis2=2)])
 def _diagonal(a, offset=0, axis1=0, axis2=1):
-    x = as_node(a)
+    x, offset = as_node(a), operator.index(offset)
     i, j = normalized_axis(axis1, x.ndim), normalized_axis(axis2, x.ndim)
     rows, columns = x.shape[i], x.shape[j]
     if rows == columns and not is_concrete((rows,)):
@@ -213,7 +217,7 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
 
 @implements(np.diag, cases=[Case((3,)), Case((3, 3)), Case((3,), k=1), Case((3, 4), k=-1)])
 def _diag(v, k=0):
-    x = as_node(v)
+    x, k = as_node(v), operator.index(k)
     if x.ndim == 2:
         return _diagonal(v, k)
     if x.ndim != 1:

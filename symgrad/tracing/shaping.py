@@ -15,7 +15,7 @@ from ..program.dims import broadcast, is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axes, normalized_axis, reduced_axes
-from .sizes import Size, whole
+from .sizes import whole
 from .trace import SIZES_FIX, as_node, running
 from .tracer import Tracer, view
 
@@ -61,7 +61,7 @@ def _moveaxis(a, source, destination):
 def resolved_shape(x: Node, shape: Any) -> tuple:
     """A shape argument with its -1 filled in, checked against the number of elements."""
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    wanted = tuple(whole(d) if isinstance(d, (np.integer, Tracer, Size)) else d for d in wanted)
+    wanted = tuple(whole(d) for d in wanted)
     total = size(x.shape)
     if -1 in wanted:
         k = wanted.index(-1)

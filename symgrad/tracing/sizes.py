@@ -150,7 +150,7 @@ def whole(value: Any) -> Dim:
     """The dim that a size or a whole number is; a dim itself."""
     if isinstance(value, Size):
         return value.dim
-    return value if is_named(value) else int(value)
+    return value if is_named(value) else operator.index(value)
 
 
 def divided(value: Any, by: Any) -> tuple[Any, Any]:

@@ -201,3 +201,14 @@ def test_index_arrays_out_of_bounds_are_refused_on_either_side(index, backend):
             else:
                 with pytest.raises(IndexError):
                     derived(np.arange(3.0), rows)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "native", "numexpr", "auto"])
+def test_an_index_array_without_axes_names_one_element(backend):
+    x = np.array([1.0, 2.0, 3.0])
+    for take in (lambda x: x[np.array(1)], lambda x: np.take(x, np.array(-2)), lambda x: np.take(x, True)):
+        value, gradient = symgrad.value_and_grad(lambda x, take=take: take(x) * 3.0, backend=backend)(x)
+        assert value == take(x) * 3.0
+        assert gradient.tolist() == [0.0, 3.0, 0.0]
+        assert symgrad.grad(take, backend=backend)(x).tolist() == [0.0, 1.0, 0.0]
+        assert symgrad.jacobian(take, backend=backend)(x).tolist() == [0.0, 1.0, 0.0]

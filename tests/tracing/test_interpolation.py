@@ -43,3 +43,10 @@ def test_one_trace_interpolates_everywhere():
     for x in (np.linspace(-1.0, 3.0, 7), np.array([0.5])):
         (got,) = lower(program, "numpy")(x)
         np.testing.assert_array_equal(got, np.interp(x, [0.0, 1.0, 2.0], [1.0, 3.0, 2.0]))
+
+
+def test_interp_at_a_number_by_the_values_of_the_knots():
+    knots, at = np.linspace(0.0, 1.0, 4), 0.35
+    gradient = sg.grad(lambda y: np.interp(at, knots, y))(np.ones(4))
+    wanted = [np.interp(at, knots, row) for row in np.eye(4)]
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-14)
