@@ -25,6 +25,7 @@ from .signature import Call, VaryingInts, ints_of, key_of_arrays
 from .tensor import Parameter, Tensor
 from .tracing.guards import Surroundings
 from .tracing.host_scalars import Host, NotAValue
+from .tracing.library_calls import refuse_untyped
 from .tracing.provenance import Ledger
 from .tracing.sizes import Size
 from .tracing.trace import Trace, as_node, current
@@ -407,13 +408,14 @@ class CompiledFunction:
             named = {k: lift(v, k) for k, v in kwargs.items()}
             try:
                 outputs = self.body(*traced, **named)
-            except ValueError as error:  # NumPy wraps what a traced value says on its way into a plain array
-                if isinstance(error.__cause__, TracingError):
-                    raise error.__cause__ from None
+                if host is not None:
+                    host.finish(outputs)
+                entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs), given, host)
+            except NotAValue:
                 raise
-            if host is not None:
-                host.finish(outputs)
-            entry = Entry(trace, surroundings, inputs, names, outputs, self.backend, tuple(kwargs), given, host)
+            except Exception as error:
+                refuse_untyped(error, trace)
+                raise
         surroundings.watch_weights(entry.weights_read)
         if self.cache and key is not None and not surroundings.drew_random_numbers():
             self._keep(key, entry)

@@ -14,15 +14,20 @@ ArgumentError
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import re
 import sys
+from collections.abc import Iterator
+from types import FrameType
 
 import numpy
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _NUMPY = os.path.dirname(os.path.abspath(numpy.__file__)) + os.sep
+_PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = tuple(f"{os.sep}{part}{os.sep}" for part in ("site-packages", "dist-packages"))
 
 
 #: characters of a word that is shown, and of a message
@@ -67,6 +72,14 @@ class ArgumentTypeError(SymgradError, TypeError):
 
 class ShapeError(SymgradError, ValueError):
     """Shapes that do not fit together, said with both shapes."""
+
+
+class IndexingError(SymgradError, IndexError):
+    """An index that the array does not have, or that is none."""
+
+
+class MissingAttribute(SymgradError, AttributeError):
+    """A traced array was asked for something that arrays do not have."""
 
 
 class AxisError(ShapeError, numpy.exceptions.AxisError):
@@ -153,33 +166,37 @@ def is_own(filename: str) -> bool:
     return filename.startswith((_OWN, _NUMPY, "<__array_function__"))
 
 
-def user_location() -> tuple[str, int] | None:
-    """File and line of the innermost frame outside symgrad and NumPy, the user's own line.
+def is_library(filename: str) -> bool:
+    """True for code of symgrad, NumPy, an installed package or Python itself."""
+    return is_own(filename) or filename.startswith((_PYTHON, "<frozen ")) or any(p in filename for p in _INSTALLED)
 
-    Lines of installed packages are given only where there is no other.
-    """
-    frame = sys._getframe(1)
+
+def user_frame() -> FrameType | None:
+    """The innermost frame of the user's own code; of an installed package only where there is no other."""
+    frame: FrameType | None = sys._getframe(1)
     found = None
     while frame is not None:
         name = frame.f_code.co_filename
-        if not is_own(name):
-            if not any(f"{os.sep}{part}{os.sep}" in name for part in ("site-packages", "dist-packages")):
-                return name, frame.f_lineno
-            found = found or (name, frame.f_lineno)
+        if not is_library(name):
+            return frame
+        if found is None and not is_own(name):
+            found = frame
         frame = frame.f_back
     return found
 
 
-def at_user_line(message: str) -> str:
-    """``message`` followed by the user's own line, where one is found.
+def at_user_line(message: str, where: tuple[str, int] | None = None) -> str:
+    """``message`` followed by the user's own line, where one is found: the one that runs, or ``where``.
 
     >>> print(at_user_line("no"))  # doctest: +ELLIPSIS
     no
       at ...
     """
-    where = user_location()
     if where is None:
-        return message
+        frame = user_frame()
+        if frame is None:
+            return message
+        where = frame.f_code.co_filename, frame.f_lineno
     text = source_line(*where)
     return f"{message}\n  at {_place(*where)}" + (f"\n    {text}" if text else "")
 
@@ -195,6 +212,52 @@ def source_lines(file: str) -> list[str]:
         return linecache.getlines(file)
     except ValueError:  # code that was made by hand may have any text for the name of its file
         return []
+
+
+@contextlib.contextmanager
+def mistakes(what: str) -> Iterator[None]:
+    """Inside, and in a function that it decorates, errors that wrong arguments lead to are raised as ``typed``."""
+    try:
+        yield
+    except Exception as error:
+        instead = typed(error, what)
+        if instead is None:
+            raise
+        raise instead from error
+
+
+#: what Python and NumPy raise at a mistake -> the error that says so
+_MISTAKES: tuple[tuple[type[Exception], type[SymgradError]], ...] = (
+    (TypeError, ArgumentTypeError),
+    (IndexError, IndexingError),
+    (ValueError, ArgumentError),
+    (ArithmeticError, ArgumentError),
+    (AttributeError, UnsupportedOperation),
+    (LookupError, UnsupportedOperation),
+    (NotImplementedError, UnsupportedOperation),
+    (AssertionError, UnsupportedOperation),
+    (SystemError, UnsupportedOperation),
+)
+
+
+def typed(error: Exception, what: str = "", where: tuple[str, int] | None = None) -> SymgradError | None:
+    """The error in place of one that a wrong argument has led to inside of symgrad; None where it is of another kind.
+
+    ``what`` was called, at the user's line ``where``.
+
+    >>> type(typed(IndexError("index 3 is out of bounds"))).__name__
+    'IndexingError'
+    """
+    if isinstance(error, (SymgradError, numpy.linalg.LinAlgError, Warning)):
+        return None
+    kind = next((own for builtin, own in _MISTAKES if isinstance(error, builtin)), None)
+    if kind is None:
+        return None
+    text = str(error)
+    if kind is UnsupportedOperation:
+        text = f"this cannot be computed with these arguments ({type(error).__name__}: {text})"
+    text = f"{what}: {text}" if what else text
+    return kind(text if "\n  at " in text else at_user_line(text, where))
 
 
 def _place(file: str, line: int) -> str:

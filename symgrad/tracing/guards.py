@@ -239,7 +239,10 @@ class Surroundings:
 
     def _attributes(self, value: Any) -> list[Any]:
         members = getattr(value, "__dict__", None)
-        if members is not None:
+        if isinstance(members, dict):
+            python = members.get("py_func")
+            if isinstance(python, types.FunctionType):  # numba's: what is beside it is the compiler's own
+                return [python]
             return [type(value), *self._members(members)]
         slots = [s for c in type(value).__mro__ for s in getattr(c, "__slots__", ()) if hasattr(value, s)]
         self._read += [(_attribute, value, s, getattr(value, s)) for s in slots]

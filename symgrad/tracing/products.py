@@ -25,7 +25,7 @@ def _fail(name: str, a: Node, b: Node) -> ShapeError:
 
 
 @implements(np.matmul, cases=[*_PAIRS, *_BATCHES])
-def _matmul(a, b, **_):
+def _matmul(a, b):
     x, y = as_node(a), as_node(b)
     if not x.ndim or not y.ndim or x.shape[-1] != y.shape[-2 if y.ndim > 1 else -1]:
         raise _fail("matmul", x, y)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line
+from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
 from ..primitives.elementwise import CAST
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
@@ -54,6 +54,7 @@ class Trace:
         self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}
         self.branches: list[tuple[Node, Any]] = []
+        self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
         self._constants: dict[int, tuple[Any, Node]] = {}
         self._outer: Trace | None = None
 
@@ -64,6 +65,7 @@ class Trace:
         return self
 
     def __exit__(self, *exc: Any) -> None:
+        self.refusal = None  # it holds frames
         self.graph.__exit__(*exc)
         _state.trace = self._outer
 
@@ -213,7 +215,8 @@ def plain_array(value: Any, what: str) -> np.ndarray:
     """``value`` as a plain array; an error where it is one whose class computes by rules of its own."""
     if isinstance(value, np.ndarray) and not _computes_plainly(type(value)):
         raise ArgumentTypeError(at_user_line(f"{what} is a {by_own_rules(type(value))}"))
-    return np.asarray(value)
+    with mistakes(what):
+        return np.asarray(value)
 
 
 def by_own_rules(kind: type) -> str:

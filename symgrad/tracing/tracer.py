@@ -16,12 +16,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import StaleView, TracingError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentTypeError, MissingAttribute, StaleView, TracingError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import TEMPLATES, Template
 from ..program.dims import size
 from ..program.node import Node
 from . import indexing, views
+from .library_calls import refuse_library_call
 from .sizes import shown, shown_shape
 from .trace import array_node, as_node, current, running, stands_for_number
 from .views import Along
@@ -66,6 +67,16 @@ def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error
                 "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
             )
         ) from error
+
+
+@functools.cache
+def _place_of_out(func: Callable) -> int:
+    """Which positional argument of a NumPy function is ``out``: rules do not have it."""
+    try:
+        names = list(inspect.signature(func).parameters)
+    except ValueError:  # written in C, without a signature
+        names = []
+    return names.index("out") if "out" in names else len(names) + 1
 
 
 class Tracer:
@@ -171,12 +182,12 @@ class Tracer:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError(at_user_line("len() of a 0-d array"))
+            raise ArgumentTypeError(at_user_line("len() of a 0-d array"))
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tracer]:
         if not self.shape:
-            raise TypeError(at_user_line("iteration over a 0-d array"))
+            raise ArgumentTypeError(at_user_line("iteration over a 0-d array"))
         return (self[k] for k in range(self.shape[0]))
 
     # NumPy's protocols
@@ -196,13 +207,14 @@ class Tracer:
             kwargs.setdefault("axis", 0)
             return FUNCTIONS[function](*inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
         if method == "outer" and not kwargs:
-            left, right = (Tracer(as_node(v)) for v in inputs)
+            left, right = (v if type(v) is Tracer else Tracer(as_node(np.asarray(v))) for v in inputs)
             return ufunc(left.reshape(left.shape + (1,) * right.ndim), right)
         raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad."))
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
         rule = FUNCTIONS.get(func)
         if rule is None:
+            refuse_library_call(FUNCTIONS, func)
             name = f"{getattr(func, '__module__', 'numpy')}.{getattr(func, '__name__', func)}"
             instead = ADVICE.get(func, "Write it with supported NumPy functions")
             raise UnsupportedOperation(
@@ -213,6 +225,9 @@ class Tracer:
             )
         out = kwargs.get("out")
         given = {k: v for k, v in kwargs.items() if k != "out" and v is not np._NoValue}
+        place = _place_of_out(func)
+        if place < len(args):
+            args, out = (*args[:place], *args[place + 1 :]), args[place]
         try:
             made = _called(rule, *args, **given)
         except TypeError as error:
@@ -223,6 +238,7 @@ class Tracer:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if self.dtype.kind in "biu":  # no derivative to lose: the values, guarded
             return np.array(self._concrete(), dtype)
+        refuse_library_call(FUNCTIONS)
         refuse(
             "a traced array cannot become a plain NumPy array: the derivative would be lost. Build arrays of traced "
             "values with np.stack or np.concatenate instead of np.array, np.r_ or np.c_, and write x[i] = v into "
@@ -230,6 +246,7 @@ class Tracer:
         )
 
     def __float__(self) -> NoReturn:
+        refuse_library_call(FUNCTIONS)
         refuse(
             "float(), a math function, or writing into a plain array would lose the derivative of a traced value. "
             "Leave the value as it is, use NumPy's function (np.sin for math.sin), and write into an array made inside "
@@ -237,6 +254,12 @@ class Tracer:
         )
 
     __complex__ = __float__
+
+    def __hash__(self) -> NoReturn:
+        refuse(
+            "a traced value cannot be hashed: it is no key of a dict, no member of a set and no argument of a function "
+            "that keeps its results (functools.cache, lru_cache). Of such a function f call f.__wrapped__."
+        )
 
     def __int__(self) -> int:
         if not self._is_flat():
@@ -487,9 +510,11 @@ class Tracer:
     def __getattr__(self, name: str) -> Any:
         function = _METHOD_FUNCTIONS.get(name)
         if function is not None:
-            return functools.partial(_called, FUNCTIONS[function], self)
+            return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
         if name.startswith("_") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"a traced array has no attribute {name!r}")
+            where = "" if name.startswith("_") else at_user_line("")  # Python and NumPy ask for many of these
+            raise MissingAttribute(f"a traced array has no attribute {name!r}{where}")
+        refuse_library_call(FUNCTIONS)
         raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad."))
 
 
@@ -582,7 +607,13 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
     if "where" in kept:
         refuse(f"np.{ufunc.__name__}(…, where=…) leaves elements undefined; use np.where(condition, value, other).")
     if template is None:
-        result = rule(*inputs, **kept)
+        try:
+            result = rule(*inputs, **kept)
+        except TypeError as error:
+            refuse_unknown(ufunc, rule, inputs, kept, error)
+            raise
+    elif kept:
+        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__} with {', '.join(kept)} has no rule in symgrad."))
     else:
         nodes = [as_node(v) for v in inputs]
         result = Tracer(template(*[f.cast(n, dtype) if dtype is not None else n for n in nodes]))
@@ -609,6 +640,8 @@ def _no_rule(ufunc: np.ufunc) -> Callable:
 
 
 def _into(out: tuple, result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(_into((target,), part) for target, part in zip(out, result, strict=True))
     (target,) = out
     if isinstance(target, Tracer):
         target[...] = result

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import StaleView, TracingError
+from symgrad.errors import StaleView, TracingError, UnsupportedOperation
 from symgrad.tracing.declare import CASES
 
 X = np.array([0.5, -1.5, 2.0, 0.25])
@@ -395,3 +395,44 @@ def test_a_float_into_an_integer_array_is_refused():
 
     with pytest.raises(TracingError, match="use a float array"):
         symgrad.grad(fn)(X)
+
+
+def out_by_place(x):
+    kept = x * 1.0
+    np.clip(x, -1.0, 1.0, kept)
+    return kept
+
+
+def out_of_a_method(x):
+    kept = x * 1.0
+    kept.clip(-1.0, 1.0, out=kept)
+    return kept
+
+
+def outs_of_two_results(x):
+    parts, wholes = x * 0.0, x * 0.0
+    np.modf(x, parts, wholes)
+    return parts * 3.0 + wholes
+
+
+OUT = {
+    "clip by place": out_by_place,
+    "clip by method": out_of_a_method,
+    "modf": outs_of_two_results,
+    "max": lambda x: np.max(x, 0, None, True),
+    "max of a method": lambda x: x.max(0, None, True),
+    "std": lambda x: np.std(x, 0, None, None, 1),
+    "cumsum": lambda x: np.cumsum(x, 0, None, None),
+    "take": lambda x: np.take(x, [0, 1], 0, None, "raise"),
+}
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_out_is_where_numpy_has_it(name):
+    x = np.array([-1.5, 0.25, 2.5])
+    np.testing.assert_array_equal(symgrad.symbolic(OUT[name], backend="numpy")(x), OUT[name](x))
+
+
+def test_matmul_by_other_axes_is_refused_and_not_computed_otherwise():
+    with pytest.raises(UnsupportedOperation, match="axes"):
+        symgrad.grad(lambda x: np.sum(np.matmul(x, x, axes=[(0, 1), (1, 0), (0, 1)])))(np.ones((3, 3)))

@@ -24,6 +24,27 @@ def test_an_argument_without_a_rule_is_named(fn, name):
     assert __file__ in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: np.diagonal(np.outer(x, x), 0.5),
+        lambda x: np.diag(x, np.float64(1.0)),
+        lambda x: np.trace(np.outer(x, x), -0.0),
+        lambda x: np.reshape(x, 3.0),
+        lambda x: np.broadcast_to(x, (2.0, 3)),
+        lambda x: np.pad(x, 0.5),
+        lambda x: np.split(x, [0.5]),
+        lambda x: np.tile(x, 2.0),
+    ],
+)
+def test_counts_are_whole_numbers(fn):
+    with pytest.raises(TypeError):
+        fn(np.ones(3))
+    with pytest.raises(ArgumentTypeError) as refused:
+        sg.grad(lambda x: np.sum(fn(x)))(np.ones(3))
+    assert f"{__file__}:" in str(refused.value)
+
+
 def test_an_error_inside_of_a_rule_stays_what_it_is():
     with pytest.raises(ArgumentTypeError, match="an axis is a whole number, not 'a'"):
         sg.grad(lambda x: np.sum(np.cumsum(x, axis="a")))(np.ones(3))

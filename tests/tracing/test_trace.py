@@ -73,7 +73,8 @@ def test_so_is_one_that_the_function_returns(name):
         sg.value_and_grad(lambda x: (np.sum(x), captured), has_aux=True)(np.ones(3))
 
 
-@pytest.mark.parametrize("name", ["masked"])
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("name", ["masked", "matrix"])
 @pytest.mark.parametrize("what", [*OPERATORS[:-2], "dot", "multiply"])
 def test_so_is_one_that_is_asked_before_the_traced_value(name, what):
     captured, _ = REFUSED[name]

@@ -26,6 +26,12 @@ def traced(fn, *args):
     return seen[0]
 
 
+def test_the_outer_form_of_a_ufunc_takes_a_number_for_an_array():
+    x = np.ones(2, np.float32)
+    made = symgrad.symbolic(lambda x: np.multiply.outer(x, 2.0))(x)
+    assert made.dtype == np.multiply.outer(x, 2.0).dtype
+
+
 @pytest.mark.parametrize("name", ["shape", "dtype", "ndim", "size", "itemsize", "nbytes"])
 @pytest.mark.parametrize("x", [N, N.astype(np.float32), np.array(1.5), np.ones((0, 2))], ids=lambda x: str(x.shape))
 def test_attributes(name, x):

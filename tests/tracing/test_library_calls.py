@@ -1,0 +1,171 @@
+"""Libraries that traced values are handed to: the error names what the user's line calls, and the way out."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import statistics
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+import scipy.sparse
+import scipy.special
+import scipy.stats
+from scipy.special import logsumexp as lse
+
+import symgrad as sg
+from symgrad.errors import ArgumentTypeError, SymgradError, TracingError, UnsupportedOperation
+
+X = np.array([0.5, 1.5, 2.5])
+RNG = np.random.default_rng(0)
+SPARSE = scipy.sparse.csr_array(np.eye(3))
+FROZEN = scipy.stats.norm(0.0, 1.0)
+SPLINE = scipy.interpolate.CubicSpline([0.0, 1.0, 5.0], [0.0, 1.0, 2.0])
+CALLS = {
+    "scipy.special.logsumexp": (lambda x: scipy.special.logsumexp(x), r"np\.log\(np\.sum\(np\.exp\(x - m\)\)\)"),
+    "scipy.special.logsumexp ": (lambda x: lse(x), "np.log"),
+    "scipy.special.softmax": (lambda x: np.sum(scipy.special.softmax(x)), r"symgrad\.ops\.softmax"),
+    "scipy.stats.norm.pdf": (lambda x: np.sum(scipy.stats.norm.pdf(x)), "its formula"),
+    "rv_continuous_frozen.logpdf": (lambda x: np.sum(FROZEN.logpdf(x)), "its formula"),
+    "scipy.stats.zscore": (lambda x: np.sum(scipy.stats.zscore(x)), "its formula"),
+    "scipy.linalg.solve": (lambda x: np.sum(scipy.linalg.solve(np.eye(3), x)), r"np\.linalg\.solve, which has one"),
+    "scipy.linalg.expm": (lambda x: np.sum(scipy.linalg.expm(np.outer(x, x))), "NumPy functions that have a rule"),
+    "scipy.linalg.blas.ddot": (lambda x: scipy.linalg.blas.ddot(x, x), "compute it outside"),
+    "scipy.fft.fft": (lambda x: np.sum(scipy.fft.fft(x).real), "np.fft.fft"),
+    "scipy.signal.convolve": (lambda x: np.sum(scipy.signal.convolve(x, x)), r"np\.convolve"),
+    "scipy.signal.lfilter": (lambda x: np.sum(scipy.signal.lfilter([1.0], [1.0], x)), "compute it outside"),
+    "scipy.ndimage.gaussian_filter": (lambda x: np.sum(scipy.ndimage.gaussian_filter(x, 1.0)), "compute it outside"),
+    "scipy.interpolate.CubicSpline": (lambda x: np.sum(SPLINE(x)), "compute it outside"),
+    "csr_array.__matmul__": (lambda x: np.sum(SPARSE @ x), "dense array"),
+    "scipy.integrate.quad": (lambda x: scipy.integrate.quad(lambda t: t * x[0], 0, 1)[0], "quadrature"),
+    "scipy.optimize.brentq": (lambda x: scipy.optimize.brentq(lambda t: t * t - x[0], 0.0, 3.0), "compute it outside"),
+    "scipy.optimize.minimize": (lambda x: scipy.optimize.minimize(lambda t: (t - x[0]) ** 2, 0.0).x, "outside"),
+    "numpy.vectorize": (lambda x: np.sum(np.vectorize(lambda t: t * 2)(x)), "whole arrays"),
+    "numpy.polynomial.Polynomial": (lambda x: np.sum(np.polynomial.Polynomial([1.0, 2.0])(x)), r"np\.polyval"),
+    "numpy.random.normal": (lambda x: np.sum(np.random.normal(x)), "scale and shift"),
+    "Generator.normal": (lambda x: np.sum(RNG.normal(x)), "scale and shift"),
+    "numpy.ma.sum": (lambda x: np.ma.sum(x), "getmaskarray"),
+    "statistics.mean": (lambda x: statistics.mean(x), "compute it outside"),
+    "json.dumps": (lambda x: json.dumps(x), "compute it outside"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_function_that_was_called_is_named_with_the_line_and_the_way_out(name):
+    fn, way_out = CALLS[name]
+    with pytest.raises(UnsupportedOperation, match=rf"{name.strip()}.* has no derivative rule .*{way_out}") as refused:
+        sg.grad(fn)(X)
+    message = str(refused.value)
+    assert f"{__file__}:{fn.__code__.co_firstlineno}\n" in message
+    assert "np.array" not in message.partition("\n")[0]
+
+
+def test_where_the_source_is_not_at_hand_the_library_says_its_name():
+    space = {"logsumexp": scipy.special.logsumexp}
+    exec(compile("def fn(x): return logsumexp(x)", "<no file>", "exec"), space)
+    with pytest.raises(UnsupportedOperation, match="scipy"):
+        sg.grad(space["fn"])(X)
+
+
+def test_a_call_over_several_lines_is_found_too():
+    def fn(x):
+        return np.sum(
+            scipy.stats.norm.logpdf(
+                x,
+                0.0,
+            )
+        )
+
+    with pytest.raises(UnsupportedOperation, match=r"scipy\.stats\.norm\.logpdf"):
+        sg.grad(fn)(X)
+
+
+def test_what_code_in_c_makes_of_an_error_does_not_hide_it():
+    def fn(x):
+        root = scipy.optimize.brentq(lambda t: t**3 - np.sum(x), 0.0, 3.0)
+        return root * x
+
+    for _ in range(3):
+        with pytest.raises(UnsupportedOperation, match=r"scipy\.optimize\.brentq"):
+            sg.grad(fn)(X)
+    assert sg.grad(lambda x: x * scipy.optimize.brentq(lambda t: t * t - 4.0, 0.0, 3.0))(1.0) == pytest.approx(2.0)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+def test_numba_names_its_way_out():
+    import numba
+
+    compiled = numba.njit(lambda x: x * 2)
+    with pytest.raises(UnsupportedOperation, match=r"compiled has no derivative rule.*py_func"):
+        sg.grad(lambda x: np.sum(compiled(x)))(X)
+    assert sg.grad(lambda x: np.sum(compiled.py_func(x)))(X).tolist() == [2.0, 2.0, 2.0]
+    assert sg.grad(lambda x: x * compiled(3.0))(1.0) == 6.0
+
+
+def test_functions_that_keep_their_results_name_their_way_out():
+    @functools.lru_cache
+    def cached(x):
+        return np.sum(x**2)
+
+    with pytest.raises(TracingError, match=r"__wrapped__") as refused:
+        sg.grad(lambda x: cached(x))(X)
+    assert f"{__file__}:" in str(refused.value)
+    assert sg.grad(lambda x: cached.__wrapped__(x))(X).tolist() == [1.0, 3.0, 5.0]
+    for use in (lambda x: {x[0]: 1}, lambda x: x in {1.0, 2.0}, hash):
+        with pytest.raises(TracingError, match="cannot be hashed"):
+            sg.grad(use)(X)
+
+
+class Mine(ValueError):
+    """The user's own."""
+
+
+def raising(error):
+    def fn(x):
+        raise error
+
+    return fn
+
+
+@pytest.mark.parametrize("error", [Mine("a"), ValueError("b"), TypeError("c"), IndexError("d"), KeyError("e")])
+def test_what_the_user_raises_is_left_alone(error):
+    with pytest.raises(type(error)) as caught:
+        sg.grad(raising(error))(X)
+    assert caught.value is error
+
+    def in_a_callback(x):
+        return scipy.optimize.newton(lambda t: raising(error)(x), 1.0)
+
+    with pytest.raises(type(error)) as caught:
+        sg.grad(in_a_callback)(X)
+    assert caught.value is error
+
+
+def test_what_libraries_and_numpy_raise_at_plain_values_is_left_alone():
+    for fn, error in [
+        (lambda x: x * statistics.mean([]), statistics.StatisticsError),
+        (lambda x: x * np.ones(3).reshape(2, 2), ValueError),
+        (lambda x: x * np.linalg.inv(np.zeros((3, 3))), np.linalg.LinAlgError),
+        (lambda x: x * json.dumps(object()), TypeError),
+        (lambda x: x * int("a"), ValueError),
+    ]:
+        with pytest.raises(error) as caught:
+            sg.grad(fn)(X)
+        assert not isinstance(caught.value, SymgradError)
+
+
+def test_mistakes_inside_of_rules_are_typed_and_show_the_line():
+    for fn in (lambda x: np.sum(x, dtype="no"), lambda x: np.pad(x, "a"), lambda x: np.full_like(x, "a")):
+        with pytest.raises(SymgradError) as refused:
+            sg.grad(lambda x, fn=fn: np.sum(fn(x)))(X)
+        assert f"{__file__}:" in str(refused.value)
+    with pytest.raises(ArgumentTypeError, match="a traced value"):
+        sg.grad(lambda x: memoryview(x))(X)
