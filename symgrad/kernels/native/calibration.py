@@ -72,7 +72,7 @@ COMMON = Costs(
 
 @functools.lru_cache(maxsize=1)
 def _known() -> list[Costs]:
-    """The costs found in the disk cache, at most one."""
+    """The costs that this process goes by, at most one: found in the disk cache, or measured."""
     kept = disk_cache.load("calibration", _key())
     costs = None if kept is None else _decoded(kept)
     return [] if costs is None else [costs]
@@ -95,8 +95,8 @@ def calibrate(build: Callable[..., list[Any]]) -> None:
     numpy = _measured({name: _numpy_call(*name) for name in names})
     native = _measured({n: functools.partial(k.call, *_operands(*n)) for n, k in zip(names, kernels, strict=True)})
     found = _believed(Costs(numpy, {name: cost / _CHEAP.get(name, 1) for name, cost in native.items()}))
+    _known().append(found or COMMON)
     if found is not None:
-        _known().append(found)
         content = json.dumps({"numpy": found.numpy, "native": found.native})
         disk_cache.store("calibration", _key(), content.encode())
 

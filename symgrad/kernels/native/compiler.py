@@ -83,7 +83,7 @@ class Toolchain:
         except subprocess.TimeoutExpired:
             raise Hanging(f"the C compiler {self.command!r} was not done after {limit:.0f} s") from None
         except OSError as error:
-            raise BackendError(f"the C compiler {self.command!r} did not start: {error}") from None
+            raise Stopped(f"the C compiler {self.command!r} did not start: {error}") from None
         if _closing.is_set() or not 0 <= status < 128 or any(words in told for words in _STOPPED):
             raise Stopped(f"the C compiler {self.command!r} was stopped")
         if status:
@@ -92,11 +92,11 @@ class Toolchain:
 
 
 class Stopped(BackendError):
-    """The compiler did not come to its end."""
+    """The compiler did not come to its end, or not to its beginning: another time it may."""
 
 
-class Hanging(Stopped):
-    """The compiler took longer than any kernel should."""
+class Hanging(BackendError):
+    """The compiler took longer than it should for any kernel."""
 
 
 def _run(command: list[str], limit: float) -> tuple[int, str]:
@@ -168,13 +168,24 @@ def _try(chain: Toolchain) -> None:
             raise BackendError(f"what the C compiler {chain.command!r} makes cannot be loaded") from None
 
 
+def _is_refused(chain: Toolchain) -> bool:
+    """True where the compiler itself says that it cannot."""
+    try:
+        _try(chain)
+    except (Stopped, Hanging):
+        return False
+    except BackendError:
+        return True
+    return False
+
+
 @contextlib.contextmanager
 def _folder() -> Iterator[Path]:
     """A folder for what the compiler reads and writes."""
     try:
         made = tempfile.TemporaryDirectory(prefix="symgrad-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise BackendError(f"there is no folder for what the C compiler makes: {error}") from None
+        raise Stopped(f"there is no folder for what the C compiler makes: {error}") from None
     with made as folder:
         yield Path(folder)
 
@@ -247,8 +258,8 @@ def toolchain(asks: bool = True) -> Toolchain | None:
 
 
 def _ask(command: str, candidates: tuple[Toolchain, ...], key: str) -> Toolchain | None:
-    """The first of ``candidates`` that works; kept on disk where those before it were refused, not stopped."""
-    began, certain = time.perf_counter(), True
+    """The first of ``candidates`` that works; kept on disk where those before it are refused a second time."""
+    began = time.perf_counter()
     why = "no C compiler was found (SYMGRAD_CC names one; cc is the default)"
     if command and "SYMGRAD_CC" in os.environ and not candidates:
         why = f"SYMGRAD_CC names the C compiler {command!r}, and there is no such program"
@@ -257,12 +268,11 @@ def _ask(command: str, candidates: tuple[Toolchain, ...], key: str) -> Toolchain
             _try(chain)
         except BackendError as error:
             why = f"no working C compiler was found: {error}"
-            certain = certain and not isinstance(error, Stopped)
             if isinstance(error, Hanging):
                 break
         else:
             chain.probed = time.perf_counter() - began
-            if certain:
+            if all(map(_is_refused, candidates[:number])):
                 disk_cache.store("native", key, str(number).encode())
             return chain
     _why_none[command] = why

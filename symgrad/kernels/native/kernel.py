@@ -186,6 +186,9 @@ class TieredKernel(Kernel):
                     self._try(self._native)
                 else:
                     self._running = self._unproven
+        except compiler.Stopped as error:
+            self.why_not = str(error)
+            self._count_again(self._limit * _LATER)
         except BackendError as error:
             self.why_not = str(error)
             self._running = self._told

@@ -97,6 +97,7 @@ def test_who_holds_the_lock_meanwhile_does_not_count(monkeypatch):
 
     busy = threading.Thread(target=spin)
     busy.start()
+    calibration._known.cache_clear()
     try:
         calibrate(NativeKernel.built)
     finally:

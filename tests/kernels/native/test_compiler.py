@@ -64,6 +64,16 @@ def test_a_compiler_that_was_stopped_has_said_nothing(script, end):
 
 
 @needs_compiler
+def test_what_was_refused_only_once_is_not_kept(script, tmp_path):
+    real = compiler._candidates("cc")[0].command
+    script(f'if mkdir {tmp_path}/once; then echo no space left >&2; exit 1; fi; exec {real} "$@"')
+    chain = toolchain()
+    assert chain is not None
+    key = disk_cache.key("toolchain", *[c.identity for c in compiler._candidates(chain.command)])
+    assert disk_cache.load("native", key) is None
+
+
+@needs_compiler
 def test_what_a_compiler_refuses_is_kept(script):
     real = compiler._candidates("cc")[0].command
     runs = script(f'case "$*" in *march*) echo no such flag >&2; exit 1;; esac; exec {real} "$@"')

@@ -8,7 +8,7 @@ import pytest
 import symgrad
 from symgrad.errors import BackendError
 from symgrad.kernels.base import Kernel
-from symgrad.kernels.native import kernel, trial
+from symgrad.kernels.native import compiler, kernel, trial
 from symgrad.kernels.native.kernel import TieredKernel
 
 MS = 1e6
@@ -20,7 +20,7 @@ class Machine:
     def __init__(self, monkeypatch, numpy, native, saving, kept=False):
         self.now, self.built, self.served, self.calls = 0.0, 0, "", 0
         self.costs = {"numpy": numpy, "native": native}
-        self.problem = ""
+        self.problem: BackendError | None = None
         machine = self
 
         class Code:
@@ -30,7 +30,7 @@ class Machine:
             def build(self):
                 machine.built += 1
                 if machine.problem:
-                    raise BackendError(machine.problem)
+                    raise machine.problem
                 return machine.function("native")
 
             def kept(self):
@@ -131,7 +131,7 @@ def test_a_kernel_that_was_kept_serves_at_once_and_is_compared_later(monkeypatch
 
 def test_what_cannot_be_built_is_not_tried_again(monkeypatch):
     machine = Machine(monkeypatch, numpy=10 * MS, native=1 * MS, saving=2 * MS)
-    machine.problem = "too many functions"
+    machine.problem = BackendError("too many functions")
     assert machine.call(5000) == "numpy"
     assert machine.built == 1
     assert "too many functions" in str(machine.tiered.explain())
@@ -148,3 +148,14 @@ def test_a_child_process_builds_what_its_parent_has_not(monkeypatch):
     assert len(jobs) == 2
     jobs[1]()
     assert machine.call(100) == "native"
+
+
+def test_a_compiler_that_was_stopped_is_asked_again_later(monkeypatch):
+    machine = Machine(monkeypatch, numpy=10 * MS, native=1 * MS, saving=2 * MS)
+    machine.problem = compiler.Stopped("killed")
+    assert machine.call(10) == "numpy"
+    assert machine.built == 1
+    assert "killed" in str(machine.tiered.explain())
+    machine.problem = None
+    assert machine.call(1000) == "native"
+    assert machine.built == 2
