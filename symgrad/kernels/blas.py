@@ -117,7 +117,8 @@ class Threads:
         if threads == 1 or took <= _SLICE + min(_SLOWER * best, _SLOWER_THAN_ALONE * alone):
             return
         with self._lock:
-            if not self._limited and self._library.get_num_threads() <= self._divisor:
+            own = self._own if self._limited else self._library.get_num_threads()
+            if own <= self._divisor:
                 return
             again = start < self._tried + self._pause
             self._pause = min(2 * self._pause, _LONGEST_PAUSE) if again else _FIRST_PAUSE
