@@ -34,7 +34,7 @@ _FLAGS = (
 _NATIVE = "-march=native"
 _PROBE = "int probe(void) { return 0; }\n"
 #: seconds that the compiler may take, and for how many bytes of source it gets one more
-_MOST_SECONDS, _BYTES_A_SECOND = 10.0, 4000.0
+_MOST_SECONDS, _BYTES_A_SECOND = 15.0, 4000.0
 #: what compilers say when the programs that they run were stopped
 _STOPPED = ("signal terminated program", "due to signal", "unable to execute command")
 _TWO = {"pow", "atan2", "hypot"}
@@ -116,7 +116,7 @@ def _run(command: list[str], limit: float) -> tuple[int, str]:
     try:
         _, told = running.communicate(timeout=limit)
         return running.returncode, told
-    finally:  # also where this thread is interrupted
+    finally:  # also where it takes too long, or this thread is interrupted
         _running.discard(running)
         if running.returncode is None:
             _end(running)
@@ -241,20 +241,25 @@ def interrupt() -> None:
 def toolchain(asks: bool = True) -> Toolchain | None:
     """The compiler of this machine, as it has to be called; None where there is none that can build a kernel.
 
-    What was found out is kept; where it is not known yet and ``asks`` is false the answer is None too.
+    What was found out is kept. Unless it ``asks``, nobody waits: where it is not known yet the answer is None too.
     """
     command = _wanted()
-    with _lock:
-        if command in _found:
-            return _found[command]
-        candidates = _candidates(command)
-        key = disk_cache.key("toolchain", *[c.identity for c in candidates])
-        kept = disk_cache.load("native", key) if candidates else b"none"
-        if kept is not None and kept.isdigit() and int(kept) < len(candidates):
-            _found[command] = candidates[int(kept)]
-        elif asks or not candidates:
-            _found[command] = _ask(command, candidates, key)
+    if command in _found:
+        return _found[command]
+    if not _lock.acquire(blocking=asks):  # a compiler is being asked, which may hang
+        return None
+    try:
+        if command not in _found:
+            candidates = _candidates(command)
+            key = disk_cache.key("toolchain", *[c.identity for c in candidates])
+            kept = disk_cache.load("native", key) if candidates else b"none"
+            if kept is not None and kept.isdigit() and int(kept) < len(candidates):
+                _found[command] = candidates[int(kept)]
+            elif asks or not candidates:
+                _found[command] = _ask(command, candidates, key)
         return _found.get(command)
+    finally:
+        _lock.release()
 
 
 def _ask(command: str, candidates: tuple[Toolchain, ...], key: str) -> Toolchain | None:
@@ -312,8 +317,7 @@ def known(source: str) -> Library | None:
     if chain is None:
         return None
     key = disk_cache.key(source, chain.identity)
-    with _lock:
-        loaded = _libraries.get(key)
+    loaded = _libraries.get(key)
     if loaded is not None:
         return Library(loaded, 0.0)
     kept = disk_cache.file("native", key)
@@ -355,6 +359,4 @@ def _loaded(key: str, path: Path, seconds: float) -> Library | None:
         library.bind.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     except (OSError, AttributeError):
         return None
-    with _lock:
-        library = _libraries.setdefault(key, library)
-    return Library(library, seconds)
+    return Library(_libraries.setdefault(key, library), seconds)

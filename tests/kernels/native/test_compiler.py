@@ -196,3 +196,10 @@ def test_a_child_process_waits_for_no_lock_of_its_parent_and_ends_none_of_its_co
         monkeypatch.setenv("SYMGRAD_CC", "")
         assert toolchain() is None
     assert not compiler._running
+
+
+def test_nobody_waits_who_does_not_ask(monkeypatch):
+    with compiler._lock:  # as long as a compiler hangs that another thread has asked
+        assert toolchain(asks=False) is None
+        kernel = cosine_of("auto")
+    assert kernel.backend == "numpy"
