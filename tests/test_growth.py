@@ -57,6 +57,18 @@ def test_exports(format):
     grows_with_the_program(lambda fn: (lambda g: lambda: g.export(format, X))(derived(fn)), chain)
 
 
+@pytest.mark.parametrize("format", sorted(set(FORMATS) - RELATED))
+def test_exports_of_functions_with_long_names(format):
+    """Searches for words took the square of a name's length: minutes for this one, in no call that could be counted."""
+
+    def fn(x):
+        return np.sum(np.sin(x))
+
+    fn.__name__ = fn.__qualname__ = "a" * 100_000
+    made = sg.grad(fn).export(format, X)
+    assert not isinstance(made, str) or len(made) < 20 * len(fn.__name__)
+
+
 def test_the_count_sees_what_grows_faster():
     def quadratic(n):
         return lambda: [abs(i - k) for i in range(n) for k in range(n)]

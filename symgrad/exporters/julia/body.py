@@ -190,5 +190,5 @@ def indented(lines: Iterable[str]) -> list[str]:
 
 def called(source: str, names: Iterable[str]) -> list[str]:
     """Which of the functions a source calls."""
-    words = set(re.findall(r"@?\w+(?=\()|@\w+", source))
+    words = set(re.findall(r"(?<!\w)@?\w+(?=\()|@\w+", source))
     return [name for name in names if name in words]
