@@ -145,7 +145,7 @@ def _is_fresh(function: str, code: str) -> bool:
     """True for a call whose result looks into none of its arguments."""
     library, _, name = function.partition(".")
     if library != "np":
-        return function in _FRESH or function.startswith("special_")
+        return library == "blas" or function in _FRESH or function.startswith("special_")
     if name == "einsum":  # of one array it may be a view
         return len(_NAME.findall(code)) > 1
     name = name.removesuffix(".reduce")

@@ -27,9 +27,14 @@ KERNEL = "def kernel():\n    return ()\n\n"  # for those that hold none
 RIGHT = {
     "in turn": block("v5 = np.sin(v0, out=v3); v6 = np.exp(v5, out=v3); v7 = np.add(v6, v1, out=v2)"),
     "apart": block("v5 = np.sin(v0, out=v3); v6 = np.exp(v0, out=v4); v7 = np.divide(v6, v5, out=v2)"),
+    "reduction in place": (
+        "def kernel(v0):\n    v1, v2, = block0_of((v0, v0,), (9,))\n    v3 = np.exp(v2, out=v2)\n    return (v1, v3)"
+        + block("v9 = np.sin(v0, out=v2)")
+    ),
     "reused at last": block("v5 = np.sin(v0, out=v3); v6 = np.add(v5, v0, out=v2)", 0),
     "select apart": block("v5 = np.less(v0, v1, out=v3); v6 = select(v5, v0, v1, out=v2)"),
     "dying": "def kernel(v0):\n    v1 = np.sin(v0)\n    v2 = np.exp(v1, out=v1)\n    return (v2,)",
+    "product in place": "def kernel(v0):\n    v1 = blas.dot(v0, v0)\n    v2 = np.exp(v1, out=v1)\n    return (v2,)",
     "into a part": "def kernel(v0):\n    v1 = np.zeros((3,))\n    v1[:2] = v0\n    v1[1:] += v0\n    return (v1,)",
     "operand of blocks": (
         "def kernel(v0):\n    v1 = np.sin(v0)\n    v2, v3, = block0_of((v1, v0,), (9,))\n    return (v2, v3)"
