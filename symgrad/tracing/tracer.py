@@ -73,10 +73,11 @@ def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error
 def _place_of_out(func: Callable) -> int:
     """Which positional argument of a NumPy function is ``out``: rules do not have it."""
     try:
-        names = list(inspect.signature(func).parameters)
+        parameters = inspect.signature(func).parameters.values()
     except ValueError:  # written in C, without a signature
-        names = []
-    return names.index("out") if "out" in names else len(names) + 1
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return names.index("out") if "out" in names else sys.maxsize
 
 
 class Tracer:
