@@ -18,6 +18,7 @@ from .linalg import ENTRIES as LINEAR_ALGEBRA
 BUDGET = 2000
 #: the minors of larger matrices are not counted to the end
 _MOST_ROWS = 20
+_RUNNING = ("cumsum", "cumprod")
 #: nesting that sympy's printers bear without recursion trouble
 MOST_DEPTH = 80
 
@@ -32,11 +33,10 @@ def _terms(node: Node) -> int:
         labels, out, sizes, _ = node.params
         kept = set(out)
         return _extent([sizes[i] for i in {i for ls in labels for i in ls} - kept])
-    if node.primitive.name in ("max", "min", "prod", "cumsum", "scatter"):
+    if node.primitive.name in ("max", "min", "prod", *_RUNNING, "scatter"):
         whole, part = _extent(node.operands[0].shape), _extent(node.shape)
-        return (
-            node.operands[0].shape[node.params[0]] if node.primitive.name == "cumsum" else max(whole // max(part, 1), 1)
-        )
+        running = node.primitive.name in _RUNNING
+        return node.operands[0].shape[node.params[0]] if running else max(whole // max(part, 1), 1)
     if node.primitive.name == "convolve":
         return min(_extent(o.shape) for o in node.operands)
     if node.primitive.name in LINEAR_ALGEBRA:  # written out by minors

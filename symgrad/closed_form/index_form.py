@@ -259,12 +259,12 @@ def _product(form: IndexForm, node: Node, index: tuple) -> Any:
     return element
 
 
-def _cumsum(form: IndexForm, node: Node, index: tuple) -> Any:
+def _accumulation(form: IndexForm, node: Node, index: tuple) -> Any:
     axis, backwards = node.params
     k = form.indices.fresh(node.shape[axis])
     element = form.at(node.operands[0], (*index[:axis], k, *index[axis + 1 :]))
     first, last = (index[axis], node.shape[axis] - 1) if backwards else (0, index[axis])
-    return over(sympy.Sum, element, (k, first, last))
+    return over(sympy.Sum if node.primitive.name == "cumsum" else sympy.Product, element, (k, first, last))
 
 
 def _convolve(form: IndexForm, node: Node, index: tuple) -> Any:
@@ -311,7 +311,8 @@ _FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
     "max": _extremum,
     "min": _extremum,
     "prod": _product,
-    "cumsum": _cumsum,
+    "cumsum": _accumulation,
+    "cumprod": _accumulation,
     "convolve": _convolve,
     "argmax": _search,
     "argmin": _search,

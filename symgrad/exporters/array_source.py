@@ -278,7 +278,7 @@ STATEMENTS: dict[str, Callable[[Any, Node], tuple[str, bool]]] = {
     "max": lambda w, n: (w.extremum(n), True),
     "min": lambda w, n: (w.extremum(n), True),
     "prod": lambda w, n: (w.prod(n), True),
-    "cumsum": lambda w, n: (w.cumsum(n), True),
+    **dict.fromkeys(("cumsum", "cumprod"), lambda w, n: (w.accumulation(n), True)),
     "convolve": lambda w, n: (w.convolve(n), True),
     "searchsorted": lambda w, n: (w.searchsorted(n), True),
     "argmax": lambda w, n: (w.search(n), True),

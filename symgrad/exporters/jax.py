@@ -186,12 +186,12 @@ class JaxWriter(TypedWriter):
         x = self.own(node)
         return f"{x}, axis={_axes(node.params[0])}" if node.shape else x
 
-    def cumsum(self, node: Node) -> str:
-        axis, reverse = node.params
+    def accumulation(self, node: Node) -> str:
+        (axis, reverse), name = node.params, node.primitive.name
         x = self.own(node)
         if reverse:
-            return f"jnp.flip(jnp.cumsum(jnp.flip({x}, {axis}), {axis}), {axis})"
-        return f"jnp.cumsum({x}, {axis})"
+            return f"jnp.flip(jnp.{name}(jnp.flip({x}, {axis}), {axis}), {axis})"
+        return f"jnp.{name}({x}, {axis})"
 
     def convolve(self, node: Node) -> str:
         return f"jnp.convolve({self.own(node)}, {self.own(node, 1)})"

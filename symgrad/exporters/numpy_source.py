@@ -164,10 +164,10 @@ class NumpyWriter(ArrayWriter):
         x = self.read(node.operands[0])
         return f"{x}, axis={_axes(node.params[0])}" if node.shape else x
 
-    def cumsum(self, node: Node) -> str:
-        axis, reverse = node.params
+    def accumulation(self, node: Node) -> str:
+        (axis, reverse), name = node.params, node.primitive.name
         x = self.read(node.operands[0])
-        return f"np.flip(np.cumsum(np.flip({x}, {axis}), {axis}), {axis})" if reverse else f"np.cumsum({x}, {axis})"
+        return f"np.flip(np.{name}(np.flip({x}, {axis}), {axis}), {axis})" if reverse else f"np.{name}({x}, {axis})"
 
     def convolve(self, node: Node) -> str:
         return f"np.convolve({', '.join(map(self.read, node.operands))})"

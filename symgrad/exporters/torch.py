@@ -163,12 +163,12 @@ class TorchWriter(TypedWriter):
             code = f"torch.prod({code}, dim={axis})"
         return code
 
-    def cumsum(self, node: Node) -> str:
-        axis, reverse = node.params
+    def accumulation(self, node: Node) -> str:
+        (axis, reverse), name = node.params, node.primitive.name
         x = self.own(node)
         if reverse:
-            return f"torch.flip(torch.cumsum(torch.flip({x}, ({axis},)), dim={axis}), ({axis},))"
-        return f"torch.cumsum({x}, dim={axis})"
+            return f"torch.flip(torch.{name}(torch.flip({x}, ({axis},)), dim={axis}), ({axis},))"
+        return f"torch.{name}({x}, dim={axis})"
 
     def convolve(self, node: Node) -> str:
         return self.call("_convolve", self.own(node), self.own(node, 1))

@@ -64,6 +64,7 @@ _FORMS: dict[str, Form] = {
     "cholesky": Form(1, 1, a.written_upper, a.read_upper),
     "concatenate": Form(1, MOST_OPERANDS, r.written_axis, r.read_parts),
     "convolve": Form(2, 2, _no_parameters, a.read_vectors),
+    "cumprod": Form(1, 1, r.written_running, r.read_running),
     "cumsum": Form(1, 1, r.written_running, r.read_running),
     "custom": Form(1, MOST_OPERANDS, written_rule, read_rule),
     "determinant": Form(1, 1, _no_parameters, a.read_square),

@@ -74,12 +74,12 @@ def read_filled_axes(field: Field, operands: Operands, dims: Dims, require: Requ
 
 
 def written_running(params: tuple) -> dict[str, Any]:
-    """An axis, and whether sums run from its end."""
+    """An axis, and whether sums or products run from its end."""
     return {"axis": params[0], "reverse": params[1]}
 
 
 def read_running(field: Field, operands: Operands, dims: Dims, require: Requirements) -> tuple:
-    """The parameters of ``cumsum``."""
+    """The parameters of ``cumsum`` and ``cumprod``."""
     members = field.members(("axis", "reverse"))
     return _axis(members["axis"], operands[0].ndim), members["reverse"].truth()
 

@@ -75,7 +75,7 @@ class Writer:
             "gram": runtime.gram,
             "self_dot": self_dot,
             "scatter": runtime.scatter,
-            "cumulative_sum": runtime.cumulative_sum,
+            "from_end": runtime.from_end,
             "diagonal": runtime.diagonal,
             "embed_diagonal": runtime.embed_diagonal,
             "search": runtime.search,
@@ -448,9 +448,9 @@ def _prod(w: Writer, node: Node, x: str) -> tuple[str, bool]:
     return f"np.multiply.reduce({x}, axis={axis})", True
 
 
-def _cumsum(w: Writer, node: Node, x: str) -> tuple[str, bool]:
-    axis, reverse = node.params
-    return (f"cumulative_sum({x}, {axis}, True)", False) if reverse else (f"np.cumsum({x}, {axis})", True)
+def _accumulation(w: Writer, node: Node, x: str) -> tuple[str, bool]:
+    (axis, reverse), function = node.params, f"np.{node.primitive.name}"
+    return (f"from_end({function}, {x}, {axis})", False) if reverse else (f"{function}({x}, {axis})", True)
 
 
 def _solve(w: Writer, node: Node, a: str, b: str) -> tuple[str, bool]:
@@ -481,7 +481,8 @@ _STATEMENTS = {
     "max": _extremum,
     "min": _extremum,
     "prod": _prod,
-    "cumsum": _cumsum,
+    "cumsum": _accumulation,
+    "cumprod": _accumulation,
     "convolve": lambda w, n, a, v: (f"np.convolve({a}, {v})", True),
     "searchsorted": lambda w, n, x, v: (f"np.searchsorted({x}, {v}, side={n.params[0]!r})", True),
     "inverse": _factored("inv"),

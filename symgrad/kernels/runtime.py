@@ -67,12 +67,10 @@ def scatter(y, index, axis: int, dim: int):
     return result
 
 
-def cumulative_sum(x, axis: int, reverse: bool):
-    """Running sums along ``axis``, from the end where ``reverse``."""
-    if not reverse:
-        return np.cumsum(x, axis)
+def from_end(accumulate, x, axis: int):
+    """Running sums or products along ``axis``, from its end."""
     backwards = (slice(None),) * axis + (slice(None, None, -1),)
-    return np.cumsum(x[backwards], axis)[backwards]
+    return accumulate(x[backwards], axis)[backwards]
 
 
 def diagonal(x, full: str, reduced: str):

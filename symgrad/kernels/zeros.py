@@ -7,7 +7,7 @@ import numpy as np
 from ..primitives.contraction import EINSUM, GATE
 from ..primitives.elementwise import CAST, TEMPLATES, Template
 from ..primitives.primitive import CONSTANT
-from ..primitives.reduction import CUMSUM
+from ..primitives.reduction import CUMPROD, CUMSUM
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE
 from ..primitives.shaping import RESHAPE
 from ..program.dims import is_concrete, size
@@ -83,8 +83,8 @@ def _nonzero(node: Node, masks: list[np.ndarray | None], fixed: dict[Node, np.nd
         return np.logical_or(*np.broadcast_arrays(*ones))
     if primitive in (SLICE, RESHAPE):
         return primitive.evaluate(node.params, masks[0])
-    if primitive is CUMSUM:
-        return None if masks[0] is None else CUMSUM.evaluate(node.params, masks[0]) != 0
+    if primitive in (CUMSUM, CUMPROD):
+        return None if masks[0] is None else primitive.evaluate(node.params, masks[0]) != 0
     if primitive is GATHER and node.operands[1].primitive is CONSTANT and masks[0] is not None:
         return GATHER.evaluate(node.params, masks[0], node.operands[1].params[0].value)
     return None

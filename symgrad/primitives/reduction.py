@@ -7,6 +7,7 @@ the others, built as a tree, so that zeros are exact and every order of derivati
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..program.dims import Dim
 from ..program.node import Node, emit
 from .contraction import contract, expand_behind, gate
 from .elementwise import cast
-from .functions import divide, equal, isnan, less, logical_and, logical_not, logical_or, multiply, square
+from .functions import add, divide, equal, isnan, less, logical_and, logical_not, logical_or, multiply, square
 from .primitive import Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
@@ -151,19 +152,36 @@ def _unhalve(level: Node, outside: Node) -> Node:
     pairs = _piece(outside, 0, n // 2, 1)
     left = multiply(pairs, _piece(level, 1, n // 2, 2))
     right = multiply(pairs, _piece(level, 0, n // 2, 2))
-    unit = (*left.shape, 1)
-    both = concatenate([reshape(left, unit), reshape(right, unit)], len(unit) - 1)
-    inner = reshape(both, (*left.shape[:-1], 2 * (n // 2)))
+    inner = _interleaved(left, right)
     return concatenate([inner, _piece(outside, n // 2, 1, 1)], level.ndim - 1) if n % 2 else inner
 
 
-class CumulativeSum(Primitive):
-    """``np.cumsum``; ``params = (axis, reverse)``, reverse summing from the end (its transpose)."""
+class Accumulation(Primitive):
+    """Sums or products of all elements up to each; ``params = (axis, reverse)``, reverse from the end."""
 
-    name = "cumsum"
+    def __init__(self, name: str, function: Callable) -> None:
+        self.name = name
+        self.function = function
 
     def infer(self, operands, params):
         return operands[0].shape, operands[0].dtype, False
+
+    def lift(self, node, operands, batched, over):
+        axis, reverse = node.params
+        return emit(self, operands, (axis + 1, reverse))
+
+    def evaluate(self, params, *values):
+        axis, reverse = params
+        if reverse:
+            return np.flip(self.function(np.flip(values[0], axis), axis), axis)
+        return self.function(values[0], axis)
+
+    def spell(self, node):
+        return f"{self.name}[axis={node.params[0]}{',reverse' if node.params[1] else ''}]"
+
+
+class CumulativeSum(Accumulation):
+    """``np.cumsum``, whose transpose runs the other way."""
 
     def push(self, node, source, key, tangent, batch):
         axis, reverse = node.params
@@ -173,16 +191,89 @@ class CumulativeSum(Primitive):
         axis, reverse = node.params
         return cumulative_sum(ct, axis + batch, not reverse)
 
-    def lift(self, node, operands, batched, over):
-        axis, reverse = node.params
-        return cumulative_sum(operands[0], axis + 1, reverse)
 
-    def evaluate(self, params, *values):
-        axis, reverse = params
-        return np.flip(np.cumsum(np.flip(values[0], axis), axis), axis) if reverse else np.cumsum(values[0], axis)
+class CumulativeProduct(Accumulation):
+    """``np.cumprod``: ``y[i] = x[i] y[i-1]``, so its derivative is ``dy[i] = x[i] dy[i-1] + y[i-1] dx[i]``."""
 
-    def spell(self, node):
-        return f"cumsum[axis={node.params[0]}{',reverse' if node.params[1] else ''}]"
+    def push(self, node, source, key, tangent, batch):
+        if 0 in node.shape:
+            return tangent
+        x, before, back = self._along_last(node)
+        moved = _to_last(tangent, node.params, batch)
+        return back(_recurrence(x, _scaled(before, moved)), batch)
+
+    def pull(self, node, source, key, ct, batch):
+        if 0 in node.shape:
+            return ct
+        x, before, back = self._along_last(node)
+        later = _delayed(_flipped(x))  # what comes after each element, from the end
+        moved = _flipped(_to_last(ct, node.params, batch))
+        return back(_scaled(before, _flipped(_recurrence(later, moved))), batch)
+
+    def _along_last(self, node: Node) -> tuple[Node, Node, Callable[[Node, int], Node]]:
+        """The operand and the products before each element, running along the last axis; and the way back."""
+        (x,), axis = node.operands, node.params[0]
+
+        def back(moved: Node, batch: int) -> Node:
+            turned = _flipped(moved) if node.params[1] else moved
+            lead, own = tuple(range(batch)), tuple(range(batch, moved.ndim))
+            labels = (*lead, *own[:axis], *own[axis + 1 :], own[axis])
+            return contract([turned], [labels], (*lead, *own), (*moved.shape[:batch], *node.shape))
+
+        return _to_last(x, node.params, 0), _delayed(_to_last(node, node.params, 0)), back
+
+
+def _to_last(x: Node, params: tuple, batch: int) -> Node:
+    """``x`` with the axis that an accumulation runs along behind the others, in the order of running."""
+    axis, reverse = params[0] + batch, params[1]
+    labels = tuple(range(x.ndim))
+    moved = contract([x], [labels], (*labels[:axis], *labels[axis + 1 :], axis), x.shape)
+    return _flipped(moved) if reverse else moved
+
+
+def _flipped(x: Node) -> Node:
+    n = x.shape[-1]
+    return _piece(x, n - 1, n, -1)
+
+
+def _delayed(x: Node) -> Node:
+    """One place later along the last axis, behind a one."""
+    first = cast(expand_behind(literal(1), 0, (*x.shape[:-1], 1)), x.dtype)
+    return concatenate([first, _piece(x, 0, x.shape[-1] - 1, 1)], x.ndim - 1)
+
+
+def _scaled(factor: Node, tangent: Node) -> Node:
+    """A product that is linear in ``tangent``, which has leading axes more."""
+    labels = tuple(range(tangent.ndim))
+    return contract([factor, tangent], [labels[tangent.ndim - factor.ndim :], labels], labels, tangent.shape)
+
+
+def _recurrence(a: Node, b: Node) -> Node:
+    """``s[i] = a[i] s[i-1] + b[i]`` along the last axis, from ``s[0] = b[0]``.
+
+    Two steps are one step of half as many: linear work, as many operations as halving has levels, and right at zeros,
+    since nothing is divided.
+    """
+    n = a.shape[-1]
+    if n < 2:
+        return b
+    first, second = (_piece(b, start, n // 2, 2) for start in (0, 1))
+    factors = _piece(a, 1, n // 2, 2)
+    paired = _recurrence(multiply(_piece(a, 0, n // 2, 2), factors), add(_scaled(factors, first), second))
+    ahead = _piece(paired, 0, (n - 1) // 2, 1)
+    between = add(_scaled(_piece(a, 2, (n - 1) // 2, 2), ahead), _piece(b, 2, (n - 1) // 2, 2))
+    return _interleaved(concatenate([_piece(b, 0, 1, 1), between], b.ndim - 1), paired)
+
+
+def _interleaved(even: Node, odd: Node) -> Node:
+    """Elements of two arrays in turn; ``even`` may have one more."""
+    pairs = odd.shape[-1]
+    unit = (*odd.shape, 1)
+    both = concatenate([reshape(_piece(even, 0, pairs, 1), unit), reshape(odd, unit)], len(unit) - 1)
+    made = reshape(both, (*odd.shape[:-1], 2 * pairs))
+    if even.shape[-1] == pairs:
+        return made
+    return concatenate([made, _piece(even, pairs, 1, 1)], odd.ndim - 1)
 
 
 class Search(Primitive):
@@ -252,7 +343,7 @@ def _counted(knots: Node, values: Node, side: str, size: Dim) -> Node:
 
 MAX, MIN = Extremum("max", np.maximum), Extremum("min", np.minimum)
 PROD = Product()
-CUMSUM = CumulativeSum()
+CUMSUM, CUMPROD = CumulativeSum("cumsum", np.cumsum), CumulativeProduct("cumprod", np.cumprod)
 SEARCHSORTED = SearchSorted()
 ARGMAX, ARGMIN = Search("argmax", np.argmax, False), Search("argmin", np.argmin, False)
 ARGSORT = Search("argsort", lambda x, axis: np.argsort(x, axis, kind="stable"), True)

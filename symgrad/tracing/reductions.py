@@ -11,7 +11,7 @@ from ..errors import ArgumentTypeError, AxisError, ShapeError, UnsupportedOperat
 from ..primitives import functions as f
 from ..primitives.contraction import contract, expand
 from ..primitives.primitive import Primitive, dim_value
-from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, MAX, MIN, PROD, cumulative_sum
+from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, CUMPROD, MAX, MIN, PROD, cumulative_sum
 from ..primitives.shaping import reshape
 from ..program.dims import size
 from ..program.node import Node, emit
@@ -216,13 +216,9 @@ def _cumsum(a, axis=None, dtype=None):
 
 @implements(np.cumprod, cases=[Case((5,)), Case((2, 3)), Case((2, 3), axis=1), Case((3, 2), axis=0), Case((0,))])
 def _cumprod(a, axis=None, dtype=None):
-    node, k = along(_widened(_typed(a, dtype)), axis)
-    x = Tracer(node)
-    lead = (slice(None),) * k
-    products = [x[(*lead, slice(0, 1))]]
-    for i in range(1, x.shape[k]):
-        products.append(products[-1] * x[(*lead, slice(i, i + 1))])
-    return _returned(as_node(np.concatenate(products, axis=k)), dtype)
+    x, k = along(_widened(_typed(a, dtype)), axis)
+    concrete((x.shape[k],), "np.cumprod")
+    return _returned(emit(CUMPROD, (x,), (k, False)), dtype)
 
 
 def _search(primitive, a, axis, keepdims=False) -> Tracer:

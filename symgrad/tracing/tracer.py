@@ -43,6 +43,7 @@ _METHODS = {
     ("logical_or", "reduce"): np.any,
     ("logical_and", "reduce"): np.all,
     ("add", "accumulate"): np.cumsum,
+    ("multiply", "accumulate"): np.cumprod,
 }
 
 
@@ -523,7 +524,7 @@ _METHOD_FUNCTIONS: dict[str, Callable] = {
     name: getattr(np, name)
     for name in (
         *("sum", "mean", "prod", "max", "min", "var", "std", "cumsum", "argmax", "argmin", "argsort", "ravel", "all"),
-        *("any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
+        *("cumprod", "any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
     )
 }
 METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")

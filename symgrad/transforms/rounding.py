@@ -29,7 +29,7 @@ _EXACT = {
 #: what is exact for numbers of few bits where the result has few bits
 _ARITHMETIC = {
     *("add", "subtract", "multiply", "divide", "square", "reciprocal", "gate", "einsum", "cumsum", "prod", "convolve"),
-    *("assemble", "scatter", "cast", "power", "float_power", "sqrt"),
+    *("cumprod", "assemble", "scatter", "cast", "power", "float_power", "sqrt"),
 }
 
 

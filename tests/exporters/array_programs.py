@@ -24,6 +24,7 @@ _UNARY: list[Callable] = [
     lambda a: np.roll(a, 1) * a,
     lambda a: a - a.mean(axis=-1, keepdims=True) if a.ndim else a * 2,
     lambda a: np.cumsum(a[..., ::-1], axis=0) / 2 if a.ndim else -a,
+    lambda a: np.cumprod(a, axis=-1) if a.ndim else a,
     lambda a: np.concatenate([a[1:], a[:1] * 2]) if a.ndim else a + 1,
     lambda a: np.einsum("...i,...i->...i", a, a) * 0.5 if a.ndim else np.square(a),
     lambda a: np.sort(a, axis=0) * np.max(a) if a.ndim else np.abs(a),

@@ -30,7 +30,18 @@ def primitives() -> tuple[Exportable, ...]:
     add(np.linalg.solve, [square[1], rng.normal(size=3)], {})
     x, v = rng.normal(size=(3, 4)), rng.normal(size=4)
     for axis in (0, 1):
-        for function in (np.max, np.min, np.prod, np.cumsum, np.argmax, np.argmin, np.argsort, np.sort, np.sum):
+        for function in (
+            np.max,
+            np.min,
+            np.prod,
+            np.cumsum,
+            np.cumprod,
+            np.argmax,
+            np.argmin,
+            np.argsort,
+            np.sort,
+            np.sum,
+        ):
             add(function, [x], {"axis": axis})
     add(lambda a, b: np.searchsorted(np.sort(a), b), [v, x], {})
     add(lambda a, b: np.searchsorted(np.sort(a), b, side="right"), [v, x], {})

@@ -110,6 +110,7 @@ SLICE = {"start": 0, "length": 3, "step": 1}
         (document([(["n"], "float64")], outputs=[0], sizes=[{"size": 3, "is": "zero"}]), "sizes[0].size: a fact"),
         (document([(["n"], "float64")], outputs=[0], sizes=[{"size": "k", "is": "zero"}]), "the size 'k' alone"),
         # axes
+        (document([X23], op("cumprod", [0], {"axis": 2, "reverse": False}, [2, 3])), "parameters.axis: axis 2, and"),
         (document([X23], op("cumsum", [0], {"axis": 2, "reverse": False}, [2, 3])), "parameters.axis: axis 2, and"),
         (document([X23], op("cumsum", [0], {"axis": -1, "reverse": False}, [2, 3])), "parameters.axis: -1 should"),
         (document([X23], op("cumsum", [0], {"axis": 1, "reverse": 0}, [2, 3])), "parameters.reverse: 0 should be true"),

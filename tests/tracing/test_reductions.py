@@ -1,5 +1,8 @@
 """Running products, zeros among them; the dtypes that whole numbers are added and multiplied up in."""
 
+from functools import partial
+from operator import methodcaller
+
 import numpy as np
 import pytest
 
@@ -14,6 +17,54 @@ def test_running_products_over_zeros(zeros):
     x = RNG.uniform(0.5, 2.0, 5)
     x[zeros] = 0.0
     check_grads(np.cumprod, [x])
+
+
+DERIVED = {
+    "reverse": sg.grad,
+    "forward": lambda fn: sg.grad(fn, mode="forward"),
+    "second order": lambda fn: sg.grad(lambda x: np.sum(sg.grad(fn)(x) ** 2)),
+}
+
+
+@pytest.mark.parametrize("derived", DERIVED.values(), ids=DERIVED)
+def test_long_running_products_are_few_operations(derived):
+    """Halving has as many levels as the length has digits: eight times the length is three levels more."""
+    made = derived(lambda x: np.sum(np.cumprod(x) ** 2))
+    counts = [len(made.program(np.ones(n)).bindings) for n in (32, 256, 2048)]
+    assert counts[2] - counts[1] <= 1.2 * (counts[1] - counts[0])
+
+
+def test_the_gradient_of_a_long_running_product():
+    x = RNG.uniform(0.99, 1.01, 5000)
+    x[3000] = 0.0
+    after = np.concatenate([np.cumprod(x[3001:][::-1])[::-1], [1.0]])
+    got = sg.grad(lambda x: np.cumprod(x)[-1])(x)
+    assert np.count_nonzero(got) == 1
+    np.testing.assert_allclose(got[3000], np.prod(x[:3000]) * after[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (2,), (7,), (3, 4), (4, 1, 3), (2, 0)])
+def test_running_products_are_those_of_numpy_to_the_bit(shape):
+    x = RNG.normal(size=shape)
+    for axis in (None, *range(-x.ndim, x.ndim)):
+        for fn in (partial(np.cumprod, axis=axis), methodcaller("cumprod", axis)):
+            got = sg.symbolic(fn, backend="numpy")(x)
+            np.testing.assert_array_equal(got, np.cumprod(x, axis), strict=True)
+        if x.size:
+            check_grads(partial(np.cumprod, axis=axis), [x])
+
+
+def test_the_ufunc_method_is_the_running_product():
+    x = RNG.normal(size=(3, 4))
+    np.testing.assert_array_equal(sg.symbolic(np.multiply.accumulate)(x), np.multiply.accumulate(x))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numexpr", "native"])
+def test_running_products_over_what_is_not_finite(backend):
+    x = np.array([2.0, 0.0, np.inf, -1.0, np.nan, 1.0])
+    with np.errstate(all="ignore"):
+        for values in (x, x[:1], np.array([1e300, 1e300, 1e-300]), np.array([1e30, 1e30, 1e-30], np.float32)):
+            np.testing.assert_array_equal(sg.symbolic(np.cumprod, backend=backend)(values), np.cumprod(values))
 
 
 @pytest.mark.parametrize("backend", ["numpy", "native"])

@@ -41,6 +41,7 @@ _RULES = {
     "concatenate": "arrays that were joined",
     "assemble": "pieces that were put together",
     "cumsum": "running sum",
+    "cumprod": "product rule along an axis",
     "custom": "a rule that was declared by hand",
     "reshape": "the same elements in another shape",
     **_LINEAR_ALGEBRA,

@@ -15,7 +15,7 @@ import numpy as np
 from ...primitives.contraction import EINSUM, GATE
 from ...primitives.elementwise import CAST, Template
 from ...primitives.identity import CUSTOM, MARK
-from ...primitives.reduction import CUMSUM, MAX, MIN, PROD
+from ...primitives.reduction import CUMPROD, CUMSUM, MAX, MIN, PROD
 from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, as_index
 from ...primitives.shaping import RESHAPE
 from ...program.node import Node
@@ -91,7 +91,7 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
     if primitive in (MAX, MIN, PROD):
         kept = np.expand_dims(out, node.params[0])
         return [((np.broadcast_to(kept, operand.shape), own), 0)]
-    if primitive is CUMSUM:
+    if primitive in (CUMSUM, CUMPROD):
         axis, backwards = node.params
         d = node.shape[axis]
         if d * own.size > _MOST_PAIRS:

@@ -1,4 +1,4 @@
-"""Steps with loops of their own: calls on matrices, running sums, searches along an axis."""
+"""Steps with loops of their own: calls on matrices, running sums and products, searches along an axis."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ from .regions import Block
 from .scalars import BOOL, F32, F64, I64, cast, constant
 from .views import moved
 
+#: what takes the next element into a running value, and what that begins with
+_RUNNING = {"cumsum": ("add", 0), "cumprod": ("multiply", 1)}
+
 
 def block(step: Block, values: Values, counters: list[str]) -> list[Statement]:
     """The statements of a step."""
@@ -38,7 +41,7 @@ def block(step: Block, values: Values, counters: list[str]) -> list[Statement]:
         return [Alias(values.arrays[step.node], values.arrays[step.reads[0].root])]
     if step.kind == "call":
         return _call(step, values, counters)
-    write = _cumulated if step.node.primitive.name == "cumsum" else _searched
+    write = _cumulated if step.node.primitive.name in _RUNNING else _searched
     return write(step, values, counters)
 
 
@@ -84,13 +87,14 @@ def _cumulated(step: Block, values: Values, counters: list[str]) -> list[Stateme
     axis, reverse = node.params
     places = _places(node.shape, counters)
     places[axis] = Index(0, ((counters[axis], 1),))
-    held = F64 if node.dtype == F32 else node.dtype
+    operation, start = _RUNNING[node.primitive.name]
+    held = F64 if node.dtype == F32 and operation == "add" else node.dtype
     total = Name(values.fresh(), held)
     taken = cast(_element(step, values, places), held)
     store = Assign(Element(values.arrays[node], tuple(places)), cast(total, node.dtype))
-    body: list[Statement] = [update(total, "add", taken), store]
+    body: list[Statement] = [update(total, operation, taken), store]
     own: list[Statement] = [
-        Variable(total.name, constant(0, held)),
+        Variable(total.name, constant(start, held)),
         Loop(counters[axis], node.shape[axis], body, reverse),
     ]
     return _nested([1 if k == axis else d for k, d in enumerate(node.shape)], counters, own)

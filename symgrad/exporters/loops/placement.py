@@ -51,7 +51,7 @@ class Placement(Schedule):
             self._reduce(node, [axes], tuple(k for k in axes if k not in node.params[0]), x.shape, _REDUCTIONS[name])
         elif name in _CALLS:
             self._block("call", node, [self.as_array(o) for o in node.operands])
-        elif name in ("cumsum", "argmax", "argmin"):
+        elif name in ("cumsum", "cumprod", "argmax", "argmin"):
             self._scan(node)
         elif name == "searchsorted":
             knots, values = node.operands
@@ -110,7 +110,7 @@ class Placement(Schedule):
         self._made(node, step)
 
     def _scan(self, node: Node) -> None:
-        if node.primitive.name == "cumsum":
+        if node.primitive.name in ("cumsum", "cumprod"):
             self.boxed.add(node)
         view = self.views[node.operands[0]]
         # the places stay in the axes of the operand, which the block counts itself

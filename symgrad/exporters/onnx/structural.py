@@ -176,6 +176,21 @@ def _cumsum(g: Graph, node: Node, x: Value) -> Value:
     return g.apply("CumSum", [x, g.constant(axis, INT)], x.dtype, x.shape, reverse=int(reverse))
 
 
+def _cumprod(g: Graph, node: Node, x: Value) -> Value:
+    """ONNX has no running product: one factor after another."""
+    if not x.is_float and x.dtype != INT:
+        raise UnsupportedOperation(f"onnx: a running product of {x.dtype} is not written; cast to int64 or float64.")
+    axis, reverse = node.params
+    n = node.shape[axis]
+    if not isinstance(n, int):
+        raise UnsupportedOperation("onnx: a running product along a named dim is not written; export it with sizes.")
+    made: list[Value] = []
+    for k in range(n)[:: -1 if reverse else 1]:
+        each = g.slice(x, [axis], [(k, 1, 1)])
+        made.append(g.mul(made[-1], each) if made else each)
+    return g.apply("Concat", made[:: -1 if reverse else 1], x.dtype, x.shape, axis=axis) if made else x
+
+
 def _arg(operator: str):
     """The first NaN where there is one."""
 
@@ -252,6 +267,7 @@ RULES: dict[str, Any] = {
     "min": _extremum("ReduceMin"),
     "prod": _prod,
     "cumsum": _cumsum,
+    "cumprod": _cumprod,
     "argmax": _arg("ArgMax"),
     "argmin": _arg("ArgMin"),
     "argsort": _argsort,

@@ -58,7 +58,7 @@ def _loops(node: Node) -> bool:
     """True where compiled loops would compute the node."""
     if node.primitive is EINSUM and summed(node):
         return node.dtype.kind == "f" and contraction_suits(*node.params[:3]) is True
-    if node.primitive.name in ("max", "min", "prod", "cumsum"):
+    if node.primitive.name in ("max", "min", "prod", "cumsum", "cumprod"):
         return node.dtype.kind == "f"
     return is_point(node)
 

@@ -1,4 +1,4 @@
-"""C loops for what is no region: running sums, and the sums of the parts that threads have made."""
+"""C loops for what is no region: running sums and products, and the sums of the parts that threads have made."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import numpy as np
 from .loops import Written, combined
 from .spelling import HELD, STORED
 
+#: how a running value takes the next element in, and what it begins with
+OPERATORS = {"cumsum": ("+=", 0), "cumprod": ("*=", 1)}
 
-def scan_loops(shape: tuple, axis: int, reverse: bool, source: tuple, target: tuple, dtype: np.dtype) -> Written:
-    """Running sums along one axis, from the end where ``reverse``; ``source`` and ``target`` are strides."""
+
+def scan_loops(
+    name: str, shape: tuple, axis: int, reverse: bool, source: tuple, target: tuple, dtype: np.dtype
+) -> Written:
+    """Running values along one axis, from the end where ``reverse``; ``source`` and ``target`` are strides."""
+    operator, start = OPERATORS[name]
     rank = len(shape)
     others = [k for k in range(rank) if k != axis]
     loops = {k: f"for (int64_t i{k} = 0; i{k} < d[{k}]; i{k}++)" for k in others}
@@ -22,12 +28,12 @@ def scan_loops(shape: tuple, axis: int, reverse: bool, source: tuple, target: tu
     x, y = [f"a{n}[{' + '.join(f'i{k} * d[{rank * (n + 1) + k}]' for k in range(rank))}" for n in range(2)]
     kind = STORED[dtype]
     if axis == rank - 1:
-        nest = [*loops.values(), f"{{ {HELD[dtype]} t = 0; {along} {{ t += {x}]; {y}] = t; }} }}"]
-    else:  # a row at a time is added to the one before it
+        nest = [*loops.values(), f"{{ {HELD[dtype]} t = {start}; {along} {{ t {operator} {x}]; {y}] = t; }} }}"]
+    else:  # a row at a time takes in the one before it
         before = f"{y} {'+' if reverse else '-'} d[{2 * rank + axis}]]"
         inner = loops.pop(others[-1])
         nest = [*loops.values(), along, "{", f"const int first = {i} == {last if reverse else 0};"]
-        nest += ["#pragma omp simd", f"{inner} {y}] = (first ? 0 : {before}) + {x}];", "}"]
+        nest += ["#pragma omp simd", f"{inner} {y}] = (first ? {start} : {before}) {operator[0]} {x}];", "}"]
     arrays = [f"const {kind} *const a0 = (void *)p[0];", f"{kind} *const a1 = (void *)p[1];"]
     text = "\n".join("  " + line for line in (*arrays, *nest))
     return Written(text, (*shape, *source, *target), shape[others[0]] if others else 1, ())

@@ -18,6 +18,7 @@ from ...program.program import Program
 from .contractions import accumulations, contraction_suits
 from .layout import View, contiguous, may_be_view, view_of
 from .region import Factor, Put, Reduction, Region, along, factors_of, is_point, is_whole, summed, trailing
+from .scans import OPERATORS
 from .spelling import HELD
 
 #: nodes that a region holds, so that the C compiler's time stays linear
@@ -104,7 +105,7 @@ class Schedule:
             return False
         if name in ("assemble", "concatenate"):
             return True
-        if name == "cumsum" or name in _REDUCTIONS:
+        if name in OPERATORS or name in _REDUCTIONS:
             return node.dtype.kind == "f"
         if name == "reshape" or is_point(node):
             return True
@@ -140,7 +141,7 @@ class Schedule:
         elif name == "concatenate":
             specs = [CONCATENATE.piece(node, k) for k in range(len(node.operands))]
             self._assemble(node, [(o, _target(node, s)) for o, s in zip(node.operands, specs, strict=True)], False)
-        elif name == "cumsum":
+        elif name in OPERATORS:
             self._scan(node)
         elif name in _REDUCTIONS:
             self._extremum(node)

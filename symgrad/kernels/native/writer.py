@@ -147,7 +147,8 @@ class NativeWriter(Writer):
             return Emitted(written(reading.form), reading.accessed), reading.form.deals
         source, target = views[step.source], views[step.node]
         shape, dtype = step.node.shape, step.node.dtype
-        loops = scan_loops(shape, step.axis, step.reverse, source.strides, target.strides, dtype)
+        name, strides = step.node.primitive.name, (source.strides, target.strides)
+        loops = scan_loops(name, shape, step.axis, step.reverse, *strides, dtype)
         return Emitted(loops, [source, target]), is_dealt(math.prod(shape))
 
     def _chunks(self, step: Emitted, work: float) -> int:

@@ -18,6 +18,7 @@ UNARY = [
     np.rint,
     lambda a: a[..., ::-1] if a.ndim else a,
     lambda a: np.cumsum(a, axis=-1) if a.ndim else -a,
+    lambda a: np.cumprod(a, axis=0) if a.ndim else a,
     lambda a: np.sort(a, axis=-1) if a.ndim else a,
     lambda a: np.max(a, axis=-1, keepdims=True) if a.ndim else abs(a),
     lambda a: np.take(a, np.array([0, -1, 0]), axis=0) if a.ndim else a + 1,
