@@ -133,7 +133,7 @@ class NativeWriter(Writer):
                 made.append((number, run))
             run.steps.append(step_in_c)
             run.work += work
-            if chunks > 1 and step_in_c.written.parted:
+            if deals and step_in_c.written.parted:  # one chunk too begins anew, whatever is there
                 together = Run(1)
                 together.steps += [self._parted(step_in_c, *p, chunks) for p in step_in_c.written.parted]
                 made.append((number, together))

@@ -140,6 +140,16 @@ def test_an_array_of_numpy_that_a_dealt_sum_reads_last_is_let_go_once(monkeypatc
     check(symgrad.trace(lambda a, b: np.sum(np.sin(a @ b)), a, b), [a, b])
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_contractions_that_add_to_one_result_on_any_number_of_threads(monkeypatch, threads):
+    monkeypatch.setattr(writer, "THREADS", threads)
+    rng = np.random.default_rng(9)
+    arrays = [rng.normal(size=(3000, 5, 10)) for _ in range(4)]
+    check(
+        symgrad.trace(lambda a, b, c, d: sum(np.einsum("nki,nkj->kij", *p) for p in ((a, b), (c, d))), *arrays), arrays
+    )
+
+
 def test_scalars_stay_scalars():
     value, gradient = symgrad.value_and_grad(lambda x: x * np.sin(x), backend="native")(0.7)
     assert type(value) is np.float64
