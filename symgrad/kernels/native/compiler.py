@@ -79,7 +79,8 @@ class Toolchain:
         limit = _MOST_SECONDS + len(source) / _BYTES_A_SECOND
         try:
             text.write_text(source)
-            status, told = _run([self.command, *self.flags, "-o", str(target), str(text), *self.libraries], limit)
+            command = [self.command, *self.flags, "-o", str(target), str(text), *self.libraries]
+            status, told = _run(command, limit, target.parent)
         except subprocess.TimeoutExpired:
             raise Hanging(f"the C compiler {self.command!r} was not done after {limit:.0f} s") from None
         except OSError as error:
@@ -99,8 +100,11 @@ class Hanging(BackendError):
     """The compiler took longer than it should for any kernel."""
 
 
-def _run(command: list[str], limit: float) -> tuple[int, str]:
-    """Status and messages of a command, which a signal to this process's group does not reach."""
+def _run(command: list[str], limit: float, folder: Path) -> tuple[int, str]:
+    """Status and messages of a command, which a signal to this process's group does not reach.
+
+    What it leaves where it is stopped lies in ``folder``.
+    """
     if _closing.is_set():
         raise Stopped("the process is at its end")
     running = subprocess.Popen(
@@ -111,6 +115,7 @@ def _run(command: list[str], limit: float) -> tuple[int, str]:
         text=True,
         errors="replace",
         start_new_session=True,
+        env={**os.environ, "TMPDIR": str(folder)},
     )
     _running.add(running)
     try:

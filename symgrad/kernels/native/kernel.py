@@ -88,8 +88,8 @@ class TieredKernel(Kernel):
     def __init__(self, program: Program, plain: Callable[[], Kernel]) -> None:
         self.program = program
         self._make_plain = plain
-        self._long = len(program.bindings) > _LONG  # of a long one more is known after its first call
-        saving = _WASTE if self._long else predicted_saving(program)
+        long = len(program.bindings) > _LONG  # of a long one more is known after its first call
+        saving = _WASTE if long else predicted_saving(program)
         self._saving = saving or 0.0
         self._waste, self._limit = 0.0, _WASTE
         self._native: NativeKernel | None = None

@@ -87,11 +87,11 @@ def test_what_a_compiler_refuses_is_kept(script):
 
 def test_signals_to_this_process_and_its_group_do_not_reach_the_compiler(tmp_path):
     text = f"import os; open({str(tmp_path / 'group')!r}, 'w').write(str(os.getpgrp()))"
-    assert compiler._run([sys.executable, "-S", "-c", text], 60)[0] == 0
+    assert compiler._run([sys.executable, "-S", "-c", text], 60, tmp_path)[0] == 0
     assert int((tmp_path / "group").read_text()) != os.getpgrp()
 
 
-def test_a_compiler_whose_build_is_interrupted_ends(monkeypatch):
+def test_a_compiler_whose_build_is_interrupted_ends(monkeypatch, tmp_path):
     started = []
     communicate = subprocess.Popen.communicate
 
@@ -103,9 +103,19 @@ def test_a_compiler_whose_build_is_interrupted_ends(monkeypatch):
 
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        compiler._run(["sleep", "1000"], 1000)
+        compiler._run(["sleep", "1000"], 1000, tmp_path)
     assert started[0].returncode is not None
     assert not compiler._running
+
+
+def test_a_compiler_leaves_nothing(script, monkeypatch, tmp_path):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(compiler.tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    runs = script("touch $TMPDIR/left; exit 1")
+    assert toolchain() is None
+    assert runs.exists()
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_compiler_that_hangs_is_asked_once_and_numpy_goes_on(script, monkeypatch):
