@@ -18,6 +18,11 @@ posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="programs that are sc
 pytestmark = posix
 
 
+#: a program that takes long, as Python and, beside another, as a line of the shell
+SLEEP = ["-S", "-c", "import time; time.sleep(1000)"]
+HANGS = f"{sys.executable} -S -c '{SLEEP[-1]}' & wait"
+
+
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch, tmp_path):
     """As in a process that has asked no compiler, with a cache of its own."""
@@ -66,7 +71,9 @@ def test_a_compiler_that_was_stopped_has_said_nothing(script, end):
 @needs_compiler
 def test_what_was_refused_only_once_is_not_kept(script, tmp_path):
     real = compiler._candidates("cc")[0].command
-    script(f'if mkdir {tmp_path}/once; then echo no space left >&2; exit 1; fi; exec {real} "$@"')
+    script(
+        f'if [ ! -e {tmp_path}/once ]; then : > {tmp_path}/once; echo no space left >&2; exit 1; fi; exec {real} "$@"'
+    )
     chain = toolchain()
     assert chain is not None
     key = disk_cache.key("toolchain", *[c.identity for c in compiler._candidates(chain.command)])
@@ -103,7 +110,7 @@ def test_a_compiler_whose_build_is_interrupted_ends(monkeypatch, tmp_path):
 
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        compiler._run(["sleep", "1000"], 1000, tmp_path)
+        compiler._run([sys.executable, *SLEEP], 1000, tmp_path)
     assert started[0].returncode is not None
     assert not compiler._running
 
@@ -112,7 +119,7 @@ def test_a_compiler_leaves_nothing(script, monkeypatch, tmp_path):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(compiler.tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    runs = script("touch $TMPDIR/left; exit 1")
+    runs = script(": > $TMPDIR/left; exit 1")
     assert toolchain() is None
     assert runs.exists()
     assert not list((tmp_path / "temporary").iterdir())
@@ -121,7 +128,7 @@ def test_a_compiler_leaves_nothing(script, monkeypatch, tmp_path):
 def test_a_compiler_that_hangs_is_asked_once_and_numpy_goes_on(script, monkeypatch):
     monkeypatch.setattr(compiler, "_MOST_SECONDS", 0.05)
     monkeypatch.setattr(compiler, "_BYTES_A_SECOND", 1e9)
-    runs = script("sleep 1000 & wait")
+    runs = script(HANGS)
     with pytest.warns(CompilerWarning, match="was not done after 0 s"):
         kernel = cosine_of("native")
     assert kernel.backend == "numpy"
@@ -133,7 +140,7 @@ def test_a_compiler_that_hangs_is_asked_once_and_numpy_goes_on(script, monkeypat
 @needs_compiler
 def test_a_compiler_that_hangs_at_a_kernel_builds_no_other(script, monkeypatch):
     real = compiler._candidates("cc")[0].command
-    runs = script(f'case "$*" in *kernel.c*) sleep 1000 & wait;; esac; exec {real} "$@"')
+    runs = script(f'case "$*" in *kernel.c*) {HANGS};; esac; exec {real} "$@"')
     assert toolchain() is not None
     runs.write_text("")
     monkeypatch.setattr(compiler, "_MOST_SECONDS", 0.05)
