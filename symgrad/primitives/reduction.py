@@ -15,7 +15,19 @@ from ..program.dims import Dim
 from ..program.node import Node, emit
 from .contraction import contract, expand_behind, gate
 from .elementwise import cast
-from .functions import add, divide, equal, isnan, less, logical_and, logical_not, logical_or, multiply, square
+from .functions import (
+    add,
+    divide,
+    equal,
+    isnan,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+    multiply,
+    not_equal,
+    square,
+)
 from .primitive import Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
@@ -38,7 +50,7 @@ class Extremum(Primitive):
         extreme = _spread(node, node, 0)
         hit = equal(x, extreme)
         count = _collapse(node, cast(hit, node.dtype), 0)
-        return logical_or(hit, isnan(extreme)), divide(count, square(count))
+        return logical_or(hit, not_equal(extreme, extreme)), divide(count, square(count))
 
     def push(self, node, source, key, tangent, batch):
         hit, share = self.mask(node)
