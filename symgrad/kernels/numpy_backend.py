@@ -72,6 +72,7 @@ class Writer:
             "nan": float("nan"),
             "empty": empty,
             "gate": runtime.gate,
+            "in_order": runtime.in_order,
             "gram": runtime.gram,
             "self_dot": self_dot,
             "scatter": runtime.scatter,
@@ -240,6 +241,9 @@ class Writer:
             name = self.assign(operator.format(*operands))
         else:
             buffer = self._buffer(node, k) if isinstance(template.ufunc, np.ufunc) else None
+            others = [self.names[o] for o in node.operands if o.shape == node.shape and self.names[o] != buffer]
+            if buffer is not None and others and self.exact and node.ndim > 1:
+                buffer = f"in_order({', '.join([buffer, *others])})"
             name = self._call(self._function(template), operands, buffer)
         if node.weak and self._mixes:
             name = self.assign(f"{_PYTHON[node.dtype.kind]}({name})")

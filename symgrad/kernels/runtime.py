@@ -12,6 +12,12 @@ def gate(m, t):
     return np.where(m if m.dtype == bool else m != 0, product, np.zeros((), np.result_type(product)))
 
 
+def in_order(buffer, *others):
+    """``buffer`` where NumPy would lay out a result of all of them as it is, else None: sums go in memory order."""
+    strides = buffer.strides
+    return buffer if all(x.strides == strides for x in others) else None
+
+
 #: integers as wide as a float, through which a truth value selects without a branch
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 

@@ -47,6 +47,19 @@ def test_powers_of_numbers(function, dtype):
         assert traced(np.array(number)) == function(np.array(number))
 
 
+@pytest.mark.parametrize("function", [lambda x: (x.T * 3) + (x * 2), lambda x: (x * 2) - (x.T * 3) * x])
+def test_sums_of_large_arrays_in_both_orders(function):
+    """A result that goes into the memory of an operand would lie there in that one's order."""
+
+    def total(x):
+        return np.sum(function(x))
+
+    traced = sg.symbolic(total, backend="numpy")
+    for x in np.random.default_rng(0).normal(size=(20, 60, 60)):
+        assert traced(x) == total(x)
+        assert traced(np.asfortranarray(x)) == total(np.asfortranarray(x))
+
+
 def test_equal_elements_are_sorted_in_their_order():
     """NumPy leaves their order open, and has another one on some machines."""
     x = np.array([1, 0] * 40)
