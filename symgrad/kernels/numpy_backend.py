@@ -392,8 +392,9 @@ def _spelled(spelling: str, operands: list[str], labels: tuple, out: tuple, libr
 
 def _slice(w: Writer, node: Node, x: str) -> tuple[str, bool]:
     code = f"{x}[{_index(w, node.params[0])}]"
-    if w.is_large(node) and not isinstance(node.params[0][-1], tuple) and w.uses[node] >= _USES_WORTH_COPY:
-        return f"{code}.copy()", True  # a column that is read often, its elements side by side
+    is_column = w.is_large(node) and not isinstance(node.params[0][-1], tuple)
+    if is_column and w.uses[node] >= _USES_WORTH_COPY and not w.exact:
+        return f"{code}.copy()", True  # its elements side by side, for which NumPy and BLAS have other loops
     return code, False
 
 

@@ -47,6 +47,19 @@ def test_powers_of_numbers(function, dtype):
         assert traced(np.array(number)) == function(np.array(number))
 
 
+COLUMNS = {
+    "dot": lambda x: np.dot(x[:, 0], x[:, 0] * x[:, 0]) + np.dot(x[:, 0], x[:, 1]),
+    "reversed": lambda x: np.exp(x[::-1, 0]) + np.cos(x[::-1, 0]) * x[::-1, 0],
+}
+
+
+@pytest.mark.parametrize("function", COLUMNS.values(), ids=COLUMNS)
+def test_columns_that_are_read_often_stay_views(function):
+    traced = sg.symbolic(function, backend="numpy")
+    for x in np.random.default_rng(0).normal(size=(10, 3000, 4)):
+        np.testing.assert_array_equal(traced(x), function(x), strict=True)
+
+
 @pytest.mark.parametrize("function", [lambda x: (x.T * 3) + (x * 2), lambda x: (x * 2) - (x.T * 3) * x])
 def test_sums_of_large_arrays_in_both_orders(function):
     """A result that goes into the memory of an operand would lie there in that one's order."""
@@ -76,11 +89,16 @@ def written(x):
     return scaled(y)
 
 
-LAYOUTS = {"sorted": lambda x: scaled(np.sort(x)), "written": written}
+def copied(x):
+    y = np.sin(x).copy()
+    return scaled(y)
+
+
+LAYOUTS = {"sorted": lambda x: scaled(np.sort(x)), "written": written, "copied": copied}
 
 
 @pytest.mark.parametrize("function", LAYOUTS.values(), ids=LAYOUTS)
-def test_sorted_and_written_arrays_are_in_row_order(function):
+def test_arrays_that_are_sorted_written_or_copied_are_in_row_order(function):
     """To the bit where the array was so before; of one in column order the last digits of a sum may differ."""
     traced = sg.symbolic(function, backend="numpy")
     for x in np.random.default_rng(0).normal(size=(20, 30, 20)):
