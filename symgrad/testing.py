@@ -1,7 +1,7 @@
 """Is this derivative right? Checks of values and derivatives against NumPy and finite differences.
 
-``check_grads(fn, args)`` checks the derivatives of a function at one point, ``check_backends(fn, args)`` that every
-backend gives the same, ``check_rule(fn, args)`` all that is promised of an operation: the value is NumPy's to the bit,
+``check_grads(fn, args)`` checks the derivatives of a function at one point, ``check_backends`` that every backend
+gives the same, ``check_rule(fn, args)`` all that is promised of an operation: the value is NumPy's to the bit,
 both modes and the second order agree with finite differences, every backend, float32, strided inputs. No derivative is
 compared with another analytic one: the reference is the plain function, evaluated by NumPy in ``np.longdouble``.
 
@@ -18,22 +18,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .errors import SymgradError
 from .finite_differences import differences
+from .kernels.base import Kernel
 from .kernels.kernel import BACKENDS, lower, optimized
+from .kernels.native.code import NativeCode
+from .kernels.native.compiler import toolchain
 from .kernels.native.kernel import NativeKernel
 from .passes.constants import fold_constants
+from .program.program import Program
 from .program.verify import verify
 from .tracing.tree import flatten, unflatten
 from .transforms.derived import DerivedFunction
 from .transforms.gradient import grad
 from .transforms.products import hvp, jvp, symbolic, vjp
 
-__all__ = ["CheckFailed", "Tolerance", "check_backends", "check_grads", "check_rule"]
+__all__ = ["Call", "CheckFailed", "Tolerance", "check_backends", "check_grads", "check_rule"]
 
 
 class CheckFailed(SymgradError, AssertionError):
@@ -70,28 +74,28 @@ def check_grads(
     >>> import numpy as np
     >>> check_grads(np.matmul, [np.ones((2, 3)), np.ones(3)])
     """
-    _Check(fn, args, kwargs or {}, (), seed, "check_grads").derivatives(order)
+    _Check(Call(fn, args, kwargs), seed, "check_grads").derivatives(order)
 
 
-def check_backends(
-    fn: Callable,
-    args: Sequence[Any],
-    kwargs: dict[str, Any] | None = None,
-    *,
-    held: Sequence[int] = (),
-    order: int = 2,
-    seed: int = 0,
-    backends: Sequence[str] = BACKENDS,
-) -> None:
-    """Check that ``backends`` give the numpy backend's value of ``fn(*args, **kwargs)`` and its derivatives.
+class Call(NamedTuple):
+    """``fn(*args, **kwargs)``, not differentiated by the arguments whose positions are in ``held``."""
 
-    The derivatives are those of both modes and, with ``order=2``, a second one. Arguments whose positions are in
-    ``held`` are not differentiated by. Where there is no C compiler, ``"native"`` is left out. Raises CheckFailed.
+    fn: Callable
+    args: Sequence[Any]
+    kwargs: dict[str, Any] | None = None
+    held: Sequence[int] = ()
+
+
+def check_backends(*calls: Call, order: int = 2, seed: int = 0, backends: Sequence[str] = BACKENDS) -> None:
+    """Check that ``backends`` give the numpy backend's values of ``calls`` and their derivatives.
+
+    The derivatives are those of both modes and, with ``order=2``, a second one. Calls that are checked together are
+    built by one run of the compiler; where there is none, ``"native"`` is left out. Raises CheckFailed.
 
     >>> import numpy as np
-    >>> check_backends(lambda x: np.sin(x) * x, [np.ones(3)], backends=["numexpr"])
+    >>> check_backends(Call(np.sin, [np.ones(3)]), Call(np.sum, [np.ones((2, 3))], {"axis": 1}), backends=["numexpr"])
     """
-    _Check(fn, args, kwargs or {}, held, seed, "check_backends").backends(order, backends)
+    _on_backends([_Check(call, seed, "check_backends") for call in calls], order, backends)
 
 
 def check_rule(
@@ -117,20 +121,19 @@ def check_rule(
     >>> import numpy as np
     >>> check_rule(np.sum, [np.ones((2, 3))], {"axis": 1})
     """
-    check = _Check(fn, args, kwargs or {}, held, seed, "check_rule")
+    check = _Check(Call(fn, args, kwargs, held), seed, "check_rule")
     check.values()
     check.derivatives(order)
     check.layouts()
-    check.backends(order, backends)
+    _on_backends([check], order, backends)
     check.precisions()
 
 
 class _Check:
     """One function at one point, as a function of its float arrays alone."""
 
-    def __init__(
-        self, fn: Callable, args: Sequence[Any], kwargs: dict[str, Any], held: Sequence[int], seed: int, caller: str
-    ) -> None:
+    def __init__(self, call: Call, seed: int, caller: str) -> None:
+        fn, args, kwargs, held = call.fn, call.args, call.kwargs or {}, call.held
         self.label = f"{caller}({getattr(fn, '__name__', type(fn).__name__)})"
         leaves, structure = flatten(tuple(args))
         fixed = {id(leaf) for k in held for leaf in flatten(args[k])[0]}
@@ -315,34 +318,17 @@ class _Check:
             total = total + np.sum(g * v)
         return total
 
-    def backends(self, order: int, names: Sequence[str]) -> None:
-        """These backends give what the numpy backend gives."""
-        programs: list[tuple[str, Any, tuple]] = [("value", symbolic(self.call, backend="numpy"), (*self.point,))]
+    def programs(self, order: int) -> list[_Derived]:
+        """The value and the derivatives, each as a Program and the arrays it takes."""
+        made: list[tuple[str, Any, tuple]] = [("value", symbolic(self.call, backend="numpy"), (*self.point,))]
         if self.smooth:
             v, n = self.directions[0], len(self.point)
             by = tuple(range(n))
-            programs.append(("forward mode", symbolic(self._pushed, backend="numpy"), (*self.point, *v)))
-            programs.append(("reverse mode", grad(self.weighed, by, backend="numpy"), (*self.point,)))
+            made.append(("forward mode", symbolic(self._pushed, backend="numpy"), (*self.point, *v)))
+            made.append(("reverse mode", grad(self.weighed, by, backend="numpy"), (*self.point,)))
             if order > 1:
-                programs.append(("second order", grad(self._slope, by, backend="numpy"), (*self.point,)))
-        verified = [self._verified(made, *arrays) for _, made, arrays in programs]
-        compiled: list[Any] = [None] * len(verified)
-        if "native" in names:
-            compiled = NativeKernel.built(*[fold_constants(optimized(p)) for p in verified])
-        for (what, _, arrays), program, native in zip(programs, verified, compiled, strict=True):
-            wanted = lower(program, "numpy")(*arrays)
-            kernels = {backend: lower(program, backend) for backend in names if backend != "native"}
-            if native is not None:
-                kernels["native"] = native
-            for backend, kernel in kernels.items():
-                results = kernel(*arrays)
-                for k, (got, want) in enumerate(zip(results, wanted, strict=True)):
-                    label = f"{what} on the {backend} backend, output {k}"
-                    self._expect_like(label, got, np.shape(want), _dtype(want))
-                    if _dtype(want).kind != "f":
-                        self.expect_bits(label, got, want)
-                    elif np.all(np.isfinite(want)):
-                        self.expect_close(label, got, want, self.exactness.backend, "the numpy backend's results")
+                made.append(("second order", grad(self._slope, by, backend="numpy"), (*self.point,)))
+        return [_Derived(self, what, self._verified(derived, *arrays), arrays) for what, derived, arrays in made]
 
     def _pushed(self, *arrays: Any) -> Any:
         n = len(self.point)
@@ -352,6 +338,48 @@ class _Check:
         """float32 stays float32, and its derivatives are right to its precision."""
         if self.smooth:
             self.first_order([x.astype(np.float32) for x in self.point])
+
+
+@dataclass(frozen=True)
+class _Derived:
+    """A Program that a check has made, as it is told of, and the arrays it takes."""
+
+    check: _Check
+    what: str
+    program: Program
+    arrays: tuple
+
+    def compare(self, kernels: dict[str, Kernel]) -> None:
+        """The kernels give what the numpy backend gives."""
+        wanted = lower(self.program, "numpy")(*self.arrays)
+        for backend, kernel in kernels.items():
+            for k, (got, want) in enumerate(zip(kernel(*self.arrays), wanted, strict=True)):
+                label = f"{self.what} on the {backend} backend, output {k}"
+                self.check._expect_like(label, got, np.shape(want), _dtype(want))
+                if _dtype(want).kind != "f":
+                    self.check.expect_bits(label, got, want)
+                elif np.all(np.isfinite(want)):
+                    tolerance = self.check.exactness.backend
+                    self.check.expect_close(label, got, want, tolerance, "the numpy backend's results")
+
+
+def _on_backends(checks: Sequence[_Check], order: int, backends: Sequence[str]) -> None:
+    """These backends give what the numpy backend gives."""
+    derived = [made for check in checks for made in check.programs(order)]
+    compiled: list[NativeKernel | None] = [None] * len(derived)
+    if "native" in backends and toolchain() is not None:
+        compiled = _compiled([made.program for made in derived])
+    for made, native in zip(derived, compiled, strict=True):
+        kernels = {backend: lower(made.program, backend) for backend in backends if backend != "native"}
+        made.compare(kernels if native is None else {**kernels, "native": native})
+
+
+def _compiled(programs: Sequence[Program]) -> list[NativeKernel | None]:
+    """The compiled kernels, by one run of the compiler, which must not fail; None where there is nothing to compile."""
+    functions: dict[str, int] = {}
+    codes = [NativeCode(fold_constants(optimized(program)), functions) for program in programs]
+    runs = [code.writer.runs for code in codes]
+    return [NativeKernel(code, code.build()) if some else None for code, some in zip(codes, runs, strict=True)]
 
 
 def _inner(left: Sequence, right: Sequence) -> Any:

@@ -45,12 +45,20 @@ def pytest_runtest_setup(item):
             (pytest.fail if asked_for else pytest.skip)(f"there is no {called}")
 
 
-@pytest.fixture(scope="session", params=["arrays", "native"])
-def check_rule(request):
-    """``symgrad.testing.check_rule`` with all backends but the compiled one, and then what it checks of that one."""
-    if request.param == "native":
-        return functools.partial(testing.check_backends, backends=["native"])
+@pytest.fixture(scope="session")
+def check_arrays():
+    """``symgrad.testing.check_rule`` with every backend but the compiled one."""
     return functools.partial(testing.check_rule, backends=[b for b in kernel.BACKENDS if b != "native"])
+
+
+@pytest.fixture(scope="session", params=["arrays", "native"])
+def check_rule(request, check_arrays):
+    """``check_arrays``, and then what ``symgrad.testing.check_rule`` checks of the compiled backend."""
+
+    def check_compiled(fn, args, kwargs=None, *, held=(), order=2):
+        testing.check_backends(testing.Call(fn, args, kwargs, held), order=order, backends=["native"])
+
+    return check_compiled if request.param == "native" else check_arrays
 
 
 @pytest.fixture(autouse=True, scope="module")
