@@ -20,9 +20,9 @@ _settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU"}
 
 def set_context(mode: int | None = None, device_target: str | None = None) -> None:
     """Choose the mode; ``device_target`` is taken for MindSpore's sake, everything runs on the CPU."""
-    if mode is not None and mode not in (GRAPH_MODE, PYNATIVE_MODE):
+    if mode is not None and (not isinstance(mode, int) or mode not in (GRAPH_MODE, PYNATIVE_MODE)):
         raise ArgumentError(f"mode must be context.GRAPH_MODE or context.PYNATIVE_MODE, got {mode!r}.")
-    if device_target is not None and device_target not in _TARGETS:
+    if device_target is not None and (not isinstance(device_target, str) or device_target not in _TARGETS):
         raise ArgumentError(f"device_target must be one of {', '.join(_TARGETS)}, got {device_target!r}.")
     if mode is not None:
         _settings["mode"] = mode

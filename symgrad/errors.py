@@ -223,7 +223,7 @@ def mistakes(what: str) -> Iterator[None]:
         instead = typed(error, what)
         if instead is None:
             raise
-        raise instead from error
+        raise instead from (None if instead is error.__cause__ else error)
 
 
 #: what Python and NumPy raise at a mistake -> the error that says so
@@ -250,6 +250,8 @@ def typed(error: Exception, what: str = "", where: tuple[str, int] | None = None
     """
     if isinstance(error, (SymgradError, numpy.linalg.LinAlgError, Warning)):
         return None
+    if isinstance(error.__cause__, SymgradError):  # NumPy wraps what a traced value says on its way into a plain array
+        return error.__cause__
     kind = next((own for builtin, own in _MISTAKES if isinstance(error, builtin)), None)
     if kind is None:
         return None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .dtype import float32
-from .errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line
+from .errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
 from .tracing.trace import PLAIN_ARRAYS, checked_dtype, current, plain_array
 from .tracing.tracer import METHODS, Tracer
 
@@ -40,11 +40,11 @@ class Tensor(np.ndarray):
     def __new__(cls, input_data: Any, dtype: Any = None) -> Tensor:
         if isinstance(input_data, Tracer):
             return input_data if dtype is None else input_data.astype(dtype)  # type: ignore[return-value]
-        if isinstance(input_data, np.ndarray):
-            input_data = plain_array(input_data, "the data of a Tensor")
-        elif dtype is None and not isinstance(input_data, np.generic):
-            dtype = float32 if np.asarray(input_data).dtype == np.float64 else None
-        data = np.array(input_data, dtype=dtype, subok=False)
+        data = plain_array(input_data, "the data of a Tensor")
+        if dtype is None and not isinstance(input_data, (np.ndarray, np.generic)):
+            dtype = float32 if data.dtype == np.float64 else None
+        with mistakes("the data of a Tensor"):
+            data = np.array(data, dtype=dtype)
         checked_dtype(data.dtype, "the data of a Tensor")
         return data.view(cls)
 
@@ -263,7 +263,8 @@ class ParameterTuple(tuple):
     __slots__ = ()
 
     def __new__(cls, parameters: Iterable[Parameter]) -> ParameterTuple:
-        items = tuple(parameters)
+        with mistakes("ParameterTuple"):
+            items = tuple(parameters)
         for item in items:
             if not isinstance(item, Parameter):
                 raise ArgumentTypeError(f"ParameterTuple takes Parameters, got a {type(item).__name__}")

@@ -154,3 +154,17 @@ def test_parameter_tuple():
     assert isinstance(ParameterTuple(iter([p])), tuple)
     with pytest.raises(TypeError, match="ParameterTuple takes Parameters, got a ndarray"):
         ParameterTuple([np.ones(1)])
+
+
+def test_data_that_is_no_array_of_numbers_is_refused_by_symgrad_itself():
+    for data in ("float32", object(), [[1.0], [1.0, 2.0]], {"a": 1}):
+        with pytest.raises(errors.SymgradError, match="data of a Tensor"):
+            Tensor(data, dtype=ms.float32)
+    for parameters in (3, np.array(1.0), None):
+        with pytest.raises(errors.ArgumentTypeError, match="ParameterTuple"):
+            ParameterTuple(parameters)
+
+
+def test_traced_values_in_the_data_of_a_tensor_say_what_is_wrong_with_them():
+    with pytest.raises(errors.TracingError, match="derivative"):
+        ms.grad(lambda x: np.sum(Tensor([x[0], 1.0])))(np.ones(2))

@@ -65,7 +65,7 @@ def export(subject: Subject, format: str, path: str | Path | None = None) -> Any
 
 def checked_format(name: str) -> Format:
     """The format of this name; an ArgumentError that lists them for another one."""
-    if name not in FORMATS:
+    if not isinstance(name, str) or name not in FORMATS:
         raise ArgumentError(f"format {name!r} is unknown; choose one of {', '.join(FORMATS)}.")
     return FORMATS[name]
 

@@ -208,5 +208,5 @@ def compiled(source: str, namespace: dict[str, Any]) -> Callable:
 
 def check_backend(backend: str) -> None:
     """A BackendError where ``backend`` is not one of BACKENDS."""
-    if backend not in BACKENDS:
+    if not isinstance(backend, str) or backend not in BACKENDS:
         raise BackendError(f"backend={backend!r} is unknown; choose one of {', '.join(map(repr, BACKENDS))}.")

@@ -55,6 +55,6 @@ def get_activation(name: str) -> Activation:
     >>> get_activation("relu")
     ReLU<>
     """
-    if name not in _BY_NAME:
+    if not isinstance(name, str) or name not in _BY_NAME:
         raise ArgumentError(f"there is no activation {name!r}; there are {', '.join(_BY_NAME)}.")
     return _BY_NAME[name]()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, mistakes
 from .cell import Cell
 
 
@@ -26,9 +26,9 @@ class _Ordered(Cell):
 
     def extend(self, cells: Any) -> _Ordered:
         """Add cells at the end; returns the container."""
-        if not isinstance(cells, Iterable):
-            raise ArgumentTypeError(f"{type(self).__name__} takes Cells or a list of them, got {cells!r}.")
-        for cell in cells:
+        with mistakes(f"{type(self).__name__} takes Cells or a list of them"):
+            given = list(cells)
+        for cell in given:
             self.append(cell)
         return self
 

@@ -42,7 +42,7 @@ class Dense(Cell):
     ) -> None:
         super().__init__()
         for name, size in (("in_channels", in_channels), ("out_channels", out_channels)):
-            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 1 <= size < 2**31:
                 raise ArgumentError(f"Dense: {name} must be a positive int, got {size!r}.")
         if not isinstance(has_bias, bool):
             raise ArgumentTypeError(f"Dense: has_bias must be True or False, got {has_bias!r}.")

@@ -25,7 +25,7 @@ class LossBase(Cell):
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
-        if reduction not in _REDUCTIONS:
+        if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
             raise ArgumentError(f"reduction must be one of {', '.join(map(repr, _REDUCTIONS))}, got {reduction!r}.")
         self.reduction = reduction
 
@@ -80,7 +80,7 @@ class SmoothL1Loss(LossBase):
 
     def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
         super().__init__(reduction)
-        if not beta > 0:
+        if not isinstance(beta, (int, float, np.number)) or not beta > 0:
             raise ArgumentError(f"SmoothL1Loss: beta must be positive, got {beta!r}.")
         self.beta = beta
 

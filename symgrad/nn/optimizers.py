@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TracingError, at_user_line, mistakes
 from ..tensor import Parameter
 from ..tracing.trace import current
 
@@ -24,15 +24,16 @@ class Optimizer:
     def __init__(
         self, params: Iterable[Parameter], learning_rate: float, weight_decay: float = 0.0, loss_scale: float = 1.0
     ) -> None:
-        self.parameters = list(params)
+        with mistakes(type(self).__name__):
+            self.parameters = list(params)
         if not self.parameters or not all(isinstance(p, Parameter) for p in self.parameters):
             raise ArgumentError(f"{type(self).__name__} takes one Parameter or more, such as net.trainable_params().")
         if len({id(p) for p in self.parameters}) != len(self.parameters):
             raise ArgumentError(f"{type(self).__name__} was given a parameter twice.")
         self.learning_rate = _at_least_zero("learning_rate", learning_rate)
         self.weight_decay = _at_least_zero("weight_decay", weight_decay)
-        self.loss_scale = loss_scale
-        if not loss_scale > 0:
+        self.loss_scale = _at_least_zero("loss_scale", loss_scale)
+        if not self.loss_scale:
             raise ArgumentError(f"loss_scale must be positive, got {loss_scale!r}.")
         self.steps = 0
 

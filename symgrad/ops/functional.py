@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, mistakes
 from ..tracing import tree
 from ..transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from ..transforms.jacobian import jacfwd, jacrev
@@ -204,6 +204,7 @@ softmax = function_form("softmax", _act.Softmax)
 softplus = function_form("softplus", _act.Softplus)
 
 
+@mistakes("clip_by_global_norm")
 def clip_by_global_norm(x: Any, clip_norm: float = 1.0) -> Any:
     """The arrays ``x``, all scaled by one factor so that their norm taken together is at most ``clip_norm``.
 
@@ -222,6 +223,7 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0) -> Any:
     return tree.unflatten(structure, [np.multiply(v, _arr.Cast()(factor, _dtype(v))) for v in leaves])
 
 
+@mistakes("clip_by_value")
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
     """Each element of ``x`` (an array, or a tuple or list of them) moved into the bounds; None is no bound.
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..differentiation.custom import call_with_rule
-from ..errors import ArgumentTypeError
+from ..errors import ArgumentTypeError, mistakes
 from ..tracing.trace import current
 
 
@@ -58,9 +58,10 @@ class Operator:
                 f"it got {len(args)}" + (f" and {', '.join(named)}." if named else ".")
             )
         getter = type(self).bprop_getter
-        if getter is None or current() is None:
-            return self._compute(*args)
-        return call_with_rule(f"the bprop of {type(self).__name__}", self._compute, getter(self), args)
+        with mistakes(type(self).__name__):
+            if getter is None or current() is None:
+                return self._compute(*args)
+            return call_with_rule(f"the bprop of {type(self).__name__}", self._compute, getter(self), args)
 
     def _compute(self, *args: Any) -> Any:
         return type(self)._function(*args, **vars(self))

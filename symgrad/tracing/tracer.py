@@ -643,6 +643,8 @@ def _no_rule(ufunc: np.ufunc) -> Callable:
 
 def _into(out: tuple, result: Any) -> Any:
     if isinstance(result, tuple):
+        if any(target is None for target in out):
+            refuse("out= takes an array for each of the results here, or is left away.")
         return tuple(_into((target,), part) for target, part in zip(out, result, strict=True))
     (target,) = out
     if isinstance(target, Tracer):

@@ -215,7 +215,7 @@ class DerivedFunction(Importable):
         """
         entry = self._readable()._entry(args, kwargs)
         program = entry.readable
-        if form not in _FORMS:
+        if not isinstance(form, str) or form not in _FORMS:
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
         if form == "matrix":
             made = required_forms(program)
@@ -358,7 +358,7 @@ class DerivedFunction(Importable):
         \]
         <BLANKLINE>
         """
-        if form not in _FORMS:
+        if not isinstance(form, str) or form not in _FORMS:
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
         checked_format(format)
         whole = path is not None if document is None else document

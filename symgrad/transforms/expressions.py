@@ -17,9 +17,10 @@ from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
 from ..compiled import CompiledFunction, Entry
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, mistakes
 from ..named_dims import named
 from ..tracing.trace import as_node, current
+from ..tracing.tree import flatten
 from .derived import DerivedFunction
 from .gradient import GradientFunction
 from .jacobian import JacobianFunction
@@ -196,7 +197,8 @@ def from_sympy(expr: Any, wrt: Any) -> Any:
     >>> from_sympy(b.T * A * b, b).closed_form(form="matrix")
     (A + Aᵀ)b
     """
-    return _derivative(_as_expression(expr), wrt, "from_sympy")
+    with mistakes("from_sympy"):
+        return _derivative(_as_expression(expr), wrt, "from_sympy")
 
 
 def _derivative(expr: Any, wrt: Any, caller: str) -> Any:
@@ -246,7 +248,11 @@ def from_latex(text: str, wrt: Any) -> Any:
 
 
 def _as_expression(expr: Any) -> Any:
-    if isinstance(expr, (list, tuple, np.ndarray)):
+    if isinstance(expr, np.ndarray):
+        expr = expr.tolist()
+    if isinstance(expr, (list, tuple)):
+        if any(isinstance(e, str) for e in flatten(expr)[0]):
+            raise ArgumentTypeError("from_sympy: expr holds text; pass sympy expressions, or LaTeX to from_latex.")
         expr = sympy.ImmutableDenseNDimArray(expr)
     if isinstance(expr, sympy.matrices.MatrixBase):
         expr = sympy.ImmutableMatrix(expr)

@@ -56,7 +56,7 @@ class GradientFunction(DerivedFunction):
         mode: str = "auto",
         backend: str = "auto",
     ) -> None:
-        if mode not in _MODES:
+        if not isinstance(mode, str) or mode not in _MODES:
             raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
         self.positions = positions
         self.weights = weights

@@ -92,7 +92,7 @@ class JacobianFunction(DerivedFunction):
     def __init__(
         self, fn: Callable, grad_position: Any, has_aux: bool, mode: str, backend: str, sparse: bool = False
     ) -> None:
-        if mode not in MODES:
+        if not isinstance(mode, str) or mode not in MODES:
             raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, MODES))}.")
         positions = checked_positions(grad_position)
         if positions is None:

@@ -68,7 +68,7 @@ class _Found:
 
 def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode: str | None, budget: int) -> Steps:
     """The steps of a derivative at these arguments; see ``DerivedFunction.steps``."""
-    if mode is not None and mode not in _MODES:
+    if mode is not None and (not isinstance(mode, str) or mode not in _MODES):
         raise ArgumentError(f"steps: mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
         raise ArgumentError(f"steps: budget={budget!r} must be a whole number of lines, 2 or more.")

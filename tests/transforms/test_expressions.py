@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sympy.codegen import cfunctions, numpy_nodes
 
 import symgrad as sg
-from symgrad.errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedOperation
+from symgrad.errors import ArgumentError, ArgumentTypeError, ShapeError, SymgradError, UnsupportedOperation
 
 x, y, z = sympy.symbols("x y z")
 k, n, m = sympy.symbols("k n m", integer=True)
@@ -341,3 +341,9 @@ def test_rationals_are_read_back():
     found = sg.from_latex(r"\sqrt[3]{x}", "x").closed_form(2.0)
     assert found == 1 / (3 * x ** sympy.Rational(2, 3))
     assert sg.symbolic(lambda x: x * 0.1).closed_form(2.0) == 0.1 * x
+
+
+def test_texts_are_no_expressions_alone_or_in_a_list():
+    for text in ("x**2", ["x**2"], [["x", "y"]], np.array(["x"]), np.array(5)):
+        with pytest.raises(SymgradError, match="from_sympy"):
+            sg.from_sympy(text, "x")
