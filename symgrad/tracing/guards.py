@@ -265,7 +265,7 @@ def _same_members(mapping: Mapping[Any, Any], keys: tuple, values: tuple) -> boo
 
 
 def _content(array: np.ndarray) -> _Content:
-    plain = _plain(array)
+    plain = array if type(array) is np.ndarray else _plain(array)
     as_bytes = plain.nbytes <= _SMALL and not plain.dtype.hasobject
     content = plain.tobytes() if as_bytes else np.array(plain)
     return _Content(array, plain.shape, plain.dtype, content)
@@ -273,13 +273,14 @@ def _content(array: np.ndarray) -> _Content:
 
 def _plain(array: np.ndarray) -> np.ndarray:
     """The array without the code of a subclass."""
-    return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
+    return np.ndarray.view(array, np.ndarray)
 
 
 def _same_content(known: _Content) -> bool:
     """Equal to the bit where the layout allows, NaN equal to NaN."""
     array, shape, dtype, content = known
-    array = _plain(array)
+    if type(array) is not np.ndarray:
+        array = _plain(array)
     if array.shape != shape or array.dtype != dtype:
         return False
     if isinstance(content, bytes):
