@@ -23,11 +23,11 @@ from .program.node import Node
 from .program.program import Program
 from .signature import Call, VaryingInts, ints_of, key_of_arrays
 from .tensor import Parameter, Tensor
-from .tracing.guards import Surroundings
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.provenance import Ledger
 from .tracing.sizes import Size
+from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, as_node, current
 from .tracing.tracer import Tracer
 from .tracing.tree import LEAF, flatten, leaf_labels, tree_map, unflatten
@@ -394,7 +394,8 @@ class CompiledFunction:
     ) -> Entry:
         if self.cache and not self._entries:
             _note_first_trace(self.watched)
-        surroundings = Surroundings(self.watched)
+        leaves, _ = flatten((*args, *kwargs.values()))
+        surroundings = Surroundings(self.watched, [v for v in leaves if not _is_input(v)])
         with trace:
             inputs: list[Node] = []
             names: list[list[str]] = []
@@ -417,7 +418,7 @@ class CompiledFunction:
                 refuse_untyped(error, trace)
                 raise
         surroundings.watch_weights(entry.weights_read)
-        if self.cache and key is not None and not surroundings.drew_random_numbers():
+        if self.cache and key is not None and surroundings.may_serve_again():
             self._keep(key, entry)
         return entry
 
@@ -470,7 +471,7 @@ def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label:
         inputs.append(node)
         names.append(label)
         return Tracer(node)
-    if type(value) is float or isinstance(value, (np.ndarray, np.generic)):
+    if _is_input(value):
         node = trace.new_input(label, value, weak=type(value) is float)
         inputs.append(node)
         names.append(label)
@@ -478,11 +479,15 @@ def _lift(value: Any, trace: Trace, inputs: list[Node], names: list[str], label:
     return host.argument(value, label) if host is not None and type(value) is int else value
 
 
+def _is_input(value: Any) -> bool:
+    """Whether this leaf of an argument is an input of the trace, not a part of the signature."""
+    return type(value) in (float, Placeholder) or isinstance(value, (np.ndarray, np.generic))
+
+
 def _without_arrays(value: Any) -> tuple[Any, tuple[tuple[bool, Any], ...]]:
     """The structure of an argument; of each leaf whether it is an input of the trace, and itself where it is none."""
     leaves, structure = flatten(value)
-    traced = [type(v) in (float, Placeholder) or isinstance(v, (np.ndarray, np.generic)) for v in leaves]
-    return structure, tuple([(is_input, None if is_input else v) for v, is_input in zip(leaves, traced, strict=True)])
+    return structure, tuple([(True, None) if _is_input(v) else (False, v) for v in leaves])
 
 
 def _texts(tree: Any) -> Any:

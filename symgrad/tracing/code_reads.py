@@ -1,0 +1,170 @@
+"""What a code object can read: the names in it, and the ways in which it may read by a name that it computes.
+
+Names are over-approximated: those of code that never runs count, and so do strings that could be names, so that
+``getattr(module, "rate")`` reads ``rate``. Nested functions are part of the code that they stand in.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+#: what reads by a name that it is given, the place of that name among its arguments, and where it looks
+_BY_NAME = {
+    "getattr": (1, "attributes"),
+    "hasattr": (1, "attributes"),
+    "globals": (0, "globals"),
+    "import_module": (0, "modules"),
+    "__import__": (0, "modules"),
+    "modules": (0, "modules"),
+}
+#: what reads by names that are no arguments of it
+_BY_ANY_NAME = {
+    "vars": "attributes",
+    "dir": "attributes",
+    "attrgetter": "attributes",
+    "methodcaller": "attributes",
+    "getmembers": "attributes",
+    "__dict__": "attributes",
+    "__getattribute__": "attributes",
+    "eval": "globals",
+    "exec": "globals",
+    "__globals__": "functions",
+    "f_globals": "functions",
+}
+#: what makes a random generator: the same one at every call where it is given a number
+_SEEDED = frozenset(
+    ("default_rng", "RandomState", "Random", "SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+)
+_NOISE = ("CACHE", "PRECALL", "PUSH_NULL", "KW_NAMES", "NOP", "RESUME", "COPY_FREE_VARS", "MAKE_CELL")
+_VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_LOADS = (*_VARIABLES, "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FAST", "LOAD_CONST")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+
+Steps = list[dis.Instruction]
+
+
+class CodeReads(NamedTuple):
+    """``names`` are all of them, ``globals`` those of variables of the module, ``imports`` modules with their level.
+
+    ``seeded`` makes generators from numbers only; of ``skipped`` the next item is taken and dropped; ``computed``
+    says where names are looked up that are not written down: in ``attributes``, the module's ``globals``, those of
+    all ``functions``, or among the ``modules``. It ``constructs`` where it may make an instance of a class that it
+    does not name.
+    """
+
+    names: frozenset[str]
+    globals: frozenset[str]
+    imports: frozenset[tuple[str, int]]
+    seeded: frozenset[str]
+    skipped: frozenset[str]
+    computed: frozenset[str]
+    constructs: bool
+
+
+@functools.lru_cache(maxsize=4096)
+def code_reads(code: types.CodeType) -> CodeReads:
+    """What ``code`` reads besides its arguments."""
+    codes = list(_with_nested(code))
+    runs = [[i for i in dis.get_instructions(c) if i.opname not in _NOISE] for c in codes]
+    names = {name for c in codes for name in (*c.co_names, *_written(c.co_consts))}
+    places = [(steps, k) for steps in runs for k in range(len(steps))]
+    looked_up = [found for steps, k in places for found in _looked_up(steps, k)]
+    variables = {steps[k].argval for steps, k in places if steps[k].opname in _VARIABLES}
+    imports = {_import(steps, k) for steps, k in places if steps[k].opname == "IMPORT_NAME"}
+    return CodeReads(
+        frozenset(names),
+        frozenset(variables.union(name for where, name in looked_up if name and where == "globals")),
+        frozenset(imports.union((name, 0) for where, name in looked_up if name and where == "modules")),
+        _always(_is_seeded, ((s, k) for s, k in places if s[k].argval in _SEEDED and s[k].opname != "LOAD_CONST")),
+        _always(_is_skipped, ((s, k) for s, k in places if s[k].opname in _LOADS and s[k].opname != "LOAD_CONST")),
+        frozenset(where for where, name in looked_up if name is None),
+        any("cls" in c.co_varnames for c in codes) or any(_constructs(steps, k) for steps, k in places),
+    )
+
+
+def _with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _with_nested(constant)
+
+
+def _written(constants: Iterable[Any]) -> Iterator[str]:
+    """The strings among constants that could be names."""
+    for value in constants:
+        if isinstance(value, str):
+            parts = value.split(".")
+            if all(map(str.isidentifier, parts)):
+                yield from parts
+        elif isinstance(value, (tuple, frozenset)):
+            yield from _written(value)
+
+
+def _always(holds: Callable[[Steps, int], bool], places: Iterable[tuple[Steps, int]]) -> frozenset[str]:
+    """The names for which something holds wherever they occur."""
+    found: dict[str, bool] = {}
+    for steps, k in places:
+        name = steps[k].argval
+        found[name] = found.get(name, True) and holds(steps, k)
+    return frozenset(name for name, is_so in found.items() if is_so)
+
+
+def _is_seeded(steps: Steps, k: int) -> bool:
+    return isinstance(_argument(steps, k, 0), int)
+
+
+def _is_skipped(steps: Steps, k: int) -> bool:
+    """Whether this is the ``it`` of a statement ``next(it)``."""
+    before, after = steps[max(k - 1, 0)], [i.opname for i in steps[k + 1 : k + 3]]
+    return before.opname in _VARIABLES and before.argval == "next" and after == ["CALL", "POP_TOP"]
+
+
+def _constructs(steps: Steps, k: int) -> bool:
+    """Whether this step takes a class from an instance, other than for its name or to compare it; or copies one."""
+    if steps[k].argval == "replace":
+        return steps[k].opname != "LOAD_CONST"
+    if steps[k].argval not in ("type", "__class__") or steps[k].opname == "LOAD_CONST":
+        return False
+    after = steps[k + 1 : k + 6]
+    return not any(i.opname in ("IS_OP", "COMPARE_OP") or i.argval in ("__name__", "__qualname__") for i in after)
+
+
+def _looked_up(steps: Steps, k: int) -> Iterator[tuple[str, str | None]]:
+    """Where this step looks up a name, and the name where it is written down."""
+    name = steps[k].argval
+    if steps[k].opname not in _VARIABLES + _ATTRIBUTES:
+        return
+    if name in _BY_ANY_NAME:
+        yield _BY_ANY_NAME[name], None
+    elif name in _BY_NAME:
+        place, where = _BY_NAME[name]
+        after = [i.opname for i in steps[k + 1 : k + 3]]
+        if after == ["CALL", "CONTAINS_OP"]:  # "name" in globals()
+            written = steps[k - 1].argval if steps[k - 1].opname == "LOAD_CONST" else None
+        else:
+            written = _argument(steps, k + 1 if where == "globals" else k, place)  # globals()["name"]
+        yield where, written if isinstance(written, str) else None
+
+
+def _argument(steps: Steps, k: int, place: int) -> Any:
+    """The constant that what step ``k`` loads is called or indexed with, None where it is something else."""
+    for at in range(k + 1, len(steps)):
+        step = steps[at]
+        if step.opname in _ATTRIBUTES:
+            continue
+        if step.opname not in _LOADS:
+            return None
+        if place == 0:
+            use = next(i.opname for i in steps[at + 1 :] if i.opname not in _LOADS)
+            return step.argval if step.opname == "LOAD_CONST" and use in ("CALL", "BINARY_SUBSCR") else None
+        place -= 1
+    return None
+
+
+def _import(steps: Steps, k: int) -> tuple[str, int]:
+    level = steps[k - 2].argval
+    return steps[k].argval, level if isinstance(level, int) else 0

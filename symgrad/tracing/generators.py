@@ -1,0 +1,32 @@
+"""Generators of random numbers, and how to see that they have moved."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+
+#: their types
+GENERATORS = (
+    *(np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, np.random.RandomState),
+    random.Random,
+)
+#: those behind the functions of ``numpy.random`` and ``random``
+GLOBAL_GENERATORS = (np.random.rand.__self__, random.random.__self__)
+#: names with which code looks at the state of a generator without moving it
+LOOKS_AT_STATE = frozenset(
+    ("state", "bit_generator", "getstate", "get_state", "copy", "deepcopy", "dumps", "__getstate__")
+)
+
+
+def random_state(generator: Any) -> Any:
+    """All that the next numbers of a generator follow from."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    if type(generator) is np.random.RandomState:  # sooner than its pickle
+        state = generator.get_state(legacy=False)
+        if state["bit_generator"] == "MT19937":
+            return state["state"]["key"].tobytes(), state["state"]["pos"], state["has_gauss"], state["gauss"]
+    return pickle.dumps(generator)

@@ -1,0 +1,39 @@
+"""Surroundings: all that a function can read besides the arrays it is called with.
+
+A trace bakes in the numbers and arrays that the function found in globals, closures, attributes, defaults and static
+arguments. They are remembered before the run: by identity where they cannot change and by content where they can.
+What is read is over-approximated, so a change that matters is never missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .generators import GLOBAL_GENERATORS, random_state
+from .guards import Guards
+from .walk import Walk
+
+
+class Surroundings(Guards):
+    """The guards of one trace of ``function``, called with these static arguments."""
+
+    def __init__(self, function: Callable, arguments: Iterable[Any] = ()) -> None:
+        super().__init__()
+        walk = Walk(self)
+        walk.run(function, arguments)
+        self._changing = walk.changing
+        self._weights = walk.weights
+        self._generators = walk.generators + [(g, random_state(g)) for g in GLOBAL_GENERATORS]
+
+    def watch_weights(self, read: set[int]) -> None:
+        """Guard the contents of weights that the trace (which read those with these ids) holds no input for."""
+        for weight in self._weights:
+            if id(weight) not in read:
+                self.watch_array(weight)
+
+    def may_serve_again(self) -> bool:
+        """True after a run that has drawn no random number, and read and moved nothing but what the guards see."""
+        if self._changing is not None or any(random_state(g) != state for g, state in self._generators):
+            return False
+        return self.unchanged()

@@ -1,0 +1,487 @@
+"""Walk: from a function to all that it can read, along the names in its code.
+
+What is met is remembered by guards, as it is: names in modules, members of containers, attributes of objects, elements
+of arrays. A method is followed where its name occurs in code that is, or where Python calls it without a name. What
+can neither be remembered nor compared is reported: clocks, files, iterators.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import contextvars
+import datetime
+import decimal
+import functools
+import importlib.util
+import io
+import logging
+import operator
+import os
+import pickle
+import re
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy
+
+from .code_reads import code_reads
+from .generators import GENERATORS, LOOKS_AT_STATE, random_state
+from .guards import MISSING, Guards, cell_content
+from .instances import hides_content, is_used_up, read_slot, slots
+from .libraries import (
+    changing,
+    changing_methods,
+    is_asked,
+    is_foreign,
+    is_library,
+    is_library_file,
+    is_of_library,
+    is_plain_base,
+)
+from .tracer import Tracer
+
+#: types without content that could change; what is derived from them may have attributes
+_ATOMS = frozenset(
+    (
+        *(type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range, slice, object),
+        *(decimal.Decimal, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone),
+        *(re.Pattern, types.CodeType, types.GenericAlias, types.UnionType, types.GetSetDescriptorType),
+        *(types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType),
+        *(types.ClassMethodDescriptorType, type(threading.Lock()), type(threading.RLock()), np.ufunc),
+    )
+)
+_NUMBERS_AND_TEXT = (bool, int, float, complex, str, bytes)
+_METHODS = (
+    *(types.FunctionType, classmethod, staticmethod, property),
+    *(functools.cached_property, functools.partialmethod),
+)
+#: methods that make an instance, so that those which exist do not read what these read
+_CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__"))
+#: methods that symgrad calls
+_CALLED = frozenset(("construct", "bprop"))
+#: members of a class that say nothing of what it does
+_DESCRIBING = frozenset(
+    (
+        *("__doc__", "__module__", "__qualname__", "__annotations__", "__slots__", "__match_args__", "_abc_impl"),
+        *("__dataclass_fields__", "__dataclass_params__", "__abstractmethods__", "__orig_bases__", "__parameters__"),
+    )
+)
+#: what users change in modules of Python
+_DATA = {"os": {"environ", "environb"}, "sys": {"argv"}}
+_LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+_READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
+_LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
+
+
+class _Changing(NamedTuple):
+    """Stands for what is not the same at every call."""
+
+    what: str
+
+
+class Walk:
+    """A walk from a function and its static arguments to all that they can read.
+
+    It fills ``guards``. ``changing`` says what was met that no guard can see, ``generators`` are those of random
+    numbers with their state, ``weights`` the arrays whose contents may be inputs of the trace.
+    """
+
+    def __init__(self, guards: Guards) -> None:
+        self.guards = guards
+        self.changing: str | None = None
+        self.generators: list[tuple[Any, Any]] = []
+        self.weights: list[np.ndarray] = []
+        self._pending: list[Any] = []
+        self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
+        self._names: set[str] = set()
+        self._computed: set[str] = set()
+        self._constructs = False
+        self._namespaces: dict[int, tuple[Mapping[str, Any], set[str]]] = {}
+        self._spaces: dict[int, dict[str, Any]] = {}
+        self._whole: set[int] = set()
+        self._modules: list[tuple[types.ModuleType, set[str]]] = []
+        self._by_name: list[tuple[str, Any]] = []
+        self._classes: dict[type, bool] = {}
+
+    def run(self, function: Callable, arguments: Iterable[Any]) -> None:
+        """Look at all that can be reached."""
+        self._pending += arguments
+        if type(function) is types.FunctionType:  # nobody but itself and others that it calls can read its attributes
+            self._code(function)
+        else:
+            self._pending.append(function)
+        while self._pending:
+            while self._pending:
+                value = self._pending.pop()
+                if type(value) not in _ATOMS and id(value) not in self._seen:
+                    self._seen[id(value)] = value
+                    self._look(value)
+            self._follow_names()
+        for namespace, names in self._namespaces.values():
+            self.guards.watch_names(namespace, sorted(names))
+        if not self._names.isdisjoint(LOOKS_AT_STATE):
+            for generator, _ in self.generators:
+                self.guards.watch_content(random_state, generator)
+
+    def _look(self, value: Any) -> None:
+        """Remember ``value``, and put what it leads to on the list."""
+        kind = type(value)
+        guarded = getattr(kind, "_guarded", None)
+        if guarded is not None:
+            self._pending += self.guards.watch_members_of(guarded, value)
+            self._class(kind)
+            if isinstance(value, np.ndarray):
+                self.weights.append(value)
+            return
+        for kinds, look in _WHOLE:
+            if isinstance(value, kinds):
+                return look(self, value)
+        for kinds, look in _PARTS:
+            if isinstance(value, kinds):
+                look(self, value)
+                break
+        else:
+            if hides_content(kind):
+                self._hidden(value)
+        if kind.__module__ != "builtins":
+            self._attributes(value)
+
+    # code
+
+    def _function(self, function: types.FunctionType) -> None:
+        if not is_library_file(function.__code__.co_filename):
+            self._code(function)
+            self._pending += self.guards.watch_members(vars(function))
+        elif is_library(function.__module__):
+            self._callable(function)
+        else:  # a library has wrapped a function of the user
+            self._pending += [*map(cell_content, function.__closure__ or ()), *vars(function).values()]
+
+    def _code(self, function: types.FunctionType) -> None:
+        self.guards.watch_function(function)
+        reads, space = code_reads(function.__code__), function.__globals__
+        self._names |= reads.names - reads.seeded
+        self._computed |= reads.computed
+        self._constructs |= reads.constructs
+        self._spaces[id(space)] = space
+        if "globals" in reads.computed:
+            self._watch_whole(space)
+        if "modules" in reads.computed:
+            self._pending.append(_Changing("a module imported by a computed name"))
+        found = {name: space[name] for name in reads.globals if name in space}
+        built_in = (reads.globals - found.keys()) & vars(builtins).keys()
+        self._watch_names(space, reads.globals)
+        if built_in:
+            self._watch_names(vars(builtins), built_in)
+            values = [vars(builtins)[name] for name in built_in]
+            self._pending += [v for v in values if not _is_one_of(v, _LOOKS_UP)]
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        found.update({name: self.guards.watch_cell(cell) for name, cell in cells})
+        self._pending += [
+            value
+            for name, value in found.items()
+            if name not in reads.seeded and not (name in reads.skipped and is_used_up(value))
+        ]
+        self._imports(reads.imports, space)
+        if function.__kwdefaults__ is not None:
+            self._pending += self.guards.watch_members(function.__kwdefaults__)
+        self._pending.append(function.__defaults__)
+
+    def _imports(self, imports: Iterable[tuple[str, int]], space: Mapping[str, Any]) -> None:
+        for name, level in imports:
+            if level:
+                package = space.get("__package__") or space.get("__name__", "").rpartition(".")[0]
+                name = importlib.util.resolve_name("." * level + name, package)
+            while name:
+                if not is_library(name):
+                    self._watch_names(sys.modules, (name,))
+                self._pending.append(sys.modules.get(name))
+                name = name.rpartition(".")[0]
+
+    def _callable(self, function: Any) -> None:
+        """A function of a library, or of C."""
+        what = changing(function)
+        if what is not None:
+            self._pending.append(_Changing(what))
+        elif _is_one_of(function, _READS_ENVIRONMENT):
+            self._pending.append(os.environ)
+        elif _is_one_of(function, _LOOKS_UP):
+            self._pending.append(_Changing(f"{function.__name__} by another name"))
+        elif isinstance(function, (operator.attrgetter, operator.methodcaller)):
+            self._names.update(part for name in function.__reduce__()[1] for part in str(name).split("."))
+        held = [getattr(function, name, None) for name in ("__self__", "__wrapped__", "py_func")]
+        self._pending += [value for value in held if not isinstance(value, types.ModuleType)]
+
+    # names
+
+    def _watch_names(self, namespace: Mapping[str, Any], names: Iterable[str]) -> None:
+        self._namespaces.setdefault(id(namespace), (namespace, set()))[1].update(names)
+
+    def _watch_whole(self, namespace: Mapping[str, Any]) -> None:
+        if id(namespace) not in self._whole:
+            self._whole.add(id(namespace))
+            self._pending += self.guards.watch_members(namespace)
+
+    def _follow_names(self) -> None:
+        """Put on the list what the names met so far lead to in the modules and classes met so far."""
+        everything = "attributes" in self._computed
+        for module, done in self._modules:
+            members, is_library_module = vars(module), is_of_library(module)
+            if everything and not is_library_module:
+                self._watch_whole(members)
+                continue
+            asked = members.keys() if everything and is_asked(module.__name__) else ()
+            names = {*self._names, *asked, "__getattr__"} - done
+            done |= names
+            if is_library_module:
+                self._pending += [v for v in map(members.get, names) if _leads_on(v)]
+                names &= _DATA.get(module.__name__, set())
+            self._watch_names(members, names)
+            self._pending += [members[name] for name in names if name in members]
+        if "functions" in self._computed:
+            for space in [*self._spaces.values()]:
+                self._watch_whole(space)
+        reached = [everything or name in self._names for name, _ in self._by_name]
+        self._pending += [v for (_, v), is_reached in zip(self._by_name, reached, strict=True) if is_reached]
+        self._by_name = [m for m, is_reached in zip(self._by_name, reached, strict=True) if not is_reached]
+        if self._constructs:
+            for cls in [c for c, constructed in self._classes.items() if not constructed]:
+                self._construct(cls)
+
+    def _module(self, module: types.ModuleType) -> None:
+        self._modules.append((module, set()))
+
+    # values
+
+    def _array(self, array: np.ndarray) -> None:
+        if array.dtype == object:
+            self._pending += self.guards.watch_members_of(_objects, array)
+            self.guards.watch_content(np.shape, array)
+        elif array.dtype.hasobject:
+            self._pickled(array)
+        else:
+            self.guards.watch_array(array)
+
+    def _scalar(self, scalar: np.generic) -> None:
+        if isinstance(scalar, np.void):
+            self._pickled(scalar)
+
+    def _random_numbers(self, generator: Any) -> None:
+        try:
+            self.generators.append((generator, random_state(generator)))
+        except Exception:  # the machine's own
+            self._pending.append(_Changing(type(generator).__name__))
+
+    def _mapping(self, mapping: Mapping[Any, Any]) -> None:
+        self._pending += [*mapping, *self.guards.watch_members(mapping)]
+        if isinstance(mapping, collections.defaultdict):
+            self._pending.append(self.guards.watch_read(getattr, mapping, "default_factory"))
+
+    def _fixed_items(self, items: Any) -> None:
+        self._pending += items
+
+    def _items(self, items: Any) -> None:
+        self.guards.watch_sequence(items)
+        self._pending += items
+
+    def _method(self, method: types.MethodType) -> None:
+        self._pending += [method.__func__, method.__self__]
+
+    def _descriptor(self, descriptor: Any) -> None:
+        held = [getattr(descriptor, name, None) for name in ("__func__", "fget", "fset", "fdel", "func")]
+        self._pending += held
+
+    def _partial(self, partial: functools.partial) -> None:
+        self._pending += [self.guards.watch_read(getattr, partial, name) for name in ("func", "args", "keywords")]
+
+    def _view(self, view: Any) -> None:
+        self._pending.append(view.mapping)
+
+    def _context_variable(self, variable: contextvars.ContextVar) -> None:
+        self._pending.append(self.guards.watch_read(_in_context, variable, None))
+
+    def _thread_local(self, local: threading.local) -> None:
+        self._pending += self.guards.watch_members_of(vars, local)
+        self._class(type(local))
+
+    def _reference(self, reference: weakref.ref) -> None:
+        self._pending.append(self.guards.watch_read(_referred, reference, None))
+
+    def _logger(self, logger: logging.Logger) -> None:
+        self.guards.watch_content(logging.Logger.getEffectiveLevel, logger)
+
+    def _file(self, file: io.IOBase) -> None:
+        if isinstance(file, (io.StringIO, io.BytesIO)):
+            self._pickled(file)
+            return
+        with contextlib.suppress(ValueError):  # of a closed one nothing is read
+            if file.readable():
+                self._pending.append(_Changing("a file"))
+
+    def _hidden(self, value: Any) -> None:
+        """An object whose content lies where Python cannot look: compared as bytes, if it has any."""
+        kind = type(value)
+        if is_used_up(value):
+            self._pending.append(_Changing(f"an iterator ({kind.__name__})"))
+        elif getattr(value, "_objects", None) is not None:  # ctypes: it points to what lies elsewhere
+            self._pending.append(_Changing(f"memory behind a {kind.__name__}"))
+        elif callable(value):
+            self._callable(value)
+        else:
+            try:
+                self.guards.watch_content(_bytes, value)
+            except (TypeError, ValueError, BufferError):
+                self._pickled(value)
+
+    def _pickled(self, value: Any) -> None:
+        try:
+            self.guards.watch_content(pickle.dumps, value)
+        except Exception:  # whatever its own code raises
+            self._pending.append(_Changing(f"an object of type {type(value).__name__}, which cannot be compared"))
+
+    def _attributes(self, value: Any) -> None:
+        members = getattr(value, "__dict__", None)
+        python = members.get("py_func") if isinstance(members, dict) else None
+        if isinstance(python, types.FunctionType):  # numba's: what is beside it is the compiler's own
+            self._pending.append(python)
+            return
+        self._class(type(value))
+        if isinstance(members, dict):
+            self.guards.watch_members(members)
+            self._held(value, members)
+        places = slots(type(value))
+        if places:
+            self._held(value, {name: self.guards.watch_read(read_slot, value, slot) for name, slot in places.items()})
+        if not is_library(type(value).__module__):
+            self.guards.watch_read(_type, value, None)
+
+    def _held(self, holder: Any, members: Mapping[str, Any]) -> None:
+        """What an instance holds: of what is a library's own it matters only where its name is used."""
+        by_name = not is_library(type(holder).__module__)
+        for name, value in members.items():
+            if by_name and (is_used_up(value) or is_foreign(type(value))):
+                self._by_name.append((name, value))
+            else:
+                self._pending.append(value)
+
+    # classes
+
+    def _type(self, cls: type) -> None:
+        """A class that code can reach, and so make instances of."""
+        self._class(cls)
+        self._construct(cls)
+        what = changing(cls)
+        if what is not None:
+            self._pending.append(_Changing(what))
+
+    def _class(self, cls: type) -> None:
+        """What the methods read that are called with an instance; some methods are called without being named."""
+        if cls in self._classes:
+            return
+        self._classes[cls] = False
+        self._by_name += [(name, _Changing(what)) for name, what in changing_methods(cls.__mro__).items()]
+        own = [c for c in cls.__mro__ if not is_library(c.__module__)]
+        if own:
+            self.guards.watch_read(_mro, cls, None)
+            self._class(type(cls))
+        all_called = any(c not in own and not is_plain_base(c) for c in cls.__mro__)
+        for c in own:
+            self.guards.watch_members(vars(c))
+            for name, member in vars(c).items():
+                if name in _DESCRIBING:
+                    continue
+                called = all_called or name in _CALLED or (name.startswith("__") and name.endswith("__"))
+                if isinstance(member, _METHODS) and (name in _CONSTRUCTORS or not called):
+                    self._by_name.append((name, member))
+                else:
+                    self._pending.append(member)
+
+    def _construct(self, cls: type) -> None:
+        self._classes[cls] = True
+        own = [vars(c) for c in cls.__mro__ if not is_library(c.__module__)]
+        self._pending += [members[name] for members in own for name in _CONSTRUCTORS & members.keys()]
+
+
+_Look = Callable[[Walk, Any], None]
+
+
+def _nothing(walk: Walk, value: Any) -> None:
+    """A value that leads nowhere; a tracer is of another trace, and refused where it is used."""
+
+
+def _changing(walk: Walk, value: _Changing) -> None:
+    walk.changing = walk.changing or value.what
+
+
+#: how values of a type are looked at, where that is all that they hold
+_WHOLE: tuple[tuple[Any, _Look], ...] = (
+    (_Changing, _changing),
+    ((Tracer, sympy.Basic), _nothing),
+    (types.FunctionType, Walk._function),
+    (types.MethodType, Walk._method),
+    (types.BuiltinFunctionType, Walk._callable),
+    (types.ModuleType, Walk._module),
+    (type, Walk._type),
+    ((classmethod, staticmethod, property), Walk._descriptor),
+    (contextvars.ContextVar, Walk._context_variable),
+    (threading.local, Walk._thread_local),
+    (logging.Logger, Walk._logger),
+    (io.IOBase, Walk._file),
+    ((type({}.keys()), type({}.values()), type({}.items())), Walk._view),
+    (np.generic, Walk._scalar),
+)
+#: where what is derived from the type may hold more
+_PARTS: tuple[tuple[Any, _Look], ...] = (
+    (np.ndarray, Walk._array),
+    (GENERATORS, Walk._random_numbers),
+    ((dict, types.MappingProxyType), Walk._mapping),
+    ((tuple, frozenset), Walk._fixed_items),
+    ((list, set, collections.deque), Walk._items),
+    (functools.partial, Walk._partial),
+    (weakref.ref, Walk._reference),
+    (_NUMBERS_AND_TEXT, _nothing),
+)
+
+
+def _is_one_of(value: Any, values: tuple) -> bool:
+    return any(value is v for v in values)
+
+
+def _leads_on(member: Any) -> bool:
+    """Whether a member of a library's module may lead to what changes."""
+    return isinstance(member, _LINKS) or (callable(member) and changing(member) is not None)
+
+
+def _bytes(value: Any) -> bytes:
+    with memoryview(value) as view:
+        return view.tobytes()
+
+
+def _objects(array: np.ndarray) -> Mapping[Any, Any]:
+    return dict(enumerate(array.ravel().tolist()))
+
+
+def _in_context(variable: contextvars.ContextVar, _: Any) -> Any:
+    try:
+        return variable.get()
+    except LookupError:
+        return MISSING
+
+
+def _referred(reference: weakref.ref, _: Any) -> Any:
+    return reference()
+
+
+def _type(value: Any, _: Any) -> type:
+    return type(value)
+
+
+def _mro(cls: type, _: Any) -> tuple:
+    return cls.__mro__
