@@ -17,6 +17,8 @@ from .named_dims import Declared, Placeholder, Sizes
 from .program.dims import Shape
 from .tensor import Tensor
 from .tracing.host_scalars import MAX_INT
+from .tracing.instances import attributes_of
+from .tracing.libraries import is_library
 from .tracing.trace import as_node, plain_array
 from .tracing.tree import flatten, unflatten
 
@@ -199,7 +201,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
             f"an argument of type {kind.__name__} can be neither traced nor remembered. Pass arrays, numbers, "
             "hashable values, or tuples, lists and dicts of them."
         ) from None
-    key.append((kind, value))
+    key.append((kind, value if kind.__eq__ is object.__eq__ or is_library(kind.__module__) else _Equal(value)))
     return False
 
 
@@ -250,3 +252,22 @@ class _Ints:
         self.first = first
         self.varying: set[int] = set()
         self.fixed: set[int] = set()
+
+
+class _Equal:
+    """A value of a user's class that says itself what equals it: its attributes must be equal too."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Equal) or type(self.value) is not type(other.value):
+            return False
+        return self.value is other.value or bool(
+            self.value == other.value and attributes_of(self.value) == attributes_of(other.value)
+        )

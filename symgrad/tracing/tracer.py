@@ -91,7 +91,6 @@ class Tracer:
     """
 
     __slots__ = ("_along", "_base", "_certain", "_node", "_root", "_writes")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self, node: Node, base: Tracer | None = None, along: Along | None = None, certain: bool | None = None

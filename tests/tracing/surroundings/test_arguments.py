@@ -1,5 +1,6 @@
 """What static arguments hold is guarded like what closures hold."""
 
+import dataclasses
 import functools
 import types
 
@@ -78,3 +79,15 @@ def test_a_class(monkeypatch):
     assert slope(g, Configuration) == 2.0
     monkeypatch.setattr(Configuration, "__init__", lambda self: setattr(self, "k", 5.0))
     assert slope(g, Configuration) == 5.0
+
+
+def test_equal_objects_that_differ_where_equality_does_not_look():
+    @dataclasses.dataclass(frozen=True)
+    class Rate:
+        name: str
+        k: float = dataclasses.field(compare=False)
+
+    g = symgrad.grad(lambda x, rate: rate.k * np.sum(x))
+    assert slope(g, Rate("a", 2.0)) == 2.0
+    assert slope(g, Rate("a", 5.0)) == 5.0
+    assert g.kernel(X, Rate("a", 5.0)) is g.kernel(X, Rate("a", 5.0))
