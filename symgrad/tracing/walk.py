@@ -122,7 +122,10 @@ class Walk:
                 value = self._pending.pop()
                 if type(value) not in _ATOMS and id(value) not in self._seen:
                     self._seen[id(value)] = value
-                    self._look(value)
+                    try:
+                        self._look(value)
+                    except Exception:  # whatever the user's own code raises when its object is looked at
+                        self.changing = self.changing or f"a {type(value).__name__} that cannot be looked at"
             self._follow_names()
         for namespace, names in self._namespaces.values():
             self.guards.watch_names(namespace, sorted(names))
@@ -198,7 +201,10 @@ class Walk:
         for name, level in imports:
             if level:
                 package = space.get("__package__") or space.get("__name__", "").rpartition(".")[0]
-                name = importlib.util.resolve_name("." * level + name, package)
+                try:
+                    name = importlib.util.resolve_name("." * level + name, package)
+                except ImportError:  # so it will say itself
+                    continue
             while name:
                 if not is_library(name):
                     self._watch_names(sys.modules, (name,))
@@ -360,7 +366,7 @@ class Walk:
         if places:
             self._held(value, {name: self.guards.watch_read(read_slot, value, slot) for name, slot in places.items()})
         if not is_library(type(value).__module__):
-            self.guards.watch_read(_type, value, None)
+            self.guards.watch_read(getattr, value, "__class__")
 
     def _held(self, holder: Any, members: Mapping[str, Any]) -> None:
         """What an instance holds: of what is a library's own it matters only where its name is used."""
@@ -389,7 +395,7 @@ class Walk:
         self._by_name += [(name, _Changing(what)) for name, what in changing_methods(cls.__mro__).items()]
         own = [c for c in cls.__mro__ if not is_library(c.__module__)]
         if own:
-            self.guards.watch_read(_mro, cls, None)
+            self.guards.watch_read(getattr, cls, "__mro__")
             self._class(type(cls))
         all_called = any(c not in own and not is_plain_base(c) for c in cls.__mro__)
         for c in own:
@@ -477,11 +483,3 @@ def _in_context(variable: contextvars.ContextVar, _: Any) -> Any:
 
 def _referred(reference: weakref.ref, _: Any) -> Any:
     return reference()
-
-
-def _type(value: Any, _: Any) -> type:
-    return type(value)
-
-
-def _mro(cls: type, _: Any) -> tuple:
-    return cls.__mro__

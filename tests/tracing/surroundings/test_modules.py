@@ -72,6 +72,13 @@ def imported_inside_relative(world):
 
 
 @case
+def import_that_fails(world):
+    source = "K = 2.0\ndef k():\n    try:\n        from .. import part\n    except ImportError:\n        return K"
+    made = world.module(source)
+    return lambda x: made.k() * np.sum(x), lambda: setattr(made, "K", 5.0)
+
+
+@case
 def another_module_of_that_name(world):
     world.module()
 

@@ -214,6 +214,51 @@ def exception_with_arguments(world):
     return lambda x: error.args[0] * np.sum(x), lambda: setattr(error, "args", (5.0,))
 
 
+@case
+def object_that_raises_when_looked_at(world):
+    rates = [2.0]
+
+    class A:
+        @property
+        def __dict__(self):
+            raise RuntimeError
+
+        def k(self):
+            return rates[0]
+
+    a = A()
+    return lambda x: a.k() * np.sum(x), lambda: rates.__setitem__(0, 5.0)
+
+
+@case
+def object_whose_class_has_every_attribute(world):
+    class Meta(type):
+        def __getattr__(cls, name):
+            return 2.0
+
+    class A(metaclass=Meta):
+        k = 2.0
+
+    a = A()
+    return lambda x: a.k * np.sum(x), lambda: setattr(a, "k", 5.0)
+
+
+@case
+def proxy_of_an_object_that_is_gone(world):
+    class A:
+        pass
+
+    gone, rates = weakref.proxy(A()), [2.0]
+
+    def fn(x):
+        try:
+            return gone.k * np.sum(x)
+        except ReferenceError:
+            return rates[0] * np.sum(x)
+
+    return fn, lambda: rates.__setitem__(0, 5.0)
+
+
 @case.each()
 def test_a_change_is_seen(make, world):
     check(make, world)
