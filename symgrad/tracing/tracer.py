@@ -24,7 +24,7 @@ from ..program.node import Node
 from . import indexing, views
 from .library_calls import refuse_library_call
 from .sizes import shown, shown_shape
-from .trace import array_node, as_node, current, running, stands_for_number
+from .trace import array_node, as_node, current, plain_array, running, stands_for_number
 from .views import Along
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
@@ -208,7 +208,7 @@ class Tracer:
             kwargs.setdefault("axis", 0)
             return FUNCTIONS[function](*inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
         if method == "outer" and not kwargs:
-            left, right = (v if type(v) is Tracer else Tracer(as_node(np.asarray(v))) for v in inputs)
+            left, right = (v if type(v) is Tracer else Tracer(as_node(plain_array(v, "an operand"))) for v in inputs)
             return ufunc(left.reshape(left.shape + (1,) * right.ndim), right)
         raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad."))
 

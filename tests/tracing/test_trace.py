@@ -46,6 +46,7 @@ OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul",
 FUNCTIONS = {
     "dot": np.dot,
     "multiply": np.multiply,
+    "outer": np.add.outer,
     "maximum": np.maximum,
     "where": lambda x, m: np.where(x > 0, x, m),
     "stack": lambda x, m: np.concatenate([x.ravel(), m.ravel()]),
