@@ -443,7 +443,7 @@ _first_traces: WeakKeyDictionary[CodeType, int] = WeakKeyDictionary()
 def _note_first_trace(function: Callable) -> None:
     """Warn once where the same line makes function after function, each of which is traced."""
     code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None or is_own(code.co_filename):
+    if not isinstance(code, CodeType) or is_own(code.co_filename):
         return
     count = _first_traces[code] = _first_traces.get(code, 0) + 1
     if count == _MANY_FUNCTIONS:

@@ -85,6 +85,17 @@ def test_a_step_counter_leaves_nothing_behind():
     assert sum(map(len, gradient._compiled._entries.values())) == 2
 
 
+def test_a_trace_holds_no_array_that_it_was_made_with():
+    gradient = symgrad.grad(lambda x, t: np.sum(x**2) * t)
+    gradient(X, 1)
+    x = np.ones(3)
+    alive = weakref.ref(x)
+    gradient(x, 2)
+    del x
+    gc.collect()
+    assert alive() is None
+
+
 def test_numbers_made_of_an_int_that_are_guarded_do_not_add_up():
     run = symgrad.symbolic(lambda x, t: x * float(t / 2))
     with pytest.warns(TracedAgain, match=r"math\.sqrt"):

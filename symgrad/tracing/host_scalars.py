@@ -46,7 +46,7 @@ class Host:
     def __init__(self, varying: Collection[int], trace: Trace) -> None:
         """``varying`` are the arguments that are values, by their place among all ints of a call."""
         self._varying = sorted(varying)
-        self._trace = trace
+        self._trace: Trace | None = trace
         self._ints = itertools.count()
         self._labels: list[str] = []
         self._values: list[Any] = []
@@ -104,7 +104,7 @@ class Host:
     def node(self, place: int) -> Node:
         """The value as an input of the program."""
         value = self._values[place]
-        if current() is not self._trace:
+        if self._trace is None or current() is not self._trace:
             return literal(self.keep(place))
         if place not in self._inputs:
             root = min(self._roots(place))
@@ -128,6 +128,7 @@ class Host:
 
     def _meets_others(self, number: Node, own: Any) -> bool:
         """True where a whole number meets whole numbers of another dtype than ``own``: whether it fits is NumPy's."""
+        assert self._trace is not None
         for node in self._trace.graph.table.values():
             if number in node.operands:
                 others = [o for o in node.operands if o.dtype.kind in "iu" and o is not number and not o.is_literal]
@@ -136,8 +137,9 @@ class Host:
         return False
 
     def close(self) -> None:
-        """From now on the values are plain numbers."""
+        """From now on the values are plain numbers, and nothing of the trace is held on to."""
         self.closed = True
+        self._trace = None
 
     def inputs(self, leaves: Sequence[Any], ints: Sequence[int]) -> list[Any] | None:
         """The inputs of the program in a call with these arrays and ints; None where the trace does not serve it."""
