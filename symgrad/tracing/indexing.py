@@ -32,7 +32,12 @@ def get(x: Node, index: Any) -> tuple[Node, bool]:
 def fixed(index: Any) -> Any:
     """``index`` with the values that traced bounds of slices have now: these may be written to later."""
     made = [
-        slice(*[int(v) if hasattr(v, "_symgrad_node") else v for v in (e.start, e.stop, e.step)])
+        slice(
+            *[
+                int(v) if hasattr(v, "_symgrad_node") and not isinstance(v, Size) else v
+                for v in (e.start, e.stop, e.step)
+            ]
+        )
         if isinstance(e, slice)
         else e
         for e in _parts(index)
