@@ -17,7 +17,7 @@ from ..errors import KernelError
 from .blocks import Blocks
 
 _NAME = re.compile(r"\bv\d+\b")
-_OUT = re.compile(r"\bout=(v\d+)")
+_OUT = re.compile(r"\bout=(?:in_order\()?(v\d+)")
 _HEAD = re.compile(r"def (\w+)\((.*)\):")
 _CALL = re.compile(r"[\w.]+(?=\()")
 _BOUND = re.compile(r"((?:v\d+,? )+)= (.*)")

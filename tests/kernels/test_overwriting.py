@@ -53,6 +53,9 @@ WRONG = {
     "input written": "def kernel(v0):\n    v1 = np.sin(v0, out=v0)\n    return (v1,)",
     "constant written": "def kernel(v0):\n    v1 = np.sin(v0, out=v9)\n    return (v1,)",
     "view of an input written": "def kernel(v0):\n    v1 = v0[1:]\n    v2 = np.sin(v1, out=v1)\n    return (v2,)",
+    "read after it was reused where the layouts agree": (
+        "def kernel(v0):\n    v1 = np.sin(v0)\n    v2 = np.add(v1, v0, out=in_order(v1, v0))\n    return (v1, v2)"
+    ),
     "read later": (
         "def kernel(v0):\n    v1 = np.sin(v0)\n    v2 = np.exp(v1, out=v1)\n    v3 = np.add(v1, v2)\n    return (v3,)"
     ),
