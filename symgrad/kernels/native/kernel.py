@@ -22,14 +22,16 @@ from .trial import Trial, clock
 _WASTE = 500_000.0
 #: of the time that calls of NumPy take what C might save although that is not expected
 _DOUBT = 1 / 1000
-#: how much later a kernel that was slower is tried again
+#: how much later both are tried again
 _LATER = 4.0
 #: bindings from which even the prediction is left to the thread that builds
 _LONG = 500
 #: nanoseconds a binding that planning takes: the first call looks for an earlier build where it saves more than that
 _PLANNING = 100_000.0
-#: how often a kept kernel runs in the time of planning another before that is planned, to compare
+#: how often a compiled kernel runs in the time of planning the plain one before that is planned, to compare
 _SPARED = 10.0
+#: nanoseconds of its calls after which it is compared no more
+_SETTLED = 2e9
 _NOT_EXPECTED = "compiled C is not expected to be faster"
 
 
@@ -81,8 +83,9 @@ class NativeKernel(Kernel):
 class TieredKernel(Kernel):
     """NumPy's kernel first, the compiled one from when it is built; ``backend`` says which one serves.
 
-    What is expected to pay is only a reason to build: which kernel stays is decided by a trial of both. The one that
-    was left, or was not expected to pay, is tried again when the calls have taken long.
+    What is expected to pay is only a reason to build: which kernel goes on is decided by a trial of both, and again by
+    others ever more rarely, since what held up one of them may be over. What was not expected to pay is tried when
+    calls have taken long.
     """
 
     def __init__(self, program: Program, plain: Callable[[], Kernel]) -> None:
@@ -92,6 +95,7 @@ class TieredKernel(Kernel):
         saving = _WASTE if long else predicted_saving(program)
         self._saving = saving or 0.0
         self._waste, self._limit = 0.0, _WASTE
+        self._spared = _SPARED * _PLANNING * len(program.bindings)
         self._native: NativeKernel | None = None
         self._left = False
         self._settled = threading.Event()
@@ -149,12 +153,12 @@ class TieredKernel(Kernel):
         return results
 
     def _unproven(self, *arrays: Any) -> tuple:
-        """A call of a compiled kernel that was kept; when the plain one costs little beside it, both are tried."""
+        """A call of the compiled kernel; when planning the plain one costs little beside its calls, both are tried."""
         assert self._native is not None
         began = clock()
         results = self._native.call(*arrays)
         self._waste += clock() - began
-        if self._waste >= _SPARED * _PLANNING * len(self.program.bindings):
+        if self._waste >= self._spared:
             self._try(self._native)
         return results
 
@@ -211,7 +215,8 @@ class TieredKernel(Kernel):
     def _decide(self, native_is_faster: bool) -> None:
         if native_is_faster:
             assert self._native is not None
-            self._running = self._native.call
+            self._waste, self._spared = 0.0, _LATER * self._spared
+            self._running = self._unproven if self._spared < _SETTLED else self._native.call
             self.__dict__.pop("plain", None)  # its buffers and code are memory that nothing uses any more
         else:
             self._left = True
