@@ -30,6 +30,8 @@ _LONG = 500
 _PLANNING = 100_000.0
 #: how often a compiled kernel runs in the time of planning the plain one before that is planned, to compare
 _SPARED = 10.0
+#: nanoseconds of its calls before they are compared again
+_EARLIEST = 2e8
 #: nanoseconds of its calls after which it is compared no more
 _SETTLED = 2e9
 _NOT_EXPECTED = "compiled C is not expected to be faster"
@@ -95,7 +97,7 @@ class TieredKernel(Kernel):
         saving = _WASTE if long else predicted_saving(program)
         self._saving = saving or 0.0
         self._waste, self._limit = 0.0, _WASTE
-        self._spared = _SPARED * _PLANNING * len(program.bindings)
+        self._spared = max(_EARLIEST, _SPARED * _PLANNING * len(program.bindings))
         self._native: NativeKernel | None = None
         self._left = False
         self._settled = threading.Event()

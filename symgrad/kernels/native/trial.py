@@ -11,8 +11,10 @@ from typing import Any
 #: the clock by which calls are compared
 clock = time.perf_counter_ns
 
-#: calls of each that are compared at least, and at most
+#: calls of each that are compared at least, and that are enough
 _FEWEST, _MOST = 3, 16
+#: nanoseconds that a comparison takes at least: longer than a busy machine takes a processor away
+_SPAN = 5e7
 #: ``1 + _CLEAR / n`` is how many times slower one has to be for ``n`` calls of each to be enough
 _CLEAR = 4.0
 
@@ -31,6 +33,7 @@ class Trial:
         self._turns = itertools.cycle(enumerate((first, second)))
         self._fastest = [math.inf, math.inf]
         self._counts = [0, 0]
+        self._began = clock()
         self._decide = decide
 
     def __call__(self, *arrays: Any) -> tuple:
@@ -46,4 +49,6 @@ class Trial:
     def _is_clear(self) -> bool:
         low, high = sorted(self._fastest)
         count = min(self._counts)
+        if clock() < self._began + _SPAN:
+            return False
         return count >= _MOST or (count >= _FEWEST and high >= low * (1 + _CLEAR / count))

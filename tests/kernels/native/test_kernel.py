@@ -47,6 +47,8 @@ class Machine:
         monkeypatch.setattr(kernel, "predicted_saving", lambda program: saving)
         monkeypatch.setattr(kernel, "calibrate", lambda build: None)
         monkeypatch.setattr(kernel.BUILDS, "add", lambda job: job())
+        monkeypatch.setattr(kernel, "_EARLIEST", 0.0)
+        monkeypatch.setattr(trial, "_SPAN", 0.0)
         for module in (kernel, trial):
             monkeypatch.setattr(module, "clock", lambda: self.now)
         program = symgrad.trace(lambda x: np.sin(x) * x, np.ones(3))

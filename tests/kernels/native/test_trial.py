@@ -11,8 +11,9 @@ from symgrad.kernels.native.trial import Trial
 class Timed:
     """Two functions that take ``costs`` on a clock that nothing else moves, and ``disturbed`` longer."""
 
-    def __init__(self, monkeypatch, costs, disturbed=lambda: 0.0):
+    def __init__(self, monkeypatch, costs, disturbed=lambda: 0.0, span=0.0):
         self.now, self.calls, self.decided = 0.0, [0, 0], None
+        monkeypatch.setattr(trial, "_SPAN", span)
         monkeypatch.setattr(trial, "clock", lambda: self.now)
 
         def function(k):
@@ -65,3 +66,13 @@ def test_a_busy_machine_does_not_decide(monkeypatch, costs):
         timed = Timed(monkeypatch, costs, lambda: chance.uniform(0, 50) if chance.random() < 1 / 3 else 0.0)
         wrong += timed.run() != (costs[0] < costs[1])
     assert wrong <= 3
+
+
+def test_whose_processor_is_taken_away_at_first_is_not_slower(monkeypatch):
+    """The first calls of one are held up, all of them, as short ones are that fall into one turn of another process."""
+    costs = [40, 2]
+    timed = Timed(monkeypatch, costs, span=500.0)
+    for _ in range(16):
+        timed.trial(7.0)
+    costs[0] = 1
+    assert timed.run()
