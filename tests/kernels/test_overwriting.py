@@ -40,6 +40,10 @@ RIGHT = {
         "def kernel(v0):\n    v1 = np.sin(v0)\n    v2, v3, = block0_of((v1, v0,), (9,))\n    return (v2, v3)"
         + block("v9 = np.sin(v0, out=v2)", 0)
     ),
+    "sum of blocks": (
+        "def kernel(v0):\n    v2, v3, = block0_of((v0,), (9,))\n    v4 = np.sin(v3, out=v3)\n    return (v2, v4)"
+        + block("v9 = np.sin(v0, out=v2)")
+    ),
 }
 WRONG = {
     "product in a divisor": block(
