@@ -8,6 +8,7 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_programs import SMOOTH, random_program
 
 import symgrad
 from symgrad.differentiation import encoding
@@ -15,14 +16,13 @@ from symgrad.differentiation.encoding import Damaged, Unspelled, decoded, encode
 from symgrad.differentiation.jacobian import jacobian_terms
 from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.differentiation.structure.terms import dense
+from symgrad.errors import TracingError
 from symgrad.kernels.kernel import lower
 from symgrad.primitives.primitive import INPUT, Captured, Leaf, Primitive
 from symgrad.program.node import Graph, ancestors
 from symgrad.program.program import Program
 from symgrad.program.verify import verify
 from symgrad.tracing.declare import CASES, Given
-
-from .test_random_programs import inputs, programs, run
 
 # --- parameters -----------------------------------------------------------------------------------------------------
 
@@ -226,18 +226,21 @@ def reread(program, content, like):
         return Program((*program.inputs, *fresh), outputs, like.names, program.graph)
 
 
-@given(programs(), st.integers(0, 2**16), st.sampled_from([pullback, pushforward]))
+@given(st.integers(0, 2**16), st.sampled_from([pullback, pushforward]))
 @settings(max_examples=60, deadline=None)
-def test_derivatives_of_random_programs_are_read_as_they_were_written(program, seed, derive):
-    shapes, steps = program
-    xs = inputs(shapes, seed)
-    first, second = (symgrad.trace(lambda *xs: run(steps, xs), *xs) for _ in range(2))
+def test_derivatives_of_random_programs_are_read_as_they_were_written(seed, derive):
+    program = random_program(seed, SMOOTH)
+    traced = lambda: symgrad.trace(program.function, *program.point())  # noqa: E731
+    try:
+        first, second = traced(), traced()
+    except TracingError:  # not every step is traced
+        return
     made, content = derived(first, derive)
     again = verify(reread(second, content, made))
     assert str(again) == str(made)
     assert [n.masked for n in again.nodes] == [n.masked for n in made.nodes]
     assert lower(again, "numpy").source == lower(made, "numpy").source
-    _, rewritten = derived(symgrad.trace(lambda *xs: run(steps, xs), *xs), derive)
+    _, rewritten = derived(traced(), derive)
     assert rewritten == content
 
 

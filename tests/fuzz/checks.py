@@ -15,7 +15,7 @@ from symgrad.errors import KernelError, ProgramError, SymgradError
 from symgrad.kernels.kernel import lower, optimized
 from symgrad.kernels.native.kernel import NativeKernel
 from symgrad.passes.constants import fold_constants
-from symgrad.testing import CheckFailed, check_grads
+from symgrad.testing import CheckFailed, check_grads, check_rule
 
 
 class Wrong(AssertionError):
@@ -56,12 +56,17 @@ def bits(program: Program) -> None:
     """The value beside a gradient is NumPy's, to the bit, in shape and in dtype."""
     want = _of_numpy(program)
     derivative = sg.value_and_grad(program.function, program.positions, backend="numpy")
-    with _typed():
-        got, gradients = derivative(*program.point())
-        again, _ = derivative(*program.point())
+    got, gradients = called(derivative, program)
+    again, _ = called(derivative, program)
     same_bits("value", got, want)
     same_bits("value of a second call", again, want)
     like_arguments(program, gradients)
+
+
+def called(derivative: Any, program: Program) -> Any:
+    """What a derivative gives at the point of a program."""
+    with _typed():
+        return derivative(*program.point())
 
 
 def like_arguments(program: Program, gradients: Any) -> None:
@@ -75,7 +80,11 @@ def like_arguments(program: Program, gradients: Any) -> None:
 
 
 def same_bits(what: str, got: Any, want: Any) -> None:
+    """Arrays alike in every bit, or tuples of them; any NaN is like another."""
     for k, (a, b) in enumerate(zip(_parts(got), _parts(want), strict=True)):
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            same_bits(f"{what} {k}", a, b)
+            continue
         a, b = np.asarray(a), np.asarray(b)
         if a.dtype != b.dtype or a.shape != b.shape:
             raise Wrong(f"{what} {k} is {a.dtype}{a.shape}, NumPy's {b.dtype}{b.shape}")
@@ -91,8 +100,20 @@ def _parts(value: Any) -> tuple:
     return value if isinstance(value, tuple) else (value,)
 
 
-def derivatives(program: Program, order: int = 2) -> None:
+def derivatives(program: Program) -> None:
     """Derivatives against differences of the plain function, where it is smooth."""
+    _smoothly(program, lambda function, point: check_grads(function, point))
+
+
+def rules(program: Program) -> None:
+    """All that ``check_rule`` checks, where the function is smooth."""
+    _smoothly(
+        program, lambda function, point: check_rule(function, point, order=1, backends=("numpy", "auto", "numexpr"))
+    )
+
+
+def _smoothly(program: Program, check: Callable[[Callable, list[np.ndarray]], None]) -> None:
+    """``check`` a program as a function of floats alone; what fails at a kink is not compared."""
     fixed = dict(zip(program.arguments, program.point(), strict=True))
     names = [name for name in program.arguments if name not in program.held]
 
@@ -103,7 +124,7 @@ def derivatives(program: Program, order: int = 2) -> None:
     point = [np.asarray(fixed[n]) for n in names]
     try:
         with _typed():
-            check_grads(function, point, order=order)
+            check(function, point)
     except Skipped as skipped:
         error = skipped.__cause__
         if isinstance(error, CheckFailed) and "do not settle" not in str(error) and _is_smooth(function, point):

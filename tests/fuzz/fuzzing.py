@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import pytest
 from checks import Skipped, Wrong
-from random_programs import Draw, Program, random_program, shrunk
+from random_programs import Draw, Program, random_program
+from shrinking import shrunk
 
 _COUNT = int(os.environ.get("SYMGRAD_FUZZ", "400"))
 _SEED = int(os.environ.get("SYMGRAD_FUZZ_SEED", "0"))
@@ -26,7 +27,9 @@ def seeds(share: float) -> range:
     return range(_SEED, _SEED + max(1, round(_COUNT * share)))
 
 
-def expect_right(check: Callable[[Program], None], share: float, draw: Draw) -> None:
+def expect_right(
+    check: Callable[[Program], None], share: float, draw: Draw, most_skipped: float = _MOST_SKIPPED
+) -> None:
     """Random programs pass ``check``; those that do not are shown, as small as they still fail."""
     skipped, wrong = 0, []
     for seed in seeds(share):
@@ -37,15 +40,15 @@ def expect_right(check: Callable[[Program], None], share: float, draw: Draw) -> 
             skipped += 1
         except Wrong as error:
             wrong.append((program, str(error)))
-    report(check.__name__, len(seeds(share)), skipped, wrong)
+    report(check.__name__, len(seeds(share)), skipped, wrong, most_skipped)
     if wrong:
         pytest.fail("\n\n".join(_shown(check, *found) for found in wrong[:_MOST_SHOWN]), pytrace=False)
 
 
-def report(what: str, count: int, skipped: int, wrong: list) -> None:
+def report(what: str, count: int, skipped: int, wrong: list, most_skipped: float = _MOST_SKIPPED) -> None:
     """Print the figures; most programs must have been compared."""
     print(f"\n{what}: {count} programs from seed {_SEED}, {skipped} not compared, {len(wrong)} wrong")
-    assert skipped <= max(3, _MOST_SKIPPED * count)
+    assert skipped <= max(3, most_skipped * count)
 
 
 def _shown(check: Callable[[Program], None], program: Program, message: str) -> str:

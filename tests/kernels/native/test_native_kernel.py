@@ -1,4 +1,4 @@
-"""Compiled kernels against NumPy's: random programs, threads, layouts, sizes by name, and what happens without cc."""
+"""Compiled kernels against NumPy's: threads, layouts, sizes by name, and what happens without cc."""
 
 import subprocess
 import sys
@@ -6,8 +6,6 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import symgrad
 from symgrad.errors import CompilerWarning
@@ -17,49 +15,6 @@ from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel, TieredKernel
 
 pytestmark = pytest.mark.needs("native")
-
-STEPS = [
-    lambda a, b: np.sin(a) * b,
-    lambda a, b: a + np.exp(-b * b),
-    lambda a, b: np.maximum(a, b) - a * 0.5,
-    lambda a, b: np.where(a > b, a, np.tanh(b)),
-    lambda a, b: a - a.mean(axis=0),
-    lambda a, b: b / (1.5 + np.sum(a * a, axis=1, keepdims=True)),
-    lambda a, b: np.max(a, axis=1, keepdims=True) * b,
-    lambda a, b: np.cumsum(a, axis=0) * 0.3 + b,
-    lambda a, b: np.cumsum(b[::-1], axis=1) * 0.3 - a,
-    lambda a, b: np.concatenate([a[1:], b[:1]]),
-    lambda a, b: a.T.reshape(a.shape) * b,
-    lambda a, b: (a @ b.T @ a) * 0.05,
-    lambda a, b: np.roll(a, 2, axis=1) + b * a[0],
-    lambda a, b: a * np.einsum("ij,ij->j", a, b) * 0.1,
-    lambda a, b: np.einsum("ij,kj,kl->il", a, b, b) * 0.02,
-    lambda a, b: a[:, ::-1] + np.sum(b),
-    lambda a, b: np.diag(np.diag(a @ b.T)) @ b * 0.1,
-    lambda a, b: (a @ b.T @ a + b @ a.T @ b) * 0.03 + (b @ b.T @ b) * 0.01,
-    lambda a, b: (a @ (b.T @ a) + b @ (a.T @ b)) * 0.03,
-    lambda a, b: a * (b > 0) + np.min(b, axis=0),
-]
-
-
-@st.composite
-def programs(draw):
-    shape = draw(st.sampled_from([(1, 1), (3, 4), (5, 33), (70, 3), (40, 40)]))
-    count = draw(st.integers(1, 6))
-    return shape, [
-        (draw(st.integers(0, len(STEPS) - 1)), draw(st.integers(0, k + 1)), draw(st.integers(0, k + 1)))
-        for k in range(count)
-    ]
-
-
-def function(steps):
-    def run(a, b):
-        values = [a, b]
-        for step, i, j in steps:
-            values.append(STEPS[step](values[i], values[j]))
-        return values[-1], sum(np.sum(v * v) for v in values)
-
-    return run
 
 
 def check(program, arrays, tolerance=1e-11):
@@ -72,21 +27,6 @@ def check(program, arrays, tolerance=1e-11):
             assert np.shape(g) == np.shape(w)
             assert np.asarray(g).dtype == np.asarray(w).dtype
             np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance * (1 + np.max(np.abs(w), initial=0)))
-
-
-@pytest.mark.parametrize("dealt", [False, True])
-@given(programs(), st.integers(0, 2**16))
-@settings(max_examples=25, deadline=None)
-def test_gradients_of_random_programs(dealt, program, seed):
-    shape, steps = program
-    rng = np.random.default_rng(seed)
-    arrays = [rng.uniform(-1, 1, shape) for _ in range(2)]
-    made = symgrad.value_and_grad(function(steps), (0, 1), backend="numpy").kernel(*arrays).program
-    with pytest.MonkeyPatch.context() as patch:
-        if dealt:  # every loop in parts, whatever its size: one a thread, or as many as there are
-            patch.setattr(form, "DEALT_FROM", 0.0)
-            patch.setattr(writer, "_MOST_WORK", 40.0 if seed % 2 else 1e9)
-        check(made, arrays)
 
 
 @pytest.mark.parametrize(
