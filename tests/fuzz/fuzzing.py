@@ -1,7 +1,7 @@
 """Random programs in numbers: how many, from which seed, and the report on those that fail.
 
-A few hundred run by default. ``SYMGRAD_FUZZ=20000 pytest tests/fuzz -s`` runs as many as it says in all, and
-``SYMGRAD_FUZZ_SEED`` sets the first seed.
+Each test runs its share of ``SYMGRAD_FUZZ`` programs, 400 where that is not set, from the seed ``SYMGRAD_FUZZ_SEED``
+or 0: ``SYMGRAD_FUZZ=20000 pytest tests/fuzz -s`` says how many were compared.
 """
 
 from __future__ import annotations
