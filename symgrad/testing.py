@@ -141,17 +141,17 @@ class _Check:
         self.point = [np.array(leaves[k]) for k in places]
         self.rng = np.random.default_rng(seed)
 
-        def call(*arrays: Any) -> Any:
+        def of_arrays(*arrays: Any) -> Any:
             filled = list(leaves)
             for k, array in zip(places, arrays, strict=True):
                 filled[k] = array
             return fn(*unflatten(structure, filled), **kwargs)
 
         def floats(*arrays: Any) -> tuple:
-            return tuple(v for v in flatten(call(*arrays))[0] if _dtype(v).kind == "f")
+            return tuple(v for v in flatten(of_arrays(*arrays))[0] if _dtype(v).kind == "f")
 
-        call.__name__ = getattr(fn, "__name__", "fn")
-        self.call, self.floats = call, floats
+        of_arrays.__name__ = getattr(fn, "__name__", "fn")
+        self.call, self.floats = of_arrays, floats
         with np.errstate(all="ignore"):
             outputs = [np.asarray(v) for v in floats(*_copies(self.point))]
         self.weights = [self._draw(v.shape) for v in outputs]

@@ -25,8 +25,8 @@ _OPERAND = re.compile(r"\w+(?:\[[^\]]*\])?")
 #: calls, beside those of ufuncs and np.linalg, whose result has memory of its own
 _FRESH = {
     "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "search", "embed_diagonal",
-    *(f"np.{name}" for name in ("array", "concatenate", "convolve", "cumsum", "dot", "empty", "inner", "outer",
-                                "searchsorted", "take", "tensordot", "trace", "where", "zeros")),
+    *(f"np.{name}" for name in ("array", "concatenate", "convolve", "cumprod", "cumsum", "dot", "empty", "inner")),
+    *(f"np.{name}" for name in ("outer", "searchsorted", "take", "tensordot", "trace", "vdot", "where", "zeros")),
 }  # fmt: skip
 #: what writes its result before it has read all of its operands
 _WRITES_EARLY = {"select"}
@@ -143,6 +143,8 @@ class _Lines:
 
 def _is_fresh(function: str, code: str) -> bool:
     """True for a call whose result looks into none of its arguments."""
+    if code.endswith(".copy()"):
+        return True
     library, _, name = function.partition(".")
     if library != "np":
         return library == "blas" or function in _FRESH or function.startswith("special_")

@@ -220,7 +220,9 @@ register_function(sympy.Abs, absolute)
 
 def _share(wins: Partial):
     def partial(mine: Node, other: Node) -> Node:
-        return gate(wins(mine, other), where(equal(mine, other), 0.5, cast(literal(1.0), mine.dtype)))
+        won = wins(mine, other)
+        assert won is not None
+        return gate(won, where(equal(mine, other), 0.5, cast(literal(1.0), mine.dtype)))
 
     return (lambda a, b: partial(a, b), lambda a, b: partial(b, a))
 

@@ -14,7 +14,7 @@ from ..primitives.reduction import MAX, MIN
 from .declare import Case, Given, implements
 from .reductions import extremum, normalized_axes, normalized_axis
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import FUNCTIONS, Tracer
 
 _NORM = [
     Case((4,)),
@@ -89,5 +89,5 @@ def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
     if isinstance(ord, (int, float)) and math.isfinite(ord):
         total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
         root = total ** np.reciprocal(total.dtype.type(ord))
-        return np.where(total == 0, 0.0, root) if ord > 0 else root  # where all is 0 the slope is 0
+        return FUNCTIONS[np.where](total == 0, 0.0, root) if ord > 0 else root  # where all is 0 the slope is 0
     raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))

@@ -99,9 +99,9 @@ class Trace:
             self.parameters.update(before)
 
     def constant(self, array: np.ndarray) -> Node:
-        """The node of a captured array; the same array gives the same node."""
+        """The node of a captured array; the same array gives the same node, until it is written to."""
         found = self._constants.get(id(array))
-        if found is None:
+        if found is None or (array.flags.writeable and found[1].params[0].value.tobytes() != array.tobytes()):
             plain = plain_array(array, "a captured array")
             checked_dtype(plain.dtype, "a captured array")
             found = self._constants[id(array)] = (array, constant(Captured(np.array(plain))))

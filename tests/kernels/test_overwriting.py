@@ -35,6 +35,9 @@ RIGHT = {
     "select apart": block("v5 = np.less(v0, v1, out=v3); v6 = select(v5, v0, v1, out=v2)"),
     "dying": "def kernel(v0):\n    v1 = np.sin(v0)\n    v2 = np.exp(v1, out=v1)\n    return (v2,)",
     "product in place": "def kernel(v0):\n    v1 = blas.dot(v0, v0)\n    v2 = np.exp(v1, out=v1)\n    return (v2,)",
+    "copy of a column": (
+        "def kernel(v0):\n    v1 = v0[0:9, 1].copy()\n    v2 = np.exp(v1, out=v1)\n    return (v2, v0)"
+    ),
     "into a part": "def kernel(v0):\n    v1 = np.zeros((3,))\n    v1[:2] = v0\n    v1[1:] += v0\n    return (v1,)",
     "operand of blocks": (
         "def kernel(v0):\n    v1 = np.sin(v0)\n    v2, v3, = block0_of((v1, v0,), (9,))\n    return (v2, v3)"

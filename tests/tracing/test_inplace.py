@@ -223,6 +223,17 @@ def test_a_view_by_an_index_that_changes_later(check_rule):
     check_rule(lambda x: fn(x), [X])
 
 
+def test_a_plain_array_is_read_as_it_is_when_it_is_read(check_rule):
+    def fn(x):
+        weights = np.ones(4)
+        first = x + weights
+        weights *= 2.0
+        weights[1] = -0.0
+        return first * weights
+
+    check_rule(fn, [X])
+
+
 def test_scalars_are_no_views(check_rule):
     def fn(x):
         y = x * 1.0
