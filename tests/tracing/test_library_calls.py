@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import json
 import statistics
 
@@ -99,10 +98,8 @@ def test_what_code_in_c_makes_of_an_error_does_not_hide_it():
     assert sg.grad(lambda x: x * scipy.optimize.brentq(lambda t: t * t - 4.0, 0.0, 3.0))(1.0) == pytest.approx(2.0)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
 def test_numba_names_its_way_out():
-    import numba
-
+    numba = pytest.importorskip("numba")
     compiled = numba.njit(lambda x: x * 2)
     with pytest.raises(UnsupportedOperation, match=r"compiled has no derivative rule.*py_func"):
         sg.grad(lambda x: np.sum(compiled(x)))(X)

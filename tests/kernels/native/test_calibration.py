@@ -9,10 +9,9 @@ import pytest
 from symgrad import disk_cache
 from symgrad.kernels.native import calibration
 from symgrad.kernels.native.calibration import COMMON, MEASURED, Costs, calibrate, costs
-from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel
 
-needs_compiler = pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+needs_compiler = pytest.mark.needs("native")
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from symgrad.errors import CompilerWarning
 from symgrad.kernels.native import compiler
 from symgrad.kernels.native.compiler import toolchain
 
-needs_compiler = pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+needs_compiler = pytest.mark.needs("native")
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="programs that are scripts")
 pytestmark = posix
 

@@ -5,10 +5,9 @@ import pytest
 
 import symgrad
 from symgrad.kernels.native import form, writer
-from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel
 
-pytestmark = pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+pytestmark = pytest.mark.needs("native")
 
 DIRECTIONS = [
     lambda x, axis: np.cumsum(x * 1.5, axis),

@@ -9,11 +9,10 @@ import pytest
 import symgrad
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.native import threads, writer
-from symgrad.kernels.native.compiler import toolchain
 from symgrad.kernels.native.kernel import NativeKernel
 from symgrad.kernels.native.writer import NativeWriter
 
-needs_compiler = pytest.mark.skipif(toolchain() is None, reason="no C compiler")
+needs_compiler = pytest.mark.needs("native")
 
 
 def runs_of(function, *arrays):
