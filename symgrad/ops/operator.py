@@ -115,5 +115,6 @@ def function_form(name: str, made: type[Operator]) -> Callable:
     signature = ", ".join([*made.inputs, *(f"{k}={v!r}" for k, v in made.options.items())])
     function.__name__ = function.__qualname__ = name
     function.__module__ = f"{__package__}.functional"
-    function.__doc__ = f"``{name}({signature})`` is ``ops.{made.__name__}`` as a function.\n\n{made.__doc__}"
+    what, _, _ = str(made.__doc__).partition("\n\n    >>>")  # the example is that of the class
+    function.__doc__ = f"``{name}({signature})`` is ``ops.{made.__name__}`` as a function.\n\n{what}"
     return function

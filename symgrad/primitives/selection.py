@@ -120,9 +120,8 @@ class Assemble(Primitive):
         shape, specs = params
         result = np.zeros(shape, np.result_type(*[np.asarray(v).dtype for v in values]))
         for k, (v, spec) in enumerate(zip(values, specs, strict=True)):
-            result[as_index(spec)] = (
-                v if k == 0 else result[as_index(spec)] + v
-            )  # 0.0 added would lose the sign of -0.0
+            index, piece = as_index(spec), np.asarray(v)[()]
+            result[index] = piece if k == 0 else result[index] + piece  # 0.0 added would lose the sign of -0.0
         return result
 
     def spell(self, node):

@@ -71,7 +71,8 @@ def test_jacobians(transform):
     np.testing.assert_array_equal(transform(outer, 1)(X, Y), np.einsum("i,jk->ijk", X, np.eye(3)))
     by_x, by_y = transform(outer, (0, 1))(X, Y)
     assert (by_x.shape, by_y.shape) == ((2, 3, 2), (2, 3, 3))
-    assert transform(outer, (0,))(X, Y).shape == (2, 3, 2)
+    (alone,) = transform(outer, (0,))(X, Y)
+    assert alone.shape == (2, 3, 2)
     np.testing.assert_array_equal(transform(lambda x: x * 0 + 1)(X), np.zeros((2, 2)))
     np.testing.assert_array_equal(transform(np.sum)(X), np.ones(2))
     assert transform(lambda x: x**2)(3.0) == 6.0

@@ -60,7 +60,16 @@ def test_copies_of_a_result_take_bounded_memory(monkeypatch):
     assert run.chunks <= max(threads.THREADS, 20)
 
 
+@pytest.fixture
+def _interrupts():
+    """Ctrl-C raises KeyboardInterrupt, also where those who run the tests have other plans for it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @needs_compiler
+@pytest.mark.usefixtures("_interrupts")
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_interrupt_ends_a_kernel_after_the_chunk_that_runs(count, monkeypatch):
     monkeypatch.setattr(writer, "_MOST_WORK", 1e4)
