@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,8 @@ from .typeset import typeset
 
 #: characters of text that a line of formulas may have
 _WIDEST = 72
+#: a subscript at the end of a label, which can have no second one
+_SUBSCRIPT = re.compile(r"_(\{[^{}]*\}|\w)$")
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> li
     if form.ndim not in (1, 2) or sum(max((len(str(e)) for e in c), default=0) for c in rows.T) <= _WIDEST:
         return [f"{label} &= {whole}"]
     places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
-    name = rf"\left({label}\right)" if "frac" in label else label
+    name = rf"\left({label}\right)" if "frac" in label or _SUBSCRIPT.search(label) else label
     return [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in zip(places, form.ravel(), strict=True)]
 
 
