@@ -54,7 +54,7 @@ class _Lines:
         """``own`` runs this function: its arguments are operands, results, scratch memory and axes."""
         self._blocks = blocks
         self._memory: dict[str, _Memory] = {}
-        self._names: dict[str, set[str]] = {}  # that look into a piece of memory, by the name it was made under
+        self._names: dict[str, set[str]] = {}  # not stale, that look into memory, by the name it was made under
         self._stale: dict[str, str] = {}
         self._line = ""
         lent = [] if own is None else arguments[-1 - len(own.outputs) - len(own.scratch) : -1]
@@ -86,7 +86,7 @@ class _Lines:
             if equals:  # into a part of what is there
                 name = _NAME.findall(target)[0]
                 self._overwrite(self._shared([name]))
-                del self._stale[name]
+                self._bind(name, self._memory[name])
 
     def _given(self, code: str) -> Sequence[_Memory | None]:
         """The memory of each value that an expression gives; None for memory of its own."""
@@ -136,6 +136,7 @@ class _Lines:
             if root in self._callers or root not in self._names:
                 self._refuse(f"overwrites {root}, which is not the kernel's own")
             self._stale |= dict.fromkeys(self._names[root], self._line)
+            self._names[root].clear()  # a name is stale once, however often its memory is used again
 
     def _refuse(self, what: str) -> None:
         raise KernelError(f"a written kernel is wrong, which is a defect of symgrad: the line '{self._line}' {what}.")

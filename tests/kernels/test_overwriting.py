@@ -8,6 +8,7 @@ import pytest
 from symgrad.errors import KernelError
 from symgrad.kernels.blocks import Blocks
 from symgrad.kernels.kernel import compiled
+from symgrad.kernels.overwriting import _Lines
 
 BLOCK = """
 def block0(v0, v1, v2, v3, v4, axes):
@@ -97,3 +98,13 @@ def test_right_kernels_pass(source):
 def test_wrong_kernels_are_refused(source):
     with pytest.raises(KernelError, match="defect of symgrad"):
         compiled(f"{KERNEL}{source}", {"np": np, "Blocks": Blocks})
+
+
+def test_memory_that_is_used_again_and_again_costs_no_more_each_time():
+    lines = _Lines({}, ["v0"], None)
+    lines.read("v1 = np.sin(v0)")
+    for k in range(1, 500):
+        lines.read(f"v{k + 1} = np.sin(v{k}, out=v{k})")
+        assert len(lines._names["v1"]) == 1
+    with pytest.raises(KernelError, match="reads v7, which was overwritten by 'v8"):
+        lines.read("return (v7,)")
