@@ -73,7 +73,7 @@ class BlockFunction:
         taken = [(n, self._taken_over(n, k, step)) for k, n in enumerate(region.members) if n in self._outputs]
         for k, node in enumerate(region.members):
             self._member(node, k)
-        self._reused = [self.operands.index(name) if name in self.operands else -1 for _, name in taken]
+        self._reused = [self._reused_operand(name) for _, name in taken]
 
     def source(self) -> str:
         """The function, and the ``Blocks`` that runs it."""
@@ -114,7 +114,7 @@ class BlockFunction:
         wide = [o for o in node.operands if o.shape]
         if node.primitive is EINSUM and "(-1.0)" not in map(self._code, node.operands):
             return False
-        if len(node.operands) <= 2 and len(wide) == 1:
+        if len(node.operands) <= 2 and len(wide) == 1 and wide[0] not in self._inverted:
             if wide[0].shape != node.shape:
                 return False
             self._same[node] = wide[0]
@@ -125,6 +125,11 @@ class BlockFunction:
         """A value from outside that dies in this region, and before the member at ``k``, which takes its memory."""
         read = [o for o in self.region.reads if self._last.get(o, k) < k]
         return self._writer._dying_buffer(output, step, read)
+
+    def _reused_operand(self, name: str | None) -> int:
+        """Which operand's memory a result takes; -1 for none: where it is read along other axes too, it is kept."""
+        read = [k for k, code in enumerate(self.operands) if code.partition("[")[0] == name]
+        return read[0] if len(read) == 1 and self.operands[read[0]] == name else -1
 
     def _code(self, o: Node) -> str:
         """The source of a number, empty for what is none."""

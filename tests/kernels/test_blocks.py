@@ -342,7 +342,8 @@ def test_results_take_over_the_memory_of_what_dies(monkeypatch):
 
 @pytest.mark.parametrize("scalars", [(), (3.0,), (-1.0,), (3.0, 0.5)], ids=str)
 @pytest.mark.parametrize("order", ["z", "zx", "xz", "xzz", "zxyz", "zz"])
-def test_quotients_with_numbers(scalars, order):
+@pytest.mark.parametrize("read", ["tanh", "add", "subtract"])
+def test_quotients_with_numbers(scalars, order, read):
     arrays = [np.linspace(0.1, 2, 12)]
 
     def build(a):
@@ -350,9 +351,20 @@ def test_quotients_with_numbers(scalars, order):
         quotients = iter(f.divide(1, f.add(f.multiply(a, k + 1.0), 0.5)) for k in range(9))
         factors = [next(quotients) if c == "z" else values[c] for c in order]
         own = [(0,)] * len(factors) + [()] * len(scalars)
-        return [f.tanh(contract([*factors, *map(literal, scalars)], own, (0,), (12,)) if own[1:] else factors[0])]
+        product = contract([*factors, *map(literal, scalars)], own, (0,), (12,)) if own[1:] else factors[0]
+        return [f.tanh(product) if read == "tanh" else getattr(f, read)(f.cos(a), product)]
 
     compare(of_arrays(arrays, build), arrays)
+
+
+def test_what_is_read_along_other_axes_too_is_not_written_over():
+    x = np.array([[0.3, -0.7, 1.1]])
+
+    def function(x):
+        square = x @ x.T
+        return np.linalg.solve(square @ square.T + 2.0, square)
+
+    compare(symgrad.value_and_grad(function).program(x), [x], regions=2)
 
 
 def pseudo_huber(x):
