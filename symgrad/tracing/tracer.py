@@ -428,7 +428,7 @@ class Tracer:
         if not is_view:
             return Tracer(node)
         known = indexing.fixed(index)
-        return Tracer(node, self, lambda base: indexing.get(base, known)[0], True)
+        return _view(node, self, lambda base: indexing.get(base, known)[0], True)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._write(indexing.put(self._symgrad_node, index, as_node(value)))
@@ -549,10 +549,12 @@ def traced(a: Any) -> Tracer:
 def view(a: Any, along: Along, certain: bool | None = None) -> Tracer:
     """What ``along`` makes of the node of ``a``, as a view of it where it is traced."""
     node = along(array_node(a))
-    if type(a) is not Tracer or a._node.weak:
-        return Tracer(node)
-    may_be_scalar = a._base is None and not a._node.shape  # of which every array is a copy
-    return Tracer(node, a, along, False if may_be_scalar else certain)
+    return Tracer(node) if type(a) is not Tracer or a._node.weak else _view(node, a, along, certain)
+
+
+def _view(node: Node, base: Tracer, along: Along, certain: bool | None) -> Tracer:
+    may_be_scalar = base._base is None and not base._node.shape  # of which every array is a copy
+    return Tracer(node, base, along, False if may_be_scalar else certain)
 
 
 def _called(rule: Callable, *args: Any, **kwargs: Any) -> Any:

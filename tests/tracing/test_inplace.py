@@ -257,6 +257,17 @@ def test_writes_into_what_looks_into_a_scalar_or_an_array_of_no_axes_are_refused
         symgrad.grad(fn)(X)
 
 
+@pytest.mark.parametrize("index", [None, (None, None), ..., (..., None), ()], ids=str)
+@pytest.mark.parametrize("made", [np.float64, np.array])
+def test_indexing_of_what_may_be_a_scalar_or_an_array_is_no_view_that_can_be_written_to(index, made):
+    def fn(x):
+        x[index][..., None][0] = 3.0
+        return x * 2.0
+
+    with pytest.raises(TracingError, match="without axes"):
+        symgrad.grad(fn)(made(0.5))
+
+
 @pytest.mark.parametrize("index", [0, slice(None), slice(1, 3), [0, 2], ...])
 def test_zeros_that_are_written_keep_their_sign(check_rule, index):
     def fn(x):
