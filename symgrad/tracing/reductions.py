@@ -18,7 +18,7 @@ from ..program.node import Node, emit
 from .declare import Case, implements
 from .indexing import unsqueeze
 from .sizes import concrete
-from .trace import as_node, running
+from .trace import array_node, as_node, running
 from .tracer import Tracer
 
 _AXES = [
@@ -101,7 +101,10 @@ def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     x = _typed(a, dtype)
     axes = reduced_axes(axis, x.ndim)
     result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
-    return _returned(result if initial is None else f.add(result, as_node(initial)), dtype)
+    if initial is not None:
+        is_float = type(initial) is float and result.dtype.kind == "f"
+        result = f.add(result, as_node(initial) if is_float else f.cast(array_node(initial), result.dtype))
+    return _returned(result, dtype)
 
 
 def count_of(x: Node, axes: tuple[int, ...]) -> Node:

@@ -80,3 +80,14 @@ def test_accumulated_dtypes_are_those_of_numpy(function, wanted, dtype, backend)
     got = np.asarray(made(x))
     assert made.program(x).outputs[0].dtype == got.dtype == want.dtype
     assert np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int32, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("initial", [0.7, 3, np.float64(0.3), np.float32(2.6), np.int64(4)])
+@pytest.mark.parametrize("axis", [None, 0])
+def test_what_a_sum_begins_with_takes_the_dtype_of_the_sum(axis, initial, dtype):
+    x = np.array([[2, 3], [1, 0]]).astype(dtype)
+    got = sg.symbolic(lambda x: np.sum(x, axis, initial=initial), backend="numpy")(x)
+    want = np.sum(x, axis, initial=initial)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
