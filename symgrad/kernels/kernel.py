@@ -33,6 +33,7 @@ from .numexpr_backend import NumexprWriter
 from .numpy_backend import SMALL, Writer
 from .overwriting import check_overwriting
 from .regions import Region
+from .reuse import keep_freed
 
 BACKENDS = ("auto", "numpy", "numexpr", "native")
 
@@ -151,6 +152,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     built.
     """
     check_backend(backend)
+    keep_freed()
     ready = fold_constants(optimized(program))
     if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
         if backend in ("auto", "native"):

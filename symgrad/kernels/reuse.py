@@ -2,7 +2,7 @@
 
 New memory is not there before it is first written: the system hands it over page by page, which costs more than
 most arithmetic on it. So large arrays are views of memory that is kept here, and given out again as soon as the array
-and all views of it are gone.
+and all views of it are gone. Smaller ones are left to the C library, which is made to keep what it has.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import math
 import sys
 import threading
 from collections import OrderedDict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 #: bytes from which memory is kept, and of a piece that is kept at most
 _FROM, _LARGEST = 1 << 20, 1 << 26
+#: bytes of an array whose freeing makes glibc keep twice as much; what has more than 32 MiB does not count
+_FREED = 1 << 24
 #: bytes that are kept at most, in use or not
 _MOST = 1 << 28
 #: pieces of one length that are looked at
@@ -24,6 +27,17 @@ _LOOKED_AT = 8
 _lock = threading.Lock()
 _kept: OrderedDict[int, list[np.ndarray]] = OrderedDict()  # by length, the length used last at the end
 _counts = not hasattr(sys, "_is_gil_enabled") or sys._is_gil_enabled()  # type: ignore[attr-defined]
+
+
+@lru_cache(maxsize=1)
+def keep_freed() -> None:
+    """Let the C library keep what is freed of smaller arrays.
+
+    glibc gives the end of its heap back to the system when more than twice the largest array that was freed so far is
+    free there. So of a kernel's arrays, all freed before its next call, every page would be asked for again each time.
+    Here an array is freed that is larger; its own pages are never asked for.
+    """
+    np.empty(_FREED, np.uint8)
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

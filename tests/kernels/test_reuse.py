@@ -1,5 +1,8 @@
 """Memory is given out again when nobody has it, and never before."""
 
+import platform
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -88,3 +91,23 @@ def test_threads_get_memory_of_their_own():
     for t in threads:
         t.join()
     assert not wrong
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="says what glibc does")
+def test_calls_ask_the_system_for_no_memory_again():
+    """Arrays below what is reused here: in a fresh process, where nothing large was freed before."""
+    code = """
+import resource
+import numpy as np
+x = np.ones(100_000)
+import symgrad as sg
+g = sg.grad(lambda x: np.sum(np.sqrt(np.cumsum(np.sin(x)) + np.cumsum(np.cumsum(x)))), backend="numpy")
+for _ in range(3):
+    g(x)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    g(x)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 20)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 20

@@ -294,7 +294,8 @@ class NativeWriter(Writer):
         dead = [n for n in ended if n in self.fresh and n not in self._kept and self.is_large(n)]
         if dead:
             self.fresh.difference_update(dead)
-            self.lines.append("del " + ", ".join(self.names[n] for n in dead))
+            contiguous = [self._contiguous[n] for n in dead if n in self._contiguous]
+            self.lines.append("del " + ", ".join([*(self.names[n] for n in dead), *contiguous]))
 
     def _dying_buffer(self, node: Node, k: int, read: Any) -> str | None:
         return None
