@@ -1,8 +1,9 @@
 """Products and factorisations by the BLAS library, on as many of its threads as the machine has free.
 
 The threads of OpenBLAS wait for each other by spinning. Where another process keeps a processor busy, one of them does
-not run and the others wait for it, milliseconds in a product of microseconds. So a call that took much longer than it
-can take halves the threads for a while; then more are tried again. Between calls the library is as its user set it.
+not run and the others wait for it, milliseconds in a product of microseconds. So where calls lose more by that than
+their threads gain, the threads are halved for a while; then more are tried again. Between calls the library is as its
+user set it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from . import runtime
 
 #: multiplications of two matrices, and elements of a matrix times a vector, from which OpenBLAS uses threads
 _MATRICES, _VECTORS = 1 << 18, 9216
-#: a call was held up where it took as many times longer than it did before, or than on one thread, and a slice of time
-_SLOWER, _SLOWER_THAN_ALONE, _SLICE = 2.5, 1.25, 5e-4
+#: seconds beyond those on half the threads that calls may lose: one call may, on a machine with nothing else to do
+_MAX_LOST = 0.01
 #: seconds of a call that is not looked at further, and of a multiplication on one thread at most
 _SHORT, _MULTIPLICATION = 3e-5, 1e-9
 #: seconds for which threads stay fewer, first and at most, and how many times what the call took
@@ -55,7 +56,7 @@ class Threads:
         self._clock = clock
         self._best: dict[tuple, float] = {}
         self._divisor = 1
-        self._pause = 0.0
+        self._pause = self._lost = 0.0
         self._tried = self._until = -math.inf
         self._own = self._fewer = 0
         self._lock = threading.Lock()
@@ -113,12 +114,13 @@ class Threads:
         if len(self._best) >= _MOST_REMEMBERED:
             self._best.clear()
         best = self._best[threads, call] = min(took, self._best.get((threads, call), math.inf))
-        alone = min(longest, self._best.get((1, call), math.inf))
-        if threads == 1 or took <= _SLICE + min(_SLOWER * best, _SLOWER_THAN_ALONE * alone):
+        if threads == 1:
             return
+        on_half = min(2 * best, longest, self._best.get((1, call), math.inf))
         with self._lock:
+            self._lost = min(max(0.0, self._lost + took - on_half), _MAX_LOST)
             own = self._own if self._limited else self._library.get_num_threads()
-            if own <= self._divisor:
+            if took <= on_half or self._lost < _MAX_LOST or own <= self._divisor:
                 return
             again = start < self._tried + self._pause
             self._pause = min(2 * self._pause, _LONGEST_PAUSE) if again else _FIRST_PAUSE

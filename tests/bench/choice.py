@@ -3,14 +3,15 @@
     python tests/bench/choice.py WORKLOAD BUSY
 
 Beside ``BUSY`` other processes that keep the machine busy, a fresh process makes the first calls on every backend, and
-those of some seconds on ``auto``; when the others have ended, all are timed. Prints one line of JSON: the steady time
-of each backend, and ``runs``, what ``auto`` ended with.
+those of some seconds on ``auto``; all are timed some seconds of calls after the others have ended. Prints one line of
+JSON: the steady time of each backend, and ``runs``, what ``auto`` ended with.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,10 @@ from typing import Any
 
 #: processes that keep the machine busy
 BUSY = 2
-#: seconds of calls before and after a kernel is built
-WARM = 2.0
+#: seconds of calls before and after a kernel is built, and after the machine is idle again
+WARM, IDLE = 2.0, 4.0
+#: how often each backend is timed, and for how many seconds: after numexpr's threads BLAS has fewer for a while
+ROUNDS, BURST = 3, 1.0
 #: how near ``auto`` is to be
 GOAL = 1.1
 #: the situations: beside how many busy processes, and whether the cache on disk is one that was written beside them
@@ -46,7 +49,7 @@ def busy(count: int) -> Iterator[None]:
             other.wait()
 
 
-def measured(workload: str, others: int, rounds: int = 9, limit: float = 2.0) -> dict[str, Any]:
+def measured(workload: str, others: int) -> dict[str, Any]:
     """The steady time of each backend, after first calls beside ``others``."""
     import structure
     import workloads
@@ -58,16 +61,17 @@ def measured(workload: str, others: int, rounds: int = 9, limit: float = 2.0) ->
     with busy(others):
         calls = {backend: SYSTEMS[system](work, args)() for system, backend in BACKENDS.items()}
         for _ in range(2):
-            _repeat(calls["auto"])
+            _repeat(calls["auto"], WARM)
             calls["auto"].wait()
         for backend in calls:
             calls[backend]()
-    steady = {backend: min(times) for backend, times in interleaved(calls, rounds, limit).items()}
+    _repeat(calls["auto"], IDLE)
+    steady = {backend: min(times) for backend, times in interleaved(calls, ROUNDS, math.inf, BURST).items()}
     return steady | {"runs": calls["auto"].function.kernel(*args).backend}
 
 
-def _repeat(call: Any) -> None:
-    end = time.perf_counter() + WARM
+def _repeat(call: Any, seconds: float) -> None:
+    end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         call()
 

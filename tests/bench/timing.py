@@ -22,12 +22,14 @@ def interleaved(calls: dict[str, Callable], rounds: int, limit: float, burst: fl
             if spent[label] >= limit:
                 continue
             repeated: list[float] = []
-            while not repeated or sum(repeated) < burst:
+            total = 0.0
+            while not repeated or total < burst:
                 start = time.perf_counter()
                 call()
                 repeated.append(time.perf_counter() - start)
+                total += repeated[-1]
             times[label].append(float(np.median(repeated)))
-            spent[label] += sum(repeated)
+            spent[label] += total
     return times
 
 
