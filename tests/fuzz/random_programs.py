@@ -6,12 +6,13 @@ What may be drawn is said by a ``Draw``: sizes, dtypes, and the families of step
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import textwrap
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +39,8 @@ class Draw:
     families: tuple[str, ...] = tuple(f for f in FAMILIES if f != "view")
     #: dtypes of arguments that derivatives are taken by
     dtypes: tuple[str, ...] = ("float64", "float64", "float64", "float64", "float32", "float16")
-    #: whether arguments may be Python floats, integers, or not contiguous
+    #: whether arguments may be Python floats (of such programs nothing is rounded to fewer digits: what NumPy's
+    #: functions make of these beside smaller floats is another dtype, as the README says), integers, or not contiguous
     scalars: bool = True
     layouts: bool = True
     #: whether special values (zeros with signs, NaN, infinities) and floating-point errors may occur
@@ -131,9 +133,13 @@ class _Growing:
     values: dict[str, Any] = field(default_factory=dict)
 
     def program(self) -> Program:
+        takes_float = self.draw.scalars and self.r.random() < 0.2
+        if takes_float:
+            families = tuple(f for f in self.draw.families if f not in ("cast", "scalar"))
+            self.draw = replace(self.draw, dtypes=("float64",), families=families)
         for k in range(self.r.choice([1, 1, 2, 2, 3])):
             self.arguments[f"x{k}"] = self._array(self.r.choice(self.draw.dtypes), argument=True)
-        if self.draw.scalars and self.r.random() < 0.2:
+        if takes_float:
             self.arguments[f"x{len(self.arguments)}"] = repr(round(self.r.uniform(-1.5, 1.5), 2))
         if self.draw.scalars and self.r.random() < 0.15:
             self.held.append(f"x{len(self.arguments)}")
@@ -177,10 +183,18 @@ class _Growing:
         """Make all values anew."""
         self.values = {}
         made = "\n".join([*_IMPORTS, *(f"{k} = {v}" for k, v in (self.constants | self.arguments).items())])
-        exec(made, self.values)
-        for line in self.lines:
-            exec(line.text, self.values)
+        with self._warnings():
+            exec(made, self.values)
+            for line in self.lines:
+                exec(line.text, self.values)
         self._tidy()
+
+    @contextlib.contextmanager
+    def _warnings(self) -> Iterator[None]:
+        """Floating-point errors refuse a step, unless they may occur."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore" if self.draw.special else "error")
+            yield
 
     def _tidy(self) -> None:
         known = {*_MODULES, *self.arguments, *self.constants, *(line.target for line in self.lines)}
@@ -198,6 +212,8 @@ class _Growing:
                 template = self.r.choice(FAMILIES[family][1])
                 if self.draw.most > 10_000 and _GROWS.search(template):
                     continue
+                if self.draw.special and "while" in template:  # infinity never gets smaller
+                    continue
                 line = self._line(template, family)
                 self._try(line, family)
             except (_Unfit, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Warning):
@@ -208,8 +224,7 @@ class _Growing:
                 return
 
     def _try(self, line: Line, family: str) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore" if self.draw.special else "error")
+        with self._warnings():
             exec(line.text, self.values)
         target = line.target or line.reads[0]
         value = np.asarray(self.values[target])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sys
 import types
@@ -288,8 +289,10 @@ class Surroundings:
         exec(compile("\n".join(lines), f"<{name}>", "exec"), self.module.__dict__)
 
     def change(self, change: tuple[int, str]) -> None:
+        """Change something, where earlier changes leave what can be changed so."""
         at, text = change
-        exec(text.format(f"{self.module.__name__}_{at}"), self.module.__dict__)
+        with contextlib.suppress(LookupError, TypeError):
+            exec(text.format(f"{self.module.__name__}_{at}"), self.module.__dict__)
 
 
 def stale(kinds: Sequence[str], changes: Sequence[tuple[int, str]]) -> str:
