@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..primitives.casting import cast
 from ..primitives.contraction import contract, expand
-from ..primitives.elementwise import cast
 from ..primitives.identity import STOP, custom, mark
 from ..primitives.lifting import Lifting
 from ..primitives.primitive import EXAMPLE, INPUT, literal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ..primitives.elementwise import cast
+from ..primitives.casting import cast
 from ..primitives.functions import add
 from ..program.node import Node, active_graph, ancestors, originating
 from .reverse import active_nodes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..primitives.casting import cast
 from ..primitives.contraction import expand
-from ..primitives.elementwise import cast
 from ..primitives.primitive import input_node, literal
 from ..program.node import Node
 from ..program.program import Program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..primitives.elementwise import cast
+from ..primitives.casting import cast
 from ..primitives.functions import add
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE, Labels
-from ..primitives.elementwise import CAST, Template
+from ..primitives.elementwise import Template
 from ..primitives.functions import add, divide, negative, power, subtract, where
 from ..primitives.primitive import literal_value
 from ..program.node import Node

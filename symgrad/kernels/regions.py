@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE, Labels
-from ..primitives.elementwise import CAST, Template
+from ..primitives.elementwise import Template
 from ..primitives.functions import where
 from ..program.dims import Shape
 from ..program.node import Node

@@ -15,7 +15,7 @@ import numpy as np
 from ..differentiation.structure.index_maps import Lookup, is_static, positions
 from ..differentiation.structure.terms import Term, product
 from ..errors import ArgumentError, BackendError, ResultTooLarge
-from ..primitives.elementwise import cast
+from ..primitives.casting import cast
 from ..program.dims import is_concrete, size
 from ..program.node import Node
 from .memory import memory_limit

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE
-from ..primitives.elementwise import CAST, TEMPLATES, Template
+from ..primitives.elementwise import TEMPLATES, Template
 from ..primitives.primitive import CONSTANT
 from ..primitives.reduction import CUMPROD, CUMSUM
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE

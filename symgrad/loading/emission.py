@@ -9,7 +9,7 @@ import sympy
 
 from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
 from ..interchange.requirements import shape_text
-from ..primitives.elementwise import cast
+from ..primitives.casting import cast
 from ..primitives.identity import MARK, mark
 from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, constant, dim_value, literal
 from ..program.dims import Dim, is_named, normal, value_of

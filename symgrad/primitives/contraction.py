@@ -18,6 +18,7 @@ import numpy as np
 
 from ..program.dims import Dim, Shape, broadcast
 from ..program.node import Node, emit
+from .casting import cast
 from .primitive import Primitive, dim_value, literal, literal_value
 from .spelling import spelled_value, spells_lifted
 
@@ -55,14 +56,14 @@ class Einsum(Primitive):
         lead = tuple(range(len(sizes), len(sizes) + batch))
         new = list(labels)
         new[key] = lead + labels[key]
-        operands = list(node.operands)
+        operands = float_operands(node)
         operands[key] = tangent
         return contract(operands, new, lead + out, sizes + tangent.shape[:batch])
 
     def pull(self, node, source, key, ct, batch):
         labels, out, sizes, _ = node.params
         lead = tuple(range(len(sizes), len(sizes) + batch))
-        new, operands = list(labels), list(node.operands)
+        new, operands = list(labels), float_operands(node)
         new[key], operands[key] = lead + out, ct
         return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
 
@@ -149,6 +150,11 @@ def pad_rank(x: Node, batch: int, rank: int) -> Node:
     labels = tuple(range(x.ndim))
     units = tuple(range(x.ndim, x.ndim + missing))
     return contract([x], [labels], labels[:batch] + units + labels[batch:], x.shape + (1,) * missing)
+
+
+def float_operands(node: Node) -> list[Node]:
+    """The operands of an einsum beside whose flow there may be none: a sum of truth values alone is no number."""
+    return [o if o.dtype.kind == "f" else cast(o, node.dtype) for o in node.operands]
 
 
 def aligned(operands: Sequence[Node], batched: Sequence[bool], rank: int) -> list[Node]:

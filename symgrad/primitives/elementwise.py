@@ -16,6 +16,7 @@ import sympy
 
 from ..program.dims import broadcast
 from ..program.node import Node, emit
+from .casting import cast
 from .contraction import aligned, broadcast_product, gate, is_identity, pad_rank
 from .primitive import LITERAL, Primitive, literal, literal_value
 
@@ -172,46 +173,6 @@ def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple,
 def _is_float_gate(x: Node) -> bool:
     """True for a product in which zeros of an array win, which may be infinite elsewhere."""
     return x.primitive.name == "gate" and x.operands[0].dtype.kind != "b"
-
-
-class Cast(Primitive):
-    """A change of dtype; linear between floats."""
-
-    name = "cast"
-
-    def infer(self, operands, params):
-        return operands[0].shape, params[0], False
-
-    def masks(self, operands, params):
-        return operands[0].masked
-
-    def dependencies(self, node):
-        return super().dependencies(node) if node.dtype.kind == "f" else ()
-
-    def push(self, node, source, key, tangent, batch):
-        return cast(tangent, node.dtype)
-
-    def pull(self, node, source, key, ct, batch):
-        return cast(ct, source.dtype)
-
-    def lift(self, node, operands, batched, over):
-        return cast(operands[0], node.dtype)
-
-    def evaluate(self, params, *values):
-        return np.asarray(values[0]).astype(params[0])
-
-    def spell(self, node):
-        return f"cast[{node.dtype}]"
-
-
-CAST = Cast()
-
-
-def cast(node: Node, dtype: np.dtype) -> Node:
-    """``node`` as ``dtype``; the node itself where it already is, or is a Python scalar."""
-    if (node.dtype == dtype and not node.weak) or node.is_literal:
-        return node
-    return emit(CAST, (node,), (np.dtype(dtype),))
 
 
 def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:

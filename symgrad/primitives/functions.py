@@ -14,8 +14,9 @@ import sympy
 from sympy.codegen import cfunctions, numpy_nodes
 
 from ..program.node import Node
+from .casting import cast
 from .contraction import gate
-from .elementwise import SLOTS, Partial, Template, cast, register_function
+from .elementwise import SLOTS, Partial, Template, register_function
 from .primitive import CONSTANT, literal, literal_value
 
 A, B, C = SLOTS

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..program.dims import Dim, Shape
 from ..program.node import Node, active_graph, emit
+from .casting import cast
 from .contraction import EINSUM, contract, identity, scale, transpose
-from .elementwise import cast
 from .functions import add, subtract
 from .primitive import CONSTANT, Captured, Primitive, constant, literal
 from .reduction import cumulative_sum

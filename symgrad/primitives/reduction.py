@@ -13,8 +13,8 @@ import numpy as np
 
 from ..program.dims import Dim
 from ..program.node import Node, emit
+from .casting import cast
 from .contraction import contract, expand_behind, gate
-from .elementwise import cast
 from .functions import (
     add,
     divide,

@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 
 from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
-from ..primitives.elementwise import CAST
+from ..primitives.casting import CAST
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.node import Graph, Node, deactivate, emit

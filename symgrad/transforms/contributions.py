@@ -16,8 +16,8 @@ import numpy as np
 
 from ..compiled import CompiledFunction, Recorded
 from ..differentiation.reverse import active_nodes, cotangents_of
+from ..primitives.casting import cast
 from ..primitives.contraction import contract
-from ..primitives.elementwise import cast
 from ..primitives.functions import absolute, add
 from ..primitives.primitive import literal
 from ..program.node import Node

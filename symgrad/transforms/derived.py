@@ -29,8 +29,8 @@ from ..exporters import checked_format, export
 from ..kernels.kernel import Kernel, lower
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
+from ..primitives.casting import cast
 from ..primitives.contraction import contract
-from ..primitives.elementwise import cast
 from ..primitives.primitive import Captured, constant, literal
 from ..program.dims import is_concrete
 from ..program.node import Node, emit
@@ -474,7 +474,7 @@ def finished_as(node: Node | None, shape: tuple, dtype: np.dtype) -> Node:
     if node.is_literal:
         return constant(Captured(np.asarray(node.params[0], dtype)))
     if node.weak:
-        from ..primitives.elementwise import CAST
+        from ..primitives.casting import CAST
 
         return emit(CAST, (node,), (np.dtype(dtype),))
     return cast(node, dtype)

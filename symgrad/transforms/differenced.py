@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled import CompiledFunction, Entry
 from ..errors import SymgradError
 from ..finite_differences import differences
-from ..primitives.elementwise import Cast
+from ..primitives.casting import Cast
 from ..program.program import Program
 from ..tracing.tree import flatten, unflatten
 

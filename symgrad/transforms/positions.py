@@ -127,7 +127,7 @@ def split_aux(value: Any, has_aux: bool, caller: str) -> tuple[Any, tuple]:
 
 def checked_sens(sens: Any, outputs: Sequence[Node], caller: str) -> list[Node]:
     """The sensitivity of each output, of the output's shape and dtype."""
-    from ..primitives.elementwise import cast
+    from ..primitives.casting import cast
 
     leaves, _ = flatten(sens)
     if len(leaves) != len(outputs):

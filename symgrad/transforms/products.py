@@ -13,8 +13,8 @@ from ..differentiation.reverse import pull_back
 from ..errors import ArgumentError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
+from ..primitives.casting import cast
 from ..primitives.contraction import ones
-from ..primitives.elementwise import cast
 from ..program.node import Node
 from ..tracing.trace import as_node, current
 from ..tracing.tracer import Tracer

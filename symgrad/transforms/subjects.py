@@ -22,8 +22,8 @@ from ..kernels.kernel import lower, optimized
 from ..kernels.sparse import SparseBlock
 from ..named_dims import is_shapes, parameters_of
 from ..primitives import functions as f
+from ..primitives.casting import cast
 from ..primitives.contraction import contract
-from ..primitives.elementwise import cast
 from ..primitives.primitive import Captured, constant, literal
 from ..program.node import Node
 from ..program.program import Program

@@ -16,8 +16,8 @@ import numpy as np
 from ..compiled import Entry
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from ..named_dims import argument_names, declaration_of
+from ..primitives.casting import CAST
 from ..primitives.contraction import transpose
-from ..primitives.elementwise import CAST
 from ..primitives.lifting import Lifting
 from ..primitives.primitive import Captured, constant, literal_value
 from ..program.dims import Dim

@@ -16,8 +16,9 @@ from symgrad.kernels import block_backend, blocks, numpy_backend
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.regions import Region, find_regions, in_order
 from symgrad.primitives import functions as f
+from symgrad.primitives.casting import cast
 from symgrad.primitives.contraction import contract, gate, total
-from symgrad.primitives.elementwise import TEMPLATES, cast
+from symgrad.primitives.elementwise import TEMPLATES
 from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import Captured, constant, input_node, literal
 from symgrad.primitives.reduction import MAX, MIN

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM, GATE
-from ...primitives.elementwise import CAST, Template
+from ...primitives.elementwise import Template
 from ...primitives.identity import CUSTOM, MARK
 from ...primitives.reduction import CUMPROD, CUMSUM, MAX, MIN, PROD
 from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, as_index

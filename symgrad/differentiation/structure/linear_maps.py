@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...primitives.casting import cast
 from ...primitives.contraction import expand
-from ...primitives.elementwise import cast
 from ...primitives.identity import mark
 from ...primitives.linalg import (
     CHOLESKY,

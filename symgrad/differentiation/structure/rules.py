@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.contraction import EINSUM, GATE
-from ...primitives.elementwise import CAST, Template, cast, partial_factor
+from ...primitives.casting import CAST, cast
+from ...primitives.contraction import EINSUM, GATE, float_operands
+from ...primitives.elementwise import Template, partial_factor
 from ...primitives.functions import add, less, where
 from ...primitives.identity import MARK
 from ...primitives.primitive import CONSTANT, Captured, constant, dim_value
@@ -176,7 +177,7 @@ def _contracted(node: Node, key: int, term: Term, place: dict[int, Map], after: 
             place[i] = plain(Label(sizes[i]))
     factors = [
         at_maps(o, [place[i] for i in own])
-        for k, (o, own) in enumerate(zip(node.operands, labels, strict=True))
+        for k, (o, own) in enumerate(zip(float_operands(node), labels, strict=True))
         if k != key
     ]
     return [scaled(term, factors, [place[i] for i in after])]

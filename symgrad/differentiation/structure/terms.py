@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...primitives.casting import cast
 from ...primitives.contraction import EINSUM, contract, gate
-from ...primitives.elementwise import cast
 from ...primitives.functions import add
 from ...primitives.primitive import Captured, constant, dim_value, literal
 from ...primitives.selection import SCATTER, assemble, full, gather

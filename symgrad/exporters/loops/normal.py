@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM, Labels, transpose
-from ...primitives.elementwise import CAST
 from ...primitives.linalg import CHOLESKY
 from ...primitives.order import NAMED, pairwise_order
 from ...program.dims import Dim
