@@ -85,7 +85,7 @@ class NumexprWriter(Writer):
             self._texts[node] = text
             self.fresh.add(node)
         else:
-            self._evaluate(node, text, k)
+            self._evaluate(node, text, k, self._dying_buffer(node, k, [n for n in text.reads.values() if n]))
 
     def _text(self, node: Node, k: int) -> Text:
         parts = [self._operand(o, node) for o in node.operands]
@@ -95,7 +95,7 @@ class NumexprWriter(Writer):
             if not parts[largest].operations:
                 break
             operand = node.operands[largest]
-            self._evaluate(operand, parts[largest], k)
+            self._evaluate(operand, parts[largest], k, "")  # the other parts may read what it reads
             parts[largest] = self._operand(operand, node)
             combined = _combined(node, parts)
         return combined
@@ -124,10 +124,9 @@ class NumexprWriter(Writer):
         self.namespace[name] = dtype.type(value)
         return Text(name, {name: None})
 
-    def _evaluate(self, node: Node, text: Text, k: int) -> None:
+    def _evaluate(self, node: Node, text: Text, k: int, buffer: str | None) -> None:
         reads = ", ".join(f"{name!r}: {name}" for name in text.reads)
         self._texts.pop(node, None)
-        buffer = self._dying_buffer(node, k, [n for n in text.reads.values() if n is not None])
         out = f", out={buffer}" if buffer else ""
         self.names[node] = self.assign(f"evaluate({text.code!r}, {{{reads}}}{out})")
         self.fresh.add(node)

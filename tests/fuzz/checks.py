@@ -55,12 +55,17 @@ def _of_numpy(program: Program) -> Any:
 
 def bits(program: Program) -> None:
     """The value beside a gradient is NumPy's, to the bit, in shape and in dtype."""
+    values(program, 0.0)
+
+
+def values(program: Program, tolerance: float = 4e-3) -> None:
+    """The same, but for the last digits: of half precision, which may have been in use on the way."""
     want = _of_numpy(program)
     derivative = sg.value_and_grad(program.function, program.positions, backend="numpy")
     got, gradients = called(derivative, program)
     again, _ = called(derivative, program)
-    same_bits("value", got, want)
-    same_bits("value of a second call", again, want)
+    same_bits("value", got, want, tolerance)
+    same_bits("value of a second call", again, want, tolerance)
     like_arguments(program, gradients)
 
 
@@ -80,17 +85,21 @@ def like_arguments(program: Program, gradients: Any) -> None:
             raise Wrong(f"gradient by argument {k} is {shape}, the argument {x.dtype}{x.shape}")
 
 
-def same_bits(what: str, got: Any, want: Any) -> None:
-    """Arrays alike in every bit, or tuples of them; any NaN is like another."""
+def same_bits(what: str, got: Any, want: Any, tolerance: float = 0.0) -> None:
+    """Arrays alike in every bit, or within ``tolerance`` of their largest element; any NaN is like another."""
     for k, (a, b) in enumerate(zip(_parts(got), _parts(want), strict=True)):
         if isinstance(a, tuple) and isinstance(b, tuple):
-            same_bits(f"{what} {k}", a, b)
+            same_bits(f"{what} {k}", a, b, tolerance)
             continue
         a, b = np.asarray(a), np.asarray(b)
         if a.dtype != b.dtype or a.shape != b.shape:
             raise Wrong(f"{what} {k} is {a.dtype}{a.shape}, NumPy's {b.dtype}{b.shape}")
         same = (a == b) | (a != a) & (b != b)
         if b.dtype.kind == "f":
+            finite = np.isfinite(b)
+            size = np.max(np.abs(b), initial=0.0, where=finite)
+            with _quiet():
+                same |= finite & (np.abs(a - b) <= tolerance * size)
             same &= (np.signbit(a) == np.signbit(b)) | (a != a)
         if not np.all(same):
             at = tuple(int(i) for i in np.argwhere(~same)[0])

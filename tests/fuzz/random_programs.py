@@ -24,8 +24,13 @@ NAMES = re.compile(r"\b[vx]\d+\b")
 
 #: what makes far more elements, or lines, of many elements
 _GROWS = re.compile(
-    r"for |list|rest|sum\(\{a\}\)$|outer|diag|eye|kron|i,j->ij|convolve|trace|linalg|None\]|block|\{a\}\.T"
+    r"for |list|rest|tri[ul]|sum\(\{a\}\)$|outer|diag|eye|kron|i,j->ij|convolve|trace|linalg|None\]|block|\{a\}\.T"
 )
+
+#: what puts elements into row order, or writes among them: sums of what did not lie in it have other last digits
+_REORDERS = re.compile(r"copy|sort|einsum|\{w\}|empty_like")
+#: index arrays, of which NumPy may lay out the result in another order; and powers that are no squares
+_PICKS, _POWER = re.compile(r"\[[^\]]*(\[|array)"), re.compile(r"power|\*\* (?!2\b)")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,10 @@ class Draw:
     #: functions make of these beside smaller floats is another dtype, as the README says), integers, or not contiguous
     scalars: bool = True
     layouts: bool = True
+    #: whether steps are left out of which the last digits may be other ones than NumPy's, as the README says
+    exact: bool = True
+    #: whether the program is also called with arguments that do not lie in row order
+    transposed: bool = False
     #: whether special values (zeros with signs, NaN, infinities) and floating-point errors may occur
     special: bool = False
     #: whether what is written to may share memory with other values
@@ -56,7 +65,7 @@ LARGE = Draw(shapes=((), (120_000,), (1,), (300, 400), (400,), (300, 1), (1, 400
 #: loops of some length
 MEDIUM = Draw(shapes=((), (1, 1), (33,), (5, 33), (70, 3), (70, 1), (3,), (40, 40)), most=5_000)
 #: what differences are taken of: nothing is rounded to fewer digits on the way
-SMOOTH = Draw(families=tuple(f for f in FAMILIES if f not in ("cast", "view")), dtypes=("float64",))
+SMOOTH = Draw(families=tuple(f for f in FAMILIES if f not in ("cast", "view")), dtypes=("float64",), exact=False)
 
 
 @dataclass(frozen=True)
@@ -131,15 +140,17 @@ class _Growing:
     constants: dict[str, str] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
+    #: whether an argument is a Python float
+    takes_float: bool = False
 
     def program(self) -> Program:
-        takes_float = self.draw.scalars and self.r.random() < 0.2
-        if takes_float:
+        self.takes_float = self.draw.scalars and self.r.random() < 0.2
+        if self.takes_float:
             families = tuple(f for f in self.draw.families if f not in ("cast", "scalar"))
             self.draw = replace(self.draw, dtypes=("float64",), families=families)
         for k in range(self.r.choice([1, 1, 2, 2, 3])):
             self.arguments[f"x{k}"] = self._array(self.r.choice(self.draw.dtypes), argument=True)
-        if takes_float:
+        if self.takes_float:
             self.arguments[f"x{len(self.arguments)}"] = repr(round(self.r.uniform(-1.5, 1.5), 2))
         if self.draw.scalars and self.r.random() < 0.15:
             self.held.append(f"x{len(self.arguments)}")
@@ -210,9 +221,7 @@ class _Growing:
             family = self.r.choices(list(weights), list(weights.values()))[0]
             try:
                 template = self.r.choice(FAMILIES[family][1])
-                if self.draw.most > 10_000 and _GROWS.search(template):
-                    continue
-                if self.draw.special and "while" in template:  # infinity never gets smaller
+                if self._is_left_out(template):
                     continue
                 line = self._line(template, family)
                 self._try(line, family)
@@ -222,6 +231,24 @@ class _Growing:
                 self._tidy()
             else:
                 return
+
+    def _is_left_out(self, template: str) -> bool:
+        if self.draw.most > 10_000 and _GROWS.search(template):
+            return True
+        if self.draw.special and "while" in template:  # infinity never gets smaller
+            return True
+        return self.draw.exact and bool(_REORDERS.search(template)) and not self._lies_in_rows()
+
+    def _lies_in_rows(self) -> bool:
+        arrays = [v for v in self.values.values() if isinstance(v, np.ndarray)]
+        return not self.draw.transposed and all(v.flags.c_contiguous for v in arrays)
+
+    def _has_other_digits(self, line: Line, value: Any) -> bool:
+        if _POWER.search(line.text) and not all(np.ndim(self.values[n]) for n in line.reads):
+            return True
+        is_new = isinstance(value, np.ndarray) and value.base is None
+        laid_out = is_new and not value.flags.c_contiguous
+        return (laid_out or self.draw.transposed) and bool(_PICKS.search(line.text))
 
     def _try(self, line: Line, family: str) -> None:
         with self._warnings():
@@ -233,6 +260,8 @@ class _Growing:
         if value.dtype.kind == "f" and not self.draw.special and not np.abs(value).max(initial=0) <= self.draw.largest:
             raise _Unfit
         if isinstance(self.values[target], (list, tuple)):
+            raise _Unfit
+        if self.draw.exact and self._has_other_digits(line, self.values[target]):
             raise _Unfit
         self.lines.append(line)
         self._tidy()

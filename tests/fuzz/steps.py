@@ -9,7 +9,7 @@ ELEMENTWISE = [
     "np.sin({a})", "np.cos({a}) * {s}", "np.tanh({a})", "np.arctan({a})", "np.exp(-{a} * {a})", "np.exp({a} * 0.3)",
     "np.log1p({a} ** 2)", "np.log(1 + np.exp({a}))", "np.log({s} + {a} ** 2)", "np.sqrt(1.0 + {a} * {a})",
     "np.sqrt(1 + ({s} * {a}) ** 2)", "1 / (2 + np.cos({a}))", "1 / (1 + np.exp(-{a}))", "{a} ** 2", "{a} ** 3 * 0.1",
-    "np.abs({a}) ** 1.5", "(1.5 + {a} * {a}) ** -0.5", "(2 + {a} ** 2) ** {a}", "np.square({a}) - {s}", "-{a}",
+    "(0.1 + np.abs({a})) ** 1.5", "(1.5 + {a} * {a}) ** -0.5", "(2 + {a} ** 2) ** {a}", "np.square({a}) - {s}", "-{a}",
     "{s} - {a}", "{a} / {s}", "{a} * {s} + {t}", "({a} - {s}) / {t}", "np.abs({a})", "abs({a}) * {a}",
     "np.sign({a}) * {a}", "np.maximum({a}, 0)", "np.maximum({a}, {s})", "np.minimum({a}, {s}) * {t}",
     "np.clip({a}, -0.4, 0.6)", "np.where({a} > {s}, {a} * 2, np.sin({a}))", "np.where({a} < 0, 0.0, {a} ** 2)",
@@ -40,7 +40,7 @@ REDUCE = [
     "np.sqrt(np.sum({a} ** 2, axis={x}) + 1)", "np.log(np.sum(np.exp({a}), axis={x}))",
     "np.exp({a}) / np.sum(np.exp({a}), axis={x}, keepdims=True)", "np.sum({a}, axis={x}, dtype=np.float64)",
     "sum({a})", "np.average({a}, axis={x})", "np.ptp({a}, axis={x})", "np.add.reduce({a}, axis={x})",
-    "np.nansum({a}, axis={x})", "np.sum({a}, initial={s})", "np.max({a} * {b})", "np.sum({a} * {b}, axis={x})",
+    "np.nansum({a}, axis={x})", "np.max({a} * {b})", "np.sum({a} * {b}, axis={x})",
     "max({a}.ravel()[:3])",
 ]  # fmt: skip
 SHAPE = [
@@ -79,7 +79,7 @@ LINALG = [
     "np.linalg.solve({a} @ {a}.T + 2 * np.eye({a}.shape[0]), {a})",
     "np.linalg.inv({a} @ {a}.T + 2 * np.eye({a}.shape[0]))", "np.linalg.det({a} @ {a}.T + np.eye({a}.shape[0]))",
     "np.linalg.slogdet({a} @ {a}.T + np.eye({a}.shape[0]))[1]",
-    "np.linalg.cholesky({a} @ {a}.T + np.eye({a}.shape[0]))", "np.linalg.norm({a}, axis=-1)",
+    "np.linalg.cholesky({a} @ np.swapaxes({a}, -1, -2) + np.eye({a}.shape[-2]))", "np.linalg.norm({a}, axis=-1)",
     "np.linalg.norm({a}, 'fro')", "np.linalg.matrix_power({a} @ {a}.T, 2)", "np.linalg.norm({a}, 1)",
     "np.linalg.norm({a}, np.inf)",
 ]  # fmt: skip

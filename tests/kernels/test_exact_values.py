@@ -122,3 +122,15 @@ def test_functions_of_python_floats_give_way_to_smaller_floats():
     np.testing.assert_allclose(value, function(x, 0.3), rtol=1e-6)
     wide = x.astype(np.float64)
     np.testing.assert_array_equal(sg.symbolic(function, backend="numpy")(wide, 0.3), function(wide, 0.3), strict=True)
+
+
+def picked(x):
+    y = x[..., [0, 2, 1]]
+    return scaled(y)
+
+
+@pytest.mark.parametrize("function", [picked, lambda x: x * np.sum(x, axis=0, initial=0.3)])
+def test_sums_that_may_differ_in_the_last_digits(function):
+    traced = sg.symbolic(function, backend="numpy")
+    for x in np.random.default_rng(0).normal(size=(20, 30, 3)):
+        np.testing.assert_allclose(traced(x), function(x), rtol=1e-12)

@@ -164,6 +164,18 @@ def test_numexpr_strings_stay_below_its_limits():
     np.testing.assert_allclose(symgrad.grad(many, backend="numexpr")(*arrays), expected, rtol=1e-10)
 
 
+def test_what_numexpr_computes_on_its_own_for_a_long_string_stands_in_nothing_that_the_rest_reads():
+    def function(x):
+        v = np.logaddexp(x, np.log2(2 + x**2))
+        v[1:] = v[:-1]
+        return v
+
+    x = np.linspace(-1.0, 1.0, 20_000)
+    np.testing.assert_allclose(
+        symgrad.grad(function, backend="numexpr")(x), symgrad.grad(function, backend="numpy")(x), rtol=1e-12
+    )
+
+
 def test_auto_cuts_only_large_arrays_into_blocks():
     g = symgrad.grad(lambda x: np.sum(np.exp(np.sin(x)) * np.tanh(x)))
     for n, cut in ((10, False), (100_000, True), (10, False)):
