@@ -29,8 +29,10 @@ _GROWS = re.compile(
 
 #: what puts elements into row order, or writes among them: sums of what did not lie in it have other last digits
 _REORDERS = re.compile(r"copy|sort|einsum|\{w\}|empty_like")
-#: index arrays, of which NumPy may lay out the result in another order; and powers that are no squares
-_PICKS, _POWER = re.compile(r"\[[^\]]*(\[|array)"), re.compile(r"power|\*\* (?!2\b)")
+#: index arrays, of which NumPy may lay out the result in another order
+_PICKS = re.compile(r"\[[^\]]*(\[|array)")
+#: powers that are no squares, of which the last digit is another one for numbers; sums, for these the sign of zero
+_OF_NUMBERS = re.compile(r"power|\*\* (?!2\b)|sum|mean|average|reduce")
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ class _Growing:
         return not self.draw.transposed and all(v.flags.c_contiguous for v in arrays)
 
     def _has_other_digits(self, line: Line, value: Any) -> bool:
-        if _POWER.search(line.text) and not all(np.ndim(self.values[n]) for n in line.reads):
+        if _OF_NUMBERS.search(line.text) and not all(np.ndim(self.values[n]) for n in line.reads):
             return True
         is_new = isinstance(value, np.ndarray) and value.base is None
         laid_out = is_new and not value.flags.c_contiguous

@@ -212,3 +212,15 @@ def test_an_index_array_without_axes_names_one_element(backend):
         assert gradient.tolist() == [0.0, 3.0, 0.0]
         assert symgrad.grad(take, backend=backend)(x).tolist() == [0.0, 1.0, 0.0]
         assert symgrad.jacobian(take, backend=backend)(x).tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("flag", [np.bool_(True), np.bool_(False), np.array(True)], ids=repr)
+def test_a_truth_value_that_picks_from_a_plain_array_is_a_mask(flag):
+    table = np.arange(6.0).reshape(2, 3)
+
+    def fn(x, flag):
+        return x * table[flag]
+
+    np.testing.assert_array_equal(symgrad.symbolic(fn)(2.0, flag), fn(2.0, flag), strict=True)
+    with pytest.raises(TracingError, match="truth value cannot be used as an index"):
+        symgrad.symbolic(lambda x, flag: x * [1.0, 2.0][flag])(2.0, flag)
