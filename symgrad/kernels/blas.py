@@ -93,6 +93,7 @@ class Threads:
             if now >= self._until:
                 self._divisor = max(1, self._divisor // 2)
                 self._tried, self._until = now, now + self._pause
+                self._lost = _MAX_LOST / 2
             if self._divisor == 1:
                 return _ALL
             if not self._limited:

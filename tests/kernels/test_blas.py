@@ -71,6 +71,15 @@ def test_threads_are_halved_while_products_are_held_up_and_come_back(machine, th
     assert machine.seen[-1] == 4
 
 
+def test_threads_that_came_back_are_not_lost_by_a_few_slower_calls(machine, threads):
+    held_up(machine, threads)
+    machine.now += 5.0
+    for k in range(200):
+        machine.held_up = 0.003 if k % 8 == 0 else 0.0
+        threads.run(machine.product, WORK, A, B)
+    assert machine.seen == [4] * 200
+
+
 def test_what_trying_again_costs_stays_small(machine, threads):
     threads.run(machine.product, WORK, A, B)
     machine.held_up, machine.seen = 0.2, []
