@@ -12,6 +12,7 @@ import numpy as np
 import sympy
 
 from ..errors import BackendError, ShapeError
+from ..passes.cofactors import join_cofactors
 from ..passes.constants import fold_constants
 from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
@@ -153,7 +154,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     """
     check_backend(backend)
     keep_freed()
-    ready = fold_constants(optimized(program))
+    ready = fold_constants(optimized(join_cofactors(program)))
     if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
         if backend in ("auto", "native"):
             return _fastest(ready, backend, lambda: _lowered(ready, backend, {}))

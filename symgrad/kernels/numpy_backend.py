@@ -18,6 +18,7 @@ from ..errors import BackendError
 from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Template
 from ..primitives.functions import add, power, reciprocal, square
+from ..primitives.linalg import cofactors
 from ..primitives.order import NAMED
 from ..primitives.selection import ASSEMBLE
 from ..primitives.spelling import self_dot, shared_axes
@@ -72,6 +73,7 @@ class Writer:
             "nan": float("nan"),
             "empty": empty,
             "gate": runtime.gate,
+            "cofactors": cofactors,
             "in_order": runtime.in_order,
             "gram": runtime.gram,
             "self_dot": self_dot,
@@ -493,6 +495,7 @@ _STATEMENTS = {
     "inverse": _factored("inv"),
     "solve": _solve,
     "determinant": _factored("det"),
+    "cofactor": lambda w, n, x, d: (f"cofactors({x}, {d})", True),
     "log_determinant": _factored("slogdet", "[1]"),
     "determinant_sign": _factored("slogdet", "[0]"),
     "cholesky": _cholesky,

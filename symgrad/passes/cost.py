@@ -19,7 +19,7 @@ from ..program.node import Node
 #: seconds an operation of a matrix product, an elementwise operation, a byte written, and a call take
 _PRODUCT, _ELEMENT, _BYTE, _CALL = 3e-11, 5e-10, 2e-10, 1e-6
 _FREE = {"input", "constant", "literal", "dim", "slice", "reshape", "mark", "stop_gradient", "custom"}
-_CUBIC = {"inverse", "solve", "determinant", "log_determinant", "cholesky"}
+_CUBIC = {"inverse", "solve", "determinant", "log_determinant", "cholesky", "cofactor"}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Axes before the last two are stacked, as NumPy has them. The rules are contractions with the inverse, so an
 identity that seeds a Jacobian goes through as labels; a solve whose seed is an array solves for its columns. A
-matrix that is singular raises NumPy's ``LinAlgError`` where the value or the derivative needs its inverse.
+matrix that is singular raises NumPy's ``LinAlgError`` where the value or the derivative needs its inverse; that of
+its determinant does not (``passes/cofactors.py``), but the second does.
 """
 
 from __future__ import annotations
@@ -105,6 +106,40 @@ class Determinant(Primitive):
         return np.linalg.det(values[0])
 
 
+class Cofactor(Primitive):
+    """``cof A = det A · A⁻ᵀ`` of a matrix and its determinant, in kernels alone; defined for every matrix."""
+
+    name = "cofactor"
+
+    def infer(self, operands, params):
+        return operands[0].shape, _dtype(operands), False
+
+    def evaluate(self, params, *values):
+        return cofactors(*values)
+
+
+def cofactors(matrix: np.ndarray, determinant: np.ndarray) -> np.ndarray:
+    """The matrix of cofactors; of ``U Σ Vᵀ`` it is ``det U · det V · U cof Σ Vᵀ``, where there is no inverse.
+
+    The source is G. W. Stewart, On the adjugate matrix, Linear Algebra and its Applications 283 (1998).
+
+    >>> cofactors(np.array([[1.0, 2.0], [2.0, 4.0]]), np.array(0.0))
+    array([[ 4., -2.],
+           [-2.,  1.]])
+    """
+    try:
+        with np.errstate(all="ignore"):
+            made = np.swapaxes(np.linalg.inv(matrix), -1, -2) * np.asarray(determinant)[..., None, None]
+        if np.all(np.isfinite(made)) or not np.all(np.isfinite(matrix)):
+            return made
+    except np.linalg.LinAlgError:
+        pass
+    left, values, right = np.linalg.svd(matrix)
+    others = np.where(np.eye(values.shape[-1], dtype=bool), 1, values[..., None, :])
+    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))[..., None, None]
+    return sign * ((left * np.prod(others, axis=-1)[..., None, :]) @ right)
+
+
 class LogDeterminant(Determinant):
     """The ``logabsdet`` of ``np.linalg.slogdet``: ``d log|det A| = tr(A⁻¹ dA)``."""
 
@@ -180,6 +215,7 @@ class Cholesky(Primitive):
 
 INVERSE, SOLVE, CHOLESKY = Inverse(), Solve(), Cholesky()
 DETERMINANT, LOG_DETERMINANT, DETERMINANT_SIGN = Determinant(), LogDeterminant(), DeterminantSign()
+COFACTOR = Cofactor()
 
 
 def inverse(x: Node) -> Node:

@@ -214,14 +214,64 @@ def test_a_singular_matrix_has_no_value(name):
         sg.grad(FUNCTIONS[name])(*args)
 
 
-@pytest.mark.parametrize("name", ["determinant", "log_determinant"])
-def test_a_singular_matrix_has_no_gradient(name):
+def test_log_det_of_a_singular_matrix_has_no_gradient():
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(sg.symbolic(FUNCTIONS[name])(SINGULAR), FUNCTIONS[name](SINGULAR))
+        assert sg.symbolic(FUNCTIONS["log_determinant"])(SINGULAR) == -np.inf
+    for args in (SINGULAR, np.stack([np.eye(2), SINGULAR])):
+        with pytest.raises(np.linalg.LinAlgError):
+            sg.grad(FUNCTIONS["log_determinant"])(args)
+
+
+def of_rank(n, rank, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(-3, 4, (n, rank)).astype(float) @ rng.integers(-3, 4, (rank, n)).astype(float)
+
+
+#: of whole numbers, so that they are singular to the bit, or by rounding alone
+SINGULAR_MATRICES = {
+    "rank 1 of 2": SINGULAR,
+    "rank 2 of 3": of_rank(3, 2),
+    "rank 4 of 5": of_rank(5, 4, 2),
+    "rank 1 of 4": of_rank(4, 1),
+    "zeros": np.zeros((3, 3)),
+    "one zero": np.zeros((1, 1)),
+    "rounded": np.array([[0.1, 0.2], [0.3, 0.6]]),
+    "stack": np.stack([np.eye(2), SINGULAR, np.zeros((2, 2))]),
+    "not singular": np.diag([2.0, 3.0, 0.5]) + 0.1,
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR_MATRICES)
+@pytest.mark.parametrize("backend", ["numpy", "auto", "numexpr", "native"])
+def test_det_of_a_singular_matrix_has_a_derivative(name, backend):
+    a = SINGULAR_MATRICES[name]
+    n = a.shape[-1]
+
+    def function(a):
+        return np.sum(np.linalg.det(a) * 2.0)
+
+    want = np.zeros(a.shape)
+    for index in np.ndindex(a.shape):  # a complex step is exact: the determinant is a polynomial
+        moved = a.astype(complex)
+        moved[index] += 1e-30j
+        want[index] = 2.0 * np.sum(np.linalg.det(moved)).imag / 1e-30
+    scale = 1e-11 * max(1.0, np.max(np.abs(a))) ** (n - 1)
+    v = np.random.default_rng(1).normal(size=a.shape)
+    np.testing.assert_allclose(sg.grad(function, backend=backend)(a), want, atol=scale)
+    np.testing.assert_allclose(sg.jvp(function, (a,), (v,))[1], np.sum(want * v), atol=10 * scale)
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(sg.jacobian(function, mode=mode, backend=backend)(a), want, atol=scale)
+
+
+def test_det_of_a_singular_matrix_of_what_is_no_number_and_its_second_derivative():
+    assert np.all(np.isnan(sg.grad(np.linalg.det)(np.full((2, 2), np.nan))))
+    named = sg.grad(sg.named(np.linalg.det, a="n n"))
+    np.testing.assert_allclose(named(SINGULAR), [[4.0, -2.0], [-2.0, 1.0]], atol=1e-14)
+    got = sg.grad(np.linalg.det)(SINGULAR.astype(np.float32))
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, [[4.0, -2.0], [-2.0, 1.0]], atol=1e-5)
     with pytest.raises(np.linalg.LinAlgError):
-        sg.grad(FUNCTIONS[name])(SINGULAR)
-    with pytest.raises(np.linalg.LinAlgError):
-        sg.grad(FUNCTIONS[name])(np.stack([np.eye(2), SINGULAR]))
+        sg.hessian(np.linalg.det)(SINGULAR)
 
 
 def test_an_indefinite_matrix_has_no_factor():
