@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from .tracer import FUNCTIONS, Tracer
 
 _KNOTS = np.array([-2.5, -1.0, 0.25, 2.0])
 _ANGLES = np.array([10.0, 350.0, 100.0, 200.0])
+#: coefficients of a polynomial that is computed step by step, as NumPy does
+_MAX_STEPS = 256
 
 
 @implements(
@@ -82,9 +85,29 @@ def _polyval(p, x):
     coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
     if not coefficients.ndim:
         raise ShapeError(at_user_line("np.polyval takes a vector of coefficients, not a number"))
+    if len(coefficients) > _MAX_STEPS and {coefficients.dtype.kind, at.dtype.kind} == {"f"}:
+        return _in_groups(coefficients, at)
     value: Any = np.zeros_like(at)
     for c in coefficients:
         value = value * at + c
+    return value
+
+
+def _in_groups(coefficients: Tracer, at: Tracer) -> Any:
+    """A polynomial of so many coefficients that one step for each would be too many: √n steps for √n at a time.
+
+    ``Σ_b q_b(x) xᵐᵇ``, where the ``q_b`` are one product of the coefficients, in rows of ``m``, with the powers below
+    ``m`` (M. S. Paterson and L. J. Stockmeyer, SIAM Journal on Computing 2, 1973).
+    """
+    count = len(coefficients)
+    m = math.isqrt(count)
+    rows = np.concatenate([np.zeros(-count % m, coefficients.dtype), coefficients]).reshape(-1, m)
+    column = at[..., None]
+    powers = np.cumprod(np.concatenate([np.ones_like(column), np.broadcast_to(column, (*at.shape, m))], -1), -1)
+    parts = powers[..., m - 1 :: -1] @ rows.T
+    value, step = parts[..., 0], powers[..., m]
+    for k in range(1, rows.shape[0]):
+        value = value * step + parts[..., k]
     return value
 
 

@@ -7,6 +7,8 @@ import symgrad as sg
 from symgrad.errors import TracingError
 from symgrad.kernels.kernel import lower
 
+RNG = np.random.default_rng(6)
+
 
 def test_interp_by_its_knots_is_refused():
     xp, fp = np.array([0.0, 1.0]), np.array([1.0, 2.0])
@@ -50,3 +52,31 @@ def test_interp_at_a_number_by_the_values_of_the_knots():
     gradient = sg.grad(lambda y: np.interp(at, knots, y))(np.ones(4))
     wanted = [np.interp(at, knots, row) for row in np.eye(4)]
     np.testing.assert_allclose(gradient, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("count", [256, 257, 300, 1000])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3)])
+@pytest.mark.parametrize("backend", ["numpy", "native"])
+def test_polynomials_of_many_coefficients(count, shape, backend):
+    p, x = RNG.normal(size=count), RNG.uniform(-1, 1, shape)
+    x.flat[:1] = 0.0
+    by_p, by_x = sg.grad(np.polyval, (0, 1), backend=backend)(p, x)
+    value = sg.symbolic(np.polyval, backend=backend)(p, x)
+    np.testing.assert_allclose(value, np.polyval(p, x), rtol=1e-11, atol=1e-13)
+    complex_step = np.polyval(p, x + 1e-30j).imag / 1e-30
+    np.testing.assert_allclose(by_x, complex_step, rtol=1e-10, atol=1e-10)
+    places = RNG.integers(0, count, 20)
+    of_units = [np.sum(np.polyval(unit, x)) for unit in np.eye(count)[places]]  # it is linear in its coefficients
+    np.testing.assert_allclose(by_p[places], of_units, rtol=1e-11, atol=1e-13)
+
+
+def test_polynomials_of_whole_numbers_are_numpys():
+    p, x = np.arange(300) % 7, np.array([0, 1, -1, 2])
+    np.testing.assert_array_equal(sg.symbolic(np.polyval)(p, x), np.polyval(p, x), strict=True)
+
+
+def test_polynomials_take_steps_for_the_root_of_their_coefficients():
+    def bindings(count):
+        return len(sg.grad(np.polyval, 1).program(np.ones(count), np.float64(0.5)).bindings)
+
+    assert bindings(10_000) < 2.5 * bindings(2_500)
