@@ -114,6 +114,9 @@ class Cofactor(Primitive):
     def infer(self, operands, params):
         return operands[0].shape, _dtype(operands), False
 
+    def lift(self, node, operands, batched, over):
+        return emit(self, tuple(over.complete(operands, batched)))
+
     def evaluate(self, params, *values):
         return cofactors(*values)
 
