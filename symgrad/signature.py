@@ -271,3 +271,13 @@ class _Equal:
         return self.value is other.value or bool(
             self.value == other.value and attributes_of(self.value) == attributes_of(other.value)
         )
+
+
+def called_name(function: Any) -> str:
+    """What a function or a Cell is called; ``f`` where it has no name.
+
+    >>> called_name(lambda x: x), called_name(called_name)
+    ('f', 'called_name')
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    return "f" if name == "<lambda>" else name

@@ -16,7 +16,8 @@ from symgrad.closed_form.formulas import Formulas, formulas
 from symgrad.closed_form.latex import MOST_CHARACTERS, aligned
 from symgrad.compiled import Entry, argument_names
 from symgrad.errors import ResultTooLarge
-from symgrad.transforms.derived import DerivedFunction, called_name
+from symgrad.signature import called_name
+from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
 

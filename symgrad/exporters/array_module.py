@@ -11,7 +11,7 @@ from typing import Any
 from ..passes.constants import fold_constants
 from ..program.node import Node
 from ..program.program import Program
-from . import arguments, module_check, plain_values, python_source, sparse_results
+from . import arguments, header, module_check, plain_values, python_source, sparse_results
 from .arguments import Leaf, Parameter, Taken
 from .array_source import OPERATORS, ArrayWriter
 from .naming import target_names
@@ -125,7 +125,7 @@ class Module:
             "Run as a program it checks itself.",
             '"""',
             "",
-            *python_source.comment_header(subject),
+            *header.python_comment(subject),
             "",
             *imports,
             *(["", *constants] if constants else []),

@@ -36,6 +36,11 @@ def lines(subject: Subject, origins: bool = True) -> list[str]:
     return [_harmless(line) for line in _wrapped(subject, origins_of(subject) if origins else {})]
 
 
+def python_comment(subject: Subject) -> list[str]:
+    """The header as comments of Python."""
+    return [f"# {line}" for line in lines(subject)]
+
+
 def conventions(subject: Subject) -> list[str]:
     """What was chosen where the function has no derivative, as far as it concerns its operations."""
     return [text for names, text in _CONVENTIONS.items() if not subject.facts.primitives.isdisjoint(names)]

@@ -18,7 +18,7 @@ from ..program.facts import HOLDS, spelled_fact
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.tree import LEAF
-from . import header, plain_values
+from . import plain_values
 from .subject import Subject
 
 _WIDTH = 110
@@ -103,11 +103,6 @@ def captured(node: Node) -> np.ndarray:
             "source; make it an argument of the function."
         )
     return value
-
-
-def comment_header(subject: Subject) -> list[str]:
-    """The facts of the export as comment lines."""
-    return [f"# {line}" for line in header.lines(subject)]
 
 
 def shape_text(shape: Sequence[Any]) -> str:

@@ -17,7 +17,7 @@ from ..closed_form.entries import entry_names
 from ..closed_form.index_form import constant_names
 from ..closed_form.symbols import safe_names
 from ..program.program import Program
-from . import module_check, python_source, sympy_values
+from . import header, module_check, python_source, sympy_values
 from .naming import target_names
 from .subject import Subject
 from .sympy_code import MODULES, OF_WHOLE_ARRAYS, Code
@@ -46,7 +46,7 @@ def script(subject: Subject, made: SympyObjects) -> str:
         subject = replace(subject, checked=lambda: "the arrays are too large for sums one element at a time")
     return "\n".join(
         [
-            *python_source.comment_header(subject),
+            *header.python_comment(subject),
             f'"""{python_source.plain_label(subject.title[0].upper() + subject.title[1:])}, as formulas of sympy."""',
             "",
             "import itertools",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..program.dims import Dim, normal
@@ -15,13 +13,10 @@ from .reduction import cumulative_sum
 from .selection import SCATTER, gather
 from .shaping import reshape
 
-if TYPE_CHECKING:
-    from .lifting import Lifting
-
 _INDEX = np.dtype(np.intp)
 
 
-def lifted_gather(x: Node, index: Node, batched: bool, axis: int, over: Lifting) -> Node:
+def gather_of_examples(x: Node, index: Node, batched: bool, axis: int, examples: Dim) -> Node:
     """The gather along ``axis`` of an example of ``x`` by indices that lead with the examples."""
     places = index.ndim - 1
     if not batched:  # the examples are where the indices are
@@ -29,21 +24,21 @@ def lifted_gather(x: Node, index: Node, batched: bool, axis: int, over: Lifting)
         return transpose(made, (axis, *range(axis), *range(axis + 1, made.ndim)))
     first = transpose(x, (0, axis + 1, *[k for k in range(1, x.ndim) if k != axis + 1]))
     dim = first.shape[1]
-    rows = reshape(first, (normal(over.size * dim), *first.shape[2:]))
-    made = gather(rows, _rows(index, dim, over.size), 0)
+    rows = reshape(first, (normal(examples * dim), *first.shape[2:]))
+    made = gather(rows, _rows(index, dim, examples), 0)
     before = range(1 + places, 1 + places + axis)
     after = range(1 + places + axis, made.ndim)
     return transpose(made, (0, *before, *range(1, 1 + places), *after))
 
 
-def lifted_scatter(y: Node, index: Node, axis: int, dim: Dim, over: Lifting) -> Node:
+def scatter_of_examples(y: Node, index: Node, axis: int, dim: Dim, examples: Dim) -> Node:
     """The scatter along ``axis`` of an example of ``y``; both operands lead with the examples."""
     places = index.ndim - 1
     indexed = range(1 + axis, 1 + axis + places)
     rest = [k for k in range(1, y.ndim) if k not in indexed]
     first = transpose(y, (0, *indexed, *rest))
-    made = emit(SCATTER, (first, _rows(index, dim, over.size)), (0, normal(over.size * dim)))
-    split = reshape(made, (over.size, dim, *made.shape[1:]))
+    made = emit(SCATTER, (first, _rows(index, dim, examples)), (0, normal(examples * dim)))
+    split = reshape(made, (examples, dim, *made.shape[1:]))
     return transpose(split, (0, *range(2, 2 + axis), 1, *range(2 + axis, split.ndim)))
 
 

@@ -12,6 +12,7 @@ from ..errors import ProgramError
 from ..program.dims import Dim
 from ..program.node import Node, originating
 from .contraction import expand
+from .indexed_examples import gather_of_examples, scatter_of_examples
 from .primitive import EXAMPLE
 
 
@@ -62,6 +63,14 @@ class Lifting:
     def repeated(self, node: Node) -> Node:
         """``node`` once for each example."""
         return expand(node, (self.size, *node.shape))
+
+    def gathered(self, x: Node, index: Node, batched: bool, axis: int) -> Node:
+        """The gather along ``axis`` of each example of ``x``, by indices of its own."""
+        return gather_of_examples(x, index, batched, axis, self.size)
+
+    def scattered(self, y: Node, index: Node, axis: int, dim: Dim) -> Node:
+        """The scatter along ``axis`` of each example of ``y``, by indices of its own."""
+        return scatter_of_examples(y, index, axis, dim, self.size)
 
     def complete(self, operands: Sequence[Node], batched: Sequence[bool]) -> list[Node]:
         """Operands of which those that are the same for all examples are repeated."""

@@ -147,12 +147,10 @@ class Gather(Primitive):
         return emit(SCATTER, (ct, node.operands[1]), (axis + batch, source.shape[axis]))
 
     def lift(self, node, operands, batched, over):
-        from .indexed_examples import lifted_gather
-
         x, index = operands
         if not batched[1]:
             return gather(x, index, node.params[0] + 1)
-        return lifted_gather(x, index, batched[0], node.params[0], over)
+        return over.gathered(x, index, batched[0], node.params[0])
 
     def evaluate(self, params, *values):
         return np.take(values[0], values[1], axis=params[0])
@@ -182,13 +180,11 @@ class Scatter(Primitive):
         return gather(ct, node.operands[1], node.params[0] + batch)
 
     def lift(self, node, operands, batched, over):
-        from .indexed_examples import lifted_scatter
-
         axis, dim = node.params
         if not batched[1]:
             return emit(SCATTER, operands, (axis + 1, dim))
         y, index = over.complete(operands, batched)
-        return lifted_scatter(y, index, axis, dim, over)
+        return over.scattered(y, index, axis, dim)
 
     def evaluate(self, params, *values):
         y, index, (axis, dim) = np.asarray(values[0]), values[1], params

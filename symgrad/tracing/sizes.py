@@ -26,6 +26,8 @@ class Size:
     """The size of a named dim, or a whole expression of some. Made by ``x.shape``, never by users."""
 
     __slots__ = ("dim",)
+    #: what a node is beside arrays, floats and NumPy functions; the tracer says so, whose shape is made of sizes
+    traced: Callable[[Node], Any]
 
     def __init__(self, dim: sympy.Expr) -> None:
         self.dim = dim
@@ -181,9 +183,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _traced(value: Any) -> Any:
-    from .tracer import Tracer  # which shows its shape in sizes
-
-    return Tracer(value._symgrad_node) if isinstance(value, Size) else value
+    return Size.traced(value._symgrad_node) if isinstance(value, Size) else value
 
 
 def _computed(operate: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

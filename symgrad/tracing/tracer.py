@@ -23,7 +23,7 @@ from ..program.dims import size
 from ..program.node import Node
 from . import indexing, views
 from .library_calls import refuse_library_call
-from .sizes import shown, shown_shape
+from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, current, plain_array, running, stands_for_number
 from .views import Along
 
@@ -521,6 +521,7 @@ class Tracer:
         raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad."))
 
 
+Size.traced = staticmethod(Tracer)
 _METHOD_FUNCTIONS: dict[str, Callable] = {
     name: getattr(np, name)
     for name in (

@@ -425,16 +425,6 @@ class DerivedFunction(Importable):
         return f"<{self.__name__}>"
 
 
-def called_name(function: Any) -> str:
-    """What a function or a Cell is called; ``f`` where it has no name.
-
-    >>> called_name(lambda x: x), called_name(called_name)
-    ('f', 'called_name')
-    """
-    name = getattr(function, "__name__", type(function).__name__)
-    return "f" if name == "<lambda>" else name
-
-
 def notebook_room(name: str) -> Any:
     """A part of ``symgrad_notebook``, imported where it is asked for and nowhere else."""
     try:

@@ -27,6 +27,7 @@ from ..primitives.contraction import contract
 from ..primitives.primitive import Captured, constant, literal
 from ..program.node import Node
 from ..program.program import Program
+from ..signature import called_name
 from .differenced import Differenced
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def subject_of(
                 "a part of it; pass example arguments, for whose ints the export then is."
             )
     program, conditions, traced = _guarded(entry)
-    called = safe_name(_called(derived))
+    called = safe_name(called_name(derived.underlying))
     name = safe_name(f"{derived.verb}_{called}")
 
     def checked() -> Check | str:
@@ -142,12 +143,6 @@ def _sparse_subject(dense: Subject, derived: DerivedFunction, args: tuple, kwarg
         as_sparse=None,
         assembled=outcomes,
     )
-
-
-def _called(derived: DerivedFunction) -> str:
-    from .derived import called_name
-
-    return called_name(derived.underlying)
 
 
 def _arguments(derived: DerivedFunction, entry: Entry) -> list[Argument]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import MissingPart
+from symgrad.signature import called_name
 from symgrad.tracing.tree import tree_map
-from symgrad.transforms.derived import called_name
 from symgrad.transforms.jacobian import JacobianFunction
 
 from ..errors import one_line

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 
 from ..coalescing import Newest
-from .explorer import Explorer
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
 
 _HERE = pathlib.Path(__file__).parent
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 from IPython.core.getipython import get_ipython
@@ -13,7 +13,9 @@ from symgrad.errors import SymgradError
 
 from .details import details
 from .folding import FOLDS
-from .picture import Picture
+
+if TYPE_CHECKING:
+    from .picture import Picture
 
 _HERE = pathlib.Path(__file__).parent
 

@@ -16,8 +16,9 @@ from symgrad.passes.sizes import at_sizes
 from symgrad.program.dims import is_concrete
 from symgrad.program.node import Node
 from symgrad.program.program import Program
+from symgrad.signature import called_name
 from symgrad.tracing.provenance import SourceLine
-from symgrad.transforms.derived import DerivedFunction, called_name
+from symgrad.transforms.derived import DerivedFunction
 
 from ..structure import array_shapes, result_names
 from .loops import Loops, loops_of
