@@ -574,13 +574,20 @@ def _own(made: Any, args: Any) -> Any:
     return Tracer(made._symgrad_node)
 
 
+def _may_be_array(node: Node) -> bool:
+    """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
+    return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
+
+
 def _in_place(name: str) -> Callable[[Tracer, Any], Tracer]:
     operate = getattr(operator, name)
 
     def method(self: Tracer, other: Any) -> Tracer:
         result = operate(self, other)
-        if not self.shape and self._base is None:  # a NumPy scalar cannot be written to: the name is bound anew
-            return result
+        if not self.shape and self._base is None and not self._writes:
+            if _may_be_array(self._node):
+                self._writes += 1  # its views would see the write
+            return result  # a NumPy scalar cannot be written to: the name is bound anew
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             refuse(f"an array of {self.dtype} cannot hold a result of {result.dtype}; write x = x + y.")
         self[...] = result

@@ -409,6 +409,43 @@ def test_scalars_are_bound_anew(check_rule):
     check_rule(fn, [X])
 
 
+def test_views_of_computed_scalars_are_copies(check_rule):
+    def fn(x):
+        total = np.sum(x)
+        kept = np.atleast_1d(total)
+        total += 1.0
+        return kept * total
+
+    check_rule(fn, [X])
+
+
+def written_before(x, s):
+    made = np.empty_like(s)
+    np.sin(s, out=made)
+    seen = np.reshape(made, ())
+    made /= 0.9
+    return x * made + seen
+
+
+def made_anew(x, s):
+    made = np.zeros_like(s)
+    seen = made.reshape(())
+    made += x[0]
+    return made * seen
+
+
+def given_to_it(x, s):
+    seen = np.reshape(s, (1,))
+    s += 1.0
+    return x * s * seen
+
+
+@pytest.mark.parametrize("fn", [written_before, made_anew, given_to_it])
+def test_views_of_arrays_of_no_axes_that_are_written_are_refused(fn):
+    with pytest.raises(TracingError, match="without axes"):
+        symgrad.symbolic(fn)(X, np.array(0.4))
+
+
 def test_a_float_into_an_integer_array_is_refused():
     def fn(x):
         y = np.zeros_like(x, dtype=int)
