@@ -95,7 +95,7 @@ class NumexprWriter(Writer):
             if not parts[largest].operations:
                 break
             operand = node.operands[largest]
-            self._evaluate(operand, parts[largest], k, "")  # the other parts may read what it reads
+            self._evaluate(operand, parts[largest], k, None)  # the other parts may read what it reads
             parts[largest] = self._operand(operand, node)
             combined = _combined(node, parts)
         return combined

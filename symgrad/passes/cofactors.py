@@ -23,7 +23,9 @@ def _joined(node: Node, _: Node) -> Node | None:
     if node.primitive is not EINSUM or node.params[3]:
         return None
     labels, out, sizes, _ = node.params
-    determinants = {(o.operands[0], ls): o for o, ls in zip(node.operands, labels) if o.primitive is DETERMINANT}
+    determinants = {
+        (o.operands[0], ls): o for o, ls in zip(node.operands, labels, strict=True) if o.primitive is DETERMINANT
+    }
     for k, (o, own) in enumerate(zip(node.operands, labels, strict=True)):
         found = determinants.get((o.operands[0], own[:-2])) if o.primitive is INVERSE else None
         if found is not None:

@@ -29,7 +29,7 @@ from ..exporters import checked_format, export
 from ..kernels.kernel import Kernel, lower
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
-from ..primitives.casting import cast
+from ..primitives.casting import CAST, cast
 from ..primitives.contraction import contract
 from ..primitives.primitive import Captured, constant, literal
 from ..program.dims import is_concrete
@@ -464,7 +464,5 @@ def finished_as(node: Node | None, shape: tuple, dtype: np.dtype) -> Node:
     if node.is_literal:
         return constant(Captured(np.asarray(node.params[0], dtype)))
     if node.weak:
-        from ..primitives.casting import CAST
-
         return emit(CAST, (node,), (np.dtype(dtype),))
     return cast(node, dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, at_user_line
+from ..primitives.casting import cast
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
@@ -127,8 +128,6 @@ def split_aux(value: Any, has_aux: bool, caller: str) -> tuple[Any, tuple]:
 
 def checked_sens(sens: Any, outputs: Sequence[Node], caller: str) -> list[Node]:
     """The sensitivity of each output, of the output's shape and dtype."""
-    from ..primitives.casting import cast
-
     leaves, _ = flatten(sens)
     if len(leaves) != len(outputs):
         raise ArgumentTypeError(

@@ -55,11 +55,16 @@ def _of_numpy(program: Program) -> Any:
 
 def bits(program: Program) -> None:
     """The value beside a gradient is NumPy's, to the bit, in shape and in dtype."""
-    values(program, 0.0)
+    _value(program, 0.0)
 
 
-def values(program: Program, tolerance: float = 4e-3) -> None:
-    """The same, but for the last digits: of half precision, which may have been in use on the way."""
+def values(program: Program) -> None:
+    """The same, but for the last digits of the shortest floats that the program holds."""
+    shortest = next((d for d in ("float16", "float32") if d in str(program)), "float64")
+    _value(program, min(4e-3, 16 * float(np.finfo(shortest).eps)))
+
+
+def _value(program: Program, tolerance: float) -> None:
     want = _of_numpy(program)
     derivative = sg.value_and_grad(program.function, program.positions, backend="numpy")
     got, gradients = called(derivative, program)

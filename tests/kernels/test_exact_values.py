@@ -134,3 +134,10 @@ def test_sums_that_may_differ_in_the_last_digits(function):
     traced = sg.symbolic(function, backend="numpy")
     for x in np.random.default_rng(0).normal(size=(20, 30, 3)):
         np.testing.assert_allclose(traced(x), function(x), rtol=1e-12)
+
+
+def test_the_sum_of_a_number_may_differ_in_the_sign_of_zero():
+    value = sg.symbolic(np.sum, backend="numpy")
+    assert value(np.float64(-0.0)) == np.sum(np.float64(-0.0)) == 0.0
+    array = np.full(1, -0.0)
+    assert np.signbit(value(array)) == np.signbit(np.sum(array))
