@@ -85,7 +85,7 @@ def _polyval(p, x):
     coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
     if not coefficients.ndim:
         raise ShapeError(at_user_line("np.polyval takes a vector of coefficients, not a number"))
-    if len(coefficients) > _MAX_STEPS and {coefficients.dtype.kind, at.dtype.kind} == {"f"}:
+    if coefficients.ndim == 1 and len(coefficients) > _MAX_STEPS and {coefficients.dtype.kind, at.dtype.kind} == {"f"}:
         return _in_groups(coefficients, at)
     value: Any = np.zeros_like(at)
     for c in coefficients:

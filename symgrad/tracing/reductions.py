@@ -102,6 +102,8 @@ def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
     axes = reduced_axes(axis, x.ndim)
     result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
     if initial is not None:
+        if np.ndim(initial):
+            raise ShapeError(at_user_line("np.sum: initial= is one number, not an array"))
         is_float = type(initial) is float and result.dtype.kind == "f"
         result = f.add(result, as_node(initial) if is_float else f.cast(array_node(initial), result.dtype))
     return _returned(result, dtype)

@@ -80,3 +80,8 @@ def test_polynomials_take_steps_for_the_root_of_their_coefficients():
         return len(sg.grad(np.polyval, 1).program(np.ones(count), np.float64(0.5)).bindings)
 
     assert bindings(10_000) < 2.5 * bindings(2_500)
+
+
+def test_polynomials_of_many_rows_are_numpys():
+    p = RNG.normal(size=(300, 2))
+    np.testing.assert_array_equal(sg.symbolic(np.polyval, backend="numpy")(p, 0.5), np.polyval(p, 0.5), strict=True)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.errors import ShapeError
 from symgrad.testing import check_grads
 
 RNG = np.random.default_rng(5)
@@ -91,3 +92,8 @@ def test_what_a_sum_begins_with_takes_the_dtype_of_the_sum(axis, initial, dtype)
     want = np.sum(x, axis, initial=initial)
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got, want)
+
+
+def test_a_sum_begins_with_one_number():
+    with pytest.raises(ShapeError, match="one number"):
+        sg.symbolic(lambda x: np.sum(x, initial=np.ones(2)))(np.ones(3))
