@@ -109,6 +109,14 @@ def page(address: str, width: int = 1100, height: int = 1400, scale: float = 1.0
             raise RuntimeError(f"the page asked for addresses off this server: {refused}")
 
 
+def expect(locator):
+    """Playwright's assertions on ``locator``: each waits until it holds, for what the kernel has still to send."""
+    from playwright import sync_api
+
+    sync_api.expect.set_options(timeout=60_000)
+    return sync_api.expect(locator)
+
+
 def run_all(opened, wait: bool = True) -> None:
     """Run every cell of the notebook that is open, once its kernel is really there, and wait for the end."""
     opened.locator(".jp-Notebook").wait_for()

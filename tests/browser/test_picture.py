@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+import lab
 import numpy as np
 import pytest
 from symgrad_notebook.picture import picture
@@ -183,11 +184,8 @@ def test_in_jupyterlab(notebook, tmp_path):
     page.locator(".sg-picture .sg-box", has_text="log(x)").first.click()
     rows = page.locator(".sg-picture-rows")
     rows.wait_for()
-    text = rows.inner_text()
-    assert "v0 = log(x)" in text
-    assert "[0, −inf]" in text
-    assert "log of 0 at [1]" in text
-    assert "line 2: y = np.log(x)" in text
+    for text in ("v0 = log(x)", "[0, −inf]", "log of 0 at [1]", "line 2: y = np.log(x)"):
+        lab.expect(rows).to_contain_text(text)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     saved = page.path.read_text()
