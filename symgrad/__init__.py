@@ -6,7 +6,7 @@
 array([0.        , 1.38177329])
 """
 
-from . import amp, context, dtype, nn, ops
+from . import amp, context, dtype, extend, nn, ops
 from .context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from .dtype import (
     bool_,
@@ -49,6 +49,7 @@ __all__ = [
     "bool_",
     "context",
     "dtype",
+    "extend",
     "float16",
     "float32",
     "float64",

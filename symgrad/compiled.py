@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .errors import TracedAgain, TracingError, at_user_line, is_own, shortened
-from .kernels.kernel import Kernel, check_backend, lower, optimized
+from .kernels.backend import checked_backend
+from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Declared, Placeholder, argument_names
 from .program.node import Node
@@ -264,7 +265,7 @@ class CompiledFunction:
         names: Callable[[int, Mapping[str, Any]], Sequence[str]] | None = None,
     ) -> None:
         """``names`` says what so many positional arguments are called, beside arguments by name."""
-        check_backend(backend)
+        checked_backend(backend)
         self.names = names or (lambda count, kwargs: argument_names(watched, count))
         self.shapes = shapes
         self.concrete = concrete

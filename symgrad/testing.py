@@ -16,7 +16,7 @@ check_grads(floor): forward mode, output 0: finite differences do not settle her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -86,7 +86,7 @@ class Call(NamedTuple):
     held: Sequence[int] = ()
 
 
-def check_backends(*calls: Call, order: int = 2, seed: int = 0, backends: Sequence[str] = BACKENDS) -> None:
+def check_backends(*calls: Call, order: int = 2, seed: int = 0, backends: Collection[str] = BACKENDS) -> None:
     """Check that ``backends`` give the numpy backend's values of ``calls`` and their derivatives.
 
     The derivatives are those of both modes and, with ``order=2``, a second one. Calls that are checked together are
@@ -106,7 +106,7 @@ def check_rule(
     held: Sequence[int] = (),
     order: int = 2,
     seed: int = 0,
-    backends: Sequence[str] = BACKENDS,
+    backends: Collection[str] = BACKENDS,
 ) -> None:
     """Check all that symgrad promises of ``fn(*args, **kwargs)``: what ``check_grads`` checks, and
 

@@ -6,6 +6,7 @@ missing. ``pytest -m needs`` runs what says so, and nothing else, where all of i
 
 from __future__ import annotations
 
+import builtins
 import functools
 import gc
 import importlib.util
@@ -59,6 +60,32 @@ def check_rule(request, check_arrays):
         testing.check_backends(testing.Call(fn, args, kwargs, held), order=order, backends=["native"])
 
     return check_compiled if request.param == "native" else check_arrays
+
+
+@pytest.fixture(scope="session")
+def _shell(tmp_path_factory):
+    from IPython.core.interactiveshell import InteractiveShell  # slow to import
+
+    directory = tmp_path_factory.mktemp("ipython")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTHONDIR", str(directory))
+        patch.setenv("HOME", str(directory))
+        shell = InteractiveShell.instance(ipython_dir=str(directory))
+        shell.history_manager.enabled = False
+        yield shell
+        shell.history_manager.end_session()
+        InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shell(_shell, monkeypatch):
+    """An IPython whose namespace holds what the test puts there."""
+    monkeypatch.delattr(builtins, "_", raising=False)  # which doctests leave, and IPython takes for another shell's
+    _shell.reset(new_session=False)
+    # what takes long on a busy machine says so in a line of its own, which no test here is about
+    _shell.run_cell("import numpy as np\n%load_ext symgrad\n%symgrad progress=0")
+    yield _shell
+    _shell.run_line_magic("unload_ext", "symgrad")
 
 
 @pytest.fixture(autouse=True, scope="module")

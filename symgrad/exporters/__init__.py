@@ -8,48 +8,78 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
+from ..passes.expansion import expand_formulas
 from .sources import Sources
 from .subject import Subject
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: the module of this package and the function in it that writes it, and what a file of it is called."""
+    """A format: the function that writes it, and what a file of it is called.
 
-    module: str
-    function: str
+    It gives a text, bytes, Sources, or live objects. Where it ``names_operations`` it is given those that a user has
+    registered, where not their formulas.
+    """
+
+    write: Callable[[Subject], Any]
     suffix: str
     about: str
+    names_operations: bool = False
 
     def make(self, subject: Subject) -> Any:
-        """``subject`` in this format: a text, bytes, Sources, or live objects."""
-        return getattr(importlib.import_module(f".{self.module}", __name__), self.function)(subject)
+        """``subject`` in this format."""
+        return self.write(subject if self.names_operations else _expanded(subject))
+
+
+def _expanded(subject: Subject) -> Subject:
+    """``subject`` in symgrad's own operations, as far as the formulas of others are known."""
+    program, traced = expand_formulas(subject.guarded), expand_formulas(subject.traced)
+    if program is subject.guarded and traced is subject.traced:
+        return subject
+    count, sparse = len(subject.program.outputs), subject.as_sparse
+    return replace(
+        subject,
+        program=program.with_outputs(program.outputs[:count]),
+        conditions=program.outputs[count:],
+        traced=traced,
+        as_sparse=sparse and (lambda: _expanded(sparse())),
+    )
+
+
+def _writer(module: str, function: str) -> Callable[[Subject], Any]:
+    """The function of a module of this package, which is imported when it is called."""
+
+    def write(subject: Subject) -> Any:
+        return getattr(importlib.import_module(f".{module}", __name__), function)(subject)
+
+    return write
 
 
 #: every format by its name
 FORMATS: dict[str, Format] = {
-    "c": Format("c", "source", ".c", "C99 with its own check"),
-    "dot": Format("pictures", "dot", ".dot", "the program as a Graphviz graph"),
-    "fortran": Format("fortran", "source", ".f90", "a Fortran module with its own check"),
-    "jax": Format("jax", "module", ".py", "a module of jax.numpy"),
-    "json": Format("program_json", "document", ".json", "the Program itself, which symgrad.load reads"),
-    "julia": Format("julia", "source", ".jl", "a Julia module"),
-    "latex": Format("latex", "latex", ".tex", "the formulas"),
-    "markdown": Format("markdown", "markdown", ".md", "the formulas and the program"),
-    "mathml": Format("mathml", "mathml", ".xml", "the formulas as presentation MathML"),
-    "numba": Format("numba", "module", ".py", "a module of loops for numba"),
-    "numexpr": Format("numexpr_module", "module", ".py", "numexpr strings and a driver"),
-    "onnx": Format("onnx_model", "model", ".onnx", "an ONNX model"),
-    "python": Format("python", "module", ".py", "a module of NumPy alone"),
-    "svg": Format("pictures", "svg", ".svg", "the picture of that graph"),
-    "sympy": Format("sympy_objects", "objects", ".py", "live sympy objects, or a script that makes them"),
-    "text": Format("text", "text", ".txt", "the let-bound program"),
-    "torch": Format("torch", "module", ".py", "a module of torch"),
+    "c": Format(_writer("c", "source"), ".c", "C99 with its own check"),
+    "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True),
+    "fortran": Format(_writer("fortran", "source"), ".f90", "a Fortran module with its own check"),
+    "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy"),
+    "json": Format(_writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads"),
+    "julia": Format(_writer("julia", "source"), ".jl", "a Julia module"),
+    "latex": Format(_writer("latex", "latex"), ".tex", "the formulas"),
+    "markdown": Format(_writer("markdown", "markdown"), ".md", "the formulas and the program"),
+    "mathml": Format(_writer("mathml", "mathml"), ".xml", "the formulas as presentation MathML"),
+    "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba"),
+    "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
+    "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model"),
+    "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone"),
+    "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True),
+    "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),
+    "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True),
+    "torch": Format(_writer("torch", "module"), ".py", "a module of torch"),
 }
 
 

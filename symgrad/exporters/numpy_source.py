@@ -59,13 +59,13 @@ class NumpyWriter(ArrayWriter):
     def _function(self, template: Template) -> str:
         """NumPy's function, or SciPy's where NumPy has none."""
         ufunc: Any = template.ufunc
-        name = "zeta" if template.name == "zeta" else ufunc.__name__
+        name = "zeta" if template.name == "zeta" else getattr(ufunc, "__name__", "")
         if getattr(np, name, None) is ufunc:
             return f"np.{name}"
         if template.name == "zeta" or _scipy_special(name) is ufunc:
             self.helpers["special"] = None
             return f"special.{name}"
-        raise UnsupportedOperation(f"{name} has no function in NumPy or SciPy that a module could call.")
+        raise UnsupportedOperation(f"{template.name} has no function in NumPy or SciPy that a module could call.")
 
     def sum(self, code: str, axes: Sequence[int] | None) -> str:
         return f"np.sum({code})" if axes is None else f"np.sum({code}, axis={_axes(axes)})"

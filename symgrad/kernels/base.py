@@ -11,19 +11,12 @@ import numpy as np
 
 from ..pickling import OfOneProcess
 from ..program.program import Program
+from .backend import BACKENDS
 from .explanation import Explanation, Step
 
 #: a context in which NumPy says nothing; a copy of it is entered faster than ``np.errstate``
 _QUIET = contextvars.Context()
 _QUIET.run(np.seterr, all="ignore")
-
-
-_REASONS = {
-    "numpy": "NumPy's own calls, its values to the bit",
-    "blocks": "NumPy's own calls, large arrays block by block",
-    "numexpr": "elementwise regions by numexpr",
-    "native": "loops compiled by this machine's C compiler",
-}
 
 
 class Kernel(OfOneProcess):
@@ -79,7 +72,7 @@ class Kernel(OfOneProcess):
         return self.backend == "native"
 
     def _why(self) -> str:
-        return _REASONS[self.backend] + (f"; not compiled, since {self.why_not}" if self.why_not else "")
+        return BACKENDS[self.backend].about + (f"; not compiled, since {self.why_not}" if self.why_not else "")
 
     @cached_property
     def call(self) -> Callable[..., tuple]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import BackendError, ShapeError
+from ..errors import ShapeError
 from ..passes.cofactors import join_cofactors
 from ..passes.constants import fold_constants
+from ..passes.expansion import expand_values
 from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
 from ..passes.marks import strip_marks
@@ -24,19 +25,17 @@ from ..passes.transposes import share_transposes
 from ..primitives.order import NAMED
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
+from .backend import BACKENDS, Backend, checked_backend
 from .base import Kernel
 from .block_backend import BLOCKS_FROM, LONG, BlockWriter
 from .blocks import Blocks
 from .explanation import Explanation, Step, bytes_of, named, node_step
 from .memory import memory_limit, require_memory
 from .native.kernel import NativeKernel, TieredKernel
-from .numexpr_backend import NumexprWriter
 from .numpy_backend import SMALL, Writer
 from .overwriting import check_overwriting
 from .regions import Region
 from .reuse import keep_freed
-
-BACKENDS = ("auto", "numpy", "numexpr", "native")
 
 
 class SizedKernel(Kernel):
@@ -48,7 +47,7 @@ class SizedKernel(Kernel):
 
     def __init__(self, program: Program, backend: str) -> None:
         self.program = program
-        self._wanted = backend
+        self._wanted = checked_backend(backend)
         places = _places_of_dims(program)
         self._names = tuple(places)
         self._places = tuple(places.values())
@@ -101,16 +100,16 @@ class SizedKernel(Kernel):
         return kernel
 
     def _at(self, sizes: tuple[int, ...], by_name: Mapping[Any, int]) -> Kernel:
-        if self._wanted in ("auto", "native"):
-            return _fastest(at_sizes(self.program, by_name), self._wanted, lambda: self._of_class(sizes))
-        return self._of_class(sizes)
+        if self._wanted.compile is None:
+            return self._of_class(sizes)
+        return self._wanted.compile(at_sizes(self.program, by_name), lambda: self._of_class(sizes))
 
     def _of_class(self, sizes: tuple[int, ...]) -> Kernel:
         counts = [bisect.bisect(_STEPS, count) for count in self._counts(*sizes)]
         key = (*counts, *[size.bit_length() // _BITS for size in sizes])  # the order of products goes by the sizes
         if key not in self._written:
             expected = dict(zip(self._names, sizes, strict=True))
-            self._written[key] = _lowered(self.program, self._wanted, expected)
+            self._written[key] = self._wanted.write(self.program, expected)
         return self._written[key]
 
 
@@ -152,33 +151,50 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     ``auto`` begins with NumPy, large arrays block by block, and goes on with compiled C as soon as that pays and is
     built.
     """
-    check_backend(backend)
+    wanted = checked_backend(backend)
     keep_freed()
-    ready = fold_constants(optimized(join_cofactors(program)))
+    ready = fold_constants(optimized(join_cofactors(expand_values(program))))
     if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
-        if backend in ("auto", "native"):
-            return _fastest(ready, backend, lambda: _lowered(ready, backend, {}))
-        return _lowered(ready, backend, {})
+        return wanted.kernel(ready, lambda: wanted.write(ready, {}))
     return SizedKernel(ready, backend)
 
 
-def _fastest(program: Program, backend: str, plain: Callable[[], Kernel]) -> Kernel:
-    """The compiled kernel of a program whose dims are ints, or one that becomes it when that pays."""
-    return NativeKernel.or_plain(program, plain) if backend == "native" else TieredKernel(program, plain)
+def _by_numpy(program: Program, sizes: Mapping[Any, int]) -> Kernel:
+    return _written(Writer(program, sizes))
 
 
-def _lowered(program: Program, backend: str, sizes: Mapping[Any, int]) -> Kernel:
-    """The kernel for named dims of about ``sizes``."""
-    writer = _writer(program, backend, sizes)
+def _by_blocks(program: Program, sizes: Mapping[Any, int]) -> Kernel:
+    """NumPy's calls, large arrays block by block."""
+    writer = Writer(program, sizes)
+    if any(writer.is_large(n, BLOCKS_FROM) for n in program.nodes):
+        writer = BlockWriter(program, sizes)
+    return _written(writer)
+
+
+def _by_numexpr(program: Program, sizes: Mapping[Any, int]) -> Kernel:
+    from .numexpr_backend import NumexprWriter  # numexpr is imported where it is asked for
+
+    return _written(NumexprWriter(program, sizes=sizes))
+
+
+BACKENDS |= {
+    "auto": Backend("NumPy first, compiled C as soon as it pays", _by_blocks, TieredKernel),
+    "numpy": Backend("NumPy's own calls, its values to the bit", _by_numpy),
+    "numexpr": Backend("elementwise regions by numexpr", _by_numexpr),
+    "native": Backend("loops compiled by this machine's C compiler", _by_blocks, NativeKernel.or_plain),
+}
+
+
+def _written(writer: Writer) -> Kernel:
+    """The kernel that the source of ``writer`` is."""
     source = writer.write()
-    used = "numexpr" if isinstance(writer, NumexprWriter) and writer.regions else "numpy"
-    return Kernel(program, used, source, compiled(source, writer.namespace), lambda: _steps(writer))
+    function = compiled(source, writer.namespace)
+    return Kernel(writer.program, writer.backend, source, function, lambda: _steps(writer))
 
 
 def _steps(writer: Writer) -> list[Step]:
     """What the source of a writer does, one step a region or a node."""
     made = []
-    fused = isinstance(writer, NumexprWriter)
     for step in writer.steps:
         if isinstance(step, Region):
             inside = [*step.reads, *step.outputs]
@@ -187,19 +203,8 @@ def _steps(writer: Writer) -> list[Step]:
             what, shape = named(step.members), tuple(step.shape)
             made.append(Step(what, shape, operations, bytes_of(inside), "numpy", "one region, block by block"))
         elif not step.is_leaf:
-            inlined = fused and writer._fuses(step)
-            why = "part of a numexpr string" if inlined else "a call of NumPy"
-            made.append(node_step(step, "numexpr" if inlined else "numpy", why))
+            made.append(node_step(step, *writer.place(step)))
     return made
-
-
-def _writer(program: Program, backend: str, sizes: Mapping[Any, int]) -> Writer:
-    if backend == "numexpr":
-        return NumexprWriter(program, sizes=sizes)
-    writer = Writer(program, sizes)
-    if backend in ("auto", "native") and any(writer.is_large(n, BLOCKS_FROM) for n in program.nodes):
-        return BlockWriter(program, sizes)
-    return writer
 
 
 def compiled(source: str, namespace: dict[str, Any]) -> Callable:
@@ -207,9 +212,3 @@ def compiled(source: str, namespace: dict[str, Any]) -> Callable:
     exec(compile(source, "<symgrad kernel>", "exec"), namespace)
     check_overwriting(source, {name: v for name, v in namespace.items() if isinstance(v, Blocks)})
     return namespace["kernel"]
-
-
-def check_backend(backend: str) -> None:
-    """A BackendError where ``backend`` is not one of BACKENDS."""
-    if not isinstance(backend, str) or backend not in BACKENDS:
-        raise BackendError(f"backend={backend!r} is unknown; choose one of {', '.join(map(repr, BACKENDS))}.")

@@ -69,6 +69,13 @@ class NumexprWriter(Writer):
             for o in node.operands:
                 self._last_use[o] = max(self._last_use.get(o, 0), place[node])
 
+    @property
+    def backend(self) -> str:
+        return "numexpr" if self.regions else "numpy"
+
+    def place(self, node: Node) -> tuple[str, str]:
+        return ("numexpr", "part of a numexpr string") if self._fuses(node) else super().place(node)
+
     def _fuses(self, node: Node) -> bool:
         if any(o in self.delayed for o in node.operands):
             return False

@@ -151,6 +151,15 @@ class Writer:
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def kernel({arguments}):\n{body}\n    return ({''.join(r + ', ' for r in results)})\n"
 
+    @property
+    def backend(self) -> str:
+        """What the function runs on, once it is written."""
+        return "numpy"
+
+    def place(self, node: Node) -> tuple[str, str]:
+        """What a node runs on, and how."""
+        return "numpy", "a call of NumPy"
+
     def _plan(self) -> None:
         """Where each value is read for the last time."""
         place = self._places()

@@ -8,7 +8,7 @@ floating point needs (0·log 0, ties, overflow) the partial is declared instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,9 @@ class Template(Primitive):
 
     ``expr`` is its formula over SLOTS, ``ufunc`` what NumPy computes, ``partials`` the declared
     partial derivatives (a callable on nodes or None for zero each), or absent: sympy's.
-    ``operator`` marks Python's own operators, which keep Python scalars weak.
+    ``operator`` marks Python's own operators, which keep Python scalars weak. A function from outside of symgrad has an
+    ``expansion`` too, where its formula is known: the formula on nodes, in templates of symgrad's own. Exports write
+    that, and so do kernels where it ``is_formula``: where the ufunc is nothing but the formula.
     """
 
     def __init__(
@@ -46,17 +48,21 @@ class Template(Primitive):
         partials: tuple[Partial | None, ...] | None = None,
         operator: bool = False,
         numexpr: str | None = None,
+        arity: int = 0,
+        expansion: Callable[..., Node] | None = None,
+        is_formula: bool = False,
     ) -> None:
         self.name = name
         self.ufunc = ufunc
         self.expr = expr
         self.operator = operator
         self.numexpr = numexpr
-        self.arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
+        self.arity = arity or ufunc.nin
+        self.expansion = expansion
+        self.is_formula = is_formula
         self._partials: list[Partial | None] | None = None if partials is None else list(partials)
-        self._dtypes: dict[tuple, np.dtype] = {}
+        self._loops: dict[tuple, tuple[np.dtype, ...]] = {}
         self.stable: Callable[[Node], Any] | None = None
-        TEMPLATES[name] = self
 
     def __call__(self, *operands: Node | float | int | bool) -> Node:
         nodes = tuple([o if isinstance(o, Node) else literal(o) for o in operands])
@@ -73,25 +79,29 @@ class Template(Primitive):
 
     def infer(self, operands, params):
         shape = operands[0].shape
-        weak, key = self.operator, []
+        weak = self.operator
         for o in operands:
             if o.shape != shape:
                 shape = broadcast(*[p.shape for p in operands])
             weak = weak and o.weak
-            key.append((o.dtype, o.weak))
-        known = tuple(key)
-        dtype = self._dtypes.get(known)
-        if dtype is None:
-            dtype = self._dtypes[known] = self._resolve(operands)
-        return shape, dtype, weak
+        return shape, self.loop_dtypes(operands)[-1], weak
 
-    def _resolve(self, operands: tuple[Node, ...]) -> np.dtype:
+    def loop_dtypes(self, operands: Sequence[Node]) -> tuple[np.dtype, ...]:
+        """The dtypes that NumPy computes in: those that the operands are cast to, then that of the result."""
+        key = tuple([(o.dtype, o.weak) for o in operands])
+        loop = self._loops.get(key)
+        if loop is None:
+            loop = self._loops[key] = self._resolve(operands)
+        return loop
+
+    def _resolve(self, operands: Sequence[Node]) -> tuple[np.dtype, ...]:
         strong = any(not o.weak for o in operands)
         kinds = [_PYTHON[o.dtype.kind] if o.weak and strong else o.dtype for o in operands]
         if isinstance(self.ufunc, np.ufunc):
-            return self.ufunc.resolve_dtypes((*kinds, *[None] * self.ufunc.nout))[self.arity]
-        stand_ins = [k(1) if isinstance(k, type) else np.empty((), k) for k in kinds[1:]]
-        return np.result_type(*stand_ins)
+            return self.ufunc.resolve_dtypes((*kinds, *[None] * self.ufunc.nout))[: self.arity + 1]
+        with np.errstate(all="ignore"):
+            made = np.asarray(self.ufunc(*[k(1) if isinstance(k, type) else np.ones(1, k) for k in kinds])).dtype
+        return (operands[0].dtype, *[made] * self.arity)  # as np.where has it, whose first operand is a choice
 
     def masks(self, operands, params):
         if self.name in _SUMS:  # a zero of one term is no zero of the sum

@@ -16,7 +16,7 @@ from sympy.codegen import cfunctions, numpy_nodes
 from ..program.node import Node
 from .casting import cast
 from .contraction import gate
-from .elementwise import SLOTS, Partial, Template, register_function
+from .elementwise import SLOTS, TEMPLATES, Partial, Template, register_function
 from .primitive import CONSTANT, literal, literal_value
 
 A, B, C = SLOTS
@@ -38,7 +38,8 @@ def declare(
     numexpr: str | None = None,
 ) -> Template:
     """Add one elementwise function; returns its template."""
-    template = Template(name, ufunc, formula, partials, operator, numexpr)
+    arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
+    template = TEMPLATES[name] = Template(name, ufunc, formula, partials, operator, numexpr, arity)
     DOMAINS[name] = domain or (ANY,) * template.arity
     if isinstance(formula, (sympy.Function, sympy.Abs)) and formula.args == SLOTS[: template.arity]:
         register_function(formula.func, template)

@@ -75,6 +75,13 @@ class Leaf(Primitive):
         return ()
 
 
+class Constant(Leaf):
+    """An array that a trace found in its surroundings."""
+
+    def evaluate(self, params, *values):
+        return params[0].value
+
+
 class Literal(Leaf):
     """A Python scalar; weakly typed, as in NumPy."""
 
@@ -93,7 +100,7 @@ _LITERAL_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtyp
 INPUT = Leaf("input")
 #: stands for one example of what ``vmap`` maps over, an input that is gone once its program is lifted
 EXAMPLE = Leaf("input")
-CONSTANT = Leaf("constant")
+CONSTANT = Constant("constant")
 DIM = Leaf("dim")
 LITERAL = Literal("literal")
 

@@ -130,7 +130,7 @@ class Trace:
                 )
             with np.errstate(all="ignore"):
                 for n in needed:
-                    memo[n] = _evaluate(n, memo)
+                    memo[n] = n.primitive.evaluate(n.params, *[memo[o] for o in n.operands])
         return memo[node]
 
     def has_value(self, node: Node) -> bool:
@@ -181,12 +181,6 @@ def _missing(node: Node, memo: dict[Node, Any]) -> list[Node]:
             seen.add(n)
             stack.extend(n.operands)
     return sorted(seen, key=lambda n: n.serial)
-
-
-def _evaluate(node: Node, memo: dict[Node, Any]) -> Any:
-    if node.primitive.name == "constant":
-        return node.params[0].value
-    return node.primitive.evaluate(node.params, *[memo[o] for o in node.operands])
 
 
 def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 
@@ -13,7 +14,7 @@ from operands import draw
 
 import symgrad
 from symgrad.kernels import block_backend, blocks, numpy_backend
-from symgrad.kernels.kernel import lower
+from symgrad.kernels.kernel import BACKENDS, lower
 from symgrad.kernels.regions import Region, find_regions, in_order
 from symgrad.primitives import functions as f
 from symgrad.primitives.casting import cast
@@ -43,10 +44,15 @@ SHAPES = {
 }
 
 
+def _never_compile(monkeypatch):
+    auto = dataclasses.replace(BACKENDS["auto"], compile=None)
+    monkeypatch.setitem(BACKENDS, "auto", auto)
+
+
 @pytest.fixture(autouse=True)
 def _cut_small(monkeypatch):
     """Regions of any size, cut into blocks of 5 elements for 3 threads, and no compiled code."""
-    monkeypatch.setattr("symgrad.kernels.kernel._fastest", lambda program, backend, plain: plain())
+    _never_compile(monkeypatch)
     monkeypatch.setattr(numpy_backend, "SMALL", numpy_backend.SMALL)
     monkeypatch.setattr(block_backend, "BLOCKS_FROM", 0)
     monkeypatch.setattr("symgrad.kernels.kernel.BLOCKS_FROM", 0)
@@ -392,7 +398,7 @@ def moneyness(x):
 @pytest.mark.parametrize("function", [pseudo_huber, student_t, cauchy, black_scholes, moneyness])
 def test_ordinary_functions_of_large_arrays(function, monkeypatch):
     monkeypatch.undo()  # the sizes that users meet
-    monkeypatch.setattr("symgrad.kernels.kernel._fastest", lambda program, backend, plain: plain())
+    _never_compile(monkeypatch)
     x = np.linspace(1.0, 2.0, 50_000)
     v = np.cos(x)
     by_blocks = symgrad.value_and_grad(function)

@@ -6,7 +6,6 @@ for the type. Truth values are ``_Bool``. What NumPy does with NaN is what C doe
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -95,17 +94,8 @@ VECTORISED = (*_FUNCTIONS, *_RENAMED.values(), "pow", "atan2", "hypot")
 
 def loop_dtypes(node: Node) -> tuple[np.dtype, ...]:
     """The dtypes in which a template node takes its operands."""
-    return _loop(node.primitive, node.dtype, tuple([(o.dtype, o.weak) for o in node.operands]))
-
-
-@functools.lru_cache(maxsize=4096)
-def _loop(template: Any, dtype: np.dtype, operands: tuple[tuple[np.dtype, bool], ...]) -> tuple[np.dtype, ...]:
-    if template.name == "where":
-        return (operands[0][0], dtype, dtype)
-    strong = any(not weak for _, weak in operands)
-    python: dict[str, Any] = {"b": np.dtype(bool), "i": int, "u": int, "f": float}
-    kinds = [python[d.kind] if weak and strong else d for d, weak in operands]
-    return template.ufunc.resolve_dtypes((*kinds, None))[:-1]
+    template: Any = node.primitive
+    return template.loop_dtypes(node.operands)[:-1]
 
 
 def is_spelled(node: Node) -> bool:
