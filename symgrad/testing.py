@@ -363,7 +363,7 @@ class _Derived:
                     self.check.expect_close(label, got, want, tolerance, "the numpy backend's results")
 
 
-def _on_backends(checks: Sequence[_Check], order: int, backends: Sequence[str]) -> None:
+def _on_backends(checks: Sequence[_Check], order: int, backends: Collection[str]) -> None:
     """These backends give what the numpy backend gives."""
     derived = [made for check in checks for made in check.programs(order)]
     compiled: list[NativeKernel | None] = [None] * len(derived)

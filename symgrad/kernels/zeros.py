@@ -9,8 +9,7 @@ from ..primitives.contraction import EINSUM, GATE
 from ..primitives.elementwise import TEMPLATES, Template
 from ..primitives.primitive import CONSTANT
 from ..primitives.reduction import CUMPROD, CUMSUM
-from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE
-from ..primitives.shaping import RESHAPE
+from ..primitives.selection import ASSEMBLE, GATHER, SCATTER, Structural
 from ..program.dims import is_concrete, size
 from ..program.node import Node, ancestors
 
@@ -56,14 +55,10 @@ def _nonzero(node: Node, masks: list[np.ndarray | None], fixed: dict[Node, np.nd
     if node.dtype.kind not in "fb" or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     primitive = node.primitive
-    if primitive is ASSEMBLE:  # a sum of truth values is true where one is
-        ones = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands, masks, strict=True)]
-        return ASSEMBLE.evaluate(node.params, *ones)
-    if primitive is SCATTER and node.operands[1].primitive is CONSTANT:
-        ones = np.ones(node.operands[0].shape, bool) if masks[0] is None else masks[0]
-        return SCATTER.evaluate(node.params, ones, node.operands[1].params[0].value)
-    if all(m is None for m in masks):
+    if all(m is None for m in masks) and primitive not in (ASSEMBLE, SCATTER):
         return None
+    if isinstance(primitive, Structural):  # a sum of truth values is true where one is
+        return _moved(node, masks, fixed)
     if primitive in (_MULTIPLY, GATE):
         wide = [np.broadcast_to(m, node.shape) for m in masks if m is not None]
         return np.logical_and.reduce(wide)
@@ -71,24 +66,28 @@ def _nonzero(node: Node, masks: list[np.ndarray | None], fixed: dict[Node, np.nd
         return _contracted(node, masks)
     if primitive is _WHERE and node.operands[0] in fixed:
         taken = fixed[node.operands[0]] != 0
-        sides = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands[1:], masks[1:], strict=True)]
-        return np.array(np.broadcast_to(np.where(taken, *sides), node.shape))
+        return np.array(np.broadcast_to(np.where(taken, *_filled(node, masks)[1:]), node.shape))
     if primitive in (_NEGATIVE, CAST, _DIVIDE):
         return None if masks[0] is None else np.array(np.broadcast_to(masks[0], node.shape))
-    if primitive in (_ADD, _SUBTRACT, CONCATENATE):
-        if primitive is not CONCATENATE and any(m is None for m in masks):
-            return None
-        ones = [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands, masks, strict=True)]
-        if primitive is CONCATENATE:
-            return CONCATENATE.evaluate(node.params, *ones)
-        return np.logical_or(*np.broadcast_arrays(*ones))
-    if primitive in (SLICE, RESHAPE):
-        return primitive.evaluate(node.params, masks[0])
+    if primitive in (_ADD, _SUBTRACT):
+        return None if any(m is None for m in masks) else np.logical_or(*np.broadcast_arrays(*_filled(node, masks)))
     if primitive in (CUMSUM, CUMPROD):
         return None if masks[0] is None else primitive.evaluate(node.params, masks[0]) != 0
-    if primitive is GATHER and node.operands[1].primitive is CONSTANT and masks[0] is not None:
-        return GATHER.evaluate(node.params, masks[0], node.operands[1].params[0].value)
     return None
+
+
+def _filled(node: Node, masks: list[np.ndarray | None]) -> list[np.ndarray]:
+    return [np.ones(o.shape, bool) if m is None else m for o, m in zip(node.operands, masks, strict=True)]
+
+
+def _moved(node: Node, masks: list[np.ndarray | None], fixed: dict[Node, np.ndarray]) -> np.ndarray | None:
+    """The zeros of a structural operation; None where an index is not known."""
+    if node.primitive not in (GATHER, SCATTER):
+        return node.primitive.evaluate(node.params, *_filled(node, masks))
+    index = fixed.get(node.operands[1])
+    if index is None or node.operands[1].primitive is not CONSTANT:
+        return None
+    return node.primitive.evaluate(node.params, _filled(node, masks)[0], index)
 
 
 def _contracted(node: Node, masks: list[np.ndarray | None]) -> np.ndarray | None:

@@ -1,14 +1,17 @@
-"""Selection: the linear maps that move elements without arithmetic, and their transposes.
+"""Structural operations: they move elements without arithmetic.
 
-slice ↔ assemble (pieces added into zeros), gather ↔ scatter (rows added by index), concatenate.
+slice ↔ assemble (pieces added into zeros), gather ↔ scatter (rows added by index), concatenate, reshape.
 A slice is one entry an axis: ``k`` takes one element and drops the axis, ``(start, length, step)``
 keeps it. Entries may hold named dims.
+
+Each states once, as a ``Selection``, which elements of a whole a part is; both modes, the structured tangents and
+cotangents, sparsity patterns and known zeros follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -64,7 +67,71 @@ def spell_slice(spec: Spec, shape: Shape) -> str:
     return f"[{','.join(entries)}]"
 
 
-class Slice(Primitive):
+class Selection(Protocol):
+    """Which elements of a whole a part is. Wholes and parts may have ``batch`` leading axes."""
+
+    def take(self, whole: Node, batch: int) -> Node:
+        """The part of ``whole``."""
+        ...
+
+    def put(self, part: Node, shape: Shape, batch: int) -> Node:
+        """Zeros of ``shape`` behind the leading axes, with ``part`` added where it is taken from."""
+        ...
+
+    def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
+        """The part of an array; ``read`` gives the value of an index."""
+        ...
+
+
+class Sliced(NamedTuple):
+    """The part is a slice of the whole."""
+
+    spec: Spec
+
+    def take(self, whole: Node, batch: int) -> Node:
+        return take_slice(whole, full(whole.shape[:batch]) + self.spec)
+
+    def put(self, part: Node, shape: Shape, batch: int) -> Node:
+        lead = part.shape[:batch]
+        return assemble([part], lead + shape, [full(lead) + self.spec])
+
+    def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
+        return whole[as_index(self.spec)]
+
+
+class Gathered(NamedTuple):
+    """The part is what an index finds along an axis of the whole."""
+
+    index: Node
+    axis: int
+
+    def take(self, whole: Node, batch: int) -> Node:
+        return gather(whole, self.index, self.axis + batch)
+
+    def put(self, part: Node, shape: Shape, batch: int) -> Node:
+        return emit(SCATTER, (part, self.index), (self.axis + batch, shape[self.axis]))
+
+    def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
+        return np.take(whole, read(self.index), axis=self.axis)
+
+
+class Structural(Primitive):
+    """An operation of which every element is one of an operand, a sum of some, or zero."""
+
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
+        """What relates ``node`` and operand ``key``, and whether the node is the part; else the operand is."""
+        raise NotImplementedError
+
+    def push(self, node, source, key, tangent, batch):
+        selection, is_part = self.selection(node, key)
+        return selection.take(tangent, batch) if is_part else selection.put(tangent, node.shape, batch)
+
+    def pull(self, node, source, key, ct, batch):
+        selection, is_part = self.selection(node, key)
+        return selection.put(ct, source.shape, batch) if is_part else selection.take(ct, batch)
+
+
+class Slice(Structural):
     """``params = (spec,)``."""
 
     name = "slice"
@@ -76,12 +143,8 @@ class Slice(Primitive):
     def masks(self, operands, params):
         return operands[0].masked or is_identity(operands[0])
 
-    def push(self, node, source, key, tangent, batch):
-        return take_slice(tangent, full(tangent.shape[:batch]) + node.params[0])
-
-    def pull(self, node, source, key, ct, batch):
-        lead = ct.shape[:batch]
-        return assemble([ct], lead + source.shape, [full(lead) + node.params[0]])
+    def selection(self, node, key):
+        return Sliced(node.params[0]), True
 
     def lift(self, node, operands, batched, over):
         return take_slice(operands[0], (*full((over.size,)), *node.params[0]))
@@ -93,7 +156,7 @@ class Slice(Primitive):
         return "slice" + spell_slice(node.params[0], node.operands[0].shape)
 
 
-class Assemble(Primitive):
+class Assemble(Structural):
     """Zeros of ``shape`` with each operand added at its slice; ``params = (shape, specs)``."""
 
     name = "assemble"
@@ -104,12 +167,8 @@ class Assemble(Primitive):
     def masks(self, operands, params):
         return True
 
-    def push(self, node, source, key, tangent, batch):
-        lead = tangent.shape[:batch]
-        return assemble([tangent], lead + node.shape, [full(lead) + node.params[1][key]])
-
-    def pull(self, node, source, key, ct, batch):
-        return take_slice(ct, full(ct.shape[:batch]) + node.params[1][key])
+    def selection(self, node, key):
+        return Sliced(node.params[1][key]), False
 
     def lift(self, node, operands, batched, over):
         shape, specs = node.params
@@ -129,7 +188,7 @@ class Assemble(Primitive):
         return "assemble" + ",".join([spell_slice(spec, shape) for spec in specs])
 
 
-class Gather(Primitive):
+class Gather(Structural):
     """``np.take(x, index, axis)``; ``params = (axis,)``."""
 
     name = "gather"
@@ -139,12 +198,8 @@ class Gather(Primitive):
         (axis,) = params
         return x.shape[:axis] + index.shape + x.shape[axis + 1 :], x.dtype, False
 
-    def push(self, node, source, key, tangent, batch):
-        return gather(tangent, node.operands[1], node.params[0] + batch)
-
-    def pull(self, node, source, key, ct, batch):
-        axis = node.params[0]
-        return emit(SCATTER, (ct, node.operands[1]), (axis + batch, source.shape[axis]))
+    def selection(self, node, key):
+        return Gathered(node.operands[1], node.params[0]), True
 
     def lift(self, node, operands, batched, over):
         x, index = operands
@@ -159,7 +214,7 @@ class Gather(Primitive):
         return f"gather[axis={node.params[0]}]"
 
 
-class Scatter(Primitive):
+class Scatter(Structural):
     """The transpose of gather: rows added by index; ``params = (axis, dim)``."""
 
     name = "scatter"
@@ -172,12 +227,8 @@ class Scatter(Primitive):
     def masks(self, operands, params):
         return True
 
-    def push(self, node, source, key, tangent, batch):
-        axis, dim = node.params
-        return emit(SCATTER, (tangent, node.operands[1]), (axis + batch, dim))
-
-    def pull(self, node, source, key, ct, batch):
-        return gather(ct, node.operands[1], node.params[0] + batch)
+    def selection(self, node, key):
+        return Gathered(node.operands[1], node.params[0]), False
 
     def lift(self, node, operands, batched, over):
         axis, dim = node.params
@@ -196,7 +247,7 @@ class Scatter(Primitive):
         return f"scatter[axis={node.params[0]}]"
 
 
-class Concatenate(Primitive):
+class Concatenate(Structural):
     """``np.concatenate``; ``params = (axis,)``."""
 
     name = "concatenate"
@@ -207,12 +258,8 @@ class Concatenate(Primitive):
         length = sum((o.shape[axis] for o in operands[1:]), first[axis])
         return first[:axis] + (length,) + first[axis + 1 :], np.result_type(*[o.dtype for o in operands]), False
 
-    def push(self, node, source, key, tangent, batch):
-        lead = tangent.shape[:batch]
-        return assemble([tangent], lead + node.shape, [full(lead) + self.piece(node, key)])
-
-    def pull(self, node, source, key, ct, batch):
-        return take_slice(ct, full(ct.shape[:batch]) + self.piece(node, key))
+    def selection(self, node, key):
+        return Sliced(self.piece(node, key)), False
 
     def piece(self, node: Node, key: int) -> Spec:
         """Where operand ``key`` stands in the result."""

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from ..program.dims import Shape
 from ..program.node import Node, emit
 from .contraction import contract, is_identity
-from .primitive import Primitive
+from .selection import Structural
 
 
-class Reshape(Primitive):
+class Reshaped(NamedTuple):
+    """The part is the whole under another shape."""
+
+    shape: Shape
+
+    def take(self, whole: Node, batch: int) -> Node:
+        return reshape(whole, whole.shape[:batch] + self.shape)
+
+    def put(self, part: Node, shape: Shape, batch: int) -> Node:
+        return reshape(part, part.shape[:batch] + shape)
+
+    def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
+        return np.reshape(whole, self.shape)
+
+
+class Reshape(Structural):
     """``params = (shape,)``; C order."""
 
     name = "reshape"
@@ -21,11 +39,8 @@ class Reshape(Primitive):
     def masks(self, operands, params):
         return operands[0].masked or is_identity(operands[0])
 
-    def push(self, node, source, key, tangent, batch):
-        return reshape(tangent, tangent.shape[:batch] + node.shape)
-
-    def pull(self, node, source, key, ct, batch):
-        return reshape(ct, ct.shape[:batch] + source.shape)
+    def selection(self, node, key):
+        return Reshaped(node.shape), True
 
     def lift(self, node, operands, batched, over):
         return reshape(operands[0], (over.size, *node.shape))

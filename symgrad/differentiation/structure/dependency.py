@@ -17,8 +17,7 @@ from ...primitives.contraction import EINSUM, GATE
 from ...primitives.elementwise import Template
 from ...primitives.identity import CUSTOM, MARK
 from ...primitives.reduction import CUMPROD, CUMSUM, MAX, MIN, PROD
-from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, as_index
-from ...primitives.shaping import RESHAPE
+from ...primitives.selection import Structural
 from ...program.node import Node
 from ..reverse import active_nodes
 from .index_maps import Unsolved
@@ -77,18 +76,11 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
     if primitive is EINSUM:
         slot = next(k for k, o in enumerate(node.operands) if o is operand) if not isinstance(key, int) else key
         return _contraction(node, slot, own, out)
-    if primitive is SLICE:
-        return [((out, own[as_index(node.params[0])]), 0)]
-    if primitive is RESHAPE:
-        return [((out, own), 0)]
-    if primitive in (ASSEMBLE, CONCATENATE):
-        spec = node.params[1][key] if primitive is ASSEMBLE else CONCATENATE.piece(node, key)
-        return [((out[as_index(spec)], own), 0)]
-    if primitive in (GATHER, SCATTER):
-        index, axis = read(node.operands[1]), node.params[0]
-        whole, part = (own, out) if primitive is GATHER else (out, own)
-        taken = np.take(whole, index, axis=axis)
-        return [((part, taken) if primitive is GATHER else (taken, part), 0)]
+    if isinstance(primitive, Structural):
+        selection, is_part = primitive.selection(node, key)
+        if is_part:
+            return [((out, selection.taken(own, read)), 0)]
+        return [((selection.taken(out, read), own), 0)]
     if primitive in (MAX, MIN, PROD):
         kept = np.expand_dims(out, node.params[0])
         return [((np.broadcast_to(kept, operand.shape), own), 0)]

@@ -10,31 +10,23 @@ import numpy as np
 from ...primitives.casting import CAST, cast
 from ...primitives.contraction import EINSUM, GATE, float_operands
 from ...primitives.elementwise import Template, partial_factor
-from ...primitives.functions import add, less, where
 from ...primitives.identity import MARK
-from ...primitives.primitive import CONSTANT, Captured, constant, dim_value
+from ...primitives.primitive import Captured, constant
 from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
-from ...primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
-from ...primitives.shaping import RESHAPE
-from ...program.dims import Shape, is_concrete, size
+from ...primitives.selection import Selection, Structural
+from ...program.dims import Shape
 from ...program.node import Node, active_graph
 from .index_maps import (
     Affine,
     Label,
-    Lookup,
     Map,
     Unsolved,
     at_maps,
-    digit,
-    flat_map,
-    index_array,
-    is_static,
-    looked_up_at,
-    merged_labels,
     plain,
-    shifted,
 )
-from .terms import Term, dense_term, equated, gated, looked_for, node_flow, placed_in, relabelled, scaled, split_map
+from .selections import put, taken
+from .solving import equated
+from .terms import Term, dense_term, gated, node_flow, scaled
 
 #: running sums along longer axes stay sums
 _MOST_TRIANGLE = 256
@@ -57,7 +49,7 @@ def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_s
     start, end = (source, node) if forward else (node, source)
     if 0 in (*seed_shape, *start.shape, *end.shape):
         return []
-    rule = rules.get(Template if isinstance(node.primitive, Template) else node.primitive)
+    rule = rules.get(next((c for c in (Template, Structural) if isinstance(node.primitive, c)), node.primitive))
     made = None
     if rule is not None:
         try:
@@ -186,137 +178,19 @@ def _contracted(node: Node, key: int, term: Term, place: dict[int, Map], after: 
 # selections: places move, values stay
 
 
-def _into(term: Term, spec: Spec) -> list[Term]:
-    """Places in a slice as places in the array it was taken from."""
-    rest = iter(term.at)
-    at = [shifted(next(rest), e[0], e[2]) if isinstance(e, tuple) else Affine(e) for e in spec]
-    return [term.having(at=tuple(at))]
+def _selection(node: Node, key: int) -> tuple[Selection, bool]:
+    assert isinstance(node.primitive, Structural)
+    return node.primitive.selection(node, key)
 
 
-def _out_of(term: Term, spec: Spec, shape: Shape) -> list[Term]:
-    """What of an array falls into a slice of it."""
-    kept = []
-    for axis, (e, d) in enumerate(zip(spec, shape, strict=True)):
-        if e == (0, d, 1):
-            kept.append(axis)
-            continue
-        whole = e if isinstance(e, tuple) else (e, 1, 1)
-        found = placed_in(term, term.at[axis], whole)
-        if found is None:
-            return []
-        term, place = found
-        term = term.having(at=(*term.at[:axis], place, *term.at[axis + 1 :]))
-        if isinstance(e, tuple):
-            kept.append(axis)
-    return [term.moved([term.at[axis] for axis in kept])]
+def _push_structural(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    selection, is_part = _selection(node, key)
+    return taken(term, selection, source.shape) if is_part else put(term, selection, node.shape)
 
 
-def _lookup_places(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
-    """Places along the axes of ``index`` as places along the one axis it looks into."""
-    if not is_concrete((dim, *index.shape)):
-        raise Unsolved
-    place = looked_up_at(_wrapped(index, dim), term.at[axis : axis + index.ndim])
-    return [term.moved((*term.at[:axis], place, *term.at[axis + index.ndim :]))]
-
-
-def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
-    """The term where ``index`` looks along one axis, at the axes of ``index``."""
-    if not is_concrete((dim, *index.shape)):
-        raise Unsolved
-    m, wrapped = term.at[axis], _wrapped(index, dim)
-    merged = merged_labels(m, dim)
-    if merged is not None:  # every place that is looked at holds one entry
-        new = tuple([Label(d) for d in index.shape])
-        by: dict[Label, Map] = {}
-        stride = 1
-        for k in reversed(merged):
-            by[k] = Lookup(digit(wrapped, stride, k.size, dim), new)
-            stride *= k.size
-        found, axes = relabelled(term, by), list(map(plain, new))
-    elif wrapped.primitive is CONSTANT and is_static(m):
-        sought = looked_for(term, m, wrapped.params[0].value)
-        if sought is None:
-            return []
-        found, axes = sought
-    else:
-        raise Unsolved
-    return [found.moved((*found.at[:axis], *axes, *found.at[axis + 1 :]))]
-
-
-def _wrapped(index: Node, dim: int) -> Node:
-    """The index with negative entries counted from the end."""
-    if index.primitive is CONSTANT:
-        values = index.params[0].value.astype(np.intp)
-        return index_array(np.where(values < 0, values + dim, values))
-    if index.primitive is where:  # as indexing writes it
-        test, moved, kept = index.operands
-        if test.primitive is less and moved.primitive is add and test.operands[0] is kept is moved.operands[0]:
-            return cast(index, np.dtype(np.intp))
-    index = cast(index, np.dtype(np.intp))  # positions may be beyond what a short integer holds
-    return where(less(index, 0), add(index, dim_value(dim)), index)
-
-
-def _push_gather(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
-    return _looked_up(term, node.params[0], node.operands[1], source.shape[node.params[0]])
-
-
-def _pull_gather(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
-    return _lookup_places(term, node.params[0], node.operands[1], source.shape[node.params[0]])
-
-
-def _push_scatter(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
-    return _lookup_places(term, node.params[0], node.operands[1], node.params[1])
-
-
-def _pull_scatter(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
-    return _looked_up(term, node.params[0], node.operands[1], node.params[1])
-
-
-def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:
-    """Axes merged and split, block by block of equal products."""
-    at: list[Map] = []
-    for own, other in _blocks(old, new):
-        dims_old, dims_new = [old[a] for a in own], tuple([new[a] for a in other])
-        maps = [term.at[a] for a in own]
-        if tuple(dims_old) == dims_new:
-            at += maps
-            continue
-        flat = flat_map(maps, dims_old)
-        is_known = is_static(flat) or (isinstance(flat, Lookup) and is_concrete((*dims_old, *dims_new)))
-        if not is_known and merged_labels(flat, size(tuple(dims_old))) is None:
-            raise Unsolved
-        if len(dims_new) == 1:
-            at.append(flat)
-            continue
-        before = len(at)
-        held = term.having(at=(*at, flat, *term.at))  # relabelling reaches what is already placed
-        held, split = split_map(held, flat, dims_new)
-        at = [*held.at[:before], *split]
-        term = held.having(at=held.at[before + 1 :])
-    return [term.moved(at)]
-
-
-def _blocks(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
-    """Runs of axes of the old and the new shape that hold the same number of elements."""
-    blocks = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        own, other = [], []
-        left = right = 1
-        if i < len(old):
-            own, left, i = [i], old[i], i + 1
-        if j < len(new):
-            other, right, j = [j], new[j], j + 1
-        while left != right:
-            smaller = left < right if isinstance(left, int) and isinstance(right, int) else None
-            if i < len(old) and (smaller or (smaller is None and j >= len(new)) or j >= len(new)):
-                own, left, i = [*own, i], left * old[i], i + 1
-            elif j < len(new):
-                other, right, j = [*other, j], right * new[j], j + 1
-            else:
-                raise Unsolved
-        blocks.append((own, other))
-    return blocks
+def _pull_structural(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+    selection, is_part = _selection(node, key)
+    return put(term, selection, source.shape) if is_part else taken(term, selection, node.shape)
 
 
 # reductions
@@ -389,12 +263,7 @@ _PUSH: dict[Any, Rule] = {
     Template: _push_template,
     EINSUM: _push_einsum,
     GATE: _push_gate,
-    SLICE: lambda node, source, key, term: _out_of(term, node.params[0], source.shape),
-    ASSEMBLE: lambda node, source, key, term: _into(term, node.params[1][key]),
-    CONCATENATE: lambda node, source, key, term: _into(term, CONCATENATE.piece(node, key)),
-    GATHER: _push_gather,
-    SCATTER: _push_scatter,
-    RESHAPE: lambda node, source, key, term: _reshaped(term, source.shape, node.shape),
+    Structural: _push_structural,
     MAX: _push_extremum,
     MIN: _push_extremum,
     PROD: _push_product,
@@ -406,12 +275,7 @@ _PULL: dict[Any, Rule] = {
     Template: _pull_template,
     EINSUM: _pull_einsum,
     GATE: _pull_gate,
-    SLICE: lambda node, source, key, term: _into(term, node.params[0]),
-    ASSEMBLE: lambda node, source, key, term: _out_of(term, node.params[1][key], node.shape),
-    CONCATENATE: lambda node, source, key, term: _out_of(term, CONCATENATE.piece(node, key), node.shape),
-    GATHER: _pull_gather,
-    SCATTER: _pull_scatter,
-    RESHAPE: lambda node, source, key, term: _reshaped(term, node.shape, source.shape),
+    Structural: _pull_structural,
     MAX: _pull_extremum,
     MIN: _pull_extremum,
     PROD: _pull_product,

@@ -31,15 +31,8 @@ from symgrad.differentiation.structure.index_maps import (
     solution,
     substituted,
 )
-from symgrad.differentiation.structure.terms import (
-    Term,
-    equated,
-    looked_for,
-    node_flow,
-    placed_in,
-    relabelled,
-    split_map,
-)
+from symgrad.differentiation.structure.solving import equated, looked_for, placed_in, relabelled, split_map
+from symgrad.differentiation.structure.terms import Term, node_flow
 from symgrad.kernels.kernel import lower
 from symgrad.primitives.primitive import CONSTANT, Captured, constant, literal
 from symgrad.program.node import Graph, active_graph
