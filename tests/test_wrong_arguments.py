@@ -16,9 +16,10 @@ import numpy as np
 
 import symgrad as sg
 from symgrad.errors import SymgradError
+from symgrad.tracing.array_methods import METHODS
 from symgrad.tracing.declare import CASES
+from symgrad.tracing.dispatch import UFUNCS
 from symgrad.tracing.trace import current
-from symgrad.tracing.tracer import METHODS, UFUNCS
 
 CALLS = int(os.environ.get("SYMGRAD_WRONG_CALLS", "60"))
 SEED = int(os.environ.get("SYMGRAD_WRONG_SEED", "0"))

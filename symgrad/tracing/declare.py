@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .tracer import ADVICE, FUNCTIONS
+from .dispatch import ADVICE, FUNCTIONS
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..errors import ShapeError, at_user_line
 from .declare import Case, implements
+from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import FUNCTIONS, Tracer, traced
+from .tracer import Tracer, traced
 
 
 @implements(

@@ -12,9 +12,10 @@ from ..primitives.reduction import SEARCHSORTED
 from ..primitives.selection import gather
 from ..program.node import emit
 from .declare import Case, Given, implements
+from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import FUNCTIONS, Tracer
+from .tracer import Tracer
 
 _KNOTS = np.array([-2.5, -1.0, 0.25, 2.0])
 _ANGLES = np.array([10.0, 350.0, 100.0, 200.0])

@@ -15,9 +15,10 @@ from ..primitives.order import NAMED
 from ..program.dims import broadcast
 from ..program.node import Node, emit
 from .declare import Case, Given, advise, implements
+from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
 from .trace import as_node, running
-from .tracer import FUNCTIONS, Tracer, traced
+from .tracer import Tracer, traced
 
 _Slogdet = type(np.linalg.slogdet(np.eye(1)))
 

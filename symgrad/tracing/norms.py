@@ -12,9 +12,10 @@ from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.reduction import MAX, MIN
 from .declare import Case, Given, implements
+from .dispatch import FUNCTIONS
 from .reductions import extremum, normalized_axes, normalized_axis
 from .trace import as_node
-from .tracer import FUNCTIONS, Tracer
+from .tracer import Tracer
 
 _NORM = [
     Case((4,)),

@@ -7,81 +7,37 @@ refused with the user's own line and the fix.
 
 from __future__ import annotations
 
-import functools
-import inspect
-import operator
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, MissingAttribute, StaleView, TracingError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentTypeError, MissingAttribute, StaleView, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
-from ..primitives.elementwise import TEMPLATES, Template
 from ..program.dims import size
 from ..program.node import Node
 from . import indexing, views
+from .array_methods import METHOD_FUNCTIONS, ArrayMethods
+from .dispatch import (
+    ADVICE,
+    FUNCTIONS,
+    REDUCTIONS,
+    UFUNCS,
+    no_rule,
+    place_of_out,
+    refuse,
+    refuse_unknown,
+    special,
+)
 from .library_calls import refuse_library_call
 from .sizes import Size, shown, shown_shape
-from .trace import array_node, as_node, current, plain_array, running, stands_for_number
+from .trace import array_node, as_node, current, plain_array, running
 from .views import Along
 
-#: NumPy function -> what it does to traced values; filled by ``numpy_functions``
-FUNCTIONS: dict[Callable, Callable] = {}
-#: NumPy function without a rule -> what to write instead
-ADVICE: dict[Callable, str] = {}
-#: ufunc -> elementwise template
-UFUNCS: dict[np.ufunc, Template] = {t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)}
-UFUNCS[np.sqrt] = f.sqrt
-#: (ufunc name, method) -> NumPy function that does the same
-_METHODS = {
-    ("add", "reduce"): np.sum,
-    ("multiply", "reduce"): np.prod,
-    ("maximum", "reduce"): np.max,
-    ("minimum", "reduce"): np.min,
-    ("logical_or", "reduce"): np.any,
-    ("logical_and", "reduce"): np.all,
-    ("add", "accumulate"): np.cumsum,
-    ("multiply", "accumulate"): np.cumprod,
-}
-
-
-#: exponent -> what NumPy computes in place of a power of floats
-_SHORT_POWERS: dict[float, Template] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
 _PYTHON_SCALARS: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
 
 
-def refuse(message: str) -> NoReturn:
-    """Raise a TracingError that shows the user's line."""
-    raise TracingError(at_user_line(message))
-
-
-def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error: TypeError) -> None:
-    """An UnsupportedOperation where ``rule`` does not take these arguments, as NumPy's own function does."""
-    try:
-        inspect.signature(rule).bind(*args, **kwargs)
-    except TypeError as refused:
-        raise UnsupportedOperation(
-            at_user_line(
-                f"np.{func.__name__} with these arguments has no derivative rule in symgrad ({refused}). Write it with "
-                "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
-            )
-        ) from error
-
-
-@functools.cache
-def _place_of_out(func: Callable) -> int:
-    """Which positional argument of a NumPy function is ``out``: rules do not have it."""
-    try:
-        parameters = inspect.signature(func).parameters.values()
-    except ValueError:  # written in C, without a signature
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return names.index("out") if "out" in names else sys.maxsize
-
-
-class Tracer:
+class Tracer(ArrayMethods):
     """A traced array. Made by symgrad, never by users.
 
     A view knows its ``base``, and ``along``, which makes its node of the base's. What is written into it is written
@@ -203,7 +159,7 @@ class Tracer:
                 if template is not None:
                     return Tracer(template(*map(as_node, inputs)))
             return _call_ufunc(ufunc, inputs, kwargs)
-        function = _METHODS.get((ufunc.__name__, method))
+        function = REDUCTIONS.get((ufunc.__name__, method))
         if function is not None:
             kwargs.setdefault("axis", 0)
             return FUNCTIONS[function](*inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
@@ -226,7 +182,7 @@ class Tracer:
             )
         out = kwargs.get("out")
         given = {k: v for k, v in kwargs.items() if k != "out" and v is not np._NoValue}
-        place = _place_of_out(func)
+        place = place_of_out(func)
         if place < len(args):
             args, out = (*args[:place], *args[place + 1 :]), args[place]
         try:
@@ -309,120 +265,6 @@ class Tracer:
             return repr(self)
         return format(np.asarray(trace.value_of(node))[()], spec)
 
-    # operators
-
-    def __add__(self, other: Any) -> Any:
-        return _binary(f.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary(f.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary(f.subtract, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _binary(f.subtract, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary(f.multiply, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary(f.multiply, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary(f.divide, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _binary(f.divide, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return _binary(f.floor_divide, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return _binary(f.floor_divide, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return _binary(f.remainder, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return _binary(f.remainder, other, self)
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
-
-    def __pow__(self, other: Any) -> Any:
-        if type(other) in (int, float) or stands_for_number(other):
-            for exponent, short in self._short_powers(other):
-                if other == exponent:
-                    return Tracer(short(self._symgrad_node))
-        return _binary(f.power, self, other)
-
-    def _short_powers(self, exponent: Any) -> Iterable[tuple[float, Template]]:
-        """The exponents, of the kind of this one, for which NumPy takes another function."""
-        if self.dtype.kind == "f":
-            return _SHORT_POWERS.items()
-        return [(2, f.square)] if self.dtype.kind == "b" and self.shape and isinstance(exponent, int) else []
-
-    def __rpow__(self, other: Any) -> Any:
-        return _binary(f.power, other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return np.matmul(self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return np.matmul(other, self)
-
-    def __neg__(self) -> Tracer:
-        return Tracer(f.negative(self._symgrad_node))
-
-    def __pos__(self) -> Tracer:
-        return Tracer(f.positive(self._symgrad_node))
-
-    def __abs__(self) -> Tracer:
-        return Tracer(f.absolute(self._symgrad_node))
-
-    def __invert__(self) -> Tracer:
-        return Tracer(f.invert(self._symgrad_node))
-
-    def __round__(self, digits: int = 0) -> Any:
-        return np.round(self, digits)
-
-    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
-        return _binary(f.equal, self, other)
-
-    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
-        return _binary(f.not_equal, self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return _binary(f.less, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _binary(f.less_equal, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _binary(f.greater, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _binary(f.greater_equal, self, other)
-
-    def __and__(self, other: Any) -> Any:
-        return _binary(f.bitwise_and, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return _binary(f.bitwise_and, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return _binary(f.bitwise_or, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return _binary(f.bitwise_or, other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return _binary(f.bitwise_xor, self, other)
-
     # indexing
 
     def __getitem__(self, index: Any) -> Tracer:
@@ -453,65 +295,8 @@ class Tracer:
         for view, own in written:
             view._node, view._writes = own, array._writes
 
-    # methods and attributes that are NumPy functions of the array
-
-    @property
-    def T(self) -> Tracer:
-        return self.transpose()
-
-    @property
-    def mT(self) -> Tracer:
-        return self.swapaxes(-1, -2)
-
-    @property
-    def real(self) -> Tracer:
-        return self
-
-    def conj(self) -> Tracer:
-        return self
-
-    conjugate = conj
-
-    @property
-    def flat(self) -> Tracer:
-        return self.ravel()
-
-    def transpose(self, *axes: Any) -> Tracer:
-        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
-        return FUNCTIONS[np.transpose](self, order or None)
-
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:
-        wanted = shape[0] if len(shape) == 1 else shape
-        return FUNCTIONS[np.reshape](self, wanted, order=order, copy=copy)
-
-    def astype(self, dtype: Any, *, copy: bool = True, **kwargs: Any) -> Tracer:
-        wanted = np.dtype(dtype)
-        if wanted == self.dtype and not copy:
-            return self
-        if wanted.kind not in "fb" and not self._is_flat():
-            refuse(
-                f"astype({wanted}) of a traced float would lose its derivative; write np.trunc(x).astype({wanted}) if "
-                "that is meant."
-            )
-        return Tracer(f.cast(self._symgrad_node, wanted))
-
-    def copy(self, order: str = "C") -> Tracer:
-        return Tracer(self._symgrad_node)
-
-    def flatten(self, order: str = "C") -> Tracer:
-        return FUNCTIONS[np.ravel](self, order).copy()
-
-    def __copy__(self) -> Tracer:
-        return self.copy()
-
-    def __deepcopy__(self, memo: Any) -> Tracer:
-        return self.copy()
-
-    def fill(self, value: Any) -> None:
-        self[...] = value
-
     def __getattr__(self, name: str) -> Any:
-        function = _METHOD_FUNCTIONS.get(name)
+        function = METHOD_FUNCTIONS.get(name)
         if function is not None:
             return lambda *args, **kwargs: self.__array_function__(function, (), (self, *args), kwargs)
         if name.startswith("_") or not hasattr(np.ndarray, name):
@@ -522,16 +307,6 @@ class Tracer:
 
 
 Size.traced = staticmethod(Tracer)
-_METHOD_FUNCTIONS: dict[str, Callable] = {
-    name: getattr(np, name)
-    for name in (
-        *("sum", "mean", "prod", "max", "min", "var", "std", "cumsum", "argmax", "argmin", "argsort", "ravel", "all"),
-        *("cumprod", "any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
-    )
-}
-METHODS = (*_METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
-
-
 _MAYBE_COPY = (
     "whether NumPy gives a view or a copy here depends on the memory layout (reshape, ravel), or on whether a value "
     "without axes is a scalar, so a write into the result is not followed. Write into the array itself, or into a "
@@ -574,45 +349,9 @@ def _own(made: Any, args: Any) -> Any:
     return Tracer(made._symgrad_node)
 
 
-def _may_be_array(node: Node) -> bool:
-    """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
-    return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
-
-
-def _in_place(name: str) -> Callable[[Tracer, Any], Tracer]:
-    operate = getattr(operator, name)
-
-    def method(self: Tracer, other: Any) -> Tracer:
-        result = operate(self, other)
-        if not self.shape and self._base is None and not self._writes:
-            if _may_be_array(self._node):
-                self._writes += 1  # its views would see the write
-            return result  # a NumPy scalar cannot be written to: the name is bound anew
-        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-            refuse(f"an array of {self.dtype} cannot hold a result of {result.dtype}; write x = x + y.")
-        self[...] = result
-        return self
-
-    return method
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
-    setattr(Tracer, f"__i{_name.rstrip('_')}__", _in_place(_name))
-
-
-def _binary(template: Template, left: Any, right: Any) -> Any:
-    other = right if type(left) is Tracer else left
-    if type(other) is not Tracer and isinstance(other, _NOT_ARRAYS):
-        return NotImplemented
-    return Tracer(template(as_node(left), as_node(right)))
-
-
-_NOT_ARRAYS = (type(None), str, bytes, dict, set)
-
-
 def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
-    template = UFUNCS.get(ufunc) or _special(ufunc)
-    rule = FUNCTIONS.get(ufunc, _no_rule(ufunc))
+    template = UFUNCS.get(ufunc) or special(ufunc)
+    rule = FUNCTIONS.get(ufunc, no_rule(ufunc))
     dtype = kwargs.pop("dtype", None)
     kept = {
         k: v for k, v in kwargs.items() if not (k == "where" and v is True) and k not in ("casting", "order", "subok")
@@ -631,25 +370,6 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
         nodes = [as_node(v) for v in inputs]
         result = Tracer(template(*[f.cast(n, dtype) if dtype is not None else n for n in nodes]))
     return result if dtype is None else result.astype(dtype)
-
-
-def _special(ufunc: np.ufunc) -> Template | None:
-    """The template of a ``scipy.special`` ufunc. They are declared at the first call of one: scipy is optional."""
-    library = sys.modules.get("scipy.special")
-    if library is None or getattr(library, ufunc.__name__, None) is not ufunc:
-        return None
-    from ..primitives.special import SPECIAL
-
-    UFUNCS.update(SPECIAL)
-    return UFUNCS.get(ufunc)
-
-
-def _no_rule(ufunc: np.ufunc) -> Callable:
-    def rule(*_: Any, **__: Any) -> NoReturn:
-        name = f"np.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else f"the ufunc {ufunc.__name__}"
-        raise UnsupportedOperation(at_user_line(f"{name} has no derivative rule in symgrad."))
-
-    return rule
 
 
 def _into(out: tuple, result: Any) -> Any:

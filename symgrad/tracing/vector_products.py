@@ -12,9 +12,10 @@ from ..primitives.convolution import CONVOLVE
 from ..program.dims import broadcast, is_concrete
 from ..program.node import emit
 from .declare import Case, Given, implements
+from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
 from .trace import array_node, as_node
-from .tracer import FUNCTIONS, Tracer
+from .tracer import Tracer
 
 
 def _with_last(x: Any, axis: int) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import collections
-import contextlib
 import contextvars
 import datetime
 import decimal
@@ -19,21 +18,21 @@ import io
 import logging
 import operator
 import os
-import pickle
 import re
 import sys
 import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sympy
 
+from . import walked_values
 from .code_reads import code_reads
 from .generators import GENERATORS, LOOKS_AT_STATE, random_state
-from .guards import MISSING, Guards, cell_content
+from .guards import Guards, cell_content
 from .instances import hides_content, is_used_up, read_slot, slots
 from .libraries import (
     changing,
@@ -46,6 +45,7 @@ from .libraries import (
     is_plain_base,
 )
 from .tracer import Tracer
+from .walked_values import Changing
 
 #: types without content that could change; what is derived from them may have attributes
 _ATOMS = frozenset(
@@ -80,12 +80,6 @@ _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
 _LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
 
 
-class _Changing(NamedTuple):
-    """Stands for what is not the same at every call."""
-
-    what: str
-
-
 class Walk:
     """A walk from a function and its static arguments to all that they can read.
 
@@ -98,7 +92,7 @@ class Walk:
         self.changing: str | None = None
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
-        self._pending: list[Any] = []
+        self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
         self._names: set[str] = set()
         self._computed: set[str] = set()
@@ -112,14 +106,14 @@ class Walk:
 
     def run(self, function: Callable, arguments: Iterable[Any]) -> None:
         """Look at all that can be reached."""
-        self._pending += arguments
+        self.pending += arguments
         if type(function) is types.FunctionType:  # nobody but itself and others that it calls can read its attributes
             self._code(function)
         else:
-            self._pending.append(function)
-        while self._pending:
-            while self._pending:
-                value = self._pending.pop()
+            self.pending.append(function)
+        while self.pending:
+            while self.pending:
+                value = self.pending.pop()
                 if type(value) not in _ATOMS and id(value) not in self._seen:
                     self._seen[id(value)] = value
                     try:
@@ -138,8 +132,8 @@ class Walk:
         kind = type(value)
         guarded = getattr(kind, "_guarded", None)
         if guarded is not None:
-            self._pending += self.guards.watch_members_of(guarded, value)
-            self._class(kind)
+            self.pending += self.guards.watch_members_of(guarded, value)
+            self.note_class(kind)
             if isinstance(value, np.ndarray):
                 self.weights.append(value)
             return
@@ -152,7 +146,7 @@ class Walk:
                 break
         else:
             if hides_content(kind):
-                self._hidden(value)
+                walked_values.hidden(self, value)
         if kind.__module__ != "builtins":
             self._attributes(value)
 
@@ -161,11 +155,11 @@ class Walk:
     def _function(self, function: types.FunctionType) -> None:
         if not is_library_file(function.__code__.co_filename):
             self._code(function)
-            self._pending += self.guards.watch_members(vars(function))
+            self.pending += self.guards.watch_members(vars(function))
         elif is_library(function.__module__):
-            self._callable(function)
+            self.look_at_callable(function)
         else:  # a library has wrapped a function of the user
-            self._pending += [*map(cell_content, function.__closure__ or ()), *vars(function).values()]
+            self.pending += [*map(cell_content, function.__closure__ or ()), *vars(function).values()]
 
     def _code(self, function: types.FunctionType) -> None:
         self.guards.watch_function(function)
@@ -177,25 +171,25 @@ class Walk:
         if "globals" in reads.computed:
             self._watch_whole(space)
         if "modules" in reads.computed:
-            self._pending.append(_Changing("a module imported by a computed name"))
+            self.pending.append(Changing("a module imported by a computed name"))
         found = {name: space[name] for name in reads.globals if name in space}
         built_in = (reads.globals - found.keys()) & vars(builtins).keys()
         self._watch_names(space, reads.globals)
         if built_in:
             self._watch_names(vars(builtins), built_in)
             values = [vars(builtins)[name] for name in built_in]
-            self._pending += [v for v in values if not _is_one_of(v, _LOOKS_UP)]
+            self.pending += [v for v in values if not _is_one_of(v, _LOOKS_UP)]
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         found.update({name: self.guards.watch_cell(cell) for name, cell in cells})
-        self._pending += [
+        self.pending += [
             value
             for name, value in found.items()
             if name not in reads.seeded and not (name in reads.skipped and is_used_up(value))
         ]
         self._imports(reads.imports, space)
         if function.__kwdefaults__ is not None:
-            self._pending += self.guards.watch_members(function.__kwdefaults__)
-        self._pending.append(function.__defaults__)
+            self.pending += self.guards.watch_members(function.__kwdefaults__)
+        self.pending.append(function.__defaults__)
 
     def _imports(self, imports: Iterable[tuple[str, int]], space: Mapping[str, Any]) -> None:
         for name, level in imports:
@@ -208,22 +202,22 @@ class Walk:
             while name:
                 if not is_library(name):
                     self._watch_names(sys.modules, (name,))
-                self._pending.append(sys.modules.get(name))
+                self.pending.append(sys.modules.get(name))
                 name = name.rpartition(".")[0]
 
-    def _callable(self, function: Any) -> None:
+    def look_at_callable(self, function: Any) -> None:
         """A function of a library, or of C."""
         what = changing(function)
         if what is not None:
-            self._pending.append(_Changing(what))
+            self.pending.append(Changing(what))
         elif _is_one_of(function, _READS_ENVIRONMENT):
-            self._pending.append(os.environ)
+            self.pending.append(os.environ)
         elif _is_one_of(function, _LOOKS_UP):
-            self._pending.append(_Changing(f"{function.__name__} by another name"))
+            self.pending.append(Changing(f"{function.__name__} by another name"))
         elif isinstance(function, (operator.attrgetter, operator.methodcaller)):
             self._names.update(part for name in function.__reduce__()[1] for part in str(name).split("."))
         held = [getattr(function, name, None) for name in ("__self__", "__wrapped__", "py_func")]
-        self._pending += [value for value in held if not isinstance(value, types.ModuleType)]
+        self.pending += [value for value in held if not isinstance(value, types.ModuleType)]
 
     # names
 
@@ -233,7 +227,7 @@ class Walk:
     def _watch_whole(self, namespace: Mapping[str, Any]) -> None:
         if id(namespace) not in self._whole:
             self._whole.add(id(namespace))
-            self._pending += self.guards.watch_members(namespace)
+            self.pending += self.guards.watch_members(namespace)
 
     def _follow_names(self) -> None:
         """Put on the list what the names met so far lead to in the modules and classes met so far."""
@@ -247,15 +241,15 @@ class Walk:
             names = {*self._names, *asked, "__getattr__"} - done
             done |= names
             if is_library_module:
-                self._pending += [v for v in map(members.get, names) if _leads_on(v)]
+                self.pending += [v for v in map(members.get, names) if _leads_on(v)]
                 names &= _DATA.get(module.__name__, set())
             self._watch_names(members, names)
-            self._pending += [members[name] for name in names if name in members]
+            self.pending += [members[name] for name in names if name in members]
         if "functions" in self._computed:
             for space in [*self._spaces.values()]:
                 self._watch_whole(space)
         reached = [everything or name in self._names for name, _ in self._by_name]
-        self._pending += [v for (_, v), is_reached in zip(self._by_name, reached, strict=True) if is_reached]
+        self.pending += [v for (_, v), is_reached in zip(self._by_name, reached, strict=True) if is_reached]
         self._by_name = [m for m, is_reached in zip(self._by_name, reached, strict=True) if not is_reached]
         if self._constructs:
             for cls in [c for c, constructed in self._classes.items() if not constructed]:
@@ -266,99 +260,13 @@ class Walk:
 
     # values
 
-    def _array(self, array: np.ndarray) -> None:
-        if array.dtype == object:
-            self._pending += self.guards.watch_members_of(_objects, array)
-            self.guards.watch_content(np.shape, array)
-        elif array.dtype.hasobject:
-            self._pickled(array)
-        else:
-            self.guards.watch_array(array)
-
-    def _scalar(self, scalar: np.generic) -> None:
-        if isinstance(scalar, np.void):
-            self._pickled(scalar)
-
-    def _random_numbers(self, generator: Any) -> None:
-        try:
-            self.generators.append((generator, random_state(generator)))
-        except Exception:  # the machine's own
-            self._pending.append(_Changing(type(generator).__name__))
-
-    def _mapping(self, mapping: Mapping[Any, Any]) -> None:
-        self._pending += [*mapping, *self.guards.watch_members(mapping)]
-        if isinstance(mapping, collections.defaultdict):
-            self._pending.append(self.guards.watch_read(getattr, mapping, "default_factory"))
-
-    def _fixed_items(self, items: Any) -> None:
-        self._pending += items
-
-    def _items(self, items: Any) -> None:
-        self.guards.watch_sequence(items)
-        self._pending += items
-
-    def _method(self, method: types.MethodType) -> None:
-        self._pending += [method.__func__, method.__self__]
-
-    def _descriptor(self, descriptor: Any) -> None:
-        held = [getattr(descriptor, name, None) for name in ("__func__", "fget", "fset", "fdel", "func")]
-        self._pending += held
-
-    def _partial(self, partial: functools.partial) -> None:
-        self._pending += [self.guards.watch_read(getattr, partial, name) for name in ("func", "args", "keywords")]
-
-    def _view(self, view: Any) -> None:
-        self._pending.append(view.mapping)
-
-    def _context_variable(self, variable: contextvars.ContextVar) -> None:
-        self._pending.append(self.guards.watch_read(_in_context, variable, None))
-
-    def _thread_local(self, local: threading.local) -> None:
-        self._pending += self.guards.watch_members_of(vars, local)
-        self._class(type(local))
-
-    def _reference(self, reference: weakref.ref) -> None:
-        self._pending.append(self.guards.watch_read(_referred, reference, None))
-
-    def _logger(self, logger: logging.Logger) -> None:
-        self.guards.watch_content(logging.Logger.getEffectiveLevel, logger)
-
-    def _file(self, file: io.IOBase) -> None:
-        if isinstance(file, (io.StringIO, io.BytesIO)):
-            self._pickled(file)
-            return
-        with contextlib.suppress(ValueError):  # of a closed one nothing is read
-            if file.readable():
-                self._pending.append(_Changing("a file"))
-
-    def _hidden(self, value: Any) -> None:
-        """An object whose content lies where Python cannot look: compared as bytes, if it has any."""
-        kind = type(value)
-        if is_used_up(value):
-            self._pending.append(_Changing(f"an iterator ({kind.__name__})"))
-        elif getattr(value, "_objects", None) is not None:  # ctypes: it points to what lies elsewhere
-            self._pending.append(_Changing(f"memory behind a {kind.__name__}"))
-        elif callable(value):
-            self._callable(value)
-        else:
-            try:
-                self.guards.watch_content(_bytes, value)
-            except (TypeError, ValueError, BufferError):
-                self._pickled(value)
-
-    def _pickled(self, value: Any) -> None:
-        try:
-            self.guards.watch_content(pickle.dumps, value)
-        except Exception:  # whatever its own code raises
-            self._pending.append(_Changing(f"an object of type {type(value).__name__}, which cannot be compared"))
-
     def _attributes(self, value: Any) -> None:
         members = getattr(value, "__dict__", None)
         python = members.get("py_func") if isinstance(members, dict) else None
         if isinstance(python, types.FunctionType):  # numba's: what is beside it is the compiler's own
-            self._pending.append(python)
+            self.pending.append(python)
             return
-        self._class(type(value))
+        self.note_class(type(value))
         if isinstance(members, dict):
             self.guards.watch_members(members)
             self._held(value, members)
@@ -375,28 +283,28 @@ class Walk:
             if by_name and (is_used_up(value) or is_foreign(type(value))):
                 self._by_name.append((name, value))
             else:
-                self._pending.append(value)
+                self.pending.append(value)
 
     # classes
 
     def _type(self, cls: type) -> None:
         """A class that code can reach, and so make instances of."""
-        self._class(cls)
+        self.note_class(cls)
         self._construct(cls)
         what = changing(cls)
         if what is not None:
-            self._pending.append(_Changing(what))
+            self.pending.append(Changing(what))
 
-    def _class(self, cls: type) -> None:
+    def note_class(self, cls: type) -> None:
         """What the methods read that are called with an instance; some methods are called without being named."""
         if cls in self._classes:
             return
         self._classes[cls] = False
-        self._by_name += [(name, _Changing(what)) for name, what in changing_methods(cls.__mro__).items()]
+        self._by_name += [(name, Changing(what)) for name, what in changing_methods(cls.__mro__).items()]
         own = [c for c in cls.__mro__ if not is_library(c.__module__)]
         if own:
             self.guards.watch_read(getattr, cls, "__mro__")
-            self._class(type(cls))
+            self.note_class(type(cls))
         all_called = any(c not in own and not is_plain_base(c) for c in cls.__mro__)
         for c in own:
             self.guards.watch_members(vars(c))
@@ -407,12 +315,12 @@ class Walk:
                 if isinstance(member, _METHODS) and (name in _CONSTRUCTORS or not called):
                     self._by_name.append((name, member))
                 else:
-                    self._pending.append(member)
+                    self.pending.append(member)
 
     def _construct(self, cls: type) -> None:
         self._classes[cls] = True
         own = [vars(c) for c in cls.__mro__ if not is_library(c.__module__)]
-        self._pending += [members[name] for members in own for name in _CONSTRUCTORS & members.keys()]
+        self.pending += [members[name] for members in own for name in _CONSTRUCTORS & members.keys()]
 
 
 _Look = Callable[[Walk, Any], None]
@@ -422,36 +330,36 @@ def _nothing(walk: Walk, value: Any) -> None:
     """A value that leads nowhere; a tracer is of another trace, and refused where it is used."""
 
 
-def _changing(walk: Walk, value: _Changing) -> None:
+def _changing(walk: Walk, value: Changing) -> None:
     walk.changing = walk.changing or value.what
 
 
 #: how values of a type are looked at, where that is all that they hold
 _WHOLE: tuple[tuple[Any, _Look], ...] = (
-    (_Changing, _changing),
+    (Changing, _changing),
     ((Tracer, sympy.Basic), _nothing),
     (types.FunctionType, Walk._function),
-    (types.MethodType, Walk._method),
-    (types.BuiltinFunctionType, Walk._callable),
+    (types.MethodType, walked_values.method),
+    (types.BuiltinFunctionType, Walk.look_at_callable),
     (types.ModuleType, Walk._module),
     (type, Walk._type),
-    ((classmethod, staticmethod, property), Walk._descriptor),
-    (contextvars.ContextVar, Walk._context_variable),
-    (threading.local, Walk._thread_local),
-    (logging.Logger, Walk._logger),
-    (io.IOBase, Walk._file),
-    ((type({}.keys()), type({}.values()), type({}.items())), Walk._view),
-    (np.generic, Walk._scalar),
+    ((classmethod, staticmethod, property), walked_values.descriptor),
+    (contextvars.ContextVar, walked_values.context_variable),
+    (threading.local, walked_values.thread_local),
+    (logging.Logger, walked_values.logger),
+    (io.IOBase, walked_values.file),
+    ((type({}.keys()), type({}.values()), type({}.items())), walked_values.view),
+    (np.generic, walked_values.scalar),
 )
 #: where what is derived from the type may hold more
 _PARTS: tuple[tuple[Any, _Look], ...] = (
-    (np.ndarray, Walk._array),
-    (GENERATORS, Walk._random_numbers),
-    ((dict, types.MappingProxyType), Walk._mapping),
-    ((tuple, frozenset), Walk._fixed_items),
-    ((list, set, collections.deque), Walk._items),
-    (functools.partial, Walk._partial),
-    (weakref.ref, Walk._reference),
+    (np.ndarray, walked_values.array),
+    (GENERATORS, walked_values.generator),
+    ((dict, types.MappingProxyType), walked_values.mapping),
+    ((tuple, frozenset), walked_values.fixed_items),
+    ((list, set, collections.deque), walked_values.items),
+    (functools.partial, walked_values.partial),
+    (weakref.ref, walked_values.reference),
     (_NUMBERS_AND_TEXT, _nothing),
 )
 
@@ -463,23 +371,3 @@ def _is_one_of(value: Any, values: tuple) -> bool:
 def _leads_on(member: Any) -> bool:
     """Whether a member of a library's module may lead to what changes."""
     return isinstance(member, _LINKS) or (callable(member) and changing(member) is not None)
-
-
-def _bytes(value: Any) -> bytes:
-    with memoryview(value) as view:
-        return view.tobytes()
-
-
-def _objects(array: np.ndarray) -> Mapping[Any, Any]:
-    return dict(enumerate(array.ravel().tolist()))
-
-
-def _in_context(variable: contextvars.ContextVar, _: Any) -> Any:
-    try:
-        return variable.get()
-    except LookupError:
-        return MISSING
-
-
-def _referred(reference: weakref.ref, _: Any) -> Any:
-    return reference()

@@ -8,7 +8,7 @@ from symgrad.primitives.elementwise import TEMPLATES
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call, check_backends
 from symgrad.tracing.declare import CASES, Given
-from symgrad.tracing.tracer import FUNCTIONS
+from symgrad.tracing.dispatch import FUNCTIONS
 
 SHAPES = {
     1: [((),), ((3,),), ((2, 3),), ((0,),)],

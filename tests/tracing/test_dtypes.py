@@ -9,7 +9,7 @@ import symgrad as sg
 from symgrad.errors import TracingError
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
-from symgrad.tracing.tracer import UFUNCS
+from symgrad.tracing.dispatch import UFUNCS
 from symgrad.tracing.tree import flatten
 
 DTYPES = [np.dtype(c) for c in "?biQefd"]

@@ -9,7 +9,7 @@ from symgrad.primitives.reduction import Extremum
 from symgrad.primitives.selection import Gather, Slice
 from symgrad.primitives.shaping import Reshape
 from symgrad.testing import CheckFailed, check_grads, check_rule
-from symgrad.tracing.tracer import FUNCTIONS
+from symgrad.tracing.dispatch import FUNCTIONS
 from symgrad.transforms.products import stop_gradient
 
 X = np.array([[0.4, 1.1, 2.0], [0.7, 1.9, 0.2]])

@@ -1,18 +1,4 @@
-"""Is this derivative right? Checks of values and derivatives against NumPy and finite differences.
-
-``check_grads(fn, args)`` checks the derivatives of a function at one point, ``check_backends`` that every backend
-gives the same, ``check_rule(fn, args)`` all that is promised of an operation: the value is NumPy's to the bit,
-both modes and the second order agree with finite differences, every backend, float32, strided inputs. No derivative is
-compared with another analytic one: the reference is the plain function, evaluated by NumPy in ``np.longdouble``.
-
->>> import numpy as np
->>> check_grads(lambda x: np.sum(np.sin(x) * x), [np.array([0.5, 1.0])])
->>> try:
-...     check_grads(np.floor, [np.array([1.0])])
-... except CheckFailed as error:
-...     print(error)
-check_grads(floor): forward mode, output 0: finite differences do not settle here (a kink, ...
-"""
+"""One function at one point: what is compared, and with what."""
 
 from __future__ import annotations
 
@@ -22,22 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import SymgradError
-from .finite_differences import differences
-from .kernels.base import Kernel
-from .kernels.kernel import BACKENDS, lower, optimized
-from .kernels.native.code import NativeCode
-from .kernels.native.compiler import toolchain
-from .kernels.native.kernel import NativeKernel
-from .passes.constants import fold_constants
-from .program.program import Program
-from .program.verify import verify
-from .tracing.tree import flatten, unflatten
-from .transforms.derived import DerivedFunction
-from .transforms.gradient import grad
-from .transforms.products import hvp, jvp, symbolic, vjp
-
-__all__ = ["Call", "CheckFailed", "Tolerance", "check_backends", "check_grads", "check_rule"]
+from ..errors import SymgradError
+from ..finite_differences import differences
+from ..kernels.base import Kernel
+from ..kernels.kernel import lower, optimized
+from ..kernels.native.code import NativeCode
+from ..kernels.native.compiler import toolchain
+from ..kernels.native.kernel import NativeKernel
+from ..passes.constants import fold_constants
+from ..program.program import Program
+from ..program.verify import verify
+from ..tracing.tree import flatten, unflatten
+from ..transforms.derived import DerivedFunction
+from ..transforms.gradient import grad
+from ..transforms.products import hvp, jvp, symbolic, vjp
 
 
 class CheckFailed(SymgradError, AssertionError):
@@ -61,22 +45,6 @@ COARSE = Tolerance(first=1e-5, second=1e-3, backend=1e-11)
 SINGLE = Tolerance(first=2e-3, second=2e-2, backend=1e-4)
 
 
-def check_grads(
-    fn: Callable, args: Sequence[Any], kwargs: dict[str, Any] | None = None, *, order: int = 2, seed: int = 0
-) -> None:
-    """Check the derivatives of ``fn(*args, **kwargs)`` by every float array (or NumPy float) in ``args``.
-
-    Forward mode is compared with central finite differences along a random direction, reverse mode with
-    forward mode through ``⟨w, J v⟩ = ⟨Jᵀ w, v⟩``, and with ``order=2`` every mixture of the modes with
-    mixed second differences, and the Hessian with its transpose. Python scalars, integers and keyword
-    arguments are held as they are. Raises CheckFailed.
-
-    >>> import numpy as np
-    >>> check_grads(np.matmul, [np.ones((2, 3)), np.ones(3)])
-    """
-    _Check(Call(fn, args, kwargs), seed, "check_grads").derivatives(order)
-
-
 class Call(NamedTuple):
     """``fn(*args, **kwargs)``, not differentiated by the arguments whose positions are in ``held``."""
 
@@ -86,50 +54,7 @@ class Call(NamedTuple):
     held: Sequence[int] = ()
 
 
-def check_backends(*calls: Call, order: int = 2, seed: int = 0, backends: Collection[str] = BACKENDS) -> None:
-    """Check that ``backends`` give the numpy backend's values of ``calls`` and their derivatives.
-
-    The derivatives are those of both modes and, with ``order=2``, a second one. Calls that are checked together are
-    built by one run of the compiler; where there is none, ``"native"`` is left out. Raises CheckFailed.
-
-    >>> import numpy as np
-    >>> check_backends(Call(np.sin, [np.ones(3)]), Call(np.sum, [np.ones((2, 3))], {"axis": 1}), backends=["numexpr"])
-    """
-    _on_backends([_Check(call, seed, "check_backends") for call in calls], order, backends)
-
-
-def check_rule(
-    fn: Callable,
-    args: Sequence[Any],
-    kwargs: dict[str, Any] | None = None,
-    *,
-    held: Sequence[int] = (),
-    order: int = 2,
-    seed: int = 0,
-    backends: Collection[str] = BACKENDS,
-) -> None:
-    """Check all that symgrad promises of ``fn(*args, **kwargs)``: what ``check_grads`` checks, and
-
-    - the value is what NumPy computes, bit for bit, in float64, float32 and float16 (or refused, where NumPy
-      refuses the dtype), also for strided and transposed inputs, which are left as they were;
-    - ``backends`` give the same value and derivatives, as ``check_backends`` says;
-    - gradients keep the dtype and the shape of what they are taken by;
-    - every Program on the way passes the verifier.
-
-    Arguments whose positions are in ``held`` are not differentiated by.
-
-    >>> import numpy as np
-    >>> check_rule(np.sum, [np.ones((2, 3))], {"axis": 1})
-    """
-    check = _Check(Call(fn, args, kwargs, held), seed, "check_rule")
-    check.values()
-    check.derivatives(order)
-    check.layouts()
-    _on_backends([check], order, backends)
-    check.precisions()
-
-
-class _Check:
+class Check:
     """One function at one point, as a function of its float arrays alone."""
 
     def __init__(self, call: Call, seed: int, caller: str) -> None:
@@ -344,7 +269,7 @@ class _Check:
 class _Derived:
     """A Program that a check has made, as it is told of, and the arrays it takes."""
 
-    check: _Check
+    check: Check
     what: str
     program: Program
     arrays: tuple
@@ -363,7 +288,7 @@ class _Derived:
                     self.check.expect_close(label, got, want, tolerance, "the numpy backend's results")
 
 
-def _on_backends(checks: Sequence[_Check], order: int, backends: Collection[str]) -> None:
+def on_backends(checks: Sequence[Check], order: int, backends: Collection[str]) -> None:
     """These backends give what the numpy backend gives."""
     derived = [made for check in checks for made in check.programs(order)]
     compiled: list[NativeKernel | None] = [None] * len(derived)

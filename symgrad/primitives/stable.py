@@ -1,0 +1,81 @@
+"""Compositions whose own chain rule is inf/inf in floating point, differentiated as one function."""
+
+from __future__ import annotations
+
+from ..program.node import Node
+from .casting import cast
+from .functions import add, cosh, divide, exp, log, log1p, minus, multiply, negative, reciprocal, sigmoid, tanh
+from .primitive import CONSTANT, literal, literal_value
+
+
+def _one_plus_exp(node: Node) -> Node | None:
+    """``u`` where node is ``1 + exp(u)``."""
+    if node.primitive is add:
+        for one, other in (node.operands, node.operands[::-1]):
+            if other.primitive is exp and _is_one(one):
+                u = other.operands[0]
+                return u if u.dtype == node.dtype else cast(u, node.dtype)
+    return None
+
+
+def _is_one(x: Node) -> bool:
+    if x.is_literal:
+        return literal_value(x) == 1
+    return x.primitive is CONSTANT and not x.shape and x.params[0].value == 1
+
+
+def _growth(node: Node) -> tuple[Node, Node] | None:
+    """``(u, f'(u)/f(u))`` of a function that overflows where this quotient is finite: exp, cosh, 1 + exp."""
+    if node.primitive is exp:
+        return node.operands[0], literal(1)
+    if node.primitive is cosh:
+        return node.operands[0], tanh(node.operands[0])
+    u = _one_plus_exp(node)
+    return None if u is None else (u, sigmoid(u))
+
+
+def _stable_log(node: Node):
+    # log(1 + exp(u)) -> sigmoid(u);  log(cosh(u)) -> tanh(u)
+    found = _growth(node.operands[0])
+    return None if found is None else [(found[0], lambda *_: found[1])]
+
+
+def _stable_log1p(node: Node):
+    # log1p(exp(u)) -> sigmoid(u)
+    inner = node.operands[0]
+    if inner.primitive is not exp:
+        return None
+    u = inner.operands[0]
+    return [(u, lambda *_: sigmoid(u))]
+
+
+def _stable_divide(node: Node):
+    # c / (1 + exp(u)) -> -c·sigmoid(u)·sigmoid(-u);  exp(u) / (1 + exp(u)) -> sigmoid(u)·sigmoid(-u)
+    # a / f(u) -> 1 / f(u), -a / f(u)·(f'/f)(u)
+    top, bottom = node.operands
+    u = _one_plus_exp(bottom)
+    if u is not None:
+        slope = multiply(sigmoid(u), sigmoid(minus(u)))
+        if top.is_literal:
+            return [(u, lambda *_: negative(slope) if literal_value(top) == 1 else multiply(negative(top), slope))]
+        if top.primitive is exp and top.operands[0] is u:
+            return [(u, lambda *_: slope)]
+    found = _growth(bottom)
+    if found is None:
+        return None
+    u, growth = found
+    by_top = [(top, lambda a, b: divide(1, b))] if top.differentiable else []
+    return [*by_top, (u, lambda a, b: negative(multiply(divide(a, b), growth)))]
+
+
+def _stable_reciprocal(node: Node):
+    # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u);  1 / f(u) -> -1 / f(u)·(f'/f)(u)
+    u = _one_plus_exp(node.operands[0])
+    if u is not None:
+        return [(u, lambda *_: negative(multiply(sigmoid(u), sigmoid(minus(u)))))]
+    found = _growth(node.operands[0])
+    return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
+
+
+log.stable, log1p.stable = _stable_log, _stable_log1p
+divide.stable, reciprocal.stable = _stable_divide, _stable_reciprocal

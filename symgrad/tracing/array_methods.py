@@ -1,0 +1,185 @@
+"""Python's operators and ndarray's methods on traced values: NumPy's functions of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..primitives import functions as f
+from ..primitives.elementwise import Template
+from ..program.node import Node
+from .dispatch import FUNCTIONS, refuse
+from .trace import as_node, stands_for_number
+
+#: exponent -> what NumPy computes in place of a power of floats
+_SHORT_POWERS: dict[float, Template] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
+_NOT_ARRAYS = (type(None), str, bytes, dict, set)
+
+METHOD_FUNCTIONS: dict[str, Callable] = {
+    name: getattr(np, name)
+    for name in (
+        *("sum", "mean", "prod", "max", "min", "var", "std", "cumsum", "argmax", "argmin", "argsort", "ravel", "all"),
+        *("cumprod", "any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
+    )
+}
+METHODS = (*METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
+
+Operator = Callable[[Any, Any], Any]
+
+
+def _binary(self: Any, template: Template, left: Any, right: Any, other: Any) -> Any:
+    if type(other) is not type(self) and isinstance(other, _NOT_ARRAYS):
+        return NotImplemented
+    return type(self)(template(as_node(left), as_node(right)))
+
+
+def _left(template: Template) -> Operator:
+    return lambda self, other: _binary(self, template, self, other, other)
+
+
+def _both(template: Template) -> tuple[Operator, Operator]:
+    """The operator, and the one for a traced value on its right."""
+    return _left(template), lambda self, other: _binary(self, template, other, self, other)
+
+
+def _unary(template: Template) -> Callable[[Any], Any]:
+    return lambda self: type(self)(template(self._symgrad_node))
+
+
+def _in_place(name: str) -> Operator:
+    operate = getattr(operator, name)
+
+    def method(self: Any, other: Any) -> Any:
+        result = operate(self, other)
+        if not self.shape and self._base is None and not self._writes:
+            if _may_be_array(self._node):
+                self._writes += 1  # its views would see the write
+            return result  # a NumPy scalar cannot be written to: the name is bound anew
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            refuse(f"an array of {self.dtype} cannot hold a result of {result.dtype}; write x = x + y.")
+        self[...] = result
+        return self
+
+    return method
+
+
+def _may_be_array(node: Node) -> bool:
+    """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
+    return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
+
+
+class ArrayMethods:
+    """What a traced array does by NumPy's functions."""
+
+    __slots__ = ()
+
+    __add__, __radd__ = _both(f.add)
+    __sub__, __rsub__ = _both(f.subtract)
+    __mul__, __rmul__ = _both(f.multiply)
+    __truediv__, __rtruediv__ = _both(f.divide)
+    __floordiv__, __rfloordiv__ = _both(f.floor_divide)
+    __mod__, __rmod__ = _both(f.remainder)
+    __and__, __rand__ = _both(f.bitwise_and)
+    __or__, __ror__ = _both(f.bitwise_or)
+    __xor__, __rxor__ = _both(f.bitwise_xor)
+    _power, __rpow__ = _both(f.power)
+    __lt__, __le__ = _left(f.less), _left(f.less_equal)
+    __gt__, __ge__ = _left(f.greater), _left(f.greater_equal)
+    __neg__, __pos__ = _unary(f.negative), _unary(f.positive)
+    __abs__, __invert__ = _unary(f.absolute), _unary(f.invert)
+    __iadd__, __isub__, __imul__ = _in_place("add"), _in_place("sub"), _in_place("mul")
+    __itruediv__, __ifloordiv__, __imod__ = _in_place("truediv"), _in_place("floordiv"), _in_place("mod")
+    __ipow__, __imatmul__ = _in_place("pow"), _in_place("matmul")
+    __iand__, __ior__, __ixor__ = _in_place("and_"), _in_place("or_"), _in_place("xor")
+
+    def __eq__(self: Any, other: Any) -> Any:
+        return _binary(self, f.equal, self, other, other)
+
+    def __ne__(self: Any, other: Any) -> Any:
+        return _binary(self, f.not_equal, self, other, other)
+
+    def __pow__(self: Any, other: Any) -> Any:
+        if type(other) in (int, float) or stands_for_number(other):
+            for exponent, short in self._short_powers(other):
+                if other == exponent:
+                    return type(self)(short(self._symgrad_node))
+        return self._power(other)
+
+    def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Template]]:
+        """The exponents, of the kind of this one, for which NumPy takes another function."""
+        if self.dtype.kind == "f":
+            return _SHORT_POWERS.items()
+        return [(2, f.square)] if self.dtype.kind == "b" and self.shape and isinstance(exponent, int) else []
+
+    def __divmod__(self: Any, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self: Any, other: Any) -> Any:
+        return other // self, other % self
+
+    def __matmul__(self: Any, other: Any) -> Any:
+        return np.matmul(self, other)
+
+    def __rmatmul__(self: Any, other: Any) -> Any:
+        return np.matmul(other, self)
+
+    def __round__(self: Any, digits: int = 0) -> Any:
+        return np.round(self, digits)
+
+    @property
+    def T(self: Any) -> Any:
+        return self.transpose()
+
+    @property
+    def mT(self: Any) -> Any:
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self: Any) -> Any:
+        return self
+
+    def conj(self: Any) -> Any:
+        return self
+
+    conjugate = conj
+
+    @property
+    def flat(self: Any) -> Any:
+        return self.ravel()
+
+    def transpose(self, *axes: Any) -> Any:
+        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+        return FUNCTIONS[np.transpose](self, order or None)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+        wanted = shape[0] if len(shape) == 1 else shape
+        return FUNCTIONS[np.reshape](self, wanted, order=order, copy=copy)
+
+    def astype(self: Any, dtype: Any, *, copy: bool = True, **kwargs: Any) -> Any:
+        wanted = np.dtype(dtype)
+        if wanted == self.dtype and not copy:
+            return self
+        if wanted.kind not in "fb" and not self._is_flat():
+            refuse(
+                f"astype({wanted}) of a traced float would lose its derivative; write np.trunc(x).astype({wanted}) if "
+                "that is meant."
+            )
+        return type(self)(f.cast(self._symgrad_node, wanted))
+
+    def copy(self: Any, order: str = "C") -> Any:
+        return type(self)(self._symgrad_node)
+
+    def flatten(self, order: str = "C") -> Any:
+        return FUNCTIONS[np.ravel](self, order).copy()
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def fill(self: Any, value: Any) -> None:
+        self[...] = value

@@ -1,0 +1,82 @@
+"""Which rule a NumPy function has for traced values, and the errors where it has none."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import TracingError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.elementwise import TEMPLATES, Template
+
+#: NumPy function -> what it does to traced values; filled by ``numpy_functions``
+FUNCTIONS: dict[Callable, Callable] = {}
+#: NumPy function without a rule -> what to write instead
+ADVICE: dict[Callable, str] = {}
+#: ufunc -> elementwise template
+UFUNCS: dict[np.ufunc, Template] = {t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)}
+UFUNCS[np.sqrt] = f.sqrt
+#: (ufunc name, method) -> NumPy function that does the same
+REDUCTIONS = {
+    ("add", "reduce"): np.sum,
+    ("multiply", "reduce"): np.prod,
+    ("maximum", "reduce"): np.max,
+    ("minimum", "reduce"): np.min,
+    ("logical_or", "reduce"): np.any,
+    ("logical_and", "reduce"): np.all,
+    ("add", "accumulate"): np.cumsum,
+    ("multiply", "accumulate"): np.cumprod,
+}
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise a TracingError that shows the user's line."""
+    raise TracingError(at_user_line(message))
+
+
+def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error: TypeError) -> None:
+    """An UnsupportedOperation where ``rule`` does not take these arguments, as NumPy's own function does."""
+    try:
+        inspect.signature(rule).bind(*args, **kwargs)
+    except TypeError as refused:
+        raise UnsupportedOperation(
+            at_user_line(
+                f"np.{func.__name__} with these arguments has no derivative rule in symgrad ({refused}). Write it with "
+                "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
+            )
+        ) from error
+
+
+@functools.cache
+def place_of_out(func: Callable) -> int:
+    """Which positional argument of a NumPy function is ``out``: rules do not have it."""
+    try:
+        parameters = inspect.signature(func).parameters.values()
+    except ValueError:  # written in C, without a signature
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return names.index("out") if "out" in names else sys.maxsize
+
+
+def special(ufunc: np.ufunc) -> Template | None:
+    """The template of a ``scipy.special`` ufunc. They are declared at the first call of one: scipy is optional."""
+    library = sys.modules.get("scipy.special")
+    if library is None or getattr(library, ufunc.__name__, None) is not ufunc:
+        return None
+    from ..primitives.special import SPECIAL
+
+    UFUNCS.update(SPECIAL)
+    return UFUNCS.get(ufunc)
+
+
+def no_rule(ufunc: np.ufunc) -> Callable:
+    def rule(*_: Any, **__: Any) -> NoReturn:
+        name = f"np.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else f"the ufunc {ufunc.__name__}"
+        raise UnsupportedOperation(at_user_line(f"{name} has no derivative rule in symgrad."))
+
+    return rule

@@ -1,0 +1,154 @@
+"""How a walk looks at a value that a function can read: what is remembered of it, and what it leads to."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import contextvars
+import functools
+import io
+import logging
+import pickle
+import threading
+import types
+import weakref
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .generators import random_state
+from .guards import MISSING
+from .instances import is_used_up
+
+if TYPE_CHECKING:
+    from .walk import Walk
+
+
+class Changing(NamedTuple):
+    """Stands for what is not the same at every call."""
+
+    what: str
+
+
+def array(walk: Walk, array: np.ndarray) -> None:
+    if array.dtype == object:
+        walk.pending += walk.guards.watch_members_of(_objects, array)
+        walk.guards.watch_content(np.shape, array)
+    elif array.dtype.hasobject:
+        pickled(walk, array)
+    else:
+        walk.guards.watch_array(array)
+
+
+def scalar(walk: Walk, scalar: np.generic) -> None:
+    if isinstance(scalar, np.void):
+        pickled(walk, scalar)
+
+
+def generator(walk: Walk, generator: Any) -> None:
+    try:
+        walk.generators.append((generator, random_state(generator)))
+    except Exception:  # the machine's own
+        walk.pending.append(Changing(type(generator).__name__))
+
+
+def mapping(walk: Walk, mapping: Mapping[Any, Any]) -> None:
+    walk.pending += [*mapping, *walk.guards.watch_members(mapping)]
+    if isinstance(mapping, collections.defaultdict):
+        walk.pending.append(walk.guards.watch_read(getattr, mapping, "default_factory"))
+
+
+def fixed_items(walk: Walk, items: Any) -> None:
+    walk.pending += items
+
+
+def items(walk: Walk, items: Any) -> None:
+    walk.guards.watch_sequence(items)
+    walk.pending += items
+
+
+def method(walk: Walk, method: types.MethodType) -> None:
+    walk.pending += [method.__func__, method.__self__]
+
+
+def descriptor(walk: Walk, descriptor: Any) -> None:
+    held = [getattr(descriptor, name, None) for name in ("__func__", "fget", "fset", "fdel", "func")]
+    walk.pending += held
+
+
+def partial(walk: Walk, partial: functools.partial) -> None:
+    walk.pending += [walk.guards.watch_read(getattr, partial, name) for name in ("func", "args", "keywords")]
+
+
+def view(walk: Walk, view: Any) -> None:
+    walk.pending.append(view.mapping)
+
+
+def context_variable(walk: Walk, variable: contextvars.ContextVar) -> None:
+    walk.pending.append(walk.guards.watch_read(_in_context, variable, None))
+
+
+def thread_local(walk: Walk, local: threading.local) -> None:
+    walk.pending += walk.guards.watch_members_of(vars, local)
+    walk.note_class(type(local))
+
+
+def reference(walk: Walk, reference: weakref.ref) -> None:
+    walk.pending.append(walk.guards.watch_read(_referred, reference, None))
+
+
+def logger(walk: Walk, logger: logging.Logger) -> None:
+    walk.guards.watch_content(logging.Logger.getEffectiveLevel, logger)
+
+
+def file(walk: Walk, file: io.IOBase) -> None:
+    if isinstance(file, (io.StringIO, io.BytesIO)):
+        pickled(walk, file)
+        return
+    with contextlib.suppress(ValueError):  # of a closed one nothing is read
+        if file.readable():
+            walk.pending.append(Changing("a file"))
+
+
+def hidden(walk: Walk, value: Any) -> None:
+    """An object whose content lies where Python cannot look: compared as bytes, if it has any."""
+    kind = type(value)
+    if is_used_up(value):
+        walk.pending.append(Changing(f"an iterator ({kind.__name__})"))
+    elif getattr(value, "_objects", None) is not None:  # ctypes: it points to what lies elsewhere
+        walk.pending.append(Changing(f"memory behind a {kind.__name__}"))
+    elif callable(value):
+        walk.look_at_callable(value)
+    else:
+        try:
+            walk.guards.watch_content(_bytes, value)
+        except (TypeError, ValueError, BufferError):
+            pickled(walk, value)
+
+
+def pickled(walk: Walk, value: Any) -> None:
+    try:
+        walk.guards.watch_content(pickle.dumps, value)
+    except Exception:  # whatever its own code raises
+        walk.pending.append(Changing(f"an object of type {type(value).__name__}, which cannot be compared"))
+
+
+def _bytes(value: Any) -> bytes:
+    with memoryview(value) as view:
+        return view.tobytes()
+
+
+def _objects(array: np.ndarray) -> Mapping[Any, Any]:
+    return dict(enumerate(array.ravel().tolist()))
+
+
+def _in_context(variable: contextvars.ContextVar, _: Any) -> Any:
+    try:
+        return variable.get()
+    except LookupError:
+        return MISSING
+
+
+def _referred(reference: weakref.ref, _: Any) -> Any:
+    return reference()
