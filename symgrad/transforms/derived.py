@@ -42,12 +42,13 @@ from ..tracing.tree import flatten, tree_map, unflatten
 from .comparison import Equality
 from .equality import equality
 from .positions import split_aux
-from .steps import Derivation, steps_of
+from .run import Run
+from .steps import steps_of
 from .subjects import subject_of
 
 
 class DerivedFunction(Importable):
-    """Base of the derivatives; subclasses say what they derive in ``_derive``.
+    """Base of the derivatives; subclasses say what they differentiate in ``_run``, and how in ``_result``.
 
     A pickle, and a copy, holds what was asked for: the function and the flags. All that follows from them (cached
     properties) is made again where it is called.
@@ -84,12 +85,28 @@ class DerivedFunction(Importable):
         return CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
 
     verb = "derived"
+    #: whether only the first output is differentiated
+    has_aux = False
     #: a sparse result has places, which need sizes: then named dims are checked, and traced as they are in the call
     sparse = False
 
+    def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Run:
+        """The function on traced values, with what it is differentiated by and along."""
+        raise UnsupportedOperation(
+            f"{self.__name__} differentiates nothing itself, so it has no steps; ask the derivative for them."
+        )
+
+    def _result(self, run: Run) -> Any:
+        """The derivative of what the function gave."""
+        raise NotImplementedError
+
     def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
         """The derivative on traced values; ``fresh`` where the arguments are inputs of the trace."""
-        raise NotImplementedError
+        return self._result(self._run(args, kwargs, fresh))
+
+    def _value(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What the function itself gives on traced values."""
+        return self.fn(*args, **kwargs)
 
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
         """Refuse bad arguments before anything is traced."""
@@ -302,12 +319,6 @@ class DerivedFunction(Importable):
         True
         """
         return equality(self, other, args, kwargs, seconds)
-
-    def _derivation(self, args: tuple, kwargs: dict[str, Any]) -> Derivation:
-        """What is differentiated by what, on traced values, for ``steps``."""
-        raise UnsupportedOperation(
-            f"{self.__name__} differentiates nothing itself, so it has no steps; ask the derivative for them."
-        )
 
     def agreement(self, *args: Any, **kwargs: Any) -> Agreement:
         """How closely the closed forms agree with the kernel at these arrays, each evaluated on its own.

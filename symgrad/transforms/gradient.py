@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import Entry, Shapes
@@ -12,13 +13,11 @@ from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..primitives.contraction import identity as delta
-from ..primitives.contraction import ones
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
-from ..tracing.tree import unflatten
 from .derived import DerivedFunction, finished
 from .positions import (
     check_arguments,
@@ -27,11 +26,8 @@ from .positions import (
     checked_positions,
     checked_sens,
     checked_weights,
-    mark_argument,
-    output_nodes,
-    split_aux,
 )
-from .steps import Derivation
+from .run import run_of, seeds_of_sum
 
 _MODES = ("auto", "reverse", "forward")
 _MOST_KEPT = 32  # gradient functions that a GradOperation remembers
@@ -105,53 +101,26 @@ class GradientFunction(DerivedFunction):
             by_place = [*by_place, declared]
         return by_place, by_name
 
-    def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> _Run:
-        """The function on traced values, and what it is differentiated along."""
+    def _run(self, args, kwargs, fresh):
         args, kwargs, sens = self._split_sens(args, kwargs)
-        positions = self._chosen(args)
-        values = list(args)
-        nodes: list[list[Node]] = []
-        structures = []
-        for p in positions:
-            values[p], own, structure = mark_argument(values[p], fresh)
-            nodes.append(own)
-            structures.append(structure)
-        trace = running()
-        weights = {id(w): trace.parameter(w) for w in self.weights or ()}
+        weights = {id(w): running().parameter(w) for w in self.weights or ()}
         if not fresh:  # what was computed from a weight outside of fn is a constant to this derivative
             weights = {key: mark(n) for key, n in weights.items()}
-        with trace.standing_in(weights):
-            output = self.fn(*values, **kwargs)
-        main, aux = split_aux(output, self.has_aux, self.__name__)
-        outputs, _ = output_nodes(main, self.__name__)
-        cotangents: list[Node | None]
+        run = run_of(self, args, kwargs, self._chosen(args), fresh, weights)
         if self.takes_sens:
-            cotangents = list(checked_sens(sens, outputs, self.__name__))
-        else:
-            cotangents = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
-        return _Run(positions, output, aux, outputs, cotangents, nodes, structures, list(weights.values()))
+            return replace(run, seeds=checked_sens(sens, run.outputs, self.__name__), modes=("reverse",))
+        return replace(run, seeds=seeds_of_sum(run.outputs), summed=True)
 
-    def _derivation(self, args, kwargs):
-        run = self._run(args, kwargs, fresh=True)
-        modes = ("reverse",) if self.takes_sens else ("reverse", "forward")
-        return Derivation(run.outputs, run.wrt, run.cotangents, modes=modes, summed=not self.takes_sens)
-
-    def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
-        run = self._run(args, kwargs, fresh)
-        positions, output, aux, flat = run.positions, run.output, run.aux, run.wrt
-        if self.mode == "forward":
-            flows = _forward_gradients(run.outputs, run.cotangents, flat)
-        else:
-            flows = pull_back(run.outputs, run.cotangents, flat)
-        self._warn_of_unused(flows[len(flat) - len(run.weights) :])
-        done = iter(finished(g, n) for g, n in zip(flows, flat, strict=True))
-        inputs = [
-            unflatten(s, [Tracer(next(done)) for _ in own]) for s, own in zip(run.structures, run.nodes, strict=True)
-        ]
-        gradient = self._shaped(positions, inputs, [Tracer(g) for g in done])
+    def _result(self, run):
+        derive = _forward_gradients if self.mode == "forward" else pull_back
+        flows = derive(run.outputs, run.seeds, run.wrt)
+        self._warn_of_unused(flows[len(flows) - len(run.weights) :])
+        done = [Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]
+        count = len(done) - len(run.weights)
+        gradient = self._shaped(run.inputs.nested(done[:count]), done[count:])
         if self.with_value:
-            return (output, gradient)
-        return (gradient, aux) if self.has_aux else gradient
+            return (run.output, gradient)
+        return (gradient, run.aux) if self.has_aux else gradient
 
     @property
     def flags(self) -> dict[str, Any]:
@@ -217,43 +186,26 @@ class GradientFunction(DerivedFunction):
                     stacklevel=2,
                 )
 
-    def _shaped(self, positions: tuple[int, ...], inputs: list, weights: list) -> Any:
+    def _shaped(self, inputs: list, weights: list) -> Any:
         if self.return_ids:
+            positions = range(len(inputs)) if self.all_inputs else self.positions or ()
             inputs = [(p, g) for p, g in zip(positions, inputs, strict=True)]
             weights = [(w.name, g) for w, g in zip(self.weights or (), weights, strict=True)]
         by_weight = weights[0] if self.bare_weights else tuple(weights)
-        if not positions and not self.all_inputs:
+        if not self.positions and not self.all_inputs:
             return by_weight
         by_input = inputs[0] if self.bare_inputs else tuple(inputs)
         return by_input if self.weights is None else (by_input, by_weight)
 
 
-class _Run(NamedTuple):
-    """What a function gave on traced values, the cotangents of its outputs, and what it is differentiated by."""
-
-    positions: tuple[int, ...]
-    output: Any
-    aux: tuple
-    outputs: list[Node]
-    cotangents: list[Node | None]
-    nodes: list[list[Node]]
-    structures: list[Any]
-    weights: list[Node]
-
-    @property
-    def wrt(self) -> list[Node]:
-        """The nodes of the arguments, then those of the weights."""
-        return [n for own in self.nodes for n in own] + self.weights
-
-
-def _forward_gradients(outputs: list[Node], cotangents: list[Node | None], wrt: list[Node]) -> list[Node | None]:
+def _forward_gradients(outputs: Sequence[Node], seeds: Sequence[Node | None], wrt: Sequence[Node]) -> list[Node | None]:
     """The gradient by pushing δ from each input: the same numbers, cheap where inputs are few."""
     gradients: list[Node | None] = []
     for w in wrt:
         batch = len(w.shape)
         tangents = push_forward(outputs, {w: delta(w.shape)}, batch)
         parts: list[Node] = []
-        for tangent, ct in zip(tangents, cotangents, strict=True):
+        for tangent, ct in zip(tangents, seeds, strict=True):
             if tangent is not None and ct is not None:
                 parts.append(_weighed(tangent, ct, batch))
         gradients.append(accumulate(parts) if parts else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,6 @@ from ..differentiation.structure.terms import Term, dense
 from ..errors import ArgumentError, TracingError, at_user_line
 from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..named_dims import is_shapes
-from ..primitives.contraction import ones
 from ..primitives.identity import CUSTOM, STOP
 from ..program.dims import is_concrete, value_of
 from ..program.node import Node, ancestors, originating
@@ -29,18 +28,10 @@ from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 from .contributions import Block, Contributions
-from .derived import DerivedFunction, checked_index, finished_as, notebook_room
+from .derived import DerivedFunction, checked_index, finished, finished_as, notebook_room
 from .modes import MODES, Choice, chosen
-from .positions import (
-    check_arguments,
-    checked_flag,
-    checked_function,
-    checked_positions,
-    mark_argument,
-    output_nodes,
-    split_aux,
-)
-from .steps import Derivation
+from .positions import check_arguments, checked_flag, checked_function, checked_positions
+from .run import Run, run_of, seeds_of_sum
 
 #: a node is differentiated in so many times the time with terms in place of one array
 _BY_TERMS = 10
@@ -52,7 +43,7 @@ def _dense_blocks(found: _Linearised) -> list[Node]:
     """Each block, row by row, as an array of shape out + in."""
     blocks = []
     for row, o in zip(found.choice.table, originating(found.outputs), strict=True):
-        for terms, w in zip(row, found.inputs.flat, strict=True):
+        for terms, w in zip(row, found.wrt, strict=True):
             shape = o.shape + w.shape
             blocks.append(finished_as(dense(terms, shape), shape, w.dtype))
     return blocks
@@ -63,7 +54,7 @@ def _sparse_cells(found: _Linearised) -> list[list[Any]]:
     return [
         [
             SparseBlock(_listed(terms, o, w, found.symmetric), o.shape, w.shape, w.dtype)
-            for terms, w in zip(row, found.inputs.flat, strict=True)
+            for terms, w in zip(row, found.wrt, strict=True)
         ]
         for row, o in zip(found.choice.table, found.outputs, strict=True)
     ]
@@ -111,15 +102,6 @@ class JacobianFunction(DerivedFunction):
 
     def _check(self, args, kwargs):
         check_arguments(args, self.positions, self.__name__)
-
-    def _marked(self, args: tuple, fresh: bool) -> tuple[list[Any], list[list[Node]], list[Any]]:
-        values = list(args)
-        nodes, structures = [], []
-        for p in self.positions:
-            values[p], own, structure = mark_argument(values[p], fresh)
-            nodes.append(own)
-            structures.append(structure)
-        return values, nodes, structures
 
     def _with(self, sparse: bool) -> JacobianFunction:
         """The same derivative, sparse or dense."""
@@ -232,9 +214,9 @@ class JacobianFunction(DerivedFunction):
     def _pair(self, row: int, column: int, args: tuple, kwargs: dict[str, Any]) -> tuple[Node, Node]:
         """One output and one input of the traced function, those of a block."""
         run = self._run(args, kwargs, fresh=True)
-        return self._differentiated(run)[row], run.inputs.flat[column]
+        return self._differentiated(run)[row], run.wrt[column]
 
-    def _differentiated(self, run: _Run) -> list[Node]:
+    def _differentiated(self, run: Run) -> list[Node]:
         """What the rows of the Jacobian are the derivatives of."""
         return run.outputs
 
@@ -264,20 +246,19 @@ class JacobianFunction(DerivedFunction):
         CompiledFunction(choose, self.fn, cache=False).entry(*args, **kwargs)
         return found[0]
 
-    def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> _Run:
-        values, nodes, structures = self._marked(args, fresh)
-        main, aux = split_aux(self.fn(*values, **kwargs), self.has_aux, self.__name__)
-        return _Run(*output_nodes(main, self.__name__), _Inputs(nodes, structures), aux)
+    def _run(self, args, kwargs, fresh):
+        return run_of(self, args, kwargs, self.positions, fresh)
 
-    def _derivation(self, args, kwargs):
-        run = self._run(args, kwargs, fresh=True)
-        return Derivation(run.outputs, run.inputs.flat, [None] * len(run.outputs))
+    def _linearised(self, run: Run, every: bool = False) -> _Linearised:
+        return _Linearised(chosen(run.outputs, run.wrt, self.mode, every=every), run.outputs, run.wrt)
 
-    def _linearised(self, run: _Run, every: bool = False) -> _Linearised:
-        return _Linearised(chosen(run.outputs, run.inputs.flat, self.mode, every=every), run.outputs, run.inputs)
-
-    def _nested(self, rows: list[Any], run: _Run) -> Any:
+    def _nested(self, rows: list[Any], run: Run) -> Any:
         return unflatten(run.structure, rows)
+
+    def _by(self, cells: Sequence[Any], run: Run) -> Any:
+        """A row of cells in the structure of the arguments."""
+        made = run.inputs.nested(cells)
+        return made[0] if self.bare else tuple(made)
 
     def _derive(self, args, kwargs, fresh):
         if self.sparse and not fresh:
@@ -286,14 +267,16 @@ class JacobianFunction(DerivedFunction):
                     f"{self.__name__}: a sparse result is not traced; leave sparse=True to the outermost call."
                 )
             )
-        run = self._run(args, kwargs, fresh)
+        return super()._derive(args, kwargs, fresh)
+
+    def _result(self, run):
         cells = _sparse_cells(self._linearised(run)) if self.sparse else self._dense_cells(run)
-        result = self._nested([run.inputs.nested(row, self.bare) for row in cells], run)
+        result = self._nested([self._by(row, run) for row in cells], run)
         return (result, run.aux) if self.has_aux else result
 
-    def _dense_cells(self, run: _Run) -> list[list[Any]]:
+    def _dense_cells(self, run: Run) -> list[list[Any]]:
         """Each block as a traced array of shape out + in."""
-        wrt = run.inputs.flat
+        wrt = run.wrt
         through = _BY_TERMS * len(active_nodes(run.outputs, wrt))
         blocks = recalled(
             f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: [*_dense_blocks(self._linearised(run))]
@@ -303,40 +286,12 @@ class JacobianFunction(DerivedFunction):
 
 
 @dataclass(frozen=True)
-class _Inputs:
-    """The nodes of each argument that is differentiated by, and its structure."""
-
-    nodes: list[list[Node]]
-    structures: list[Any]
-
-    @property
-    def flat(self) -> list[Node]:
-        return [n for own in self.nodes for n in own]
-
-    def nested(self, leaves: Sequence[Any], bare: bool) -> Any:
-        """One leaf a node in the structure of the arguments."""
-        rest = iter(leaves)
-        made = [unflatten(s, [next(rest) for _ in own]) for s, own in zip(self.structures, self.nodes, strict=True)]
-        return made[0] if bare else tuple(made)
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What the function gave on traced values: ``structure`` is that of the outputs."""
-
-    outputs: list[Node]
-    structure: Any
-    inputs: _Inputs
-    aux: tuple
-
-
-@dataclass(frozen=True)
 class _Linearised:
-    """A Jacobian as terms: of ``outputs`` by ``inputs``."""
+    """A Jacobian as terms: of ``outputs`` by ``wrt``."""
 
     choice: Choice
     outputs: list[Node]
-    inputs: _Inputs
+    wrt: list[Node]
     symmetric: bool = False
 
 
@@ -345,16 +300,15 @@ class HessianFunction(JacobianFunction):
 
     verb = "hessian"
 
-    def _linearised(self, run, every=False):
-        wrt, gradients = run.inputs.flat, self._differentiated(run)
-        symmetric = _is_symmetric(run.outputs)
-        choice = chosen(gradients, wrt, self.mode, symmetric, every)
-        return _Linearised(choice, gradients, run.inputs, symmetric and len(wrt) == 1)
+    def _run(self, args, kwargs, fresh):
+        run = super()._run(args, kwargs, fresh)
+        return replace(run, seeds=seeds_of_sum(run.outputs), modes=("forward",), twice=True, summed=True)
 
-    def _derivation(self, args, kwargs):
-        run = self._run(args, kwargs, fresh=True)
-        seeds = [ones(o.shape) if o.differentiable else None for o in run.outputs]
-        return Derivation(run.outputs, run.inputs.flat, seeds, modes=("forward",), twice=True, summed=True)
+    def _linearised(self, run, every=False):
+        gradients = self._differentiated(run)
+        symmetric = _is_symmetric(run.outputs)
+        choice = chosen(gradients, run.wrt, self.mode, symmetric, every)
+        return _Linearised(choice, gradients, run.wrt, symmetric and len(run.wrt) == 1)
 
     def _block_labels(self, by, count, f):
         def below(x: str, y: str) -> str:
@@ -363,13 +317,11 @@ class HessianFunction(JacobianFunction):
         return [rf"\frac{{\partial^{{2}} {f}}}{{{below(x, y)}}}" for x in by for y in by]
 
     def _differentiated(self, run):
-        outputs, wrt = run.outputs, run.inputs.flat
-        seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
-        pulled = pull_back(outputs, seeds, wrt)
-        return [finished_as(g, n.shape, n.dtype) for g, n in zip(pulled, wrt, strict=True)]
+        pulled = pull_back(run.outputs, run.seeds, run.wrt)
+        return [finished(g, n) for g, n in zip(pulled, run.wrt, strict=True)]
 
     def _nested(self, rows, run):
-        return run.inputs.nested(rows, self.bare)
+        return self._by(rows, run)
 
 
 def _one_hot(shape: tuple, place: tuple[int, ...]) -> np.ndarray:

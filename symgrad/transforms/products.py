@@ -14,49 +14,39 @@ from ..errors import ArgumentError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.casting import cast
-from ..primitives.contraction import ones
 from ..program.node import Node
 from ..tracing.trace import as_node, current
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, tree_map, unflatten
 from .derived import DerivedFunction, finished
-from .positions import (
-    check_differentiable,
-    checked_flag,
-    checked_function,
-    checked_sens,
-    mark_argument,
-    output_nodes,
-    split_aux,
-)
+from .positions import check_differentiable, checked_flag, checked_function, checked_sens, split_aux
 from .pullback import Pullback
-from .steps import Derivation
+from .run import Run, run_of, seeds_of_sum
 
 
-def _marked(inputs: tuple, fresh: bool) -> tuple[list[Any], list[Node]]:
-    values, nodes = [], []
-    for value in inputs:
-        traced, own, _ = mark_argument(value, fresh)
-        values.append(traced)
-        nodes += own
-    return values, nodes
-
-
-def _vectors(v: Any, nodes: list[Node], caller: str) -> dict[Node, Node]:
+def _vectors(v: Any, nodes: list[Node], caller: str) -> list[Node]:
     leaves, _ = flatten(v)
     if len(leaves) != len(nodes):
         raise ArgumentError(f"{caller}: v holds {len(leaves)} arrays for {len(nodes)} inputs; pass one for each.")
-    found = {}
+    found = []
     for leaf, node in zip(leaves, nodes, strict=True):
         tangent = as_node(leaf)
         if tangent.shape != node.shape:
             raise ShapeError(f"{caller}: v has shape {tangent.shape} and its input has shape {node.shape}.")
-        found[node] = cast(tangent, node.dtype)
+        found.append(cast(tangent, node.dtype))
     return found
 
 
 class _AlongInputs(DerivedFunction):
     """A derivative that is called with the tuple of inputs and something along them."""
+
+    def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
+        self.has_aux = has_aux
+        super().__init__(fn, backend)
+
+    def _run(self, args, kwargs, fresh):
+        inputs, _ = args
+        return run_of(self, inputs, {}, range(len(inputs)), fresh)
 
     def _check(self, args, kwargs):
         for k, value in enumerate(args[0]):
@@ -90,48 +80,26 @@ def _nothing(_: Any) -> None:
 class _Pushforward(_AlongInputs):
     verb = "jvp"
 
-    def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
-        self.has_aux = has_aux
-        super().__init__(fn, backend)
+    def _run(self, args, kwargs, fresh):
+        run = super()._run(args, kwargs, fresh)
+        return replace(run, tangents=_vectors(args[1], run.wrt, self.__name__), modes=("forward",))
 
-    def _derive(self, args, kwargs, fresh):
-        inputs, v = args
-        values, nodes = _marked(inputs, fresh)
-        main, aux = split_aux(self.fn(*values), self.has_aux, self.__name__)
-        outputs, structure = output_nodes(main, self.__name__)
-        flows = push_forward(outputs, _vectors(v, nodes, self.__name__))
-        pushed = unflatten(structure, [Tracer(finished(t, o)) for t, o in zip(flows, outputs, strict=True)])
-        return (main, pushed, aux) if self.has_aux else (main, pushed)
-
-    def _derivation(self, args, kwargs):
-        inputs, v = args
-        values, nodes = _marked(inputs, fresh=True)
-        main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
-        outputs, _ = output_nodes(main, self.__name__)
-        tangents = list(_vectors(v, nodes, self.__name__).values())
-        return Derivation(outputs, nodes, [None] * len(outputs), tangents, modes=("forward",))
+    def _result(self, run):
+        flows = push_forward(run.outputs, dict(zip(run.wrt, run.tangents, strict=True)))
+        pushed = unflatten(run.structure, [Tracer(finished(t, o)) for t, o in zip(flows, run.outputs, strict=True)])
+        return (run.output[0], pushed, run.aux) if self.has_aux else (run.output, pushed)
 
 
 class _Pullback(_AlongInputs):
     verb = "vjp"
 
-    def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
-        self.has_aux = has_aux
-        super().__init__(fn, backend)
+    def _run(self, args, kwargs, fresh):
+        run = super()._run(args, kwargs, fresh)
+        return replace(run, seeds=checked_sens(args[1], run.outputs, self.__name__), modes=("reverse",))
 
-    def _derive(self, args, kwargs, fresh):
-        inputs, v = args
-        values, nodes = _marked(inputs, fresh)
-        main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
-        outputs, _ = output_nodes(main, self.__name__)
-        return _pulled(outputs, v, inputs, nodes, self.__name__)
-
-    def _derivation(self, args, kwargs):
-        inputs, v = args
-        values, nodes = _marked(inputs, fresh=True)
-        main, _ = split_aux(self.fn(*values), self.has_aux, self.__name__)
-        outputs, _ = output_nodes(main, self.__name__)
-        return Derivation(outputs, nodes, checked_sens(v, outputs, self.__name__), modes=("reverse",))
+    def _result(self, run):
+        flows = pull_back(run.outputs, run.seeds, run.wrt)
+        return tuple(run.inputs.nested([Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]))
 
     @cached_property
     def _primal(self) -> CompiledFunction:
@@ -141,11 +109,11 @@ class _Pullback(_AlongInputs):
         return self._output_shapes("v", v, inputs, {}, self.has_aux)
 
 
-def _pulled(outputs: list[Node], v: Any, inputs: tuple, nodes: list[Node], caller: str) -> tuple:
-    flows = pull_back(outputs, list(checked_sens(v, outputs, caller)), nodes)
-    done = [Tracer(finished(g, n)) for g, n in zip(flows, nodes, strict=True)]
-    _, structure = flatten(tuple(inputs))
-    return unflatten(structure, done)
+def _traced_pullback(derived: _Pullback, run: Run) -> Callable[[Any], tuple]:
+    def pullback(v: Any) -> tuple:
+        return derived._result(replace(run, seeds=checked_sens(v, run.outputs, derived.__name__)))
+
+    return pullback
 
 
 class SymbolicFunction(DerivedFunction):
@@ -158,30 +126,23 @@ class SymbolicFunction(DerivedFunction):
         return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(count)]
 
     def _derive(self, args, kwargs, fresh):
-        return self.fn(*args, **kwargs)
+        return self._value(args, kwargs)
 
 
 class _HessianProduct(_AlongInputs):
     verb = "hvp"
 
-    def _derive(self, args, kwargs, fresh):
-        inputs, v = args
-        values, nodes = _marked(inputs, fresh)
-        outputs, _ = output_nodes(self.fn(*values), self.__name__)
-        seeds = [ones(o.shape) if o.dtype.kind == "f" else None for o in outputs]
-        gradients = [finished(g, n) for g, n in zip(pull_back(outputs, seeds, nodes), nodes, strict=True)]
-        flows = push_forward(gradients, _vectors(v, nodes, self.__name__))
-        done = [Tracer(finished(t, n)) for t, n in zip(flows, nodes, strict=True)]
-        _, structure = flatten(tuple(inputs))
-        return unflatten(structure, done)
+    def _run(self, args, kwargs, fresh):
+        run = super()._run(args, kwargs, fresh)
+        tangents = _vectors(args[1], run.wrt, self.__name__)
+        seeds = seeds_of_sum(run.outputs)
+        return replace(run, seeds=seeds, tangents=tangents, modes=("forward",), twice=True, summed=True)
 
-    def _derivation(self, args, kwargs):
-        inputs, v = args
-        values, nodes = _marked(inputs, fresh=True)
-        outputs, _ = output_nodes(self.fn(*values), self.__name__)
-        seeds = [ones(o.shape) if o.differentiable else None for o in outputs]
-        tangents = list(_vectors(v, nodes, self.__name__).values())
-        return Derivation(outputs, nodes, seeds, tangents, modes=("forward",), twice=True, summed=True)
+    def _result(self, run):
+        pulled = pull_back(run.outputs, run.seeds, run.wrt)
+        gradients = [finished(g, n) for g, n in zip(pulled, run.wrt, strict=True)]
+        flows = push_forward(gradients, dict(zip(run.wrt, run.tangents, strict=True)))
+        return tuple(run.inputs.nested([Tracer(finished(t, n)) for t, n in zip(flows, run.wrt, strict=True)]))
 
 
 def _derived(kind: type, fn: Callable, *options: Any) -> Any:
@@ -244,16 +205,13 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
     for k, value in enumerate(inputs):
         check_differentiable(value, f"input {k}", "vjp")
     if is_tracing(inputs):
-        values, nodes = _marked(inputs, fresh=False)
-        main, aux = split_aux(fn(*values), has_aux, "vjp")
-        outputs, _ = output_nodes(main, "vjp")
-
-        def traced_pullback(v: Any) -> tuple:
-            return _pulled(outputs, v, inputs, nodes, "vjp")
-
-        return (main, traced_pullback, aux) if has_aux else (main, traced_pullback)
-    main, aux = split_aux(_derived(SymbolicFunction, fn, backend)(*inputs), has_aux, "vjp")
-    pullback = Pullback(_derived(_Pullback, fn, has_aux, backend), inputs)
+        derived = _Pullback(fn, has_aux, backend)
+        run = run_of(derived, inputs, {}, range(len(inputs)), fresh=False)
+        output, pullback = run.output, _traced_pullback(derived, run)
+    else:
+        output = _derived(SymbolicFunction, fn, backend)(*inputs)
+        pullback = Pullback(_derived(_Pullback, fn, has_aux, backend), inputs)
+    main, aux = split_aux(output, has_aux, "vjp")
     return (main, pullback, aux) if has_aux else (main, pullback)
 
 
@@ -267,7 +225,7 @@ def hvp(fn: Callable, inputs: Any, v: Any, *, backend: str = "auto") -> Any:
     >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    made = _derived(_HessianProduct, checked_function(fn), backend)
+    made = _derived(_HessianProduct, checked_function(fn), False, backend)
     result = made(_as_tuple(inputs), _as_tuple(v))
     return result if isinstance(inputs, (tuple, list)) else result[0]
 

@@ -31,6 +31,7 @@ from ..tracing.tracer import Tracer
 
 if TYPE_CHECKING:
     from .derived import DerivedFunction
+    from .run import Run
 
 _MODES = ("reverse", "forward")
 #: characters of LaTeX that the derivative put together may have
@@ -40,28 +41,10 @@ _LONGEST = 2.0
 
 
 @dataclass
-class Derivation:
-    """What a derivative differentiates, in a trace of its own.
-
-    ``outputs`` of the function by ``wrt``; ``seeds`` are the cotangents of the outputs in reverse mode (None for one
-    that may be anything), ``tangents`` those of ``wrt`` in forward mode. ``twice``: the gradient is differentiated
-    again, along ``tangents``.
-    """
-
-    outputs: Sequence[Node]
-    wrt: Sequence[Node]
-    seeds: Sequence[Node | None]
-    tangents: Sequence[Node | None] = ()
-    modes: Sequence[str] = _MODES
-    twice: bool = False
-    summed: bool = False
-
-
-@dataclass
 class _Found:
     """What a trace for the steps has met."""
 
-    derivation: Derivation | None = None
+    derivation: Run | None = None
     local: dict[Node, str] = field(default_factory=dict)
     steps: Any = None
 
@@ -83,7 +66,7 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
 
     def body(*args: Any, **kwargs: Any) -> Any:
         with watching(shown.underlying, bound):
-            found.derivation = shown._derivation(args, kwargs)
+            found.derivation = shown._run(args, kwargs, fresh=True)
         return tuple(Tracer(n) for n in found.derivation.outputs)
 
     compiled = CompiledFunction(body, shown.fn, "numpy", False, shown._compiled.shapes, names=shown._compiled.names)
@@ -97,7 +80,7 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
     return _written(shown, entry, own, leaves, derivation, found.local, mode, budget)
 
 
-def _own_mode(derived: DerivedFunction, derivation: Derivation) -> str:
+def _own_mode(derived: DerivedFunction, derivation: Run) -> str:
     asked = getattr(derived, "mode", "auto")
     return asked if asked in derivation.modes else derivation.modes[0]
 
@@ -121,7 +104,7 @@ def _written(
     shown: Entry,
     entry: Entry,
     arrays: Sequence[Any] | None,
-    derivation: Derivation,
+    derivation: Run,
     local: Mapping[Node, str],
     mode: str,
     budget: int,
@@ -164,7 +147,7 @@ def _written(
     return Steps(title, steps, result, inputs, budget, notes, constants.described())
 
 
-def _tangents(derivation: Derivation) -> Sequence[Node | None]:
+def _tangents(derivation: Run) -> Sequence[Node | None]:
     """The tangent of each input: those given; 1 for the only number; else any."""
     if derivation.tangents:
         return derivation.tangents
@@ -173,7 +156,7 @@ def _tangents(derivation: Derivation) -> Sequence[Node | None]:
     return [None] * len(derivation.wrt)
 
 
-def _seed_reason(derivation: Derivation, output: Node, seed: Node | None) -> str:
+def _seed_reason(derivation: Run, output: Node, seed: Node | None) -> str:
     """Why a cotangent begins as it does."""
     if seed is None:
         return "weighs the elements of the output; the rows of the Jacobian are those of single elements"
@@ -189,9 +172,7 @@ def _direction_reason(tangent: Node | None) -> str:
     return "the argument by itself" if tangent.is_literal else "the direction that was given"
 
 
-def _names(
-    program: Program, lines: Sequence[Line], local: Mapping[Node, str], derivation: Derivation
-) -> dict[Node, Name]:
+def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], derivation: Run) -> dict[Node, Name]:
     """A name for each input and each line, no two alike."""
     names: dict[Node, Name] = {}
     taken: set[str] = set()

@@ -65,7 +65,7 @@ class MappedFunction(DerivedFunction):
             elif isinstance(leaf, Tracer):  # a write into it is for one example
                 leaves[k] = Tracer(leaf._symgrad_node)
         own, named = unflatten(structure, leaves)
-        return self._collected(self.fn(*own, **named), over)
+        return self._collected(self._value(own, named), over)
 
     def _collected(self, output: Any, over: Lifting) -> Any:
         """The output for all examples."""

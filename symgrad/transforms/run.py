@@ -1,0 +1,92 @@
+"""Run: a function on traced values, with what it is differentiated by and along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..primitives.contraction import ones
+from ..program.node import Node
+from ..tracing.trace import running
+from ..tracing.tree import unflatten
+from .positions import mark_argument, output_nodes, split_aux
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The nodes of each argument that is differentiated by, and its structure."""
+
+    nodes: list[list[Node]]
+    structures: list[Any]
+
+    @property
+    def flat(self) -> list[Node]:
+        return [n for own in self.nodes for n in own]
+
+    def nested(self, leaves: Sequence[Any]) -> list[Any]:
+        """One leaf a node, in the structure of each argument."""
+        rest = iter(leaves)
+        return [unflatten(s, [next(rest) for _ in own]) for s, own in zip(self.structures, self.nodes, strict=True)]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a function gave, and what a derivative differentiates: ``outputs`` by ``wrt``.
+
+    ``structure`` is that of the outputs, ``aux`` what comes beside them. ``seeds`` are the cotangents of the outputs in
+    reverse mode (None for one that may be anything), ``tangents`` those of ``wrt`` in forward mode; ``modes`` are those
+    that the steps are shown in. ``twice``: the gradient is differentiated again, along ``tangents``. ``summed``: the
+    gradient is that of the sum of all outputs.
+    """
+
+    output: Any
+    outputs: list[Node]
+    structure: Any
+    aux: tuple
+    inputs: Inputs
+    weights: list[Node]
+    seeds: Sequence[Node | None]
+    tangents: Sequence[Node] = ()
+    modes: Sequence[str] = ("reverse", "forward")
+    twice: bool = False
+    summed: bool = False
+
+    @property
+    def wrt(self) -> list[Node]:
+        """The nodes of the arguments, then those of the weights."""
+        return self.inputs.flat + self.weights
+
+
+def run_of(
+    derived: DerivedFunction,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    positions: Sequence[int],
+    fresh: bool,
+    weights: Mapping[int, Node] | None = None,
+) -> Run:
+    """The function of ``derived`` on traced values, to be differentiated by the arguments at ``positions``.
+
+    ``fresh`` where they are inputs of the trace. ``weights`` are what parameters are read as, by their ids.
+    """
+    values = list(args)
+    inputs = Inputs([], [])
+    for p in positions:
+        values[p], nodes, structure = mark_argument(values[p], fresh)
+        inputs.nodes.append(nodes)
+        inputs.structures.append(structure)
+    standing_in = dict(weights or {})
+    with running().standing_in(standing_in):
+        output = derived._value(values, kwargs)
+    main, aux = split_aux(output, derived.has_aux, derived.__name__)
+    outputs, structure = output_nodes(main, derived.__name__)
+    return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
+
+
+def seeds_of_sum(outputs: Sequence[Node]) -> list[Node | None]:
+    """The cotangents of outputs whose sum is differentiated."""
+    return [ones(o.shape) if o.differentiable else None for o in outputs]
