@@ -5,25 +5,20 @@ Results are static: HTML in which each line opens to the kernel lines it became,
 
 from __future__ import annotations
 
-import contextlib
 import html
 import inspect
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import symgrad
+from symgrad.entry import Entry
 from symgrad.errors import source_lines
 from symgrad.kernels.explanation import node_step
-from symgrad.kernels.kernel import optimized
 from symgrad.kernels.spelled import spelled
 from symgrad.program.node import Node
 from symgrad.tracing.local_names import code_of
-from symgrad.tracing.provenance import Provenance
 from symgrad.transforms.derived import DerivedFunction
 
-from .display import own_arguments
 from .structure import visible
 
 #: lines of kernel source that one line of the user's opens to
@@ -120,43 +115,41 @@ def annotate(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> A
     [(1, 2), (1, 1)]
     """
     function = derived.underlying
-    values, own = own_arguments(derived, args, kwargs)
-    with contextlib.redirect_stdout(io.StringIO()):  # what the function prints it has printed
-        of_function = symgrad.symbolic(function).provenance(*values, **own)
-        of_derivative = derived.provenance(*args, **kwargs)
+    entry, _ = derived._recorded(args, kwargs)
+    ledger = entry.ledger
     costs = _source_lines(function)
     end = _span(function, code.co_firstlineno).stop if (code := code_of(function)) is not None else 0
     elsewhere = LineCost(0, "")
     where = costs.get
     file = getattr(code_of(function), "co_filename", "")
 
-    def line(found: Provenance, node: Node) -> LineCost:
-        number = next((s.number for s in found.stack(node) if s.file == file), 0)
+    def line(node: Node) -> LineCost:
+        number = next((s.number for s in ledger.stack(node) if s.file == file), 0)
         return where(number) or elsewhere
 
-    for node in optimized(of_function.program).bindings:
-        line(of_function, node).own += 1
-    program = optimized(of_derivative.program)
+    program = entry.readable
+    for node in entry.value.readable.bindings:
+        line(node).own += 1
     code = spelled(program)
     for node in program.bindings:
-        cost = line(of_derivative, node)
-        if of_derivative.order(node):
+        cost = line(node)
+        if ledger.order(node):
             cost.added += 1
         else:
             cost.kept += 1
         cost.work += node_step(node, "", "").operations
         cost.kernel += code.get(node, ())
-    _count_shared(of_derivative, file, costs)
+    _count_shared(entry, file, costs)
     last = max([end - 1, *(k for k, c in costs.items() if c.own or c.added or c.kept)])
     shown = [c for k, c in costs.items() if k <= last]
     return Annotation(getattr(function, "__name__", type(function).__name__), shown, elsewhere)
 
 
-def _count_shared(found: Provenance, file: str, costs: dict[int, LineCost]) -> None:
+def _count_shared(entry: Entry, file: str, costs: dict[int, LineCost]) -> None:
     """Every request for an operation after its first counts for the line that made it."""
-    for node in found.program.bindings:
+    for node in entry.program.bindings:
         first = True
-        for (source, _), count in found.requests(node).items():
+        for (source, _), count in entry.ledger.requests(node).items():
             spared = count - 1 if first else count
             first = False
             if source.file == file and source.number in costs:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,14 +12,15 @@ import symgrad
 from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.formulas import Formulas, formulas
 from symgrad.closed_form.latex import MOST_CHARACTERS, aligned
-from symgrad.compiled import Entry, argument_names
+from symgrad.entry import Entry
 from symgrad.errors import ResultTooLarge
+from symgrad.named_dims import argument_names
 from symgrad.signature import called_name
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
 
-from .structure import array_shapes, result_names, shape_tree, signature, visible
+from .structure import result_names, shape_tree, signature, visible
 
 
 def show(
@@ -58,12 +57,10 @@ def bundles(
     values, own = own_arguments(derived, args, kwargs)
     readable = derived._readable()
     entry = readable._entry(args, kwargs)
-    with contextlib.redirect_stdout(io.StringIO()):  # the function has said what it says
-        function = symgrad.symbolic(derived.underlying)
-        value_entry = function._entry(values, own)
+    function = symgrad.symbolic(derived.underlying)
     named = [
-        (function, value_entry, result_names(function, values, array_shapes(function, values, own))),
-        (readable, entry, result_names(readable, args, array_shapes(readable, args, kwargs))),
+        (function, entry.value, result_names(function, entry.value, values)),
+        (readable, entry, result_names(readable, entry, args)),
     ]
     shown = [formulas(e.readable, budget, fold) for _, e, _ in named]
     latex = [f.latex_rows(d.labels(e)) for f, (d, e, _) in zip(shown, named, strict=True)]
@@ -73,19 +70,16 @@ def bundles(
     else:
         above = [_formula([*latex[0], *latex[1]], "\n".join(texts))]
     called_with = [*argument_names(derived.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
+    called = called_name(function.fn) + signature(function, values, own), f"{name}({', '.join(called_with)})"
     lines = [
-        (
-            called_name(function.fn) + signature(function, values, own),
-            shape_tree(function, values, own),
-            _operations(value_entry),
-        ),
-        (f"{name}({', '.join(called_with)})", shape_tree(readable, args, kwargs), _operations(entry)),
+        (who, shape_tree(e, names), sum(e.readable.operation_counts().values()))
+        for who, (_, e, names) in zip(called, named, strict=True)
     ]
     foot = [
-        _caption(derived, array_shapes(function, values, own), takes_sens),
+        _caption(derived, entry.value.array_shapes, takes_sens),
         "the function branches on values: the formulas hold while it goes the way of these" if entry.taken else "",
         "vec reads a matrix row by row" if any(map(_has_vec, shown)) else "",
-        *_way(derived, entry, args, kwargs),
+        *_way(derived, entry),
         note,
     ]
     return [*above, _table(lines, [text for text in foot if text])]
@@ -101,10 +95,6 @@ def own_arguments(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any])
 
 def _has_vec(shown: Formulas) -> bool:
     return shown.kind == "matrix" and any(e.op == "vec" for form in shown.forms for e in form.expression.walk())
-
-
-def _operations(entry: Entry) -> int:
-    return sum(entry.readable.operation_counts().values())
 
 
 def _caption(derived: DerivedFunction, shapes: Sequence[tuple], takes_sens: bool) -> str:
@@ -133,14 +123,14 @@ def _order(derived: DerivedFunction) -> int:
     return order
 
 
-def _way(derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> list[str]:
+def _way(derived: DerivedFunction, entry: Entry) -> list[str]:
     """How it was derived and what it runs on."""
     said = []
     if isinstance(derived, GradientFunction):
         said.append(f"{'forward' if derived.mode == 'forward' else 'reverse'} mode")
     elif isinstance(derived, JacobianFunction):
-        with contextlib.redirect_stdout(io.StringIO()):
-            said.append(derived.explain(*args, **kwargs).reason.rstrip("."))
+        with entry.reopened():
+            said.append(entry.trace.derivation.choice.reason.rstrip("."))
         if derived.sparse:
             return [*said, "as scipy.sparse: what has no entry is never computed"]
     try:

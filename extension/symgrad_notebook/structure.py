@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.compiled import argument_names
+from symgrad.entry import Result
+from symgrad.named_dims import argument_names
 from symgrad.tracing.tree import flatten, unflatten
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
@@ -45,26 +46,20 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
-def array_shapes(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> list[tuple]:
-    """The shapes of the arrays of the result, in order."""
-    _, shapes = derived.result_shapes(*args, **kwargs)
-    return [tuple(s) for s in shapes if s is not None]
-
-
-def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> list[str]:
-    """What each array of the result is called: ``∂f/∂x`` for gradients, ``f`` for values, else ``out``."""
+def result_names(derived: DerivedFunction, result: Result, args: tuple) -> list[str]:
+    """What each array of a result of ``derived`` is called: ``∂f/∂x`` for gradients, ``f`` for values, else ``out``."""
     partials = []
+    count = len(result.array_shapes)
     if isinstance(derived, GradientFunction):
-        latest = derived._entry((), {})  # that of the shapes
         names = argument_names(derived.fn, len(args))
-        positions = derived.inputs_of(latest)
+        positions = derived.inputs_of(result)
         power = "" if derived.order == 1 else str(derived.order).translate(_RAISED)
         of = "Σ∇" * (derived.nesting - derived.order) + "f"
         partials = [f"∂{power}{of}/∂{label}{power}" for p in positions for label in _paths(names[p], args[p])]
         partials += [f"∂{of}/∂{w.name}" for w in derived.weights or ()]
     elif isinstance(derived, JacobianFunction):
-        return _block_names(derived, args, len(shapes))
-    others = len(shapes) - len(partials)
+        return _block_names(derived, result, args, count)
+    others = count - len(partials)
     word = "f" if isinstance(derived, GradientFunction) or derived.verb == "symbolic" else "out"
     if isinstance(derived, GradientFunction) and derived.has_aux and not derived.with_value:
         word = "aux"
@@ -73,15 +68,14 @@ def result_names(derived: DerivedFunction, args: tuple, shapes: list[tuple]) -> 
     return values + partials if with_value else partials + values
 
 
-def _block_names(derived: JacobianFunction, args: tuple, count: int) -> list[str]:
+def _block_names(derived: JacobianFunction, result: Result, args: tuple, count: int) -> list[str]:
     """What the blocks of a Jacobian or Hessian are called, row by row, and what comes with them."""
     names = argument_names(derived.fn, len(args))
     by = [label for p in derived.positions for label in _paths(names[p], args[p])]
     if derived.verb == "hessian":
         made = [f"∂²f/∂{x}²" if x == y else f"∂²f/∂{x}∂{y}" for x in by for y in by]
     else:
-        structure, leaves = derived.result_shapes()  # of the latest call, whose shapes these are
-        rows = derived.block_count(structure, len(leaves)) // len(by)
+        rows = derived.block_count(result.structure, len(result.slots)) // len(by)
         of = ["f"] if rows == 1 else [f"f_{k}" for k in range(rows)]
         made = [f"∂{f}/∂{x}" for f in of for x in by]
     return made + [f"aux_{k}" for k in range(count - len(made))]
@@ -96,21 +90,19 @@ def _paths(name: str, value: Any) -> list[str]:
     return [name]
 
 
-def shape_tree(
-    derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], called: Sequence[str] | None = None
-) -> str:
-    """The shapes of the results in their structure, each gradient with what it is taken by.
-
-    ``called`` is what the arrays of the result are called, where that is not what ``result_names`` says.
+def shape_tree(result: Result, called: Sequence[str]) -> str:
+    """The shapes of the arrays of a result in their structure, each gradient with what it is ``called``.
 
     >>> import numpy as np, symgrad
-    >>> shape_tree(symgrad.grad(lambda x, y: np.sum(x) * y, (0, 1)), (np.ones((2, 3)), 1.0), {})
+    >>> gradient = symgrad.grad(lambda x, y: np.sum(x) * y, (0, 1))
+    >>> args = np.ones((2, 3)), 1.0
+    >>> found = gradient._entry(args, {})
+    >>> shape_tree(found, result_names(gradient, found, args))
     '(∂f/∂x: (2, 3), ∂f/∂y: ())'
     """
-    structure, shapes = derived.result_shapes(*args, **kwargs)
-    names = iter(called or result_names(derived, args, [tuple(s) for s in shapes if s is not None]))
-    leaves = [_Leaf("", None) if s is None else _Leaf(next(names), tuple(s)) for s in shapes]
-    return _spell(unflatten(structure, leaves))
+    names = iter(called)
+    leaves = [_Leaf("", None) if s is None else _Leaf(next(names), tuple(s)) for s in result.shapes]
+    return _spell(unflatten(result.structure, leaves))
 
 
 class _Leaf:

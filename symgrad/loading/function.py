@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import Entry, is_tracing
+from ..compiled import is_tracing
+from ..entry import Entry
 from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
 from ..exporters import checked_format, export
 from ..interchange.limits import MOST_BYTES

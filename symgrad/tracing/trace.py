@@ -13,7 +13,7 @@ import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
@@ -23,7 +23,7 @@ from ..primitives.casting import CAST
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.node import Graph, Node, deactivate, emit
-from .provenance import Ledger
+from .provenance import Ledger, SourceLine
 
 
 class _Thread(threading.local):
@@ -33,6 +33,15 @@ class _Thread(threading.local):
 
 
 _state = _Thread()
+
+
+class Binding(NamedTuple):
+    """A local name of the function, the line that bound it, and the traced value, with its node at that time."""
+
+    name: str
+    line: SourceLine
+    value: Any
+    node: Node
 
 
 class Trace:
@@ -54,6 +63,10 @@ class Trace:
         self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}
         self.branches: list[tuple[Node, Any]] = []
+        self.subject: Any = None  # the function that the trace is of, and what it gave, where a derivative is traced
+        self.value: tuple[Any] | None = None
+        self.derivation: Any = None  # what a derivative of it has derived, for what is asked about that later
+        self.bindings: list[Binding] = []
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
         self._constants: dict[int, tuple[Any, Node]] = {}
         self._outer: Trace | None = None
@@ -68,6 +81,15 @@ class Trace:
         self.refusal = None  # it holds frames
         self.graph.__exit__(*exc)
         _state.trace = self._outer
+
+    def let_go(self) -> None:
+        """Hold on to no array: the run has ended."""
+        self.values = {}
+        self._constants = {}
+
+    def bind(self, name: str, line: SourceLine, value: Any) -> None:
+        """Note that the function binds a local name to a traced value."""
+        self.bindings.append(Binding(name, line, value, value._symgrad_node))
 
     def new_input(self, label: str, value: Any, weak: bool = False) -> Node:
         """An input that holds ``value`` in this run."""

@@ -12,13 +12,14 @@ import sympy
 from ..closed_form.difference import element_pairs, proved_equal, same_at_all_indices
 from ..closed_form.entries import entry_names
 from ..closed_form.reading.walk import computed
-from ..compiled import CompiledFunction, Entry
+from ..compiled import CompiledFunction
+from ..entry import Entry
 from ..errors import ArgumentError, ArgumentTypeError
 from ..named_dims import declared_arguments, declared_like, is_shapes
 from ..program.dims import is_concrete
 from ..program.program import Program
 from ..signature import Call
-from ..tracing.tree import LEAF, flatten, unflatten
+from ..tracing.tree import LEAF, flatten
 from .rounding import rounding_of
 from .sample_points import Leaf, Point
 
@@ -147,7 +148,7 @@ class Other:
             with np.errstate(all="ignore"):
                 values = computed(list(elements.ravel()), {s: np.float64(v) for s, v in known.items()}, lambda _: None)
             made.append(np.reshape(np.array(values, float), elements.shape))
-        return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
+        return entry.filled(made)
 
     def _read(self, other: Any, entry: Entry) -> list[np.ndarray]:
         """The expressions of each array of the result, in the symbols of entries."""

@@ -8,26 +8,29 @@ chain rule, read edge by edge (Bauer 1974, "Computational graphs and rounding er
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiled import CompiledFunction, Recorded
 from ..differentiation.reverse import active_nodes, cotangents_of
+from ..entry import Entry
+from ..passes.sizes import at_sizes
 from ..primitives.casting import cast
 from ..primitives.contraction import contract
 from ..primitives.functions import absolute, add
-from ..primitives.primitive import literal
+from ..primitives.primitive import input_node, literal
+from ..program.interpret import interpreted
 from ..program.node import Node
 from ..program.program import Program
-from ..tracing.local_names import watching
 from ..tracing.provenance import SourceLine
-from ..tracing.trace import as_node
-from ..tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    from .jacobian import Linearised
 
 _MOST_PATHS = 8
+_SEED = np.dtype(np.float64)
 #: parts of the entry below this are rounding, and no path
 _LEAST = 1e-9
 
@@ -69,59 +72,60 @@ class _Edge:
     size: Node
 
 
-class Block:
-    """One block of a Jacobian, traced so that what flows along each edge can be evaluated for any entry."""
+def contributions(
+    entry: Entry, arrays: Sequence[Any], sizes: Mapping[Any, int], block: int, place: tuple[int, ...]
+) -> Contributions:
+    """What contributes to the entry at ``place`` of a block of a Jacobian, counted row by row.
 
-    def __init__(self, pair: Callable[..., tuple[Node, Node]], fn: Callable) -> None:
-        """``pair(*args)`` runs ``fn`` and gives the output and the input that it is differentiated by."""
-        self._pair = pair
-        self._fn = fn
-        self._compiled = CompiledFunction(self._body, fn, "numpy", cache=False)
-        self._recorded: Recorded | None = None
-        self._traced: _Traced | None = None
-        self._latest: _Traced | None = None
+    ``entry`` is its recorded trace, ``arrays`` what that takes, ``sizes`` those of named dims.
+    """
+    linearised: Linearised = entry.trace.derivation
+    row, column = divmod(block, len(linearised.wrt))
+    if block not in linearised.flows:
+        with entry.reopened(arrays):
+            linearised.flows[block] = _flow(linearised.outputs[row], linearised.wrt[column])
+    flow = linearised.flows[block]
+    inputs = [*entry.program.inputs, flow.tangent, flow.cotangent]
+    outputs = [flow.value, *(n for e in flow.edges for n in (e.flow, e.size))]
+    program = Program(inputs, outputs, [*entry.program.names, "tangent", "cotangent"], entry.program.graph)
+    if sizes:
+        program = at_sizes(program, sizes)
+    split = flow.output.ndim
+    seeds = [_one_hot(n.shape, at) for n, at in zip(program.inputs[-2:], (place[split:], place[:split]), strict=True)]
+    value, *rest = interpreted(program, [*arrays, *seeds])
+    flows = {e: (float(f), float(s)) for e, f, s in zip(flow.edges, rest[::2], rest[1::2], strict=True)}
+    line = {n: entry.ledger.line(n) for e in flow.edges for n in (e.source, e.target)}
+    labels: dict[Node, dict[str, None]] = {}
+    for bound in entry.trace.bindings:
+        labels.setdefault(bound.node, {})[bound.name] = None
+    return Contributions(
+        float(value), _shares(flows, line, flow.output, labels), _paths(flows, line, flow.source, flow.output)
+    )
 
-    def _body(self, *args: Any, **kwargs: Any) -> Any:
-        *own, tangent, cotangent = args
-        labels: dict[Node, dict[str, None]] = {}
 
-        def bound(name: str, line: SourceLine, value: Tracer) -> None:
-            labels.setdefault(value._symgrad_node, {})[name] = None
-
-        with watching(self._fn, bound):
-            output, source = self._pair(*own, **kwargs)
-        seeds = cast(as_node(tangent), source.dtype), cast(as_node(cotangent), output.dtype)
-        edges, value = _edges(output, source, *seeds)
-        self._latest = _Traced(edges, output, source, value, labels)
-        return tangent, cotangent  # given back, so that both are inputs whatever flows
-
-    def contributions(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any], tangent: np.ndarray, cotangent: np.ndarray
-    ) -> Contributions:
-        """What contributes to the entry that two seeds choose, one-hot arrays of the input's and the output's shape."""
-        recorded = self._compiled.recorded([*args, tangent, cotangent], kwargs, self._recorded)
-        if self._recorded is None or recorded.entry is not self._recorded.entry:
-            self._traced = self._latest
-        self._recorded, traced = recorded, self._traced
-        assert traced is not None
-        outputs = [traced.value, *(n for e in traced.edges for n in (e.flow, e.size))]
-        values = _evaluated(recorded.entry.program.with_outputs(outputs), recorded.entry.arguments(recorded.leaves))
-        flows = {e: (float(values[e.flow]), float(values[e.size])) for e in traced.edges}
-        line = {n: recorded.ledger.line(n) for e in traced.edges for n in (e.source, e.target)}
-        return Contributions(
-            float(values[traced.value]), _shares(flows, line, traced), _paths(flows, line, traced.source, traced.output)
-        )
+def _one_hot(shape: tuple, place: tuple[int, ...]) -> np.ndarray:
+    seed = np.zeros(shape)
+    seed[place] = 1.0
+    return seed
 
 
 @dataclass(frozen=True)
-class _Traced:
-    """A block as nodes: its edges, its ends, the entry itself, and the local names of its nodes."""
+class Flow:
+    """A block as nodes: its ends with their seeds, its edges, and the entry itself."""
 
-    edges: list[_Edge]
     output: Node
     source: Node
+    tangent: Node
+    cotangent: Node
+    edges: list[_Edge]
     value: Node
-    labels: Mapping[Node, Mapping[str, None]]
+
+
+def _flow(output: Node, source: Node) -> Flow:
+    """What flows from ``source`` to ``output``, for seeds that are inputs."""
+    tangent, cotangent = input_node("tangent", source.shape, _SEED), input_node("cotangent", output.shape, _SEED)
+    edges, value = _edges(output, source, cast(tangent, source.dtype), cast(cotangent, output.dtype))
+    return Flow(output, source, tangent, cotangent, edges, value)
 
 
 def _edges(output: Node, source: Node, tangent: Node, cotangent: Node) -> tuple[list[_Edge], Node]:
@@ -153,28 +157,11 @@ def _edges(output: Node, source: Node, tangent: Node, cotangent: Node) -> tuple[
     return edges, value
 
 
-def _evaluated(program: Program, arrays: Sequence[Any]) -> dict[Node, Any]:
-    """The outputs of ``program``, node by node: compiling it would take longer than a few entries do."""
-    left = Counter(program.uses)
-    values: dict[Node, Any] = dict(zip(program.inputs, arrays, strict=True))
-    with np.errstate(all="ignore"):
-        for node in program.nodes:
-            if node.primitive.name == "constant":
-                values[node] = node.params[0].value
-            elif node not in values:
-                values[node] = node.primitive.evaluate(node.params, *[values[o] for o in node.operands])
-            for o in node.operands:
-                left[o] -= 1
-                if not left[o]:
-                    del values[o]
-    return values
-
-
 _Flows = Mapping[_Edge, tuple[float, float]]
 _Lines = Mapping[Node, "SourceLine | None"]
 
 
-def _shares(flows: _Flows, line: _Lines, traced: _Traced) -> list[LineShare]:
+def _shares(flows: _Flows, line: _Lines, output: Node, labels: Mapping[Node, Mapping[str, None]]) -> list[LineShare]:
     """What leaves each line: along the edges to other lines, or as the output."""
     flow: Counter[SourceLine] = Counter()
     size: Counter[SourceLine] = Counter()
@@ -185,13 +172,13 @@ def _shares(flows: _Flows, line: _Lines, traced: _Traced) -> list[LineShare]:
         if start is not None and end != start:
             flow[start] += signed  # type: ignore[assignment]
             size[start] += magnitude  # type: ignore[assignment]
-        if end is not None and e.target is traced.output:
+        if end is not None and e.target is output:
             flow[end] += signed  # type: ignore[assignment]
             size[end] += magnitude  # type: ignore[assignment]
         for n, own in ((e.source, start), (e.target, end)):
             if own is not None and magnitude:
                 place[own] = min(place.get(own, n.serial), n.serial)
-                names.setdefault(own, {}).update(traced.labels.get(n, {}))
+                names.setdefault(own, {}).update(labels.get(n, {}))
     return [
         LineShare(s, float(flow[s]), float(size[s]), list(names[s]))
         for s in sorted(place, key=place.__getitem__)

@@ -22,8 +22,9 @@ from ..closed_form.entries import entry_at
 from ..closed_form.formulas import Formulas, element_forms, formulas
 from ..closed_form.latex import aligned
 from ..closed_form.matrix import required_forms
-from ..compiled import CompiledFunction, Entry, Shapes, is_tracing
+from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode
+from ..entry import Entry
 from ..errors import ArgumentError, MissingPart, UnsupportedOperation, shortened
 from ..exporters import checked_format, export
 from ..kernels.kernel import Kernel, lower
@@ -37,7 +38,7 @@ from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
 from ..tracing.provenance import Provenance
-from ..tracing.trace import current
+from ..tracing.trace import current, running
 from ..tracing.tree import flatten, tree_map, unflatten
 from .comparison import Equality
 from .equality import equality
@@ -106,7 +107,10 @@ class DerivedFunction(Importable):
 
     def _value(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the function itself gives on traced values."""
-        return self.fn(*args, **kwargs)
+        output = self.fn(*args, **kwargs)
+        if running().subject is self.fn:
+            running().value = (output,)
+        return output
 
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
         """Refuse bad arguments before anything is traced."""
@@ -141,8 +145,7 @@ class DerivedFunction(Importable):
     def _output_shapes(self, label: str, like: Any, args: tuple, kwargs: dict[str, Any], has_aux: bool) -> Any:
         """What ``like`` declares if its arrays have the shapes of the function's outputs for these arguments."""
         entry = self._primal.entry(*args, **kwargs)
-        outputs = entry.program.outputs
-        output = unflatten(entry.structure, [outputs[v] if is_array else v for is_array, v in entry.slots])
+        output = entry.filled(entry.program.outputs)
         nodes, _ = flatten(split_aux(output, has_aux, self.__name__)[0])
         leaves, structure = flatten(like)
         if len(leaves) != len(nodes) or not all(isinstance(n, Node) for n in nodes):
@@ -150,6 +153,7 @@ class DerivedFunction(Importable):
         return unflatten(structure, [declared_like(label, n.shape) for n in nodes])
 
     def _derive_fresh(self, *args: Any, **kwargs: Any) -> Any:
+        running().subject = self.underlying
         return self._derive(args, kwargs, fresh=True)
 
     def _guarded(self) -> dict[str, Any]:
@@ -180,6 +184,19 @@ class DerivedFunction(Importable):
         self._check(args, kwargs)
         return self._compiled.entry(*args, **kwargs)
 
+    def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry, Sequence[Any]]:
+        """The trace for these arrays, and what its kernel takes of them."""
+        self._check(args, kwargs)
+        entry, leaves = self._compiled.served(*args, **kwargs)
+        return entry, entry.arguments(leaves)
+
+    def _recorded(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry, Sequence[Any]]:
+        """As ``_served``, of what shows this one; the trace knows the lines of the user that its nodes come from."""
+        readable = self._readable()
+        readable._check(args, kwargs)
+        entry, leaves = readable._compiled.recorded(*args, **kwargs)
+        return entry, entry.arguments(leaves)
+
     def _entry_of_shapes(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
         checked = tree_map(lambda _: np.zeros(()), (args, kwargs))
         self._check(*checked)
@@ -203,11 +220,10 @@ class DerivedFunction(Importable):
     def provenance(self, *args: Any, **kwargs: Any) -> Provenance:
         """The derived Program before the passes, and which of the user's lines each of its nodes came from.
 
-        The function is traced anew for it. Nodes that passes make from this Program are known too.
+        The function is traced for it where its trace is not recorded yet. Nodes that passes make are known too.
         """
-        self._check(args, kwargs)
-        found = self._readable()._compiled.recorded(args, kwargs)
-        return Provenance(found.entry.program, found.ledger)
+        entry, _ = self._recorded(args, kwargs)
+        return Provenance(entry.program, entry.ledger)
 
     def kernel(self, *args: Any, **kwargs: Any) -> Kernel:
         """The kernel that serves these arguments; see its ``source`` and ``backend``."""
@@ -236,11 +252,11 @@ class DerivedFunction(Importable):
             raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
         if form == "matrix":
             made = required_forms(program)
-            return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
+            return entry.filled(made)
         if form == "entries" and not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
             raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
         made = element_forms(program, form, budget)
-        return unflatten(entry.structure, [made[v] if is_array else v for is_array, v in entry.slots])
+        return entry.filled(made)
 
     def entry(
         self, index: int | tuple[int, ...], *args: Any, output: int = 0, budget: int = BUDGET, **kwargs: Any
@@ -258,10 +274,10 @@ class DerivedFunction(Importable):
         """
         entry = self._readable()._entry(args, kwargs)
         program = entry.readable
-        arrays = [v for is_array, v in entry.slots if is_array]
+        arrays = entry.arrays_of(program.outputs)
         if not 0 <= output < len(arrays):
             raise ArgumentError(f"entry: output={output}, and the result has {len(arrays)} arrays.")
-        node = program.outputs[arrays[output]]
+        node = arrays[output]
         place = checked_index(index, node.shape)
         require(program.with_outputs([node]), False, budget)
         return entry_at(program, node, place)
@@ -332,12 +348,8 @@ class DerivedFunction(Importable):
         entries form: agrees with the kernel to 0.0e+00
         index form:   agrees with the kernel to 0.0e+00
         """
-        readable = self._readable()
-        readable._check(args, kwargs)
-        entry, leaves = readable._compiled.served(*args, **kwargs)
-        program = entry.readable
-        arrays = entry.arguments(leaves)
-        return agreement(program, arrays, lower(program, "numpy")(*arrays))
+        entry, arrays = self._readable()._served(args, kwargs)
+        return agreement(entry.readable, arrays, lower(entry.readable, "numpy")(*arrays))
 
     def export(
         self,
@@ -412,8 +424,7 @@ class DerivedFunction(Importable):
     def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
         """The structure of the result, and the shape of each leaf (None for one that is not an array)."""
         entry = self._readable()._entry(args, kwargs)
-        outputs = entry.program.outputs
-        return entry.structure, [outputs[v].shape if is_array else None for is_array, v in entry.slots]
+        return entry.structure, entry.shapes
 
     def labels(self, entry: Entry) -> list[str]:
         """LaTeX names of the outputs."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compiled import CompiledFunction, Entry
+from ..compiled import CompiledFunction
+from ..entry import Entry
 from ..errors import SymgradError
 from ..finite_differences import differences
 from ..primitives.casting import Cast
@@ -110,9 +111,8 @@ class Differenced:
 
     def _results(self) -> list[np.ndarray]:
         """The arrays of the derivative, in the order of the program."""
-        entry = self._entry
-        _, leaves = self._derived._compiled.served(*self._args, **self._kwargs)
-        return list(entry.kernel(*entry.arguments(leaves)))
+        _, arrays = self._derived._served(self._args, self._kwargs)
+        return list(self._entry.kernel(*arrays))
 
     def _function(
         self, positions: Sequence[int], args: tuple, kwargs: dict[str, Any], weights: list, has_aux: bool
@@ -149,9 +149,7 @@ class Differenced:
             filled = list(base)
             for k, array in zip(own, arrays, strict=True):
                 filled[k] = array
-            values = _evaluated(program, filled)
-            outputs = unflatten(entry.structure, [values[v] if is_array else v for is_array, v in entry.slots])
-            return _floats(outputs, has_aux)
+            return _floats(entry.filled(_evaluated(program, filled)), has_aux)
 
         return function
 

@@ -16,7 +16,8 @@ from ..closed_form.reading.latex_reader import read_latex, read_name
 from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
-from ..compiled import CompiledFunction, Entry
+from ..compiled import CompiledFunction
+from ..entry import Entry
 from ..errors import ArgumentError, ArgumentTypeError, mistakes
 from ..named_dims import named
 from ..tracing.trace import as_node, current

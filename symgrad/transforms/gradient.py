@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..closed_form.latex import function_letter, input_latex, symbol_latex
-from ..compiled import Entry, Shapes
+from ..compiled import Shapes
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
+from ..entry import Entry, Result
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..primitives.contraction import identity as delta
 from ..primitives.identity import mark
@@ -147,7 +148,7 @@ class GradientFunction(DerivedFunction):
         values = [word] if others == 1 else [f"{word}_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
 
-    def inputs_of(self, entry: Entry) -> Sequence[int]:
+    def inputs_of(self, entry: Result) -> Sequence[int]:
         """The positions of the arguments that it is taken by."""
         if not self.all_inputs:
             return self.positions or ()

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..compiled import CompiledFunction
+from ..entry import Entry
 from ..errors import ArgumentError
 from ..pickling import Importable
-from ..primitives.identity import stop_gradient
+from ..primitives.identity import MARK, stop_gradient
+from ..program.node import Node
 from ..tracing.local_names import bound_names, watching
 from ..tracing.provenance import SourceLine
 from ..tracing.trace import current
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten
 from .positions import checked_function
 
 
@@ -30,24 +31,25 @@ def intermediates(fn: Callable, *args: Any, **kwargs: Any) -> dict[str, SourceLi
     >>> {name: line.number for name, line in intermediates(f, 1.0).items()}
     {'half': 2, 'square': 3}
     """
-    checked_function(fn)
+    entry, _ = CompiledFunction(checked_function(fn), fn, cache=False).recorded(*args, **kwargs)
+    return intermediates_of(entry)
+
+
+def intermediates_of(entry: Entry) -> dict[str, SourceLine]:
+    """The intermediates of the function that a recorded trace is of, or that it holds a derivative of."""
     found: dict[str, SourceLine] = {}
-    met: list[Any] = []
-
-    def bound(name: str, line: SourceLine, value: Tracer) -> None:
-        node = value._symgrad_node
-        if any(value is v for v in met) or not node.differentiable or node.is_leaf:
-            return
-        met.append(value)
-        found.setdefault(name, line)
-
-    def body(*args: Any, **kwargs: Any) -> Any:
-        met.extend(flatten((args, kwargs))[0])
-        with watching(fn, bound):
-            return fn(*args, **kwargs)
-
-    CompiledFunction(body, fn, cache=False).entry(*args, **kwargs)
+    met: set[int] = set()
+    for bound in entry.trace.bindings:
+        if id(bound.value) not in met and bound.node.differentiable and not _is_argument(bound.node):
+            met.add(id(bound.value))
+            found.setdefault(bound.name, bound.line)
     return found
+
+
+def _is_argument(node: Node) -> bool:
+    while node.primitive is MARK:
+        (node,) = node.operands
+    return node.is_leaf
 
 
 def stopping(fn: Callable, names: Iterable[str]) -> Callable:

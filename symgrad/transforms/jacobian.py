@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ..closed_form.latex import function_letter, input_latex, symbol_latex
-from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
 from ..differentiation.reverse import active_nodes, pull_back
 from ..differentiation.stored import recalled
@@ -27,7 +24,7 @@ from ..program.node import Node, ancestors, originating
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .contributions import Block, Contributions
+from .contributions import Contributions, Flow, contributions
 from .derived import DerivedFunction, checked_index, finished, finished_as, notebook_room
 from .modes import MODES, Choice, chosen
 from .positions import check_arguments, checked_flag, checked_function, checked_positions
@@ -39,7 +36,7 @@ _BY_TERMS = 10
 _MANY = 16
 
 
-def _dense_blocks(found: _Linearised) -> list[Node]:
+def _dense_blocks(found: Linearised) -> list[Node | None]:
     """Each block, row by row, as an array of shape out + in."""
     blocks = []
     for row, o in zip(found.choice.table, originating(found.outputs), strict=True):
@@ -49,11 +46,11 @@ def _dense_blocks(found: _Linearised) -> list[Node]:
     return blocks
 
 
-def _sparse_cells(found: _Linearised) -> list[list[Any]]:
+def _sparse_cells(found: Linearised) -> list[list[Any]]:
     """Each block as what assembles it sparse."""
     return [
         [
-            SparseBlock(_listed(terms, o, w, found.symmetric), o.shape, w.shape, w.dtype)
+            SparseBlock(_listed(terms, o, w, found.symmetric and len(found.wrt) == 1), o.shape, w.shape, w.dtype)
             for terms, w in zip(row, found.wrt, strict=True)
         ]
         for row, o in zip(found.choice.table, found.outputs, strict=True)
@@ -112,11 +109,6 @@ class JacobianFunction(DerivedFunction):
         position = self.positions[0] if self.bare else self.positions
         return type(self)(self.fn, position, self.has_aux, self.mode, self.backend, not self.sparse)
 
-    @cached_property
-    def _blocks(self) -> dict[int, Block]:
-        """The blocks that were asked for contributions."""
-        return {}
-
     def _readable(self):
         return self._with(sparse=False)
 
@@ -159,9 +151,8 @@ class JacobianFunction(DerivedFunction):
         ··■·
         """
         self._needs_examples(args, kwargs)
-        twin = self._with(sparse=True)
-        twin._check(args, kwargs)
-        found = twin._compiled.patterns(*args, **kwargs)
+        entry, arrays = self._with(sparse=True)._served(args, kwargs)
+        found = entry.patterns(arrays)
         return found[0] if self.has_aux else found
 
     def panel(self, *args: Any, **kwargs: Any) -> Any:
@@ -194,27 +185,13 @@ class JacobianFunction(DerivedFunction):
         """
         self._needs_examples(args, kwargs)
         readable = self._readable()
-        entry = readable._entry(args, kwargs)
-        arrays = [v for is_array, v in entry.slots if is_array]
-        leaves = [v for p in self.positions for v in flatten(args[p])[0]]
+        entry, arrays = readable._recorded(args, kwargs)
         count = self.block_count(entry.structure, len(entry.slots))
         if not 0 <= output < count:
             raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")
         sizes = readable._compiled.sizes(args, kwargs)
-        shape = tuple([value_of(d, sizes) for d in entry.program.outputs[arrays[output]].shape])
-        place = checked_index(index, shape)
-        row, column = divmod(output, len(leaves))
-        split = len(shape) - np.ndim(leaves[column])
-        block = self._blocks.get(output)
-        if block is None:
-            block = self._blocks[output] = Block(lambda *a, **k: self._pair(row, column, a, k), self.fn)
-        seeds = [_one_hot(s, at) for s, at in ((shape[split:], place[split:]), (shape[:split], place[:split]))]
-        return block.contributions(args, kwargs, *seeds)
-
-    def _pair(self, row: int, column: int, args: tuple, kwargs: dict[str, Any]) -> tuple[Node, Node]:
-        """One output and one input of the traced function, those of a block."""
-        run = self._run(args, kwargs, fresh=True)
-        return self._differentiated(run)[row], run.wrt[column]
+        shape = tuple([value_of(d, sizes) for d in entry.arrays_of(entry.program.outputs)[output].shape])
+        return contributions(entry, arrays, sizes, output, checked_index(index, shape))
 
     def _differentiated(self, run: Run) -> list[Node]:
         """What the rows of the Jacobian are the derivatives of."""
@@ -237,20 +214,12 @@ class JacobianFunction(DerivedFunction):
         'reverse'
         """
         self._needs_examples(args, kwargs)
-        self._check(args, kwargs)
-        found: list[Choice] = []
-
-        def choose(*args: Any, **kwargs: Any) -> Any:
-            found.append(self._linearised(self._run(args, kwargs, fresh=True), every=True).choice)
-
-        CompiledFunction(choose, self.fn, cache=False).entry(*args, **kwargs)
-        return found[0]
+        entry, arrays = self._readable()._served(args, kwargs)
+        with entry.reopened(arrays):
+            return entry.trace.derivation.every_way
 
     def _run(self, args, kwargs, fresh):
         return run_of(self, args, kwargs, self.positions, fresh)
-
-    def _linearised(self, run: Run, every: bool = False) -> _Linearised:
-        return _Linearised(chosen(run.outputs, run.wrt, self.mode, every=every), run.outputs, run.wrt)
 
     def _nested(self, rows: list[Any], run: Run) -> Any:
         return unflatten(run.structure, rows)
@@ -267,32 +236,58 @@ class JacobianFunction(DerivedFunction):
                     f"{self.__name__}: a sparse result is not traced; leave sparse=True to the outermost call."
                 )
             )
-        return super()._derive(args, kwargs, fresh)
-
-    def _result(self, run):
-        cells = _sparse_cells(self._linearised(run)) if self.sparse else self._dense_cells(run)
+        run = self._run(args, kwargs, fresh)
+        found = Linearised(self, run)
+        cells = _sparse_cells(found) if self.sparse else self._dense_cells(found)
+        if fresh:
+            running().derivation = found
         result = self._nested([self._by(row, run) for row in cells], run)
         return (result, run.aux) if self.has_aux else result
 
-    def _dense_cells(self, run: Run) -> list[list[Any]]:
+    def _is_symmetric(self, run: Run) -> bool:
+        """True where the Jacobian is its own transpose."""
+        return False
+
+    def _dense_cells(self, found: Linearised) -> list[list[Any]]:
         """Each block as a traced array of shape out + in."""
-        wrt = run.wrt
+        run, wrt = found.run, found.wrt
         through = _BY_TERMS * len(active_nodes(run.outputs, wrt))
-        blocks = recalled(
-            f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: [*_dense_blocks(self._linearised(run))]
-        )
+        blocks = recalled(f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: _dense_blocks(found))
         cells = iter(Tracer(b) for b in blocks if b is not None)
         return [[next(cells) for _ in wrt] for _ in range(len(blocks) // len(wrt) if wrt else len(run.outputs))]
 
 
-@dataclass(frozen=True)
-class _Linearised:
-    """A Jacobian as terms: of ``outputs`` by ``wrt``."""
+class Linearised:
+    """A Jacobian as terms, derived where these are asked for: of ``outputs`` by ``wrt``."""
 
-    choice: Choice
-    outputs: list[Node]
-    wrt: list[Node]
-    symmetric: bool = False
+    def __init__(self, derived: JacobianFunction, run: Run) -> None:
+        self.run = run
+        self.wrt = run.wrt
+        self.flows: dict[int, Flow] = {}  # of the blocks that were asked for contributions
+        self._derived = derived
+
+    @cached_property
+    def outputs(self) -> list[Node]:
+        """What the rows are the derivatives of."""
+        return self._derived._differentiated(self.run)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """True where the Jacobian is its own transpose."""
+        return self._derived._is_symmetric(self.run)
+
+    @cached_property
+    def choice(self) -> Choice:
+        """The terms, derived the way that was asked for or is cheapest."""
+        return self._chosen(every=False)
+
+    @cached_property
+    def every_way(self) -> Choice:
+        """The same where the other ways are derived too."""
+        return self.choice if self._derived.mode not in ("forward", "reverse") else self._chosen(every=True)
+
+    def _chosen(self, every: bool) -> Choice:
+        return chosen(self.outputs, self.wrt, self._derived.mode, self.symmetric, every)
 
 
 class HessianFunction(JacobianFunction):
@@ -304,11 +299,8 @@ class HessianFunction(JacobianFunction):
         run = super()._run(args, kwargs, fresh)
         return replace(run, seeds=seeds_of_sum(run.outputs), modes=("forward",), twice=True, summed=True)
 
-    def _linearised(self, run, every=False):
-        gradients = self._differentiated(run)
-        symmetric = _is_symmetric(run.outputs)
-        choice = chosen(gradients, run.wrt, self.mode, symmetric, every)
-        return _Linearised(choice, gradients, run.wrt, symmetric and len(run.wrt) == 1)
+    def _is_symmetric(self, run):
+        return _is_symmetric(run.outputs)
 
     def _block_labels(self, by, count, f):
         def below(x: str, y: str) -> str:
@@ -322,12 +314,6 @@ class HessianFunction(JacobianFunction):
 
     def _nested(self, rows, run):
         return self._by(rows, run)
-
-
-def _one_hot(shape: tuple, place: tuple[int, ...]) -> np.ndarray:
-    seed = np.zeros(shape)
-    seed[place] = 1.0
-    return seed
 
 
 def _is_symmetric(outputs: Sequence[Node]) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..differentiation.jacobian import Table, jacobian_terms
 from ..kernels.memory import human_bytes
 from ..passes.association import associated
 from ..passes.cost import Cost, cost, extent
 from ..passes.products import absorb_products
+from ..program.dims import size
 from ..program.node import Node, active_graph, ancestors
 from ..program.program import Program
 
@@ -68,9 +70,9 @@ def _relative(seconds: float, best: float) -> float:
 
 
 def _counted(count: float) -> str:
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
+    for unit, many in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= many:
+            return f"{count / many:.3g} {unit}"
     return f"{count:.0f}"
 
 
@@ -101,12 +103,13 @@ def chosen(
             f"{_ratio(best, crossed)} cheaper than {best.mode} mode."
         )
         return Choice("cross", everything, why)
-    return Choice(best.mode, everything, _why(best, ways, counts))
+    listed = [sum(size(n.shape) for n in nodes) for nodes in (wrt, outputs)]
+    return Choice(best.mode, everything, _why(best, ways, listed))
 
 
-def _why(best: Candidate, ways: Sequence[Candidate], counts: Sequence[float]) -> str:
+def _why(best: Candidate, ways: Sequence[Candidate], counts: Sequence[Any]) -> str:
     other = next(c for c in ways if c is not best)
-    sizes = f"{counts[0]:.0f} element{'s' * (counts[0] != 1)} in, {counts[1]:.0f} out"
+    sizes = f"{counts[0]} element{'s' * (counts[0] != 1)} in, {counts[1]} out"
     if other.cost.seconds <= best.cost.seconds * 1.02:
         return f"{best.mode}: both ways cost the same here ({sizes})."
     return f"{best.mode}: {_ratio(other, best)} cheaper than {other.mode} mode ({sizes})."

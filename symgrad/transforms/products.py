@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ..compiled import CompiledFunction, Entry, is_tracing
+from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
+from ..entry import Entry
 from ..errors import ArgumentError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity

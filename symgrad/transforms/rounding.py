@@ -42,7 +42,7 @@ def rounding_of(compiled: CompiledFunction, args: tuple, kwargs: dict[str, Any])
         moved = spread(program, arrays)
     except (SymgradError, ArithmeticError, TypeError, ValueError, AttributeError, np.linalg.LinAlgError):
         return None
-    return [moved[v] for is_array, v in entry.slots if is_array]
+    return entry.arrays_of(moved)
 
 
 def spread(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:

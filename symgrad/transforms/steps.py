@@ -18,8 +18,9 @@ from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.formulas import formulas, formulas_in
 from ..closed_form.matrix import matrix_forms
-from ..compiled import CompiledFunction, Entry
+from ..compiled import CompiledFunction
 from ..differentiation.reverse import active_nodes
+from ..entry import Entry
 from ..errors import ArgumentError
 from ..named_dims import declared_arguments, is_shapes
 from ..primitives.primitive import literal

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..closed_form.symbols import safe_name
-from ..compiled import Entry
+from ..entry import Entry
 from ..errors import ArgumentError
 from ..exporters.check import SPARSE_PARTS, Check, Wanted, check_of, wanted_of
 from ..exporters.subject import Argument, Facts, SparseOutcome, Subject
@@ -46,9 +46,8 @@ def subject_of(
     known = bool(args or kwargs) and not is_shapes(args, kwargs)
     arrays: list[np.ndarray] | None = None
     if known:
-        derived._check(args, kwargs)
-        entry, leaves = derived._compiled.served(*args, **kwargs)
-        arrays = [np.asarray(a) for a in entry.arguments(leaves)]
+        entry, given = derived._served(args, kwargs)
+        arrays = [np.asarray(a) for a in given]
     else:
         entry = derived._entry(args, kwargs)
         if entry.host is not None:
@@ -94,8 +93,8 @@ def _sparse_subject(dense: Subject, derived: DerivedFunction, args: tuple, kwarg
     """The sparse ``derived`` of which ``dense`` is the dense one."""
     if not (args or kwargs) or is_shapes(args, kwargs):
         raise ArgumentError("sparse=True needs sizes; export it with example arrays, or the dense derivative.")
-    entry, leaves = derived._compiled.served(*args, **kwargs)
-    arrays = [np.asarray(a) for a in entry.arguments(leaves)]
+    entry, given = derived._served(args, kwargs)
+    arrays = [np.asarray(a) for a in given]
     program, conditions, traced = _guarded(entry)
     outcomes: list[int | SparseOutcome] = []
     slots: list[tuple[bool, Any]] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import Entry
+from ..entry import Entry
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from ..named_dims import argument_names, declaration_of
 from ..primitives.casting import CAST
@@ -23,7 +23,7 @@ from ..primitives.primitive import Captured, constant, literal_value
 from ..program.dims import Dim
 from ..program.node import Node, emit
 from ..tracing.sizes import Size
-from ..tracing.trace import as_node
+from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 from .derived import DerivedFunction
@@ -65,12 +65,18 @@ class MappedFunction(DerivedFunction):
             elif isinstance(leaf, Tracer):  # a write into it is for one example
                 leaves[k] = Tracer(leaf._symgrad_node)
         own, named = unflatten(structure, leaves)
-        return self._collected(self._value(own, named), over)
+        before = running().value
+        output = self._value(own, named)
+        made = self._collected(output, self.out_axes, over)
+        value = running().value
+        if value is not None and value is not before:  # of one example, or of one of several vmaps
+            running().value = (made if value[0] is output else self._collected(value[0], 0, over),)
+        return made
 
-    def _collected(self, output: Any, over: Lifting) -> Any:
+    def _collected(self, output: Any, out_axes: Any, over: Lifting) -> Any:
         """The output for all examples."""
         leaves, structure = flatten(output)
-        axes = spread(self.out_axes, output, "the output", "out_axes", self.__name__)
+        axes = spread(out_axes, output, "the output", "out_axes", self.__name__)
         pairs = zip(leaves, axes, strict=True)
         return unflatten(structure, [_of_all(leaf, *place, over, self.__name__) for leaf, place in pairs])
 

@@ -112,16 +112,18 @@ class TestExplain:
         choice = symgrad.jacobian(lambda x: np.sin(x)).explain(np.ones(4))
         assert "both ways cost the same" in choice.reason
 
-    def test_nothing_is_computed_and_nothing_is_kept(self):
-        ran = []
+    def test_nothing_is_computed_and_calls_use_the_trace(self):
+        runs = itertools.count()
 
         def function(x):
-            ran.append(1)
+            next(runs)
             return np.sin(x)
 
         derived = symgrad.jacobian(function)
         derived.explain(np.ones(3))
-        assert derived._compiled.latest is None
+        assert derived._compiled.latest._kernel is None
+        derived(np.ones(3))
+        assert next(runs) == 1
 
     def test_of_a_hessian_and_of_several_arguments(self):
         choice = symgrad.hessian(lambda x, y: np.sum(x**2 * y), (0, 1)).explain(np.ones(3), np.ones(3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,13 @@ from symgrad.closed_form.matrix import MatrixForm
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
 from symgrad.closed_form.typeset import typeset
+from symgrad.entry import Result
 from symgrad.program.dims import is_concrete
 from symgrad.program.program import Program
 from symgrad.transforms.derived import DerivedFunction
 
-from ..structure import array_shapes, result_names
+from ..structure import result_names
 from .flags import Flags
-from .subject import Subject
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,11 @@ _PRIMES = {1: "", 2: "′", 3: "″"}
 _POWERS = {2: "²", 3: "³"}
 
 
-def labels(
-    subject: Subject, flags: Flags, derived: DerivedFunction, args: tuple, kwargs: Mapping[str, Any]
-) -> list[Label]:
+def labels(flags: Flags, derived: DerivedFunction, result: Result, args: tuple) -> list[Label]:
     """What each array of the result is called, in order: ``∂f/∂x``, ``∂²f/∂x²``, ``∂Σf′/∂x``, ``f``, ``aux``."""
-    shapes = array_shapes(derived, args, dict(kwargs))
-    names = result_names(derived, args, shapes)
+    names = result_names(derived, result, args)
     partials = [name.startswith("∂") for name in names]
-    alone = partials.count(True) == 1 and shapes[partials.index(True)] == ()
+    alone = partials.count(True) == 1 and result.array_shapes[partials.index(True)] == ()
     made = []
     for name in names:
         if name.startswith("∂"):

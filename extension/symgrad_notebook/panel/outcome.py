@@ -105,19 +105,19 @@ class Study:
             derived = self.derivative(flags)
             called, named = self.arguments(flags, values, sens)
             result = derived(*called, **named)
-            program = derived.program(*called, **named)
-        names = labels(subject, flags, derived, called, named)
+            entry = derived._entry(called, named)
+        program = entry.readable
+        names = labels(flags, derived, entry, called)
         known = self._formulas.get(flags)
         if known is None or known[0] is not program:
             known = self._formulas[flags] = (program, formulas(program, names, subject.small))
-        _, shapes = derived.result_shapes(*called, **named)
         return Outcome(
             flags,
             known[1],
             compared(before.formulas if before else None, known[1]),
-            visible(shape_tree(derived, called, named, [label.text for label in names])),
+            visible(shape_tree(entry, [label.text for label in names])),
             caption(subject, flags),
-            _values([label.text for label in names], result, shapes),
+            _values([label.text for label in names], result, entry.shapes),
             sum(program.operation_counts().values()),
             code_lines(subject, flags, self.namespace, args=values, sens=sens, derived=self.derived),
             _notes(subject, before, known[1], result, caught),

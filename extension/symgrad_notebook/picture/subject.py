@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from symgrad.compiled import Entry
+from symgrad.entry import Entry
 from symgrad.errors import ArgumentError
-from symgrad.kernels.kernel import optimized
 from symgrad.named_dims import is_shapes
 from symgrad.passes.sizes import at_sizes
 from symgrad.program.dims import is_concrete
@@ -20,7 +19,7 @@ from symgrad.signature import called_name
 from symgrad.tracing.provenance import SourceLine
 from symgrad.transforms.derived import DerivedFunction
 
-from ..structure import array_shapes, result_names
+from ..structure import result_names
 from .loops import Loops, loops_of
 from .spelling import Name, formula, names
 from .values import Finding, findings
@@ -94,22 +93,19 @@ def subject_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) ->
     """All that a picture of ``derived`` shows, for these arguments."""
     if is_shapes(args, kwargs) or not (args or kwargs):
         raise ArgumentError(f"{derived.__name__}: pass example arrays; a picture shows what they make of each node.")
-    told = derived.provenance(*args, **kwargs)
-    program = optimized(told.program)
     readable = derived._readable()
-    entry, leaves = readable._compiled.served(*args, **kwargs)
-    arrays = entry.arguments(leaves)
+    entry, arrays = readable._recorded(args, kwargs)
+    told, program = entry.ledger, entry.readable
     sized, image = _at_sizes_of(program, readable._compiled.sizes(args, kwargs))
     backend = readable.kernel(*args, **kwargs).backend if readable is derived else "numpy"
     loops = loops_of(sized, backend, derived.backend)
     held = findings(sized, arrays)
-    shapes = array_shapes(derived, args, kwargs)
     shown = [n for n in program.nodes if not n.is_literal]
     return Subject(
         title=derived.__name__.replace("<lambda>", "f"),
         function=called_name(derived.underlying),
         program=program,
-        results=list(zip(result_names(derived, args, shapes), program.outputs, strict=True)),
+        results=list(zip(result_names(derived, entry, args), program.outputs, strict=True)),
         side=_sides(program, {n: told.order(n) for n in shown}, _sensitivities(derived, entry, args, kwargs)),
         line={n: line for n in shown if (line := told.line(n)) is not None},
         findings={n: held[image[n]] for n in shown if image[n] in held},

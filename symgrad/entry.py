@@ -1,0 +1,284 @@
+"""Entry: one trace of a function with its kernel; what guards it, what it needs and what it gives."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import islice
+from operator import itemgetter
+from typing import Any, Protocol
+
+import numpy as np
+
+from .errors import TracingError
+from .kernels.kernel import Kernel, lower, optimized
+from .kernels.memory import require_memory
+from .named_dims import Placeholder
+from .program.dims import is_concrete
+from .program.node import Node
+from .program.program import Program
+from .tensor import Parameter, Tensor
+from .tracing.host_scalars import Host
+from .tracing.provenance import Ledger
+from .tracing.sizes import Size
+from .tracing.surroundings import Surroundings
+from .tracing.trace import Trace, as_node
+from .tracing.tracer import Tracer
+from .tracing.tree import LEAF, flatten, leaf_labels, unflatten
+
+
+class Assembled(Protocol):
+    """A result that is put together from several arrays of a kernel, such as a sparse block."""
+
+    nodes: list[Node]
+    index_nodes: list[Node]
+
+    def assemble(self, values: Sequence[Any]) -> Any:
+        """The result from the values of ``nodes``."""
+        ...
+
+    def pattern(self, values: Sequence[Any]) -> Any:
+        """The places of its entries from the values of ``index_nodes``."""
+        ...
+
+
+class Arguments:
+    """The arguments of a trace: its inputs, what these are called, and what of each argument is none.
+
+    ``names`` are those of the arrays of each argument, ``keywords`` those passed by name, the last ones.
+    """
+
+    def __init__(self, trace: Trace, keywords: tuple[str, ...], host: Host | None) -> None:
+        """``host`` is what Python computes of ints."""
+        self.inputs: list[Node] = []
+        self.names: list[list[str]] = []
+        self.keywords = keywords
+        self.taken_as: list[tuple[str, Any, tuple[tuple[bool, Any], ...]]] = []
+        self.host = host
+        self.trace = trace
+
+    def traced(self, label: str, value: Any) -> Any:
+        """The argument as the function sees it while it is traced."""
+        leaves, structure = flatten(value)
+        given = tuple([(True, None) if is_input(v) else (False, v) for v in leaves])
+        self.taken_as.append((label, structure, given))
+        self.names.append([])
+        return unflatten(structure, list(map(self._leaf, leaf_labels(label, value), leaves)))
+
+    def _leaf(self, label: str, value: Any) -> Any:
+        if not is_input(value):
+            return self.host.argument(value, label) if self.host is not None and type(value) is int else value
+        if type(value) is Placeholder:
+            node = self.trace.new_named_input(label, value.shape, value.dtype, value.weak)
+        else:
+            node = self.trace.new_input(label, value, weak=type(value) is float)
+        self.inputs.append(node)
+        self.names[-1].append(label)
+        return Tracer(node)
+
+
+def is_input(value: Any) -> bool:
+    """Whether this leaf of an argument is an input of the trace, not a part of the signature."""
+    return type(value) in (float, Placeholder) or isinstance(value, (np.ndarray, np.generic))
+
+
+class Result:
+    """What a function gave on traced values: a Program of its arrays, and the structure that they are returned in.
+
+    ``slots`` say of each leaf whether it is an array: then its number among the outputs, else the leaf itself.
+    """
+
+    def __init__(self, outputs: Any, arguments: Arguments, inputs: Sequence[Node], labels: list[str]) -> None:
+        leaves, self.structure = flatten(outputs)
+        self.slots: list[tuple[bool, Any]] = []
+        self.assembled: dict[int, tuple[Assembled, slice]] = {}
+        nodes: list[Node] = []
+        for k, leaf in enumerate(leaves):
+            if isinstance(leaf, (Tracer, np.ndarray, np.generic, Parameter, Size)):
+                self.slots.append((True, len(nodes)))
+                nodes.append(as_node(leaf))
+            else:
+                self.slots.append((False, leaf))
+                if hasattr(leaf, "assemble"):
+                    self.assembled[k] = (leaf, slice(len(nodes), len(nodes) + len(leaf.nodes)))
+                    nodes += leaf.nodes
+        self.argument_names = arguments.names
+        self.keywords = arguments.keywords
+        self.program = Program(inputs, nodes, labels, arguments.trace.graph)
+
+    @cached_property
+    def readable(self) -> Program:
+        """The program after the passes, as it is shown."""
+        return optimized(self.program)
+
+    @property
+    def shapes(self) -> list[tuple | None]:
+        """The shape of each leaf, None for one that is no array."""
+        return [self.program.outputs[v].shape if is_array else None for is_array, v in self.slots]
+
+    @property
+    def array_shapes(self) -> list[tuple]:
+        """The shapes of the arrays, in order."""
+        return [tuple(shape) for shape in self.shapes if shape is not None]
+
+    def filled(self, values: Sequence[Any]) -> Any:
+        """What the function returns where these stand for the outputs of the program."""
+        return unflatten(self.structure, [values[v] if is_array else v for is_array, v in self.slots])
+
+    def arrays_of(self, values: Sequence[Any]) -> list[Any]:
+        """Those of the outputs of the program that are arrays of the result."""
+        return [values[v] for is_array, v in self.slots if is_array]
+
+
+class Entry(Result):
+    """One trace, lowered: what it needs, what guards it, what it gives."""
+
+    def __init__(self, arguments: Arguments, surroundings: Surroundings, outputs: Any, backend: str) -> None:
+        self.trace = trace = arguments.trace
+        self.parameters = [p for p, _ in trace.parameters.values()]
+        self.host = host = arguments.host
+        computed, called = ([], []) if host is None else (host.nodes, host.labels)
+        inputs = [*arguments.inputs, *computed, *(n for _, n in trace.parameters.values())]
+        labels = [*(n for own in arguments.names for n in own), *called, *(p.name for p in self.parameters)]
+        super().__init__(outputs, arguments, inputs, labels)
+        self._value = None if trace.value is None else Result(trace.value[0], arguments, inputs, labels)
+        self.taken_as = arguments.taken_as
+        self._traced = len(trace.graph.table)
+        known = set(inputs)
+        if any(n.primitive.name == "input" and n not in known for n in self.program.nodes):
+            raise TracingError(
+                "the function used a traced value that an earlier trace had left in a list, a global or an attribute; "
+                "return it from the function and pass it on instead."
+            )
+        read = set(self.program.nodes)
+        self.weights_read = {key for key, (_, n) in trace.parameters.items() if n in read}
+        self.backend = backend
+        self.branches = self.program.with_outputs([n for n, _ in trace.branches])
+        self.taken = [v for _, v in trace.branches]
+        self.size_facts = trace.sizes
+        self.unchanged = surroundings.unchanged
+        self.unconditional = not self.taken and not self.parameters
+        self.wraps = bool(self.parameters)
+        self._kernel: Kernel | None = None
+        self._call: Callable[..., tuple] | None = None
+        self._branch_kernel: Kernel | None = None
+        self._pattern_kernel: Kernel | None = None
+        self._shaped = _shaper(self.structure) if len(self.program.outputs) == len(self.slots) else self.filled
+        self._expected = [(p.shape, p.dtype) for p in self.parameters]
+
+    @property
+    def value(self) -> Result:
+        """What the function gave that this is a derivative of; the entry itself where it is of none."""
+        return self._value or self
+
+    def operations(self) -> frozenset[str]:
+        """The operations of the trace: those of the function too that its derivative does not read."""
+        # what passes and formulas make later comes after them
+        return frozenset(n.primitive.name for n in islice(self.program.graph.table.values(), self._traced))
+
+    @contextlib.contextmanager
+    def reopened(self, arrays: Sequence[Any] = ()) -> Iterator[None]:
+        """Inside, the trace goes on where it has ended, with these arrays as the values of its inputs, if any."""
+        with self.trace:
+            given = zip(self.program.inputs, arrays, strict=False)
+            self.trace.values = {n: value for n, value in given if is_concrete(n.shape)}
+            try:
+                yield
+            finally:
+                self.trace.let_go()
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where the nodes of a recorded trace come from."""
+        ledger = self.program.graph.table
+        assert isinstance(ledger, Ledger)
+        return ledger
+
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled program, made at the first run."""
+        if self._kernel is None:
+            require_memory(self.program)
+            self._kernel = lower(self.program, self.backend)
+        return self._kernel
+
+    def serves(self, leaves: Sequence[Any], sizes: Mapping[Any, int] | None = None) -> bool:
+        """True where the surroundings, the sizes that were asked about and the branches are those of the trace."""
+        if self.size_facts.facts and self.size_facts.broken(sizes or {}):
+            return False
+        return self.unchanged() and (self.unconditional or self.holds_for(leaves))
+
+    def serves_shapes(self) -> bool:
+        """True where the surroundings are those of the trace, and no values are needed to say more."""
+        return not self.taken and self.unchanged() and self.holds_for(())
+
+    def holds_for(self, leaves: Sequence[Any]) -> bool:
+        """True where the parameters have the shapes and dtypes of the trace, and these inputs take its branches."""
+        for p, (shape, dtype) in zip(self.parameters, self._expected, strict=True):
+            if p.shape != shape or p.dtype != dtype:
+                return False
+        if not self.taken:
+            return True
+        if self._branch_kernel is None:
+            self._branch_kernel = lower(self.branches, "numpy")
+        values = self._branch_kernel(*self.arguments(leaves))
+        return all(map(_same_value, values, self.taken))
+
+    def arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """The arrays that the kernel takes: those of a call, and the parameters."""
+        return [*leaves, *map(np.asarray, self.parameters)] if self.parameters else leaves
+
+    def run(self, leaves: Sequence[Any], wraps: bool = False) -> Any:
+        """The outputs for these inputs, in the function's own structure."""
+        call = self._call
+        if call is None:
+            call = self._call = self.kernel.call
+        results = call(*self.arguments(leaves)) if self.parameters else call(*leaves)
+        if self.assembled:
+            return self._together(lambda block, own: block.assemble(results[own]), results)
+        if wraps or self.wraps:
+            results = tuple([np.asarray(r).view(Tensor) for r in results])
+        return self._shaped(results)
+
+    def patterns(self, arrays: Sequence[Any]) -> Any:
+        """The sparsity of each assembled block, in the function's own structure; no value is computed."""
+        blocks = [block for block, _ in self.assembled.values()]
+        if self._pattern_kernel is None:
+            self._pattern_kernel = lower(self.program.with_outputs([n for b in blocks for n in b.index_nodes]), "numpy")
+        results = iter(self._pattern_kernel(*arrays))
+        return self._together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]), None)
+
+    def _together(self, finish: Callable, results: Sequence[Any] | None) -> Any:
+        """The assembled blocks, beside them the arrays of ``results``, where there are any."""
+        made = []
+        for k, (is_array, leaf) in enumerate(self.slots):
+            if k in self.assembled:
+                made.append(finish(*self.assembled[k]))
+            else:
+                made.append((None if results is None else results[leaf]) if is_array else leaf)
+        return unflatten(self.structure, made)
+
+
+def _same_value(now: Any, then: Any) -> bool:
+    """Whether a value that was branched on is what it was; a shape belongs to the signature."""
+    return bool(now == then) if then.shape == () else np.array_equal(now, then)
+
+
+def _shaper(structure: Any) -> Callable[[Sequence[Any]], Any]:
+    """What puts arrays together as ``structure``, in one step for everyday results."""
+    if structure == LEAF:
+        return itemgetter(0)
+    kind, children = structure[0], structure[1]
+    if kind == "tuple" and all(s == LEAF for s in children):
+        return tuple
+    if kind == "tuple" and children[0] == LEAF and len(children) == 2:
+        inner = children[1]
+        if inner[0] == "tuple" and all(s == LEAF for s in inner[1]):
+            return _first_and_rest
+    return partial(unflatten, structure)
+
+
+def _first_and_rest(results: Sequence[Any]) -> tuple:
+    """A value and a tuple of gradients."""
+    return results[0], tuple(results[1:])
