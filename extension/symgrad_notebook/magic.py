@@ -199,11 +199,14 @@ class SymgradMagics(Magics, options.Options):
         bound = options.checked_name(f"{_verb(flags)}_{name}" if flags.name is None else flags.name)
         sens = {} if flags.sens is None else {"sens": named_value(flags.sens, self._shell.user_ns)}
         with reported(self.progress):
+            annotated = flags.annotate or self.annotate
+            if annotated or flags.panel:  # which ask for lines and names: all else is read from this trace too
+                derived._recorded(tuple(values), sens)
             if flags.quiet or self.quiet:
                 derived.result_shapes(*values, **sens)  # what is wrong is said now, not at the first call
             else:
                 show(derived, *values, name=bound, note=note, budget=self.budget, fold=self.fold, **sens)
-            if flags.annotate or self.annotate:
+            if annotated:
                 display(derived.annotate(*values, **sens))
             if flags.steps:
                 display(derived.steps(*values, **sens))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from inspect import Parameter
 from typing import Any
 
-from symgrad.errors import ArgumentError
+from symgrad.errors import ArgumentError, SymgradError
 from symgrad.named_dims import is_shapes, parameters_of
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
@@ -40,7 +41,7 @@ def opening(derived: DerivedFunction, args: tuple, kwargs: Mapping[str, Any]) ->
     2
     """
     gradients = _layers(derived)
-    own, sens = dict(kwargs), None
+    given, own, sens = args, dict(kwargs), None
     function: Any = gradients[-1].fn if gradients else derived.fn
     needed = [p for p in parameters_of(function) if p.default is p.empty and p.kind in _POSITIONAL]
     if gradients and gradients[-1].takes_sens:
@@ -51,7 +52,12 @@ def opening(derived: DerivedFunction, args: tuple, kwargs: Mapping[str, Any]) ->
     if is_shapes(args, own) or len(args) < len(needed):
         raise ArgumentError("panel: shows values, so it takes arrays, as the gradient itself: g.panel(x, y).")
     weights = (gradients[0].weights or ()) if gradients else ()
-    subject = Subject.of(function, args, own, weights, derived.backend)
+    traced = None
+    is_called = sens is not None or not (gradients and gradients[-1].takes_sens)
+    if is_called and not weights and derived.declaration is None:  # with named dims the trace knows no sizes
+        with contextlib.suppress(SymgradError):  # the panel says what is wrong, and has the flags to put it right
+            traced, _ = derived._recorded(given, dict(kwargs))
+    subject = Subject.of(function, args, own, weights, derived.backend, traced)
     trainable = [k for k, p in enumerate(subject.parameters) if any(p is w for w in weights) or not weights]
     flags = Flags(trainable=tuple(k for k in trainable if weights or subject.parameters[k].requires_grad))
     if gradients:

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from symgrad.closed_form.latex import prefers_entries
-from symgrad.compiled import CompiledFunction, argument_names
+from symgrad.compiled import CompiledFunction
+from symgrad.entry import Entry
 from symgrad.errors import SymgradError
+from symgrad.named_dims import argument_names
 from symgrad.nn import Cell
 from symgrad.tensor import Parameter
 from symgrad.tracing.local_names import binding_count
 from symgrad.tracing.provenance import SourceLine
 from symgrad.tracing.tree import flatten, unflatten
-from symgrad.transforms.intermediates import intermediates, stopping
+from symgrad.transforms.intermediates import intermediates_of, stopping
 from symgrad.transforms.positions import check_differentiable
 
 
@@ -59,8 +61,11 @@ class Subject:
         kwargs: Mapping[str, Any] | None = None,
         parameters: Sequence[Parameter] = (),
         backend: str = "auto",
+        traced: Entry | None = None,
     ) -> Subject:
         """Trace ``function`` at these arguments; ``parameters`` are some to list besides those it reads.
+
+        ``traced`` is the recorded trace of a derivative of it, where there is one.
 
         >>> def f(x, n):
         ...     h = x**n
@@ -70,12 +75,10 @@ class Subject:
         (('x', 'n'), (True, False), 2, ['h'])
         """
         own = dict(kwargs or {})
-        entry = CompiledFunction(function, function, cache=False).entry(*args, **own)
+        entry = traced or CompiledFunction(function, function, cache=False).recorded(*args, **own)[0]
         held = list(function.get_parameters()) if isinstance(function, Cell) else entry.parameters
         known = {id(p): p for p in (*held, *parameters)}
-        nodes = entry.program.outputs
-        leaves = [Output(nodes[v].shape, nodes[v].dtype) if is_array else v for is_array, v in entry.slots]
-        result = unflatten(entry.structure, leaves)
+        result = entry.value.filled([Output(n.shape, n.dtype) for n in entry.value.program.outputs])
         return cls(
             function,
             tuple(args),
@@ -83,11 +86,11 @@ class Subject:
             tuple(argument_names(function, len(args))),
             tuple(map(_is_differentiable, args)),
             tuple(p for p in known.values() if p.dtype.kind == "f"),
-            intermediates(function, *args, **own),
+            intermediates_of(entry),
             len(result) if isinstance(result, (tuple, list)) else 1,
             result,
             bool(entry.taken),
-            prefers_entries(entry.program),
+            prefers_entries(entry.value.program),
             backend,
         )
 

@@ -1,0 +1,55 @@
+"""What %%grad shows comes from one trace of the function and one derivation, whatever the flags ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+import symgrad
+from symgrad.compiled import CompiledFunction
+from symgrad.transforms import gradient, jacobian
+
+CELL = "def f(x):\n    y = np.sin(x)\n    return np.sum(y * x)\n"
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often a function was traced, and differentiated."""
+    counts = {"traces": 0, "derivations": 0}
+
+    def count(owner, name, what):
+        original = getattr(owner, name)
+
+        def counting(*args, **kwargs):
+            counts[what] += 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(CompiledFunction, "_new_entry", "traces")
+    count(gradient, "pull_back", "derivations")
+    count(jacobian, "chosen", "derivations")
+    return counts
+
+
+@pytest.mark.parametrize("shown", ["", "--annotate", "--quiet --annotate", "--panel", "--annotate --panel"])
+@pytest.mark.parametrize("derivative", ["", "--order 2", "--hessian", "--jacobian", "--mode forward --jacobian"])
+def test_one_trace_and_one_derivation(run, counted, derivative, shown):
+    if "--panel" in shown:
+        pytest.importorskip("ipywidgets")
+        if "hessian" in derivative or "jacobian" in derivative:
+            pytest.skip("the panel is for gradients")
+    run(f'%%grad {derivative} {shown} --at "x=[1.0, 2.0]"\n' + CELL)
+    assert counted == {"traces": 1, "derivations": 2 if "order" in derivative else 1}
+
+
+def test_what_is_asked_for_after_a_call_is_read_from_its_trace(counted):
+    import numpy as np
+
+    x = np.array([1.0, 2.0, 3.0])
+    derived = symgrad.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2))
+    derived(x)
+    derived.explain(x)
+    derived.latex(x)
+    derived.export("python", x)
+    derived.equals(derived, x)
+    assert counted == {"traces": 1, "derivations": 1}
