@@ -7,7 +7,8 @@ and reverse mode are the two orders from the ends.
 from __future__ import annotations
 
 from ..primitives.contraction import contract
-from ..program.node import Node, emit, originating
+from ..program.interpret import rebuilt, walk
+from ..program.node import Node, originating
 from ..program.program import Program
 from .contractions import is_free, opened, repeats, spreads
 from .cost import cost, node_cost
@@ -48,12 +49,12 @@ def associated(program: Program) -> Program:
         if not chains:
             return program
         image: dict[Node, Node] = {}
-        for node in originating(program.nodes, orders=0):
-            if node in chains:
-                operands, labels, out, sizes = chains[node]
-                image[node] = contract([image[o] for o in operands], labels, out, sizes)
-            else:
-                operands = tuple([image[o] for o in node.operands])
-                unchanged = operands == node.operands
-                image[node] = node if unchanged else emit(node.primitive, operands, node.params)
+
+        def associated_node(node: Node, now: list[Node]) -> Node:
+            if node not in chains:
+                return rebuilt(node, now)
+            operands, labels, out, sizes = chains[node]
+            return contract([image[o] for o in operands], labels, out, sizes)
+
+        walk(originating(program.nodes, orders=0), image, associated_node)
     return program.with_outputs([image[o] for o in program.outputs])

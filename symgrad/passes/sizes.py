@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
 
 from ..primitives.primitive import constant, dim_value, input_node, literal
 from ..program.dims import value_of
+from ..program.interpret import walk
 from ..program.node import Graph, Node, emit
 from ..program.program import Program
 
@@ -21,22 +22,17 @@ def at_sizes(program: Program, sizes: Mapping[sympy.Symbol, int]) -> Program:
             return tuple([sized(p) for p in param])
         return value_of(param, sizes) if isinstance(param, sympy.Basic) else param
 
-    image: dict[Node, Node] = {}
+    def at_size(node: Node, operands: list[Node]) -> Node:
+        make = _LEAVES.get(node.primitive.name)
+        return make(sized(node.params[0])) if make else emit(node.primitive, tuple(operands), sized(node.params))
+
     graph = Graph()
     with graph:
-        for node, name in zip(program.inputs, program.names, strict=True):
-            image[node] = input_node(name, sized(node.shape), node.dtype, node.weak)
-        for node in program.nodes:
-            kind = node.primitive.name
-            if kind == "input":
-                continue
-            if kind == "constant":
-                image[node] = constant(node.params[0])
-            elif kind == "dim":
-                image[node] = dim_value(sized(node.params[0]))
-            elif kind == "literal":
-                image[node] = literal(node.params[0])
-            else:
-                image[node] = emit(node.primitive, tuple([image[o] for o in node.operands]), sized(node.params))
+        pairs = zip(program.inputs, program.names, strict=True)
+        image = {n: input_node(name, sized(n.shape), n.dtype, n.weak) for n, name in pairs}
+        walk(program.nodes, image, at_size)
     inputs = [image[n] for n in program.inputs]
     return Program(inputs, [image[n] for n in program.outputs], program.names, graph)
+
+
+_LEAVES: dict[str, Callable[[Any], Node]] = {"constant": constant, "dim": dim_value, "literal": literal}

@@ -22,6 +22,7 @@ from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at
 from ..primitives.casting import CAST
 from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
+from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, deactivate, emit
 from .provenance import Ledger, SourceLine
 
@@ -151,8 +152,7 @@ class Trace:
                     )
                 )
             with np.errstate(all="ignore"):
-                for n in needed:
-                    memo[n] = n.primitive.evaluate(n.params, *[memo[o] for o in n.operands])
+                walk(needed, memo, evaluated)
         return memo[node]
 
     def has_value(self, node: Node) -> bool:

@@ -12,7 +12,8 @@ from ..entry import Entry
 from ..errors import SymgradError
 from ..finite_differences import differences
 from ..primitives.casting import Cast
-from ..program.program import Program
+from ..program.interpret import evaluated, interpreted
+from ..program.node import Node
 from ..tracing.tree import flatten, unflatten
 
 if TYPE_CHECKING:
@@ -149,25 +150,15 @@ class Differenced:
             filled = list(base)
             for k, array in zip(own, arrays, strict=True):
                 filled[k] = array
-            return _floats(entry.filled(_evaluated(program, filled)), has_aux)
+            return _floats(entry.filled(interpreted(program, filled, _in_full)), has_aux)
 
         return function
 
 
-def _evaluated(program: Program, arrays: Sequence[Any]) -> list[np.ndarray]:
-    """The outputs, each operation by NumPy in the precision of its operands."""
-    values = dict(zip(program.inputs, arrays, strict=True))
-    for node in program.nodes:
-        kind = node.primitive.name
-        if kind == "input":
-            continue
-        if kind == "constant":
-            values[node] = node.params[0].value
-        elif isinstance(node.primitive, Cast) and node.dtype.kind == "f" and node.operands[0].dtype.kind == "f":
-            values[node] = values[node.operands[0]]  # a cast down would lose what is differenced
-        else:
-            values[node] = node.primitive.evaluate(node.params, *[values[o] for o in node.operands])
-    return [np.asarray(values[n]) for n in program.outputs]
+def _in_full(node: Node, operands: list[Any]) -> Any:
+    """The value in the precision of the operands: a cast down would lose what is differenced."""
+    is_down = isinstance(node.primitive, Cast) and node.dtype.kind == "f" and node.operands[0].dtype.kind == "f"
+    return operands[0] if is_down else evaluated(node, operands)
 
 
 def _floats(output: Any, has_aux: bool) -> list[np.ndarray]:

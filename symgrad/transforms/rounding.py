@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..compiled import CompiledFunction
 from ..errors import SymgradError
 from ..passes.sizes import at_sizes
 from ..program.dims import is_concrete, is_named
+from ..program.interpret import evaluated, interpreted
 from ..program.node import Node
 from ..program.program import Program
 
@@ -65,12 +67,12 @@ def spread(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     }
     if not all(is_concrete(n.shape) for n in program.nodes):
         program = at_sizes(program, sizes)
+    exact = {n for n, a in zip(program.inputs, arrays, strict=True) if _all_few(a)}
+    wanted = interpreted(program, arrays, partial(_noted, exact))
+    moved = [np.zeros(np.shape(w)) for w in wanted]
     with np.errstate(all="ignore"):
-        exact: set[Node] = set()
-        wanted = _run(program, arrays, exact, None)
-        moved = [np.zeros(np.shape(w)) for w in wanted]
         for k in range(_RUNS):
-            found = _run(program, arrays, exact, k)
+            found = interpreted(program, arrays, _Otherwise(program, exact, k))
             for m, f, w in zip(moved, found, wanted, strict=True):
                 defined = np.isfinite(f), np.isfinite(w)
                 apart = np.where(defined[0] & defined[1], np.abs(np.asarray(f, float) - np.asarray(w, float)), 0.0)
@@ -78,39 +80,40 @@ def spread(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     return moved
 
 
-def _run(program: Program, arrays: Sequence[np.ndarray], exact: set[Node], run: int | None) -> list[Any]:
-    """The outputs; without a number of the run as they are, and what is ``exact`` is noted."""
-    known: dict[Node, Any] = dict(zip(program.inputs, arrays, strict=True))
-    moved: set[Node] = set()
-    if run is None:
-        exact.update(n for n, a in known.items() if _all_few(a))
-    for k, n in enumerate(program.nodes):
-        name = n.primitive.name
-        if n in known:
-            continue
-        if n.is_leaf:
-            known[n] = n.params[0].value if name == "constant" else n.primitive.evaluate(n.params)
-            exact.add(n)
-            continue
-        values = [known[o] for o in n.operands]
-        rounds = n.dtype.kind == "f" and name not in _EXACT
-        if run is None:
-            known[n] = n.primitive.evaluate(n.params, *values)
-            plain = not rounds or (name in _ARITHMETIC and _all_few(known[n]))
-            if plain and all(o in exact for o in n.operands):
-                exact.add(n)
-            continue
-        if rounds and n not in exact:
-            salts = [(_RUNS * k + run) * 1009 + at for at in range(len(values) + 1)]
-            still = [o.dtype.kind == "f" and o not in moved and o not in exact for o in n.operands]
-            values = [_used(o, v, s) if m else v for o, v, s, m in zip(n.operands, values, salts, still, strict=False)]
-            known[n] = _otherwise(n.primitive.evaluate(n.params, *values), n.dtype, salts[-1])
-            moved.add(n)
-        else:
-            known[n] = n.primitive.evaluate(n.params, *values)
-            if any(o in moved for o in n.operands):
-                moved.add(n)
-    return [known[o] for o in program.outputs]
+def _rounds(node: Node) -> bool:
+    return node.dtype.kind == "f" and node.primitive.name not in _EXACT
+
+
+def _noted(exact: set[Node], node: Node, operands: list[Any]) -> Any:
+    """The value as it is; what is exact is noted."""
+    value = evaluated(node, operands)
+    plain = node.is_leaf or not _rounds(node) or (node.primitive.name in _ARITHMETIC and _all_few(value))
+    if plain and all(o in exact for o in node.operands):
+        exact.add(node)
+    return value
+
+
+class _Otherwise:
+    """One run in which all that is rounded is rounded otherwise."""
+
+    def __init__(self, program: Program, exact: set[Node], run: int) -> None:
+        self._salt = {n: (_RUNS * k + run) * 1009 for k, n in enumerate(program.nodes)}
+        self._exact = exact
+        self._moved: set[Node] = set()
+
+    def __call__(self, node: Node, operands: list[Any]) -> Any:
+        moves = not node.is_leaf and _rounds(node) and node not in self._exact
+        if not moves:
+            if any(o in self._moved for o in node.operands):
+                self._moved.add(node)
+            return evaluated(node, operands)
+        self._moved.add(node)
+        salt = self._salt[node]
+        used = [
+            v if o in self._moved or o in self._exact or o.dtype.kind != "f" else _used(o, v, salt + at)
+            for at, (o, v) in enumerate(zip(node.operands, operands, strict=True))
+        ]
+        return _otherwise(evaluated(node, used), node.dtype, salt + len(operands))
 
 
 def _used(node: Node, value: Any, salt: int) -> Any:

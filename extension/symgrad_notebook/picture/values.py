@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from symgrad.errors import SymgradError
 from symgrad.kernels.explanation import operation
 from symgrad.primitives.elementwise import Template
+from symgrad.program.interpret import evaluated, stepwise
 from symgrad.program.node import Node
 from symgrad.program.program import Program
 
@@ -113,43 +113,39 @@ def findings(program: Program, arrays: Sequence[Any]) -> dict[Node, Finding]:
     ['log of 0 at [1]']
     """
     values: dict[Node, Any] = dict(zip(program.inputs, arrays, strict=True))
-    pending = Counter(o for n in program.nodes for o in n.operands)
     made: dict[Node, Finding] = {}
     with np.errstate(all="ignore"):
-        for node in program.nodes:
-            operands = [values.get(o) for o in node.operands]
-            if node not in values:
-                value, failure = _computed(node, operands)
-                if failure:
-                    nothing = np.empty(0)
-                    made[node] = Finding(tuple(node.shape), nothing, None, None, nans=1, origin=failure, first=True)
-                if value is None:
-                    continue
-                values[node] = value
-            finding = found(values[node])
-            if not finding.finite:
-                origin, first = _origin(node, operands, values[node])
-                finding = replace(finding, origin=origin, first=first)
-            made[node] = finding
-            for o in node.operands:
-                pending[o] -= 1
-                if not pending[o]:
-                    values.pop(o, None)
+        for node, operands in stepwise(program, values, _computed):
+            value = values[node]
+            if isinstance(value, _Failure):
+                values[node] = None
+                made[node] = Finding(tuple(node.shape), np.empty(0), None, None, nans=1, origin=value.text, first=True)
+            elif value is not None:
+                finding = found(value)
+                if not finding.finite:
+                    origin, first = _origin(node, operands, value)
+                    finding = replace(finding, origin=origin, first=first)
+                made[node] = finding
     return _with_reach(program, made)
 
 
-def _computed(node: Node, operands: list[Any]) -> tuple[Any, str]:
-    """The value, None where it cannot be had; then why not, where that is the arguments' fault."""
-    if node.primitive.name == "constant":
-        return node.params[0].value, ""
+@dataclass(frozen=True)
+class _Failure:
+    """Why a value cannot be had, where that is the arguments' fault."""
+
+    text: str
+
+
+def _computed(node: Node, operands: list[Any]) -> Any:
+    """The value, None where it cannot be had."""
     if node.primitive.name in ("input", "dim") or any(v is None for v in operands):
-        return None, ""
-    if int(np.prod(node.shape, dtype=object)) > _LARGEST:
-        return None, ""
+        return None
+    if not node.is_leaf and int(np.prod(node.shape, dtype=object)) > _LARGEST:
+        return None
     try:
-        return node.primitive.evaluate(node.params, *operands), ""
+        return evaluated(node, operands)
     except (ArithmeticError, LookupError, ValueError, SymgradError) as error:
-        return None, f"{node.primitive.name}: {error}"
+        return _Failure(f"{node.primitive.name}: {error}")
 
 
 def _with_reach(program: Program, made: dict[Node, Finding]) -> dict[Node, Finding]:
