@@ -1,167 +1,206 @@
-"""The value of a matrix expression on arrays: a walk over the tree, one NumPy call an operation."""
+"""The value of a matrix expression: a walk over the tree, one NumPy call an operation.
+
+Vectors have one axis, as NumPy has them, columns and rows alike. On arrays the walk computes; on ``Code`` it writes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import add, matmul, mul
 from typing import Any
 
 import numpy as np
+import sympy
 
 from ...primitives.elementwise import TEMPLATES
 from ...primitives.selection import as_index
-from .expression import Expression
+from .code import Code
+from .expression import Expression, number
 
 Array = Any
 
 
 class Evaluation:
-    """Values of expressions, each computed once; matrices are two-dimensional, vectors columns."""
+    """Values of expressions, each computed once, for ``arrays`` by name; those of ``known`` are given.
+
+    One over a ``guarded`` expression is 0 where that is 0.
+    """
 
     def __init__(
-        self, arrays: Mapping[str, np.ndarray], dims: Mapping[Any, int], guarded: Collection[Expression] = ()
+        self, arrays: Mapping[str, Array], dims: Mapping[Any, int], guarded: Collection[Expression] = ()
     ) -> None:
+        self.known: dict[Expression, Array] = {}
         self._arrays = arrays
         self._dims = dims
-        self._guarded = guarded  # one over these is 0 where they are 0
-        self._known: dict[Expression, Array] = {}
+        self._guarded = guarded
 
     def __call__(self, x: Expression) -> Array:
-        if x not in self._known:
-            self._known[x] = self._value(x)
-        return self._known[x]
+        if x not in self.known:
+            self.known[x] = self._value(x)
+        return self.known[x]
 
-    def size(self, dim: Any) -> int:
-        """A dim as an int."""
-        return dim if isinstance(dim, int) else int(dim.subs(self._dims))
+    def size(self, dim: Any) -> Any:
+        """A dim, or an index, as an int."""
+        return dim if dim is None or isinstance(dim, int) else int(dim.subs(self._dims))
+
+    def number(self, value: Any) -> Any:
+        """A number of a formula."""
+        return float(value.subs(self._dims))
+
+    def filled(self, function: str, *sizes: Any) -> Array:
+        """``np.eye``, ``np.ones`` or ``np.zeros`` of these sizes."""
+        return np.eye(*sizes) if function == "eye" else getattr(np, function)(sizes)
 
     def _value(self, x: Expression) -> Array:
-        rows, columns = self.size(x.rows), self.size(x.columns)
         if x.op == "leaf":
-            return np.reshape(self._arrays[x.data], (rows, columns))
+            return self._arrays[x.data]
         if x.op == "number":
-            return np.array([[float(x.data.subs(self._dims))]])
+            return self.number(x.data)
+        if x.op == "product":
+            return self._product(x.args)
         if x.op == "scaled":
             return self._scaled(x)
         if x.op == "hadamard":
-            return self._hadamard(x)
-        if x.op in _CONSTANTS:
-            return _CONSTANTS[x.op](rows, columns)
+            cut = len(x.args) - x.data
+            return self._over(reduce(mul, map(self, x.args[:cut])), x.args[cut:])
+        if x.op == "power":
+            return self(x.args[0]) ** self.number(_rational(x.data))
+        if x.op == "norm":
+            norm = np.linalg.norm(self(x.args[0]))
+            return norm if x.data == 1 else norm ** self.number(_rational(x.data))
+        if x.op == "kron":
+            return np.kron(*map(self._two_dimensional, x.args))
+        if x.op == "slice":
+            return self(x.args[0])[self._index(x.data)]
+        if x.op in _FILLED:
+            sizes = [self.size(d) for d in (x.rows, x.columns) if d != 1]
+            return self.filled(_FILLED[x.op], *(sizes[:1] if x.op == "identity" else sizes))
         if x.op == "commutation":
             m, n = map(self.size, x.data)
-            return np.eye(m * n).reshape(m, n, m, n).transpose(1, 0, 2, 3).reshape(m * n, m * n)
-        return _VALUES[x.op](x, *[self(a) for a in x.args])
+            turned = np.swapaxes(np.reshape(self.filled("eye", m * n), (m, n, m, n)), 0, 1)
+            return np.reshape(turned, (m * n, m * n))
+        return _VALUES[x.op](x, *map(self, x.args))
 
     def _scaled(self, x: Expression) -> Array:
         coefficient, over = x.data
         cut = len(x.args) - 1 - over
-        value = self(x.args[-1]) * float(coefficient.subs(self._dims))
-        for a in x.args[:cut]:
-            value = value * self(a)
-        for a in x.args[cut:-1]:
-            value = self._divided(value, a)
+        negative = bool(coefficient.could_extract_minus_sign())
+        coefficient = -coefficient if negative else coefficient
+        factors = [self(a) for a in (*x.args[:cut], x.args[-1]) if a != _ONE]
+        if coefficient != 1 or not factors:
+            factors.insert(0, self.number(coefficient))
+        value = self._over(reduce(mul, factors), x.args[cut:-1])
+        return -value if negative else value
+
+    def _over(self, value: Array, divisors: Sequence[Expression]) -> Array:
+        for divisor in divisors:
+            below = self(divisor)
+            bare = Expression("norm", divisor.args, Fraction(1)) if divisor.op == "norm" else divisor
+            while bare.op == "power" and bare not in self._guarded:
+                bare = bare.args[0]
+            value = np.where(below == 0, 0.0, value / below) if bare in self._guarded else value / below
         return value
 
-    def _hadamard(self, x: Expression) -> Array:
-        cut = len(x.args) - x.data
-        value = self(x.args[0])
-        for a in x.args[1:cut]:
-            value = value * self(a)
-        for a in x.args[cut:]:
-            value = self._divided(value, a)
-        return value
+    def _product(self, factors: Sequence[Expression]) -> Array:
+        """A chain of matrix products, cut where a column stands before a row."""
+        cut = next((k for k, a in enumerate(factors[:-1], 1) if a.columns == 1), 0)
+        if not cut:
+            return reduce(matmul, map(self, factors))
+        return np.outer(self._product(factors[:cut]), self._product(factors[cut:]))
 
-    def _divided(self, value: Array, divisor: Expression) -> Array:
-        below = self(divisor)
-        bare = Expression("norm", divisor.args, Fraction(1)) if divisor.op == "norm" else divisor
-        while bare.op == "power" and bare not in self._guarded:
-            bare = bare.args[0]
-        return np.where(below == 0, 0.0, value / below) if bare in self._guarded else value / below
+    def _two_dimensional(self, x: Expression) -> Array:
+        value = self(x)
+        if x.rows != 1 and x.columns != 1:
+            return value
+        return value[:, None] if x.columns == 1 else value[None]
+
+    def _index(self, entries: Sequence[Any]) -> tuple[Any, ...]:
+        index = as_index(tuple(entries))
+        return tuple(
+            [slice(*map(self.size, (e.start, e.stop, e.step))) if isinstance(e, slice) else self.size(e) for e in index]
+        )
 
 
-def _product(x: Expression, *factors: Array) -> Array:
-    value = factors[0]
-    for f in factors[1:]:
-        value = value @ f
-    return value
+class Writing(Evaluation):
+    """The same as source: ``2 / X.shape[0] * X.T @ (X @ w - y)``; ``dims`` spells named dims."""
+
+    def __init__(self, dims: Mapping[Any, str]) -> None:
+        super().__init__(_Named(), {})
+        self._spelled = {d: sympy.Symbol(spelled) for d, spelled in dims.items()}
+
+    def _value(self, x: Expression) -> Code:
+        made = super()._value(x)
+        made.is_scalar = x.is_scalar
+        return made
+
+    def size(self, dim: Any) -> Any:
+        return dim if dim is None else self.number(sympy.sympify(dim))
+
+    def number(self, value: Any) -> Code:
+        return Code.number(value, self._spelled)
+
+    def filled(self, function: str, *sizes: Any) -> Code:
+        return Code.call(f"np.{function}", sizes if function == "eye" or len(sizes) == 1 else [sizes])
+
+
+class _Named(dict):
+    """Arrays that are called what they are called."""
+
+    def __missing__(self, name: str) -> Code:
+        return Code(name)
+
+
+_ONE = number(1)
+#: what stands for a matrix that is the same for all values
+_FILLED = {"identity": "eye", "ones": "ones", "all_ones": "ones", "zero": "zeros"}
+
+
+def _rational(exponent: Fraction) -> sympy.Rational:
+    return sympy.Rational(exponent.numerator, exponent.denominator)
 
 
 def _function(x: Expression, *values: Array) -> Array:
-    if x.data == "sigmoid":
-        return 1 / (1 + np.exp(-values[0]))
-    if x.data == "relu":
-        return np.maximum(values[0], 0)
-    if x.data == "tie":
-        return np.where(values[0] == values[1], 0.5, 1.0)
-    if x.data == "step":
-        return np.heaviside(values[0], 0.5)
-    return np.asarray(TEMPLATES[x.data].ufunc(*values), dtype=np.float64)
+    named = _NAMED.get(x.data)
+    made = TEMPLATES[x.data].ufunc(*values) if named is None else named(*values)
+    return made if isinstance(made, Code) else np.asarray(made, dtype=np.float64)
 
 
-def _norm(x: Expression, value: Array) -> Array:
-    return np.array([[float(np.sqrt(np.sum(value**2))) ** _exponent(x.data)]])
-
-
-def _exponent(power: Fraction) -> int | float:
-    return int(power) if power.denominator == 1 else float(power)
-
-
-def _shifted(x: Expression, value: Array) -> tuple[Array, Array]:
-    axes = _axes(x, value)
-    top = np.max(value, axis=axes, keepdims=True)
-    return top, np.exp(value - top)
-
-
-def _axes(x: Expression, value: Array) -> tuple[int, ...]:
-    return (0, 1) if value.shape[1] == 1 and x.args[0].columns == 1 else x.data if x.op != "reduction" else x.data[1]
-
-
-def _softmax(x: Expression, value: Array) -> Array:
-    _, e = _shifted(x, value)
-    return e / np.sum(e, axis=_axes(x, value), keepdims=True)
-
-
-def _logsumexp(x: Expression, value: Array) -> Array:
-    top, e = _shifted(x, value)
-    return (np.log(np.sum(e, axis=_axes(x, value), keepdims=True)) + top).reshape(-1, 1)
-
-
-def _reduction(x: Expression, value: Array) -> Array:
-    function = {"max": np.max, "min": np.min, "prod": np.prod}[x.data[0]]
-    return np.reshape(function(value, axis=_axes(x, value)), (-1, 1))
-
-
-def _slice(x: Expression, value: Array) -> Array:
-    flat = value if len(x.data) == 2 else value[:, 0]
-    taken = np.asarray(flat[as_index(x.data)])
-    return taken if taken.ndim == 2 else taken.reshape(-1, 1)
-
-
-_CONSTANTS: dict[str, Callable[[int, int], Array]] = {
-    "identity": lambda rows, columns: np.eye(rows),
-    "ones": lambda rows, columns: np.ones((rows, columns)),
-    "all_ones": lambda rows, columns: np.ones((rows, columns)),
-    "zero": lambda rows, columns: np.zeros((rows, columns)),
+#: functions of matrix notation that are no operations
+_NAMED: dict[str, Callable[..., Array]] = {
+    "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
+    "relu": lambda v: np.maximum(v, 0),
+    "tie": lambda a, b: np.where(np.equal(a, b), 0.5, 1.0),
+    "step": lambda v: np.heaviside(v, 0.5),
 }
 
+
+def _along(x: Expression, axes: tuple[int, ...]) -> dict[str, Any]:
+    """The axis of a matrix, as NumPy is told; a vector has one only."""
+    (a,) = x.args
+    return {} if 1 in (a.rows, a.columns) else {"axis": axes[0] if len(axes) == 1 else None}
+
+
+def _softmax(x: Expression, v: Array) -> Array:
+    along = _along(x, x.data)
+    kept: dict[str, Any] = along | {"keepdims": True} if along else along
+    return np.exp(v - np.logaddexp.reduce(v, **kept))
+
+
 _VALUES: dict[str, Callable[..., Array]] = {
-    "sum": lambda x, *v: sum(v[1:], v[0]),
-    "product": _product,
-    "transpose": lambda x, v: v.T,
+    "sum": lambda x, *v: reduce(add, v),
+    "transpose": lambda x, v: v if 1 in (x.rows, x.columns) else v.T,
     "inverse": lambda x, v: np.linalg.inv(v),
-    "power": lambda x, v: v ** _exponent(x.data),
     "function": _function,
-    "norm": _norm,
-    "kron": lambda x, a, b: np.kron(a, b),
-    "det": lambda x, v: np.array([[np.linalg.det(v)]]),
-    "logdet": lambda x, v: np.array([[np.linalg.slogdet(v)[1]]]),
-    "trace": lambda x, v: np.array([[np.trace(v)]]),
-    "diag": lambda x, v: np.diag(v[:, 0]),
-    "diagonal": lambda x, v: np.diagonal(v).reshape(-1, 1),
-    "total": lambda x, v: np.array([[np.sum(v)]]),
-    "vec": lambda x, v: v.reshape(-1, 1),
+    "det": lambda x, v: np.linalg.det(v),
+    "logdet": lambda x, v: np.linalg.slogdet(v)[1],
+    "trace": lambda x, v: np.trace(v),
+    "diag": lambda x, v: np.diag(v),
+    "diagonal": lambda x, v: np.diagonal(v),
+    "total": lambda x, v: np.sum(v),
+    "vec": lambda x, v: np.ravel(v),
     "softmax": _softmax,
-    "logsumexp": _logsumexp,
-    "reduction": _reduction,
-    "slice": _slice,
+    "logsumexp": lambda x, v: np.logaddexp.reduce(v, **_along(x, x.data)),
+    "reduction": lambda x, v: getattr(np, x.data[0])(v, **_along(x, x.data[1])),
 }

@@ -12,11 +12,11 @@ from ...errors import ClosedFormTooLarge
 from ...program.node import Node
 from ...program.program import Program
 from .algebra import Algebra
-from .evaluation import Evaluation
+from .code import Code
+from .evaluation import Evaluation, Writing
 from .expression import Expression, leaf, product, transpose, vec
 from .latex import Latex
 from .naming import named_parts
-from .numpy_code import NumPyCode
 from .printing import Text
 from .reading import Reader
 from .terms import NotExpressible, Poly
@@ -94,17 +94,19 @@ class MatrixForm:
             for axis, d in reversed(list(enumerate(node.shape)))
             if not isinstance(d, int)
         }
-        write = NumPyCode(self._names, dims)
-        lines = [
-            f"# {line}"
-            for line in self._where(Text(self._names, self._own), "1 / {0} = 0 for {1} = 0")[len(self._names) :]
-        ]
+        writing = Writing(dims)
+        lines = self._where(Text(self._names, self._own), "1 / {0} = 0 for {1} = 0")[len(self._names) :]
+        lines = [f"# {line}" for line in lines]
         try:
-            lines += [f"{name} = {write(part, opened=True)}" for part, name in self._names.items()]
-            code = write(self.expression, opened=True)
+            for part, name in self._names.items():
+                lines.append(f"{name} = {writing(part)}")
+                writing.known[part] = Code(name, is_scalar=part.is_scalar)
+            code = writing(self.expression)
         except NotExpressible:
             return None
-        return "\n".join([*lines, code if len(self.shape) < 3 else write.reshaped(code, self.shape)])
+        return "\n".join(
+            [*lines, str(code if len(self.shape) < 3 else np.reshape(code, tuple(map(writing.size, self.shape))))]
+        )
 
     @property
     def length(self) -> int:
@@ -127,9 +129,10 @@ class MatrixForm:
             if label not in arrays:
                 continue
             value = np.asarray(arrays[label], dtype=np.float64)
-            values[name] = value
+            values[name] = np.reshape(value, [n for d, n in zip(node.shape, value.shape, strict=True) if d != 1])
             dims |= {d: n for d, n in zip(node.shape, value.shape, strict=True) if not isinstance(d, int)}
-        values |= dict(zip(self._labels[len(self._inputs) :], self._constants, strict=True))
+        held = [np.reshape(value, wide(value.shape)) for value in self._constants]
+        values |= dict(zip(self._labels[len(self._inputs) :], held, strict=True))
         evaluation = Evaluation(values, dims, self._guarded)
         with np.errstate(all="ignore"):
             made = evaluation(self.expression)
