@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 
@@ -27,6 +28,9 @@ _ACCENTS = {
     "\u030a": "mathring",
     "\u030c": "check",
 }
+#: marks over a whole word, put over its first letter, or over all of them, in text
+_OVER = {"\u0304": r"\bar", "\u0305": r"\overline", "\u0307": r"\dot"}
+_BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 def name_latex(name: str) -> str:
@@ -34,9 +38,31 @@ def name_latex(name: str) -> str:
 
     >>> print(name_latex("x1"), name_latex("theta_max"), name_latex("fc_weight"), name_latex("é"))
     x_{1} \theta_{\mathit{max}} \mathit{fc}_{\mathit{weight}} \acute{e}
+    >>> print(name_latex("v̄₁"), name_latex("l̅o̅s̅s̅"))
+    \bar{v}_{1} \overline{\mathit{loss}}
     """
-    stem, *below = re.findall(r"[^\W\d_]+|\d+", name) or ["x"]
-    return _word(stem) + (f"_{{{','.join(map(_word, below))}}}" if below else "")
+    stem, *below = re.findall(r"(?:[^\W\d_][\u0304\u0305\u0307]*)+|\d+", name.translate(_BELOW)) or ["x"]
+    return _marked(stem) + (f"_{{{','.join(map(_marked, below))}}}" if below else "")
+
+
+def _marked(word: str) -> str:
+    """A word under the marks that are over its first letter."""
+    spelled = unicodedata.normalize("NFD", word)
+    marks = [c for c in itertools.takewhile(unicodedata.combining, spelled[1:]) if c in _OVER]
+    if not marks:
+        return _word(word)
+    made = _word(unicodedata.normalize("NFC", re.sub("[\u0304\u0305\u0307]", "", spelled)))
+    for mark in marks:
+        wide = mark != "\u0305" or made.startswith(r"\mathit")
+        over = _OVER[mark] if wide else r"\bar"
+        made = rf"{over}{{{made}}}"
+    return made
+
+
+class SafeName(str):
+    """A name that was made of safe ones, under marks or with an index, and is shown as it is."""
+
+    __slots__ = ()
 
 
 def _word(word: str) -> str:

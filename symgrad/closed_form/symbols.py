@@ -15,7 +15,7 @@ import sympy
 from ..program.node import Node
 from ..program.program import Program
 from .cases import cases
-from .letters import name_latex
+from .letters import SafeName, name_latex
 
 #: denominators that a float is read as, and characters of a decimal that is taken as it was typed
 _SMALL, _TYPED = 30, 16
@@ -28,6 +28,8 @@ def safe_name(label: str) -> str:
     >>> safe_name("fc.weight"), safe_name("<img onerror=1>")
     ('fc_weight', 'img_onerror_1')
     """
+    if isinstance(label, SafeName):
+        return label
     name = re.sub(r"\W+", "_", label).strip("_")
     return name if name and not name[0].isdigit() else f"x_{name}".rstrip("_")
 

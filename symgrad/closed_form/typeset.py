@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import sympy
@@ -38,6 +38,12 @@ def initial(latex: str) -> str:
     """The letter or the command that LaTeX begins with."""
     found = re.match(r"\\[A-Za-z]+|.", latex)
     return "" if found is None else found[0]
+
+
+def element(latex: str, indices: Sequence[str]) -> str:
+    """An element of the array of this name; an index behind another one stands in brackets: v_{3}[0] is not v_{30}."""
+    place = ",".join(indices)
+    return f"{latex}[{place}]" if "_" in latex else f"{{{latex}}}_{{{place}}}"
 
 
 def is_word(latex: str) -> bool:
@@ -157,8 +163,7 @@ class _Printer(LatexPrinter):
         return name_latex(expr.name)
 
     def _print_Indexed(self, expr: Any) -> str:
-        base, place = self._print(expr.base), ",".join(map(self._print, expr.indices))
-        return f"{base}[{place}]" if "_" in base else f"{{{base}}}_{{{place}}}"  # v_{3}[0] is not v_{30}
+        return element(self._print(expr.base), list(map(self._print, expr.indices)))
 
     def _print_Function(self, expr: Any, exp: str | None = None) -> str:
         name = type(expr).__name__

@@ -227,7 +227,7 @@ def _together(
     program: Program, labels: Sequence[str], wrt: Sequence[Name], captured: Mapping[Node, Name]
 ) -> list[tuple[str, str, str]]:
     empty = any(d == 0 for n in program.nodes for d in n.shape)
-    forms = [] if empty else matrix_forms(lifted(program, captured)[0])
+    forms = [] if empty else matrix_forms(lifted(program, captured))
     made = []
     for label, form in zip(labels, forms, strict=False):
         if form is not None and len(form.latex_line) <= _MOST_CHARACTERS and "I[" not in form.text:
@@ -237,7 +237,7 @@ def _together(
         return made
     written = formulas(program)
     if written.kind == "index":
-        written = formulas_in(lifted(program, captured, identities=True)[0], "index")
+        written = formulas_in(lifted(program, captured, identities=True), "index")
     if written.kind == "let-bound" or written.characters > _MOST_CHARACTERS:
         return []
     names = [_label_text(label, wrt) for label in labels]
@@ -249,7 +249,7 @@ def _together(
 def _label_text(latex: str, wrt: Sequence[Name]) -> str:
     """A label such as ``∂f/∂x`` as text."""
     for name in wrt:
-        latex = latex.replace(rf"\partial {name.latex}", f"∂{name.text}")
+        latex = latex.replace(rf"\partial {name.latex}", f"∂{name}")
     text = re.sub(r"\\frac\{(.*)\}\{((?:\\partial|∂).*)\}$", r"\1/\2", latex)
     text = re.sub(r"\\(?:mathit|mathrm)\{([^{}]*)\}", r"\1", text)
     text = text.replace(r"\partial", "∂").replace(r"\nabla", "∇").replace(r"\Sigma", "Σ").replace(r"\,", "")

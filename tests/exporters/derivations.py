@@ -137,7 +137,7 @@ def _largest(x):
 
 def along(steps, names, directions):
     """The last value, along these directions of the arguments."""
-    given = {Name(n, n).marked("dot").text: v for n, v in zip(names, directions, strict=True)}
+    given = {Name(n).marked("dot").text: v for n, v in zip(names, directions, strict=True)}
     values = steps.values(given)
     return values[steps[-1].name.text]
 

@@ -12,10 +12,11 @@ import sympy
 
 from ...primitives.primitive import input_node
 from ...primitives.selection import GATHER, SCATTER
-from ...program.node import Node, ancestors, emit
+from ...program.node import Node, ancestors
 from ...program.program import Program
 from ..symbols import number
 from ..typeset import typeset
+from .lines import with_replaced
 from .naming import Name, Names, user_name
 
 #: whole numbers that are written out where rows are picked by them
@@ -58,8 +59,8 @@ class Constants:
         return [(name, *_described(name, value)) for name, value in self._values.items()]
 
 
-def lifted(program: Program, names: Names, identities: bool = False) -> tuple[Program, dict[Node, Name]]:
-    """``program`` with the captured arrays that ``names`` has as inputs, and the names of these.
+def lifted(program: Program, names: Names, identities: bool = False) -> Program:
+    """``program`` with the captured arrays that ``names`` has as inputs, called so.
 
     ``identities`` too, which matrix notation has a sign for.
     """
@@ -67,18 +68,10 @@ def lifted(program: Program, names: Names, identities: bool = False) -> tuple[Pr
     for n in program.nodes:
         if n.primitive.name == "constant" and n in names and (identities or not _is_unit(n.params[0].value)):
             found[n] = input_node("constant", n.shape, n.dtype)
-    if not found:
-        return program, {}
-    image: dict[Node, Node] = dict(found)
     with program.graph:
-        for n in program.nodes:
-            if n not in image:
-                same = n.is_leaf or all(image[o] is o for o in n.operands)
-                image[n] = n if same else emit(n.primitive, tuple([image[o] for o in n.operands]), n.params)
-    labels = [*program.names, *[names[n].text for n in found]]
-    inputs = [*program.inputs, *found.values()]
-    made = Program(inputs, [image[o] for o in program.outputs], labels, program.graph)
-    return made, {stand_in: names[n] for n, stand_in in found.items()}
+        outputs = with_replaced(program.outputs, found)
+    labels = [*program.names, *[names[n] for n in found]]
+    return Program([*program.inputs, *found.values()], outputs, labels, program.graph)
 
 
 def _is_listed(user: Node, operand: Node) -> bool:
@@ -105,7 +98,7 @@ def _described(name: Name, value: np.ndarray) -> tuple[str, str, str]:
     if matrix is None:
         words = said.replace("-", "$-$").replace("…", r"\ldots{}")
         matrix = rf"\text{{{words}}}"
-    return f"{name.text} = {said}", f"{name.latex} &= {matrix}", f"shape {shape}"
+    return f"{name} = {said}", f"{name.latex} &= {matrix}", f"shape {shape}"
 
 
 def _shortened(value: np.ndarray) -> str:

@@ -13,12 +13,13 @@ from ...program.program import Program
 from ..budget import fits
 from ..deadline import TimeIsUp, within
 from ..index_form import index_forms
+from ..letters import name_latex
 from ..matrix import matrix_forms
 from ..symbols import number
 from ..typeset import typeset
 from .constants import is_few_rows, lifted
 from .lines import inputs_of
-from .naming import Letters, Name, Names
+from .naming import Names
 
 #: letters of matrix notation beyond which an element says more
 _MOST_LETTERS = 200
@@ -42,14 +43,13 @@ def formula(program: Program, names: Names) -> Formula:
     made = _joined(program, root, names) or _picked(root, program, names)
     if made is not None:
         return made
-    shown, letters = _lettered(program, names)
+    shown = _named(program, names)
     empty = any(d == 0 for n in shown.nodes for d in n.shape)
     # an array of three axes has no matrix notation of its own: a line that reshapes it says nothing
     form = None if empty or root.ndim > 2 else matrix_forms(shown)[0]
     if form is not None and form.length <= _MOST_LETTERS:
-        text = form.text + "".join(f", {line}" for line in form.where)
-        return Formula(letters.in_text(text), letters.in_latex(form.latex_line))
-    shown, letters = _lettered(program, names, identities=True)
+        return Formula(form.text + "".join(f", {line}" for line in form.where), form.latex_line)
+    shown = _named(program, names, identities=True)
     if fits(shown, False):
         try:
             with within(_LONGEST):
@@ -57,18 +57,16 @@ def formula(program: Program, names: Names) -> Formula:
         except (ClosedFormTooLarge, TimeIsUp):
             pass
         else:
-            index = tuple(map(str, free))
-            text, latex = str(element), typeset(element)
+            text = str(element)
             if len(text) <= _MOST_CHARACTERS:
-                return Formula(letters.in_text(text), letters.in_latex(latex), index)
-    return _called(shown, letters)
+                return Formula(text, typeset(element), tuple(map(str, free)))
+    return _called(shown)
 
 
-def _lettered(program: Program, names: Names, identities: bool = False) -> tuple[Program, Letters]:
-    """The first output, in letters for the names of inputs and of captured arrays."""
-    program, captured = lifted(program.with_outputs(program.outputs[:1]), names, identities)
-    letters = Letters([names[n] if n in names else captured[n] for n in program.inputs])
-    return optimized(Program(program.inputs, program.outputs, letters.labels, program.graph)), letters
+def _named(program: Program, names: Names, identities: bool = False) -> Program:
+    """The first output, as a function of what has a name."""
+    labels = [names[n] for n in program.inputs]
+    return optimized(lifted(Program(program.inputs, program.outputs[:1], labels, program.graph), names, identities))
 
 
 def _joined(program: Program, root: Node, names: Names) -> Formula | None:
@@ -91,30 +89,24 @@ def _picked(root: Node, program: Program, names: Names) -> Formula | None:
     if root.primitive is not GATHER or root.operands[0] not in names:
         return None
     x, rows = root.operands
-    text, latex = ([":"] * root.params[0] + [rows_name(rows, program, names)[k]] for k in (0, 1))
-    return Formula(f"{names[x].text}[{','.join(text)}]", rf"{names[x].latex}_{{[{','.join(latex)}]}}")
+    before, picked = ":," * root.params[0], rows_formula(rows, program, names)
+    return Formula(f"{names[x]}[{before}{picked.text}]", rf"{names[x].latex}_{{[{before}{picked.latex}]}}")
 
 
-def rows_name(rows: Node, program: Program, names: Names) -> Name:
+def rows_formula(rows: Node, program: Program, names: Names) -> Formula:
     """What an array of indices is called: its name, those few that it is, or how it is computed."""
     if is_few_rows(rows):
         listed = str(rows.params[0].value.tolist()).strip("[]")
-        return Name(listed, listed)
-    if rows in names:
-        return names[rows]
+        return Formula(listed, listed)
     counted = counted_index(rows)  # NumPy counts negative ones from the end, so the bare index says the same
-    index = rows if counted is None else counted[0]
-    if index in names:
-        return names[index]
+    index = rows if rows in names or counted is None else counted[0]
     inputs = inputs_of(index)
-    own = Program(inputs, [index], ["value"] * len(inputs), program.graph)
-    made = _called(*_lettered(own, names, identities=True))
-    return Name(made.text, made.latex)
+    return _called(_named(Program(inputs, [index], ["value"] * len(inputs), program.graph), names, identities=True))
 
 
-def _called(program: Program, letters: Letters) -> Formula:
+def _called(program: Program) -> Formula:
     """What has no formula, as calls of its operations."""
-    made: dict[Node, Name] = dict(zip(program.inputs, letters.names, strict=True))
+    made = {n: Formula(name, name_latex(name)) for n, name in zip(program.inputs, program.names, strict=True)}
     for n in program.nodes:
         if n in made:
             continue
@@ -124,10 +116,11 @@ def _called(program: Program, letters: Letters) -> Formula:
             operation = spelled.replace("_", r"\_")
             text = f"{spelled}({', '.join(o.text for o in inside)})"
             latex = rf"\operatorname{{{operation}}}\left({', '.join(o.latex for o in inside)}\right)"
-            made[n] = Name(text, latex) if len(text) <= _MOST_CHARACTERS else Name("…", r"\ldots")
+            made[n] = Formula(text, latex) if len(text) <= _MOST_CHARACTERS else Formula("…", r"\ldots")
         elif n.primitive.name == "constant":  # the same number everywhere, or empty
             value = n.params[0].value
-            made[n] = Name(*[str(number(value.flat[0]))] * 2) if value.size else Name("[]", "[\\,]")
+            written = str(number(value.flat[0])) if value.size else "[]"
+            made[n] = Formula(written, written if value.size else r"[\,]")
         else:
-            made[n] = Name(spelled, spelled)
-    return Formula(*made[program.outputs[0]])
+            made[n] = Formula(spelled, spelled)
+    return made[program.outputs[0]]

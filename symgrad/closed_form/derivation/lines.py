@@ -37,6 +37,16 @@ def inputs_of(*nodes: Node) -> list[Node]:
     return [n for n in ancestors(nodes) if n.primitive is INPUT]
 
 
+def with_replaced(roots: Sequence[Node], image: Mapping[Node, Node]) -> list[Node]:
+    """``roots`` made of the nodes that ``image`` has in place of others. To be called in their graph."""
+    made = dict(image)
+    for n in ancestors(roots):
+        if n not in made:
+            same = n.is_leaf or all(made[o] is o for o in n.operands)
+            made[n] = n if same else emit(n.primitive, tuple([made[o] for o in n.operands]), n.params)
+    return [made[r] for r in roots]
+
+
 def cut(outputs: Sequence[Node], named: Iterable[Node], alive: Iterable[Node]) -> list[Line]:
     """The lines of ``outputs``; nodes in ``named`` have one each. To be called in their graph.
 

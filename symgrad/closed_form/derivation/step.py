@@ -14,9 +14,10 @@ from ...primitives.selection import as_index, spell_slice
 from ...program.dims import Shape, value_of
 from ...program.node import Graph, Node
 from ...program.program import Program
-from .formula import Formula, formula, rows_name
+from ..typeset import element
+from .formula import Formula, formula, rows_formula
 from .lines import inputs_of
-from .naming import Name, Names, element_of
+from .naming import Name, Names
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,6 @@ class Place:
     spec: tuple[Any, ...] = ()
     axis: int = 0
     rows: Node | None = None
-
-    def shown(self, rows: str, shape: Shape) -> str:
-        """The index, into an array of ``shape``, as formulas write it."""
-        if self.rows is not None:
-            return ",".join([":"] * self.axis + [rows])
-        return spell_slice(self.spec, shape)[1:-1]
 
 
 class Step:
@@ -75,7 +70,7 @@ class Step:
         rows = None if self.place is None else self.place.rows
         outputs = [self.root] if rows is None else [self.root, rows]
         inputs = inputs_of(*outputs)
-        return Program(inputs, outputs, [self._names[n].text for n in inputs], self._graph)
+        return Program(inputs, outputs, [self._names[n] for n in inputs], self._graph)
 
     @cached_property
     def _formula(self) -> Formula | None:
@@ -86,30 +81,34 @@ class Step:
     def text(self) -> str:
         """The line as text."""
         if self._formula is None:
-            return f"{self.name.text} = any array of shape {spelled_shape(self.target.shape)}"
-        return f"{self._left(0)} {'+=' if self.adds else '='} {self._formula.text}"
+            return f"{self.name} = any array of shape {spelled_shape(self.target.shape)}"
+        name = self.name + (f"[{self._place.text}]" if self.place else "")
+        name += f"[{', '.join(self._formula.index)}]" if self._formula.index else ""
+        return f"{name} {'+=' if self.adds else '='} {self._formula.text}"
 
     @property
     def latex(self) -> str:
         """The line as LaTeX, its equals sign marked by ``&``."""
         if self._formula is None:
             return rf"{self.name.latex} &\in \mathbb{{R}}^{{{_dims_latex(self.target.shape)}}} \text{{ arbitrary}}"
-        sign = r"&\mathrel{+}=" if self.adds else "&="
-        return f"{self._left(1)} {sign} {self._formula.latex}"
-
-    def _left(self, kind: int) -> str:
-        """The name, with the place that the formula is of."""
-        assert self._formula is not None
-        name, inner = self.name[kind], list(self._formula.index)
+        name = self.name.latex
         if self.place is not None:
-            rows = self.place.rows
-            picked = "" if rows is None or self.program is None else rows_name(rows, self.program, self._names)[kind]
-            place = self.place.shown(picked, self.target.shape)
-            name = f"{name}_{{[{place}]}}" if kind else f"{name}[{place}]"
-            name = rf"\left({name}\right)" if kind and inner else name
-        if not inner:
-            return name
-        return f"{element_of(name)}_{{{','.join(inner)}}}" if kind else f"{name}[{', '.join(inner)}]"
+            name = f"{name}_{{[{self._place.latex}]}}"
+            name = rf"\left({name}\right)" if self._formula.index else name
+        name = element(name, self._formula.index) if self._formula.index else name
+        sign = r"&\mathrel{+}=" if self.adds else "&="
+        return f"{name} {sign} {self._formula.latex}"
+
+    @property
+    def _place(self) -> Formula:
+        """The index of what the formula is added to."""
+        assert self.place is not None
+        if self.place.rows is None:
+            index = spell_slice(self.place.spec, self.target.shape)[1:-1]
+            return Formula(index, index)
+        assert self.program is not None
+        before, rows = ":," * self.place.axis, rows_formula(self.place.rows, self.program, self._names)
+        return Formula(before + rows.text, before + rows.latex)
 
     def run(self, values: dict[Node, Any], sizes: Mapping[Any, int]) -> None:
         """Compute the step from the values of what it is made of, and put its own beside them."""

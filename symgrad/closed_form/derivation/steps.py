@@ -130,7 +130,7 @@ class Steps(Sequence[Step]):
         shown = [(heading, list(self._cut(steps))) for heading, steps in parts]
         shown += [(_RESULT, self.result)] if self.result else []
         texts = "\n".join(text for _, lines in shown for text, _, _ in lines)
-        used = [c[1:] for c in self._constants if re.search(rf"(?<![A-Za-z_]){c[0].text}(?![0-9_])", texts)]
+        used = [c[1:] for c in self._constants if re.search(rf"(?<![A-Za-z_]){c[0]}(?![0-9_])", texts)]
         return [*shown, (_CONSTANTS, used)] if used else shown
 
     def _cut(self, steps: Sequence[Step]) -> Iterator[tuple[str, str, str]]:
@@ -159,9 +159,9 @@ class Steps(Sequence[Step]):
         given = {composed(name): value for name, value in (given or {}).items()}
         values: dict[Node, Any] = {}
         for node, name, array in self._inputs:
-            held = given.pop(name.text, array)
+            held = given.pop(name, array)
             if held is None:
-                raise ArgumentError(f"values: pass {name.text}, an array of shape {spelled_shape(node.shape)}.")
+                raise ArgumentError(f"values: pass {name}, an array of shape {spelled_shape(node.shape)}.")
             values[node] = np.asarray(held, node.dtype)
         sizes = {
             d: size
@@ -172,7 +172,7 @@ class Steps(Sequence[Step]):
         for step in self._steps:
             if step.root is None:
                 shape = tuple([int(d.subs(sizes)) if is_named(d) else d for d in step.target.shape])
-                values[step.target] = np.array(given.pop(step.name.text, np.ones(shape)), step.target.dtype)
+                values[step.target] = np.array(given.pop(step.name, np.ones(shape)), step.target.dtype)
             else:
                 step.run(values, sizes)
         if given:

@@ -11,9 +11,9 @@ from ...primitives.contraction import expand
 from ...primitives.elementwise import Template
 from ...primitives.primitive import input_node, literal
 from ...primitives.selection import ASSEMBLE, SCATTER, full
-from ...program.node import Graph, Node, ancestors, emit
+from ...program.node import Graph, Node
 from . import reasons
-from .lines import Line
+from .lines import Line, with_replaced
 from .naming import Name
 from .step import Place, Step
 
@@ -71,7 +71,7 @@ class Sweep:
                 if part is not None:
                     part = _with_value(part, line.root, target)
                     arrived.setdefault(source, []).append(
-                        (target, part, reasons.rule(line.root, source, True, self.names[source].text))
+                        (target, part, reasons.rule(line.root, source, True, self.names[source]))
                     )
         for target in wrt:
             if target in arrived or target in started:
@@ -108,7 +108,7 @@ class Sweep:
         rest = iter(whole)
         adds = started
         while together := list(islice(rest, _MOST_TOGETHER)):
-            why = reasons.together([self.names[u].text for u, _, _ in whole], [w for _, _, w in together])
+            why = reasons.together([self.names[u] for u, _, _ in whole], [w for _, _, w in together])
             root = accumulate([node for _, node, _ in together])
             steps.append(self.step("cotangent", bar, root, why, adds=adds))
             adds = True
@@ -145,7 +145,7 @@ class Sweep:
                     )
                 )
             users = [s for s in step.program.inputs if s in dots and s is not step.target]
-            why = "; ".join(dict.fromkeys(reasons.rule(step.root, s, False, self.names[s].text) for s in users))
+            why = "; ".join(dict.fromkeys(reasons.rule(step.root, s, False, self.names[s]) for s in users))
             adds = step.adds and (not new or step.place is not None)
             if not step.adds:
                 flow = _with_value(flow, step.root, step.target)
@@ -157,15 +157,7 @@ def _with_value(derivative: Node, root: Node, value: Node) -> Node:
     """``derivative`` in terms of ``value`` where it computes that, ``root``, once more: d exp(u) = exp(u) du."""
     if isinstance(root.primitive, Template) and root.primitive.stable is not None and root.primitive.stable(root):
         return derivative  # reads better in terms of what goes in: σ(u)(1 − σ(u))
-    nodes = ancestors([derivative])
-    if root not in nodes:
-        return derivative
-    image: dict[Node, Node] = {root: value}
-    for n in nodes:
-        if n not in image:
-            same = n.is_leaf or all(image[o] is o for o in n.operands)
-            image[n] = n if same else emit(n.primitive, tuple([image[o] for o in n.operands]), n.params)
-    return image[derivative]
+    return with_replaced([derivative], {root: value})[0]
 
 
 def needed(steps: Sequence[Step], targets: Iterable[Node]) -> list[Step]:

@@ -157,8 +157,8 @@ _ONE = number(1)
 _FILLED = {"identity": "eye", "ones": "ones", "all_ones": "ones", "zero": "zeros"}
 
 
-def _rational(exponent: Fraction) -> sympy.Rational:
-    return sympy.Rational(exponent.numerator, exponent.denominator)
+def _rational(exponent: Fraction) -> Any:
+    return sympy.Rational(exponent)
 
 
 def _function(x: Expression, *values: Array) -> Array:

@@ -319,7 +319,7 @@ def _body(x: Expression) -> Expression:
 def _is_short(text: str) -> bool:
     """True for one letter or one pair of brackets, with what is raised behind it."""
     bare = text.rstrip("ᵀ⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    if re.fullmatch(r"\w|𝟏|𝟏𝟏|‖[^‖]*‖|\|[^|]*\|", bare):
+    if re.fullmatch(r"\w[\u0300-\u036f]*[₀-₉]*|𝟏|𝟏𝟏|‖[^‖]*‖|\|[^|]*\|", bare):
         return True
     depth = 0
     for k, c in enumerate(bare):

@@ -1,10 +1,15 @@
-"""Names under marks, and the letters that stand for them while a formula is printed."""
+"""Names under marks, and how formulas print them."""
 
 import unicodedata
+from typing import Any
 
 import pytest
+import sympy
 
-from symgrad.closed_form.derivation.naming import Letters, Name, counted, element_of, numbered, user_name
+from symgrad.closed_form.derivation.naming import Name, counted, numbered, user_name
+from symgrad.closed_form.letters import name_latex
+from symgrad.closed_form.symbols import safe_name, safe_names
+from symgrad.closed_form.typeset import typeset
 
 
 @pytest.mark.parametrize(
@@ -26,22 +31,20 @@ def test_marks(name, mark, latex):
     assert marked.text != name.text
 
 
-def test_letters_come_back_as_names():
-    names = [numbered(1), user_name("loss"), numbered(1).marked("bar"), user_name("w")]
-    letters = Letters(names)
-    assert len(set(letters.labels)) == 4
-    assert letters.labels[3] == "w"
-    one, word, bar, _ = letters.labels
-    assert len(one) == 1
-    assert len(word) == 2
-    assert letters.in_text(f"{one}{bar} + {word}·w") == "v₁v̄₁ + loss·w"
+def test_names_stand_in_formulas_as_they_are():
+    names = [numbered(1), user_name("loss"), numbered(1).marked("bar"), user_name("loss").marked("bar")]
+    assert safe_names(names) == names
+    bases: list[Any] = [sympy.IndexedBase(n) for n in names]
+    element = sympy.Add(*[base[sympy.Symbol("i")] for base in bases])
+    assert str(element) == "loss[i] + l̅o̅s̅s̅[i] + v̄₁[i] + v₁[i]"
+    assert typeset(element) == (r"{\mathit{loss}}_{i} + {\overline{\mathit{loss}}}_{i} + \bar{v}_{1}[i] + v_{1}[i]")
 
 
-def test_elements_of_names_with_indices_are_bracketed():
-    assert element_of("w") == "{w}"
-    assert element_of(r"\bar{v}_{1}") == r"\left[\bar{v}_{1}\right]"
+def test_marks_of_the_users_are_no_marks_of_ours():
+    assert safe_name("x\u0305") == "x"
+    assert name_latex("māls") == r"{m \bar{a} l s}"
 
 
 def test_names_bound_again():
-    assert counted("x", 3) == Name("x₃", "x_{3}")
+    assert counted("x", 3) == Name("x₃")
     assert counted("x1", 2).text != counted("x", 12).text
