@@ -84,14 +84,13 @@ class Evaluation:
         return _VALUES[x.op](x, *map(self, x.args))
 
     def _scaled(self, x: Expression) -> Array:
-        coefficient, over = x.data
-        cut = len(x.args) - 1 - over
+        coefficient, top, bottom, body = x.parts
         negative = bool(coefficient.could_extract_minus_sign())
         coefficient = -coefficient if negative else coefficient
-        factors = [self(a) for a in (*x.args[:cut], x.args[-1]) if a != _ONE]
+        factors = [self(a) for a in (*top, body) if a != _ONE]
         if coefficient != 1 or not factors:
             factors.insert(0, self.number(coefficient))
-        value = self._over(reduce(mul, factors), x.args[cut:-1])
+        value = self._over(reduce(mul, factors), bottom)
         return -value if negative else value
 
     def _over(self, value: Array, divisors: Sequence[Expression]) -> Array:

@@ -44,6 +44,15 @@ class Expression:
     def is_scalar(self) -> bool:
         return self.rows == 1 and self.columns == 1
 
+    @property
+    def parts(self) -> tuple[Any, tuple[Expression, ...], tuple[Expression, ...], Expression]:
+        """The number and the scalars in front, those below the line, and what they scale."""
+        if self.op != "scaled":
+            return _ONE, (), (), self
+        coefficient, over = self.data
+        cut = len(self.args) - 1 - over
+        return coefficient, self.args[:cut], self.args[cut:-1], self.args[-1]
+
     def walk(self) -> Iterator[Expression]:
         """This expression and all inside it, each use of a shared one."""
         stack: list[Expression] = [self]
@@ -53,6 +62,7 @@ class Expression:
             stack += e.args
 
 
+_ONE = sympy.Integer(1)
 #: operations that are done alike on rows and columns
 _ALIKE = ("sum", "power", "hadamard", "function", "inverse")
 
@@ -94,7 +104,8 @@ def transpose(x: Expression) -> Expression:
     if x.op == "product":
         return product([transpose(a) for a in reversed(x.args)])
     if x.op == "scaled":
-        return Expression("scaled", (*x.args[:-1], transpose(x.args[-1])), x.data, x.columns, x.rows)
+        coefficient, top, bottom, body = x.parts
+        return scaled(coefficient, top, bottom, transpose(body))
     turned = [transpose(a) for a in x.args]
     if x.op == "softmax" and turned[0].turns <= x.turns:
         return Expression("softmax", tuple(turned), turned_axes(x.data), x.columns, x.rows)
@@ -112,28 +123,22 @@ def turned_axes(axes: tuple[int, ...]) -> tuple[int, ...]:
 
 def product(factors: Iterable[Expression]) -> Expression:
     """The matrix product; numbers and scalars move to the front, identities vanish."""
-    coefficient: Any = sympy.Integer(1)
+    coefficient: Any = _ONE
     top: list[Expression] = []
     bottom: list[Expression] = []
     chain: list[Expression] = []
     pending = list(factors)
     rows, columns = pending[0].rows, pending[-1].columns
     while pending:
-        f = pending.pop(0)
+        number_in_front, above, below, f = pending.pop(0).parts
+        coefficient = coefficient * number_in_front
+        top += above
+        bottom += below
         if f.op == "product":
             pending[:0] = f.args
-        elif f.op == "scaled":
-            c, over = f.data
-            coefficient = coefficient * c
-            inner = f.args[:-1]
-            top += inner[: len(inner) - over]
-            bottom += inner[len(inner) - over :]
-            pending.insert(0, f.args[-1])
         elif f.op == "number":
             coefficient = coefficient * f.data
-        elif f.op == "identity" and (chain or pending):
-            continue
-        else:
+        elif f.op != "identity" or not (chain or pending):
             chain.append(f)
     while len(chain) > 1 and any(f.is_scalar for f in chain):  # a scalar factor commutes
         k = next(k for k, f in enumerate(chain) if f.is_scalar)
@@ -143,29 +148,22 @@ def product(factors: Iterable[Expression]) -> Expression:
         chain = [call("total", [product(chain[1:-1])])]
     if not chain:
         body = identity(rows) if rows != 1 else number(1)
-    elif len(chain) == 1:
-        body = chain[0]
     else:
-        body = Expression("product", tuple(chain), None, rows, columns)
+        body = chain[0] if len(chain) == 1 else Expression("product", tuple(chain), None, rows, columns)
     return scaled(coefficient, top, bottom, body)
 
 
 def scaled(coefficient: Any, top: Sequence[Expression], bottom: Sequence[Expression], body: Expression) -> Expression:
     """``coefficient · top / bottom · body`` with scalar expressions in front; its last argument is the body."""
-    if body.op == "scaled":
-        c, over = body.data
-        inner = body.args[:-1]
-        return scaled(
-            coefficient * c,
-            [*top, *inner[: len(inner) - over]],
-            [*bottom, *inner[len(inner) - over :]],
-            body.args[-1],
-        )
+    inner, above, below, body = body.parts
+    coefficient, top, bottom = coefficient * inner, [*top, *above], [*bottom, *below]
     if body.op == "number":
         coefficient = coefficient * body.data
         if not top and not bottom:
             return number(coefficient)
-        *top, body = (*top,) if top else (number(1),)
+        *top, body = top or [number(1)]
+        if body.op == "scaled":
+            return scaled(coefficient, top, bottom, body)
     if coefficient.could_extract_minus_sign():
         coefficient, body = _flipped(coefficient, body)
     if coefficient == 1 and not top and not bottom:
@@ -189,8 +187,8 @@ def _flipped(coefficient: Any, body: Expression) -> tuple[Any, Expression]:
 
 
 def _sign(x: Expression) -> int:
-    value = x.data[0] if x.op == "scaled" else x.data if x.op == "number" else None
-    return -1 if value is not None and value.could_extract_minus_sign() else 1
+    value = x.data if x.op == "number" else x.parts[0]
+    return -1 if value.could_extract_minus_sign() else 1
 
 
 def total(terms: Sequence[Expression]) -> Expression:
@@ -199,7 +197,7 @@ def total(terms: Sequence[Expression]) -> Expression:
         return terms[0]
 
     def late(x: Expression) -> tuple:
-        body = x.args[-1] if x.op == "scaled" else x
+        body = x.parts[-1]
         return _sign(x) < 0, body.op == "identity", body.op == "transpose", x.op == "scaled" and len(x.args) > 1
 
     ordered = sorted(terms, key=late)
@@ -208,19 +206,16 @@ def total(terms: Sequence[Expression]) -> Expression:
 
 def hadamard(top: Sequence[Expression], bottom: Sequence[Expression] = ()) -> Expression:
     """The elementwise product of ``top`` over that of ``bottom``; numbers and scalars in front."""
-    coefficient: Any = sympy.Integer(1)
+    coefficient: Any = _ONE
     scalars: list[Expression] = []
     below: list[Expression] = []
     arrays: list[Expression] = []
     rows, columns = next((x.rows, x.columns) for x in (*top, *bottom))
     for x in top:
-        if x.op == "scaled":
-            c, over = x.data
-            coefficient = coefficient * c
-            inner = x.args[:-1]
-            scalars += inner[: len(inner) - over]
-            below += inner[len(inner) - over :]
-            x = x.args[-1]
+        number_in_front, above, under, x = x.parts
+        coefficient = coefficient * number_in_front
+        scalars += above
+        below += under
         arrays += x.args if x.op == "hadamard" and not x.data else (x,)
     if len(arrays) > 1:
         arrays = [x for x in arrays if x.op != "ones"] or arrays[:1]
@@ -246,7 +241,7 @@ def power(x: Expression, exponent: Fraction) -> Expression:
     if x.op in ("norm", "power") and (x.op == "norm" or x.is_scalar):
         return power(x.args[0], x.data * exponent) if x.op == "power" else call("norm", x.args, x.data * exponent)
     if x.op == "function" and x.data == "exp":
-        inner = scaled(sympy.Rational(*exponent.as_integer_ratio()), [], [], x.args[0])
+        inner = scaled(sympy.Rational(exponent), [], [], x.args[0])
         return call("function", [inner], "exp", x.rows, x.columns)
     if x.op == "transpose":
         return transpose(power(x.args[0], exponent))
@@ -257,15 +252,10 @@ def diag(v: Expression) -> Expression:
     """The diagonal matrix of a vector."""
     if v.op == "ones":
         return identity(v.rows)
-    if v.op == "scaled":
-        return scaled(v.data[0], *_parts(v), diag(v.args[-1]))
+    coefficient, top, bottom, body = v.parts
+    if body is not v:
+        return scaled(coefficient, top, bottom, diag(body))
     return Expression("diag", (v,), None, v.rows, v.rows)
-
-
-def _parts(x: Expression) -> tuple[Sequence[Expression], Sequence[Expression]]:
-    inner = x.args[:-1]
-    cut = len(inner) - x.data[1]
-    return inner[:cut], inner[cut:]
 
 
 def vec(x: Expression) -> Expression:
@@ -275,8 +265,6 @@ def vec(x: Expression) -> Expression:
 
 def kron(a: Expression, b: Expression) -> Expression:
     """The Kronecker product; numbers and scalars in front."""
-    for k, x in enumerate((a, b)):
-        if x.op == "scaled":
-            rest = (x.args[-1], b) if k == 0 else (a, x.args[-1])
-            return scaled(x.data[0], *_parts(x), kron(*rest))
-    return Expression("kron", (a, b), None, a.rows * b.rows, a.columns * b.columns)
+    (m, top, bottom, a), (n, above, below, b) = a.parts, b.parts
+    whole = Expression("kron", (a, b), None, a.rows * b.rows, a.columns * b.columns)
+    return scaled(m * n, [*top, *above], [*bottom, *below], whole)

@@ -89,7 +89,7 @@ def _paired(algebra: Algebra, factors: list[Factor], i: int, j: int, count: int)
     found = summed_exponential(g.base)
     assert found is not None
     own, axes = found
-    argument = algebra.times(f.base.args[0], sympy.Rational(*own.power.as_integer_ratio()))
+    argument = algebra.times(f.base.args[0], sympy.Rational(own.power))
     moving, _ = split_by_axes(algebra, argument, axes)
     base = algebra.base("softmax", axes, [moving if moving.terms else argument], f.base.dims)
     made = [

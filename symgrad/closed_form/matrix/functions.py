@@ -108,7 +108,7 @@ def _logit(algebra: Algebra, poly: Poly) -> Poly | None:
     (argument,) = f.base.args
     sizes = dict(zip(labels, poly.dims, strict=True))
     wide = algebra.contract([(argument, tuple(other.out.index(i) for i in f.labels))], labels, sizes)
-    return algebra.times(wide, -sympy.Rational(f.power.numerator, f.power.denominator))
+    return algebra.times(wide, -sympy.Rational(f.power))
 
 
 def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
@@ -187,11 +187,11 @@ def _logarithm(algebra: Algebra, poly: Poly) -> Poly:
         sizes = dict(zip(labels, poly.dims, strict=True))
         if places is not None and f.base.kind == "function" and f.base.data == "exp":
             wide = algebra.contract([(f.base.args[0], places)], labels, sizes)
-            return algebra.times(wide, sympy.Rational(f.power.numerator, f.power.denominator))
+            return algebra.times(wide, sympy.Rational(f.power))
         found = summed_exponential(f.base) if f.power == 1 and places is not None else None
         if found is not None and places is not None:
             exponent, axes = found
-            argument = algebra.times(exponent.base.args[0], sympy.Rational(*exponent.power.as_integer_ratio()))
+            argument = algebra.times(exponent.base.args[0], sympy.Rational(exponent.power))
             order = exponent.labels  # of the group's own term: its outputs, then the summed axes
             moving, still = split_by_axes(algebra, argument, axes)
             if moving.terms:
@@ -234,7 +234,7 @@ def split_by_axes(algebra: Algebra, poly: Poly, axes: tuple[int, ...]) -> tuple[
 
 
 def _number_power(value: Any, exponent: Fraction) -> Any:
-    made = value ** sympy.Rational(exponent.numerator, exponent.denominator)
+    made = value ** sympy.Rational(exponent)
     if not (made.is_real and made.is_finite):
         raise NotExpressible
     return made
