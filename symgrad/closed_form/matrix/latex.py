@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -11,13 +10,8 @@ import sympy
 
 from ..typeset import initial, is_word, typeset
 from .expression import Expression
-from .functions_latex import SPELLED, WRITTEN
-from .printing import SUM, Text
-
-_COMMANDS = {
-    *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
-    *("arcsin", "arccos", "arctan", "det", "max", "min"),
-}
+from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
+from .printing import ATOM, HADAMARD, POSTFIX, PRODUCT, SUM, Text
 
 
 class Latex(Text):
@@ -37,22 +31,29 @@ class Latex(Text):
         "less_equal": r"\le",
         "not_equal": r"\ne",
     }
+    bracket = r"\left({}\right)".format
+    fraction = r"\frac{{{}}}{{{}}}".format
+    transposed = r"{}^\top".format
+    inverse = "{}^{{-1}}".format
+    inverse_transposed = r"{}^{{-\top}}".format
+    bars = r"\left|{}\right|".format
+    norm = r"\left\|{}\right\|".format
+    root = r"\sqrt{{{}}}".format
+    elementwise_power = r"{}^{{\odot {}}}".format
+    exponent = "{}".format
+    axis = r",\; \text{{axis}}={}".format
+    indexed = "{{{}}}_{{[{}]}}".format
     above = below = SUM
 
     def name(self, name: str) -> str:
         return typeset(sympy.Symbol(name))
 
-    def bracket(self, text: str) -> str:
-        return rf"\left({text}\right)"
-
     def call(self, name: str, inside: str) -> str:
         return self.spelled(name) + self.bracket(inside)
 
     def spelled(self, function: str) -> str:
-        if function in _COMMANDS:
-            return "\\" + function
-        name = super().spelled(function).replace("_", r"\_")
-        sign = SPELLED.get(function, rf"\operatorname{{{name}}}")
+        word = rf"\operatorname{{{super().spelled(function)}}}".replace("_", r"\_")
+        sign = spelled(function) or word
         return sign if initial(sign) not in self._initials else rf"\operatorname{{{function}}}".replace("_", r"\_")
 
     def symbol(self, op: str) -> str:
@@ -73,36 +74,41 @@ class Latex(Text):
     def ratio(self, top: Any, bottom: Any) -> str:
         return self.fraction(self.number(top), self.number(bottom))
 
-    def fraction(self, top: str, bottom: str) -> str:
-        return rf"\frac{{{top}}}{{{bottom}}}"
-
-    def transposed(self, text: str) -> str:
-        return text + r"^\top"
-
-    def inverted(self, text: str, transposed: bool) -> str:
-        return text + (r"^{-\top}" if transposed else "^{-1}")
-
-    def bars(self, text: str, double: bool) -> str:
-        return rf"\left\|{text}\right\|" if double else rf"\left|{text}\right|"
-
-    def elementwise_power(self, text: str, exponent: Fraction) -> str:
-        return rf"{text}^{{\odot {exponent}}}"
-
-    def root(self, text: str) -> str:
-        return rf"\sqrt{{{text}}}"
-
     def beside(self, before: str, after: str, dotted: bool) -> str:
         return r" \, " if is_word(before) and is_word(after) else " "
 
     def after_number(self, value: Any, following: Expression) -> str:
         return " "
 
-    def axis(self, axes: Sequence[int]) -> str:
-        return rf",\; \text{{axis}}={axes[0]}"
-
-    def indexed(self, text: str, index: str) -> str:
-        return f"{{{text}}}_{{[{index}]}}"
-
     def _function(self, x: Expression) -> tuple[str, int]:
-        written = WRITTEN.get(x.data)
-        return super()._function(x) if written is None else written(self, x)
+        others = in_others(x)
+        if others is not None:
+            return self._printed(others)
+        if x.data in AROUND:
+            return AROUND[x.data].format(*map(self, x.args)), ATOM
+        if x.data in CONNECTIVES or x.data in TESTS:
+            return rf"\left[{self._stated(x, opened=True)}\right]", ATOM
+        if x.data == "where":
+            test, yes, no = x.args
+            rows = rf"{self(yes)} & \text{{for}}\: {self._stated(test)} \\{self(no)} & \text{{otherwise}}"
+            return rf"\begin{{cases}} {rows} \end{{cases}}", SUM
+        if x.data == "remainder":
+            a, b = (self._within(v, PRODUCT) for v in x.args)
+            return rf"{a} \bmod {b}", SUM
+        if x.data in ("power", "float_power"):
+            base, exponent = x.args
+            raised = self.raised if x.is_scalar else self.elementwise_power
+            return raised(self._within(base, ATOM), self(exponent)), POSTFIX
+        return super()._function(x)
+
+    def _stated(self, x: Expression, opened: bool = False) -> str:
+        """A truth value, or that a number is not zero, as a statement."""
+        if x.op == "function" and (opened or x not in self.names):
+            if x.data in self.comparisons:
+                a, b = (self._within(v, HADAMARD) for v in x.args)
+                return f"{a} {self.comparisons[x.data]} {b}"
+            if x.data in CONNECTIVES:
+                return CONNECTIVES[x.data].format(*[self.bracket(self._stated(a)) for a in x.args])
+            if x.data in TESTS:
+                return TESTS[x.data].format(self._within(x.args[0], HADAMARD))
+        return rf"{self._within(x, HADAMARD)} \ne 0"

@@ -6,7 +6,7 @@ Names are leaves of the tree and have been made safe before; nothing else in an 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Any
@@ -15,8 +15,10 @@ import sympy
 
 from ...primitives.selection import spell_range
 from ..plain_text import plain_text
-from .expression import Expression
+from .expression import Expression, number
 
+#: how a text is put around others
+Spelling = Callable[..., str]
 SUM, KRON, HADAMARD, PRODUCT, POSTFIX, ATOM = range(1, 7)
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ELEMENTWISE = ("function", "power", "hadamard", "softmax")
@@ -46,6 +48,18 @@ class Text:
         "equal": "=",
         "not_equal": "≠",
     }
+    bracket: Spelling = "({})".format
+    fraction: Spelling = "{} / {}".format
+    transposed: Spelling = "{}ᵀ".format
+    inverse: Spelling = "{}⁻¹".format
+    inverse_transposed: Spelling = "{}⁻ᵀ".format
+    bars: Spelling = "|{}|".format
+    norm: Spelling = "‖{}‖".format
+    root: Spelling = "√({})".format
+    elementwise_power: Spelling = "{}^⊙{}".format
+    exponent: Spelling = "({})".format
+    axis: Spelling = ", axis={}".format
+    indexed: Spelling = "{}[{}]".format
     #: what a numerator and a denominator need no brackets above
     above, below = HADAMARD, POSTFIX
 
@@ -77,9 +91,6 @@ class Text:
         """A name of the user's, or one given to a part."""
         return name
 
-    def bracket(self, text: str) -> str:
-        return f"({text})"
-
     def call(self, name: str, inside: str) -> str:
         return f"{self.spelled(name)}({inside})"
 
@@ -108,24 +119,6 @@ class Text:
         below = self.number(bottom)
         return f"{above}/{self.bracket(below) if bottom.is_Mul or bottom.is_Add else below}"
 
-    def fraction(self, top: str, bottom: str) -> str:
-        return f"{top} / {bottom}"
-
-    def transposed(self, text: str) -> str:
-        return text + "ᵀ"
-
-    def inverted(self, text: str, transposed: bool) -> str:
-        return text + ("⁻ᵀ" if transposed else "⁻¹")
-
-    def bars(self, text: str, double: bool) -> str:
-        return f"‖{text}‖" if double else f"|{text}|"
-
-    def elementwise_power(self, text: str, exponent: Fraction) -> str:
-        return f"{text}^⊙{exponent if exponent.denominator == 1 else f'({exponent})'}".replace("-", "−")
-
-    def root(self, text: str) -> str:
-        return f"√({text})"
-
     def beside(self, before: str, after: str, dotted: bool) -> str:
         """What stands between two factors: nothing between short names, a dot after a scalar."""
         called = before.endswith("t") and after.startswith("r")  # t·r(…) is no trace
@@ -138,12 +131,6 @@ class Text:
                 following = following.args[0]
             return "" if _is_short(self._within(following, POSTFIX)) else " "
         return "·" if value.as_numer_denom()[1] == 1 else " · "
-
-    def axis(self, axes: Sequence[int]) -> str:
-        return f", axis={axes[0]}"
-
-    def indexed(self, text: str, index: str) -> str:
-        return f"{text}[{index}]"
 
     # sums and products
 
@@ -161,7 +148,7 @@ class Text:
         if x in self.names:
             return False, self._within(x, KRON)
         if elementwise and _body(x).op in _CONSTANT and len(x.args) <= 1:
-            value = x.data[0] if x.op == "scaled" else _ONE
+            value = x.parts[0]
             return bool(value.could_extract_minus_sign()), self.number(abs(value))
         if x.op == "number" and x.data.could_extract_minus_sign():
             return True, self.number(-x.data)
@@ -176,10 +163,8 @@ class Text:
         return (self.minus + text, min(precedence, PRODUCT)) if negative else (text, precedence)
 
     def _scaled_by(self, value: Any, x: Expression) -> tuple[str, int]:
-        cut = len(x.args) - 1 - x.data[1]
-        top, bottom, body = list(x.args[:cut]), list(x.args[cut:-1]), x.args[-1]
-        if not (body.op == "number" and body.data == 1):
-            top.append(body)
+        _, scalars, bottom, body = x.parts
+        top = [*scalars, body] if body != number(_ONE) else list(scalars)
         above, below = value.as_numer_denom()
         if bottom:
             return self.fraction(self._times(above, top, self.above), self._times(below, bottom, self.below)), PRODUCT
@@ -250,11 +235,11 @@ class Text:
     def _transpose(self, x: Expression) -> tuple[str, int]:
         (a,) = x.args
         if a.op == "inverse" and a not in self.names:
-            return self.inverted(self._within(a.args[0], ATOM), True), POSTFIX
+            return self.inverse_transposed(self._within(a.args[0], ATOM)), POSTFIX
         return self.transposed(self._within(a, ATOM)), POSTFIX
 
     def _inverse(self, x: Expression) -> tuple[str, int]:
-        return self.inverted(self._within(x.args[0], ATOM), False), POSTFIX
+        return self.inverse(self._within(x.args[0], ATOM)), POSTFIX
 
     def _power(self, x: Expression) -> tuple[str, int]:
         (a,), exponent = x.args, x.data
@@ -266,11 +251,12 @@ class Text:
         base = self._within(a, ATOM)
         if x.is_scalar and exponent.denominator == 1:
             return self.raised(base, str(exponent)), POSTFIX
-        return self.elementwise_power(base, exponent), POSTFIX
+        shown = str(exponent).replace("-", self.minus)
+        return self.elementwise_power(base, shown if exponent.denominator == 1 else self.exponent(shown)), POSTFIX
 
     def _function(self, x: Expression) -> tuple[str, int]:
         if x.data == "absolute":
-            return self.bars(self(x.args[0]), False), ATOM
+            return self.bars(self(x.args[0])), ATOM
         if x.data in self.comparisons:
             a, b = (self._within(v, KRON) for v in x.args)
             return f"[{a} {self.comparisons[x.data]} {b}]", ATOM
@@ -283,13 +269,13 @@ class Text:
 
     def _norm(self, x: Expression) -> tuple[str, int]:
         (a,) = x.args
-        text = self.bars(self(a), True)
+        text = self.norm(self(a))
         if a.rows != 1 and a.columns != 1:
             text += "_F"
         return text if x.data == 1 else self.raised(text, str(x.data)), ATOM
 
     def _logdet(self, x: Expression) -> tuple[str, int]:
-        return f"{self.spelled('log')}{self.bars(self.call('det', self(x.args[0])), False)}", ATOM
+        return f"{self.spelled('log')}{self.bars(self.call('det', self(x.args[0])))}", ATOM
 
     def _called(self, x: Expression) -> tuple[str, int]:
         return self.call(x.op, ", ".join(map(self, x.args))), ATOM
@@ -299,7 +285,7 @@ class Text:
     def _along(self, x: Expression) -> tuple[str, int]:
         name, axes = x.data if x.op == "reduction" else (x.op, x.data)
         whole = x.args[0].columns == 1 or x.args[0].rows == 1 or len(axes) == 2
-        return self.call(name, self(x.args[0]) + ("" if whole else self.axis(axes))), ATOM
+        return self.call(name, self(x.args[0]) + ("" if whole else self.axis(axes[0]))), ATOM
 
     _softmax = _logsumexp = _reduction = _along
 
@@ -312,7 +298,7 @@ class Text:
 
 def _body(x: Expression) -> Expression:
     """What is left of a summand without numbers in front and transposes."""
-    x = x.args[-1] if x.op == "scaled" else x
+    x = x.parts[-1]
     return x.args[0] if x.op == "transpose" else x
 
 

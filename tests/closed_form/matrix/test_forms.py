@@ -181,3 +181,8 @@ def test_parts_are_explained_in_the_same_line_of_latex():
 def test_names_of_the_users_are_told_from_signs_and_from_one_another(function, arguments, text, latex):
     form = symgrad.symbolic(function).closed_form(*arguments, form="matrix")
     assert (form.text, form.latex) == (text, latex)
+
+
+def test_a_part_that_is_a_statement_is_explained_by_what_it_says():
+    form = symgrad.grad(lambda x: np.nanmean(x)).closed_form(X, form="matrix")
+    assert form.latex_where == [r"H = \left[\neg \left(x \text{ is not a number}\right)\right]"]
