@@ -16,7 +16,7 @@ from ...program.node import Node, ancestors
 from ...program.program import Program
 from ..symbols import number
 from ..typeset import typeset
-from .lines import with_replaced
+from .lines import spelled_shape, with_replaced
 from .naming import Name, Names, user_name
 
 #: whole numbers that are written out where rows are picked by them
@@ -92,13 +92,12 @@ def _is_unit(value: np.ndarray) -> bool:
 
 
 def _described(name: Name, value: np.ndarray) -> tuple[str, str, str]:
-    shape = "(" + ", ".join(map(str, value.shape)) + ("," if value.ndim == 1 else "") + ")"
     said = _triangles(value) or _shortened(value)
     matrix = _written_out(value)
     if matrix is None:
         words = said.replace("-", "$-$").replace("…", r"\ldots{}")
         matrix = rf"\text{{{words}}}"
-    return f"{name} = {said}", f"{name.latex} &= {matrix}", f"shape {shape}"
+    return f"{name} = {said}", f"{name.latex} &= {matrix}", f"shape {spelled_shape(value.shape)}"
 
 
 def _shortened(value: np.ndarray) -> str:

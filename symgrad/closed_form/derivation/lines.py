@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ...primitives.elementwise import Template
 from ...primitives.primitive import INPUT
+from ...program.dims import Shape
 from ...program.node import Node, ancestors, emit
 
 #: what a line may cost: one function, or two steps of arithmetic
@@ -35,6 +36,11 @@ class Line:
 def inputs_of(*nodes: Node) -> list[Node]:
     """The inputs that ``nodes`` are made of."""
     return [n for n in ancestors(nodes) if n.primitive is INPUT]
+
+
+def spelled_shape(shape: Shape) -> str:
+    """A shape as people write it."""
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
 def with_replaced(roots: Sequence[Node], image: Mapping[Node, Node]) -> list[Node]:

@@ -108,11 +108,6 @@ def _contraction(node: Node, transposed: bool, called: str) -> str | None:
     return None if len(labels) == 1 else "constant factor"
 
 
-def value_of(root: Node) -> str:
-    """What a line of the function gives."""
-    return "shape (" + ", ".join(map(str, root.shape)) + ("," if root.ndim == 1 else "") + ")" if root.shape else ""
-
-
 def together(users: Sequence[str], reasons: Sequence[str]) -> str:
     """Why contributions are what they are, which come from one use or from several."""
     said = list(dict.fromkeys(reasons))

@@ -14,8 +14,9 @@ from ...errors import ArgumentError
 from ...program.dims import is_named
 from ...program.node import Node
 from ..latex import aligned
+from .lines import spelled_shape
 from .naming import Name, composed
-from .step import Step, spelled_shape
+from .step import Step
 
 #: lines that are shown of a derivation
 MOST_LINES = 80

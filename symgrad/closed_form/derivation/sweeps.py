@@ -10,12 +10,12 @@ from ...differentiation.reverse import accumulate, active_nodes, cotangents_of
 from ...primitives.contraction import expand
 from ...primitives.elementwise import Template
 from ...primitives.primitive import input_node, literal
-from ...primitives.selection import ASSEMBLE, SCATTER, full
+from ...primitives.selection import ASSEMBLE, SCATTER, assemble, full
 from ...program.node import Graph, Node
 from . import reasons
-from .lines import Line, with_replaced
+from .lines import Line, spelled_shape, with_replaced
 from .naming import Name
-from .step import Place, Step
+from .step import Step
 
 #: contributions that are added in one line
 _MOST_TOGETHER = 3
@@ -40,7 +40,9 @@ class Sweep:
 
     def values(self, lines: Iterable[Line]) -> list[Step]:
         """The function's own lines."""
-        return [self.step("value", line.stand_in, line.root, reasons.value_of(line.root)) for line in lines]
+        shapes = [line.root.shape for line in lines]
+        said = [f"shape {spelled_shape(shape)}" if shape else "" for shape in shapes]
+        return [self.step("value", line.stand_in, line.root, why) for line, why in zip(lines, said, strict=True)]
 
     def reverse(
         self, lines: Sequence[Line], seeds: Sequence[tuple[Node, Node | None, str]], wrt: Sequence[Node]
@@ -95,13 +97,13 @@ class Sweep:
             bars[target] = self.marked(target, "bar")
         bar = bars[target]
         whole: list[tuple[Node, Node, str]] = []
-        placed: list[tuple[Place, Node, str]] = []
+        placed: list[tuple[Node, str]] = []
         for user, part, why in parts:
-            for piece in _summands(part):
-                places = list(_placed(piece, target))
-                placed += [(place, node, why) for place, node in places]
-                if not places:
-                    whole.append((user, piece, why))
+            for term in _summands(part):
+                pieces = list(_pieces(term))
+                placed += [(piece, why) for piece in pieces]
+                if not pieces:
+                    whole.append((user, term, why))
         if not whole and not started:
             zero = expand(literal(0.0), target.shape)
             steps.append(self.step("cotangent", bar, zero, "to which its elements add what they contribute"))
@@ -112,8 +114,7 @@ class Sweep:
             root = accumulate([node for _, node, _ in together])
             steps.append(self.step("cotangent", bar, root, why, adds=adds))
             adds = True
-        for place, node, why in placed:
-            steps.append(self.step("cotangent", bar, node, why, adds=True, place=place))
+        steps += [self.step("cotangent", bar, piece, why, adds=True) for piece, why in placed]
         return bar
 
     def forward(
@@ -139,17 +140,16 @@ class Sweep:
                 dots[step.target] = self.marked(step.target, "dot")
             dot = dots[step.target]
             if new and step.place is not None:
-                made.append(
-                    self.step(
-                        "tangent", dot, expand(literal(0.0), dot.shape), "to which its elements add their tangents"
-                    )
-                )
+                zero = expand(literal(0.0), dot.shape)
+                made.append(self.step("tangent", dot, zero, "to which its elements add their tangents"))
             users = [s for s in step.program.inputs if s in dots and s is not step.target]
-            why = "; ".join(dict.fromkeys(reasons.rule(step.root, s, False, self.names[s]) for s in users))
+            why = "; ".join(
+                dict.fromkeys(reasons.rule(step.shown or step.root, s, False, self.names[s]) for s in users)
+            )
             adds = step.adds and (not new or step.place is not None)
             if not step.adds:
                 flow = _with_value(flow, step.root, step.target)
-            made.append(self.step("tangent", dot, flow, why, adds=adds, place=step.place))
+            made.append(self.step("tangent", dot, flow, why, adds=adds))
         return made, dots
 
 
@@ -187,12 +187,11 @@ def _summands(node: Node) -> Iterator[Node]:
         yield node
 
 
-def _placed(node: Node, target: Node) -> Iterator[tuple[Place, Node]]:
-    """Where the pieces of ``node`` stand, where it is pieces among zeros."""
+def _pieces(node: Node) -> Iterator[Node]:
+    """The pieces of ``node``, where it is pieces among zeros, each among zeros of its own."""
     if node.primitive is ASSEMBLE:
         shape, specs = node.params
-        if full(shape) in specs:
-            return
-        yield from ((Place(spec), piece) for piece, spec in zip(node.operands, specs, strict=True))
+        if full(shape) not in specs:
+            yield from (assemble([piece], shape, [spec]) for piece, spec in zip(node.operands, specs, strict=True))
     elif node.primitive is SCATTER:
-        yield Place(axis=node.params[0], rows=node.operands[1]), node.operands[0]
+        yield node
