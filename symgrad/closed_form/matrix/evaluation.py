@@ -54,34 +54,67 @@ class Evaluation:
         return np.eye(*sizes) if function == "eye" else getattr(np, function)(sizes)
 
     def _value(self, x: Expression) -> Array:
-        if x.op == "leaf":
-            return self._arrays[x.data]
-        if x.op == "number":
-            return self.number(x.data)
-        if x.op == "product":
-            return self._product(x.args)
-        if x.op == "scaled":
-            return self._scaled(x)
-        if x.op == "hadamard":
-            cut = len(x.args) - x.data
-            return self._over(reduce(mul, map(self, x.args[:cut])), x.args[cut:])
-        if x.op == "power":
-            return self(x.args[0]) ** self.number(_rational(x.data))
-        if x.op == "norm":
-            norm = np.linalg.norm(self(x.args[0]))
-            return norm if x.data == 1 else norm ** self.number(_rational(x.data))
-        if x.op == "kron":
-            return np.kron(*map(self._two_dimensional, x.args))
-        if x.op == "slice":
-            return self(x.args[0])[self._index(x.data)]
         if x.op in _FILLED:
             sizes = [self.size(d) for d in (x.rows, x.columns) if d != 1]
             return self.filled(_FILLED[x.op], *(sizes[:1] if x.op == "identity" else sizes))
-        if x.op == "commutation":
-            m, n = map(self.size, x.data)
-            turned = np.swapaxes(np.reshape(self.filled("eye", m * n), (m, n, m, n)), 0, 1)
-            return np.reshape(turned, (m * n, m * n))
-        return _VALUES[x.op](x, *map(self, x.args))
+        return _CALLED[x.op](self(x.args[0])) if x.op in _CALLED else getattr(self, f"_{x.op}")(x)
+
+    def _leaf(self, x: Expression) -> Array:
+        return self._arrays[x.data]
+
+    def _number(self, x: Expression) -> Array:
+        return self.number(x.data)
+
+    def _sum(self, x: Expression) -> Array:
+        return reduce(add, map(self, x.args))
+
+    def _product(self, x: Expression) -> Array:
+        return self._chain(x.args)
+
+    def _hadamard(self, x: Expression) -> Array:
+        cut = len(x.args) - x.data
+        return self._over(reduce(mul, map(self, x.args[:cut])), x.args[cut:])
+
+    def _power(self, x: Expression) -> Array:
+        return self(x.args[0]) ** self.number(sympy.Rational(x.data))
+
+    def _norm(self, x: Expression) -> Array:
+        norm = np.linalg.norm(self(x.args[0]))
+        return norm if x.data == 1 else norm ** self.number(sympy.Rational(x.data))
+
+    def _transpose(self, x: Expression) -> Array:
+        value = self(x.args[0])
+        return value if 1 in (x.rows, x.columns) else value.T
+
+    def _kron(self, x: Expression) -> Array:
+        return np.kron(*map(self._two_dimensional, x.args))
+
+    def _function(self, x: Expression) -> Array:
+        value = (_NAMED[x.data] if x.data in _NAMED else TEMPLATES[x.data].ufunc)(*map(self, x.args))
+        return value if isinstance(value, Code) else np.asarray(value, dtype=np.float64)
+
+    def _softmax(self, x: Expression) -> Array:
+        value, along = self(x.args[0]), _along(x, x.data)
+        kept: dict[str, Any] = along | {"keepdims": True} if along else along
+        return np.exp(value - np.logaddexp.reduce(value, **kept))
+
+    def _logsumexp(self, x: Expression) -> Array:
+        return np.logaddexp.reduce(self(x.args[0]), **_along(x, x.data))
+
+    def _reduction(self, x: Expression) -> Array:
+        function, axes = x.data
+        return getattr(np, function)(self(x.args[0]), **_along(x, axes))
+
+    def _slice(self, x: Expression) -> Array:
+        def sized(e: Any) -> Any:
+            return slice(*map(self.size, (e.start, e.stop, e.step))) if isinstance(e, slice) else self.size(e)
+
+        return self(x.args[0])[tuple(map(sized, as_index(tuple(x.data))))]
+
+    def _commutation(self, x: Expression) -> Array:
+        m, n = map(self.size, x.data)
+        turned = np.swapaxes(np.reshape(self.filled("eye", m * n), (m, n, m, n)), 0, 1)
+        return np.reshape(turned, (m * n, m * n))
 
     def _scaled(self, x: Expression) -> Array:
         coefficient, top, bottom, body = x.parts
@@ -102,24 +135,18 @@ class Evaluation:
             value = np.where(below == 0, 0.0, value / below) if bare in self._guarded else value / below
         return value
 
-    def _product(self, factors: Sequence[Expression]) -> Array:
+    def _chain(self, factors: Sequence[Expression]) -> Array:
         """A chain of matrix products, cut where a column stands before a row."""
         cut = next((k for k, a in enumerate(factors[:-1], 1) if a.columns == 1), 0)
         if not cut:
             return reduce(matmul, map(self, factors))
-        return np.outer(self._product(factors[:cut]), self._product(factors[cut:]))
+        return np.outer(self._chain(factors[:cut]), self._chain(factors[cut:]))
 
     def _two_dimensional(self, x: Expression) -> Array:
         value = self(x)
         if x.rows != 1 and x.columns != 1:
             return value
         return value[:, None] if x.columns == 1 else value[None]
-
-    def _index(self, entries: Sequence[Any]) -> tuple[Any, ...]:
-        index = as_index(tuple(entries))
-        return tuple(
-            [slice(*map(self.size, (e.start, e.stop, e.step))) if isinstance(e, slice) else self.size(e) for e in index]
-        )
 
 
 class Writing(Evaluation):
@@ -156,16 +183,17 @@ _ONE = number(1)
 _FILLED = {"identity": "eye", "ones": "ones", "all_ones": "ones", "zero": "zeros"}
 
 
-def _rational(exponent: Fraction) -> Any:
-    return sympy.Rational(exponent)
-
-
-def _function(x: Expression, *values: Array) -> Array:
-    named = _NAMED.get(x.data)
-    made = TEMPLATES[x.data].ufunc(*values) if named is None else named(*values)
-    return made if isinstance(made, Code) else np.asarray(made, dtype=np.float64)
-
-
+#: operations that are a function of NumPy
+_CALLED: dict[str, Callable[[Array], Array]] = {
+    "inverse": np.linalg.inv,
+    "det": np.linalg.det,
+    "logdet": lambda v: np.linalg.slogdet(v)[1],
+    "trace": np.trace,
+    "diag": np.diag,
+    "diagonal": np.diagonal,
+    "total": np.sum,
+    "vec": np.ravel,
+}
 #: functions of matrix notation that are no operations
 _NAMED: dict[str, Callable[..., Array]] = {
     "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
@@ -179,27 +207,3 @@ def _along(x: Expression, axes: tuple[int, ...]) -> dict[str, Any]:
     """The axis of a matrix, as NumPy is told; a vector has one only."""
     (a,) = x.args
     return {} if 1 in (a.rows, a.columns) else {"axis": axes[0] if len(axes) == 1 else None}
-
-
-def _softmax(x: Expression, v: Array) -> Array:
-    along = _along(x, x.data)
-    kept: dict[str, Any] = along | {"keepdims": True} if along else along
-    return np.exp(v - np.logaddexp.reduce(v, **kept))
-
-
-_VALUES: dict[str, Callable[..., Array]] = {
-    "sum": lambda x, *v: reduce(add, v),
-    "transpose": lambda x, v: v if 1 in (x.rows, x.columns) else v.T,
-    "inverse": lambda x, v: np.linalg.inv(v),
-    "function": _function,
-    "det": lambda x, v: np.linalg.det(v),
-    "logdet": lambda x, v: np.linalg.slogdet(v)[1],
-    "trace": lambda x, v: np.trace(v),
-    "diag": lambda x, v: np.diag(v),
-    "diagonal": lambda x, v: np.diagonal(v),
-    "total": lambda x, v: np.sum(v),
-    "vec": lambda x, v: np.ravel(v),
-    "softmax": _softmax,
-    "logsumexp": lambda x, v: np.logaddexp.reduce(v, **_along(x, x.data)),
-    "reduction": lambda x, v: getattr(np, x.data[0])(v, **_along(x, x.data[1])),
-}

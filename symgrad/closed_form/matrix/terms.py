@@ -10,13 +10,16 @@ equal objects: bases are interned, terms have a canonical order, so that like te
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
+import numpy as np
 import sympy
 
+from ...primitives.elementwise import TEMPLATES
 from ...program.dims import Dim
 
 Labels = tuple[int, ...]
@@ -50,28 +53,14 @@ class Base:
     @property
     def is_indicator(self) -> bool:
         """True for values that are 0 or 1."""
-        return self.kind == "function" and self.data in INDICATORS
+        return self.kind == "function" and _is_truth(self.data)
 
 
-#: functions whose value is a truth value
-INDICATORS = frozenset(
-    [
-        "greater",
-        "greater_equal",
-        "less",
-        "less_equal",
-        "equal",
-        "not_equal",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "logical_not",
-        "isfinite",
-        "isnan",
-        "isinf",
-        "signbit",
-    ]
-)
+@functools.cache
+def _is_truth(name: str) -> bool:
+    """True for an operation that says of numbers what is true or false."""
+    ufunc = TEMPLATES[name].ufunc if name in TEMPLATES else None
+    return isinstance(ufunc, np.ufunc) and any(types.endswith("d->?") for types in ufunc.types)
 
 
 class Factor(NamedTuple):
