@@ -65,7 +65,7 @@ def _writer(module: str, function: str) -> Callable[[Subject], Any]:
 FORMATS: dict[str, Format] = {
     "c": Format(_writer("c", "source"), ".c", "C99 with its own check"),
     "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True),
-    "fortran": Format(_writer("fortran", "source"), ".f90", "a Fortran module with its own check"),
+    "fortran": Format(_writer("fortran", "source"), ".f90", "the C function, a Fortran module for it, and its check"),
     "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy"),
     "json": Format(_writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads"),
     "julia": Format(_writer("julia", "source"), ".jl", "a Julia module"),

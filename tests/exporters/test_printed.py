@@ -1,4 +1,4 @@
-"""Patterns, places and names that Fortran and Julia share."""
+"""Patterns, places and names of Julia, by the printers of sympy."""
 
 import numpy as np
 import pytest

@@ -29,16 +29,10 @@ def source(subject: Subject) -> str | Sources:
     output. The function gives a status.
     """
     names = names_of(subject)
-    for array in (*names.routine.inputs, *names.routine.outputs):
-        if array.dtype.name not in TYPES:
-            raise UnsupportedOperation(f"C has no type for {array.dtype}; cast {array.name} to float64 or float32.")
-    library = Library(names.statuses)
-    body = Body(names.routine, library, names.statuses)
     macro = f"{names.function.upper()}_CHECK"
     if not subject.document:
         build = f"cc {_FLAGS} -D{macro} {names.function}.c -lm -o {names.function} && ./{names.function}"
-        parts = [_comment(subject, build), _includes("stdio.h"), _declarations(subject, names)]
-        parts += [*library.texts.values(), _function(names, body)]
+        parts = [_comment(subject, build), _includes("stdio.h"), *_declared_and_defined(subject, names)]
         parts += [f"#ifdef {macro}\n", check.main(subject, names), "#endif"]
         return "\n\n".join(parts) + "\n"
     stem = _checked_stem(subject.stem)
@@ -46,10 +40,7 @@ def source(subject: Subject) -> str | Sources:
     head = _comment(subject, build)
     return Sources(
         {
-            f"{stem}.c": "\n\n".join(
-                [head, f'#include "{stem}.h"\n\n{_includes()}', *library.texts.values(), _function(names, body)]
-            )
-            + "\n",
+            f"{stem}.c": "\n\n".join([head, f'#include "{stem}.h"\n\n{_includes()}', *_defined(names)]) + "\n",
             f"{stem}.h": "\n\n".join([head, _guarded(names.guard, _declarations(subject, names))]) + "\n",
             f"{stem}_check.c": "\n\n".join(
                 [head, f'#include "{stem}.h"\n\n{_includes("stdio.h")}', check.main(subject, names)]
@@ -59,14 +50,34 @@ def source(subject: Subject) -> str | Sources:
     )
 
 
+def unchecked_source(subject: Subject, names: Names) -> str:
+    """The function in one text without a ``main``, for a format that calls it from another language."""
+    return "\n\n".join([_comment(subject), _includes(), *_declared_and_defined(subject, names)]) + "\n"
+
+
+def _declared_and_defined(subject: Subject, names: Names) -> list[str]:
+    defined = _defined(names)
+    return [_declarations(subject, names), *defined]
+
+
+def _defined(names: Names) -> list[str]:
+    """The function, what it calls before it."""
+    for array in (*names.routine.inputs, *names.routine.outputs):
+        if array.dtype.name not in TYPES:
+            raise UnsupportedOperation(f"C has no type for {array.dtype}; cast {array.name} to float64 or float32.")
+    library = Library(names.statuses)
+    body = Body(names.routine, library, names.statuses)
+    return [*library.texts.values(), "\n".join([_signature(names, True), "{", *body.lines, "}"])]
+
+
 def _checked_stem(stem: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", stem):
         raise ArgumentError(f"a C file called {stem!a} cannot be included; name it with letters, digits, _ . + -.")
     return stem
 
 
-def _comment(subject: Subject, build: str) -> str:
-    rows = [*header.lines(subject), f"build and check: {build}"]
+def _comment(subject: Subject, build: str = "") -> str:
+    rows = [*header.lines(subject), *([f"build and check: {build}"] if build else [])]
     return "\n".join(["/*", *[f" * {row}".rstrip() for row in rows], " */"])
 
 
@@ -124,7 +135,3 @@ def _signature(names: Names, restrict: bool) -> str:
     head = f"int {names.function}("
     text = head + ", ".join(parts or ["void"]) + ")"
     return text if len(text) <= 110 else head + "\n    " + ",\n    ".join(parts) + ")"
-
-
-def _function(names: Names, body: Body) -> str:
-    return "\n".join([_signature(names, True), "{", *body.lines, "}"])

@@ -1,148 +1,151 @@
-"""A Fortran 2008 module with a subroutine that computes the derivative, and a program that checks it."""
+"""The exported C function for Fortran 2008: a module with its interface, and a program that checks it."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 
-import numpy as np
+import sympy
 
+from ...errors import UnsupportedOperation
+from ...program.dims import Dim, dim_source
 from .. import header
-from ..loops.language import STATUSES, Array, Assign, Call, Fill, Name, Routine, Update
-from ..printed import Signature
+from ..c.document import unchecked_source
+from ..c.names import RESERVED, Names, names_of
+from ..loops.language import STATUSES, Array, Name
+from ..naming import target_names
 from ..sources import Sources
 from ..subject import Subject
-from . import procedures as written
-from . import spelling
-from .body import Body, checked_axes, statuses
 from .checking import program
-from .layout import constant, declarations, imports, indented, wrapped
-from .names import RESERVED
+from .spelling import KINDS, indented, kind_of, type_of, wrapped
 
-#: characters of a name, of which Fortran 2008 allows 63; names are made longer by _module, _check and numbers
+#: names are made longer by _module, _check and statuses, and Fortran 2008 allows 63 characters
 _LONGEST = 50
+#: axes that an array of Fortran 2008 may have
+_MOST_AXES = 15
+#: functions of Fortran that C has not; a module that has another one of that name hides them
+_INTRINSIC = """
+    achar aimag aint all allocated anint any associated btest char cmplx command conjg count cshift dble dim digits
+    dot_product dprod eoshift epsilon erfc_scaled findloc fraction huge iachar iall iand iany ichar ieor index int ior
+    kind lbound len log_gamma logical maskl maskr matmul max maxloc maxval merge min minloc minval mod modulo nearest
+    nint norm2 not null pack parity precision present product radix range rank real repeat reshape scale scan shape
+    shiftl shiftr sign size sngl spacing spread sum tiny transfer transpose trim ubound unpack verify
+"""
+_RESERVED = RESERVED.union(_INTRINSIC.split(), [kind for _, kind in KINDS.values()], ["c_size_t"])
+_FLAGS = "-std=c99 -O2"
 
 
-def source(subject: Subject) -> str | Sources:
-    """A module and its check in one text; in two files where the export is written to a path.
+def source(subject: Subject) -> Sources:
+    """The module, the C function that it is the interface of, and the check.
 
     >>> import symgrad
-    >>> text = symgrad.grad(lambda x: x**3).export("fortran", 2.0)
-    >>> print(*[line.strip() for line in text.splitlines() if "grad_f(" in line], sep="\\n")
-    pure subroutine grad_f(x, df_dx, info)
-    call grad_f(given_1, got_1, info)
+    >>> files = symgrad.grad(lambda x: x**3).export("fortran", 2.0)
+    >>> list(files)
+    ['grad_f.f90', 'grad_f.c', 'grad_f_check.f90']
+    >>> print(*[line.strip() for line in files["grad_f.f90"].splitlines() if "grad_f(" in line])
+    function grad_f(x, df_dx) bind(c, name="grad_f") result(status)
     """
-    signature = Signature.of(subject, RESERVED, _LONGEST, caseless=True)
-    routine = signature.routine()
-    text = "\n".join(wrapped([*_header(subject, signature), *_module(subject, signature, routine)])) + "\n"
-    check = "\n".join(wrapped(program(subject, signature, routine))) + "\n"
-    if not subject.document:
-        return text + "\n" + check
-    return Sources({f"{subject.stem}.f90": text, f"{subject.stem}_check.f90": check})
+    names = names_of(subject)
+    for array in (*names.routine.inputs, *names.routine.outputs):
+        _refuse(array)
+    (function,) = _named([names.function])
+    made = {
+        f"{subject.stem}.f90": [*_header(subject, function), *_module(subject, names, function)],
+        f"{subject.stem}_check.f90": program(subject, names, function),
+    }
+    module, check = ("\n".join(wrapped(lines)) + "\n" for lines in made.values())
+    module_name, check_name = made
+    return Sources({module_name: module, f"{subject.stem}.c": unchecked_source(subject, names), check_name: check})
 
 
-def _header(subject: Subject, signature: Signature) -> list[str]:
-    files = [f"{subject.stem}.f90", *([f"{subject.stem}_check.f90"] if subject.document else [])]
-    check = f"{signature.name}_check"
-    built = _wrapped(f"build and check: gfortran {' '.join(files)} -o {check} && ./{check}")
-    plain = re.fullmatch(r"[\w-]{1,50}", subject.stem, re.ASCII) is not None
-    return [*[f"! {line}".rstrip() for line in [*header.lines(subject), *(built if plain else [])]], ""]
+def _named(names: Sequence[str], *taken: str) -> list[str]:
+    """Names of C as Fortran has them, to whom the case of letters is nothing."""
+    return target_names(names, {*_RESERVED, *taken}, caseless=True, longest=_LONGEST)
 
 
-def _module(subject: Subject, signature: Signature, routine: Routine) -> list[str]:
-    body = Body(routine)
-    procedures = [row for text in written.sources(body.procedures) for row in ["", *text.split("\n")]]
-    read = routine.names_read()
-    constants = [row for array, value in routine.constants if array.name in read for row in _constant(array, value)]
-    codes = statuses("\n".join([*body.lines, *procedures]))
-    subroutine = [*_about(subject, codes), *_subroutine(signature, routine, body)]
-    rows = [f"integer, parameter :: status_{name} = {code}" for name, code in codes.items()]
-    rows += constants
-    everything = "\n".join([*subroutine, *constants, *procedures])
-    rows = [*spelling.special_numbers(everything), *rows]
+def _refuse(array: Name | Array) -> None:
+    kind_of(array.dtype)
+    if isinstance(array, Array) and len(array.shape) > _MOST_AXES:
+        raise UnsupportedOperation(
+            f"an array of {len(array.shape)} axes is more than the {_MOST_AXES} of Fortran; export it as python or c."
+        )
+
+
+def _header(subject: Subject, function: str) -> list[str]:
+    rows = header.lines(subject)
+    if re.fullmatch(r"[\w-]{1,50}", subject.stem, re.ASCII):
+        stem, check = subject.stem, f"{function}_check"
+        rows.append(f"build: cc {_FLAGS} -c {stem}.c")
+        rows.append(f"check: gfortran {stem}.f90 {stem}_check.f90")
+        rows.append(f"    {stem}.o -lm -o {check} && ./{check}")
+    return [*[f"! {row}".rstrip() for row in rows], ""]
+
+
+def _module(subject: Subject, names: Names, function: str) -> list[str]:
+    routine = names.routine
+    arguments = [*routine.dims.values(), *[a.name for a in (*routine.inputs, *routine.outputs)]]
+    spelled = dict(zip(arguments, _named(arguments, function), strict=True))
+    dims = {symbol: spelled[name] for symbol, name in routine.dims.items()}
+    declared = [f"integer(c_size_t), value :: {name}" for name in dims.values()]
+    for array in (*routine.inputs, *routine.outputs):
+        declared.append(_declared(array, spelled[array.name], dims))
+    kinds = sorted({"c_int", *re.findall(r"\bc_\w+(?=\))", "\n".join(declared))})
+    statuses = {"ok": "all is well"} | {s: STATUSES[s] for s in routine.statuses()}
+    given = ", ".join(spelled.values())
     return [
-        f"module {signature.name}_module",
-        *indented([*imports(everything + "\n".join(rows)), "implicit none", "private", f"public :: {signature.name}"]),
-        *indented(rows),
+        f"module {function}_module",
+        *indented([f"use, intrinsic :: iso_c_binding, only: {', '.join(kinds)}", "implicit none", "private"]),
+        f"  public :: {', '.join([function, *[f'{function}_{status}' for status in statuses]])}",
         "",
-        "contains",
-        *[f"  {line}" if line else "" for line in ["", *subroutine, *procedures]],
+        "  ! what the function gives; where that is not 0, the outputs mean nothing",
+        *[
+            row
+            for status, said in statuses.items()
+            for row in [
+                f"  ! {said}",
+                f"  integer(c_int), parameter :: {function}_{status} = {names.numbers[status]}",
+            ]
+        ],
         "",
-        f"end module {signature.name}_module",
+        "  interface",
+        *indented(_about(subject, names, spelled), 4),
+        f'    function {function}({given}) bind(c, name="{names.function}") result(status)',
+        *indented([f"import :: {', '.join(kinds)}", *declared, "integer(c_int) :: status"], 6),
+        f"    end function {function}",
+        "  end interface",
+        "",
+        f"end module {function}_module",
     ]
 
 
-def _constant(array: Array, value: np.ndarray) -> list[str]:
-    return constant(checked_axes(array).name, value)
+def _declared(array: Name | Array, name: str, dims: dict[sympy.Symbol, str]) -> str:
+    """An argument: numbers are passed by value, arrays with their axes reversed, for the last one runs fastest in C."""
+    own = type_of(array.dtype)
+    if isinstance(array, Name):
+        return f"{own}, value :: {name}"
+    extents = f"({_extents(array.shape[::-1], dims)})" if array.shape else ""
+    return f"{own}, intent({'out' if array.role == 'output' else 'in'}) :: {name}{extents}"
 
 
-def _subroutine(signature: Signature, routine: Routine, body: Body) -> list[str]:
-    dims = list(routine.dims.values())
-    outputs = [a.name for a in routine.outputs]
-    arguments = ", ".join([*dims, *signature.inputs, *outputs, "info"])
-    places = body.places
-
-    def declaration(argument: Name | Array, intent: str) -> list[str]:
-        shape = ""
-        if isinstance(argument, Array) and argument.shape:
-            shape = f"({', '.join(places.dim(d).source for d in checked_axes(argument).shape)})"
-        return [f"{spelling.declared(argument.dtype)}, intent({intent}) :: {argument.name}{shape}"]
-
-    rows = declarations("integer(int64), intent(in)", dims)
-    rows += [row for a in routine.inputs for row in declaration(a, "in")]
-    rows += [row for a in routine.outputs for row in declaration(a, "out")]
-    rows.append("integer, intent(out) :: info")
-    rows += declarations("integer(int64)", list(body.counters))
-    for dtype in dict.fromkeys(body.names.values()):
-        rows += declarations(spelling.declared(dtype), [n for n, d in body.names.items() if d == dtype])
-    kinds: dict[tuple, list[str]] = {}
-    for array in body.arrays.values():
-        kinds.setdefault((array.dtype, len(array.shape)), []).append(array.name)
-    for (dtype, rank), names in kinds.items():
-        axes = f"({', '.join([':'] * rank)})" if rank else ""
-        rows += declarations(f"{spelling.declared(dtype)}, allocatable", names, axes)
-    for dtype in dict.fromkeys(a.dtype for a in body.fixed.values()):
-        own = [a for a in body.fixed.values() if a.dtype == dtype]
-        sized = [f"{a.name}({', '.join(map(str, a.shape))})" if a.shape else a.name for a in own]
-        rows += declarations(spelling.declared(dtype), sized)
-    if body.arrays:
-        rows.append("integer :: failed")
-    rows += _unread(routine)
-    return [
-        f"pure subroutine {signature.name}({arguments})",
-        *indented([*rows, "info = 0", *_unwritten(routine), *body.lines]),
-        f"end subroutine {signature.name}",
-    ]
+def _extents(shape: Sequence[Dim], dims: dict[sympy.Symbol, str]) -> str:
+    """Sizes; what is divided is whole, as in C."""
+    return ", ".join(dim_source(d, dims).replace("//", "/") for d in shape)
 
 
-def _unread(routine: Routine) -> list[str]:
-    """Arguments that the result does not depend on, mentioned so that no compiler warns of them."""
-    read = routine.names_read()
-    rows = []
-    for k, argument in enumerate(a for a in routine.inputs if a.name not in read):
-        rows += [f"associate (unread_{k} => {argument.name})", "end associate"]
-    return rows
-
-
-def _unwritten(routine: Routine) -> list[str]:
-    """Results without an element, mentioned for the same reason."""
-    written: set[str] = set()
-    for s in routine.statements():
-        if isinstance(s, Assign | Update | Call):
-            written.add(s.target.name if isinstance(s.target, Name) else s.target.array.name)
-        elif isinstance(s, Fill):
-            written.add(s.array.name)
-    return [f"{a.name} = {spelling.number(0, a.dtype).source}" for a in routine.outputs if a.name not in written]
-
-
-def _about(subject: Subject, codes: dict[str, int]) -> list[str]:
-    """What the subroutine computes, and what its arguments are."""
+def _about(subject: Subject, names: Names, spelled: dict[str, str]) -> list[str]:
+    """What the function computes, and what its arguments are."""
+    routine = names.routine
+    dims = {symbol: spelled[name] for symbol, name in routine.dims.items()}
     title = re.sub(r"[^ -~]", "_", subject.title)
     rows = [f"{title[0].upper()}{title[1:]}."]
-    failing = [f"{k} {STATUSES[name]}" for name, k in codes.items()]
-    rows += [f"info is 0 where all is well{', or:' if failing else '.'}", *failing]
-    return [f"! {line}" for row in rows for line in _wrapped(row)]
-
-
-def _wrapped(comment: str) -> list[str]:
-    return textwrap.wrap(comment, 96, subsequent_indent="    ", break_on_hyphens=False)
+    if dims:
+        rows.append(f"{', '.join(dims.values())}: sizes")
+    for array in (*routine.inputs, *routine.outputs):
+        role = "output" if isinstance(array, Array) and array.role == "output" else "input"
+        shape = array.shape if isinstance(array, Array) else ()
+        what = f"array, in C of the shape ({_extents(shape, dims)})" if shape else "number"
+        rows.append(f"{spelled[array.name]}: {role}, {what}")
+    rows.append("Arrays lie in C order: their axes are declared in reverse, x(j, i) is x[i][j] there.")
+    rows.append("No output may overlap an input.")
+    return [f"! {line}" for row in rows for line in textwrap.wrap(row, 96, subsequent_indent="    ")]

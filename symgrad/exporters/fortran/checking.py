@@ -1,134 +1,123 @@
-"""The program that compares the subroutine with what the kernel computed."""
+"""The program that compares the function with what the kernel computed.
+
+Its arrays are vectors of the elements in C order: Fortran passes them on as they lie, whatever axes are declared.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from pathlib import Path
 
 import numpy as np
 
+from ..c.names import Names
 from ..check import GOLDEN, Check, Given, Wanted
-from ..loops.language import Array, Routine
-from ..printed import Procedures, Signature
+from ..loops.language import Array
 from ..subject import Subject
-from . import spelling
-from .layout import constant, imports, indented
+from .spelling import filled, indented, kind_of, number, type_of
 
-_PROCEDURES = Procedures((Path(__file__).parent / "checking.f90").read_text()).sources
+_COMPARE = """
+! How far elements are from the wanted ones, relative to the largest of these or 1.
+subroutine compare(got, want)
+  real(c_double), intent(in) :: got(:), want(:)
+  real(c_double) :: off(size(want))
+  off = abs(got - want) / max(1.0_c_double, maxval(abs(want), mask=ieee_is_finite(want)))
+  where (ieee_is_nan(off)) off = huge(off)
+  where ((got >= want .and. got <= want) .or. (ieee_is_nan(got) .and. ieee_is_nan(want))) off = 0
+  worst = max(worst, maxval(off))
+end subroutine compare
+"""
+_DRAWN = f"""
+! Element k, counted from 1, of an argument that is too large to be written out: spread evenly over the unit interval.
+function drawn(k) result(u)
+  integer, intent(in) :: k
+  real(c_double) :: u
+  u = mod(k*{GOLDEN!r}_c_double, 1.0_c_double)
+end function drawn
+"""
 
 
-def program(subject: Subject, signature: Signature, routine: Routine) -> list[str]:
+def program(subject: Subject, names: Names, function: str) -> list[str]:
     """The lines of the program."""
-    name = signature.name
     check = subject.check
     if check is None:
-        said = re.sub(r"[^ -~]|'", "_", f"{name}: no check ({subject.unchecked})")
-        return [f"program {name}_check", "  implicit none", *indented(wrapped_print(said)), f"end program {name}_check"]
-    return _comparing(signature, routine, check)
-
-
-def wrapped_print(text: str) -> list[str]:
-    """A statement that prints a text, in pieces that fit a line."""
-    pieces = [text[k : k + 80] for k in range(0, len(text), 80)]
-    return ["print '(a)', &", *[f"  '{p}'{' // &' if p is not pieces[-1] else ''}" for p in pieces]]
-
-
-def _comparing(signature: Signature, routine: Routine, check: Check) -> list[str]:
-    name, dims = signature.name, [check.sizes[str(s)] for s in routine.dims]
-    declared, before = [], []
-    given_names = []
-    for k, (given, argument) in enumerate(zip(check.given, routine.inputs, strict=True), 1):
-        made, row = _given(f"given_{k}", given, isinstance(argument, Array))
-        declared += made
-        before += row
-        given_names.append(f"given_{k}")
-    after = []
-    for k, wanted in enumerate(check.wanted, 1):
-        extents = f"({', '.join(map(str, wanted.shape))})" if wanted.shape else ""
-        declared.append(f"{spelling.declared(wanted.dtype)} :: got_{k}{extents}")
-        declared += constant(f"want_{k}", wanted.values.astype(np.float64))
-        after += _compared(f"got_{k}", f"want_{k}", wanted)
-    arguments = [f"{d}_int64" for d in dims] + given_names + [f"got_{k}" for k in range(1, len(check.wanted) + 1)]
-    call = f"call {name}({', '.join([*arguments, 'info'])})"
-    allowed = f"{check.tolerance:.0e}"
-    body = [
-        *declared,
-        "real(real64) :: worst",
-        "integer :: info",
-        "character(len=40) :: found",
-        "",
-        *before,
-        call,
-        "if (info /= 0) then",
-        f"  print '(a, i0, a)', '{name}: FAIL (info is ', info, ')'",
-        "  stop 1",
-        "end if",
-        "worst = 0",
-        *after,
-        "write (found, '(es8.1e2)') worst",
-        f"if (worst <= {check.tolerance!r}_real64) then",
-        f"  print '(a)', '{name}: pass (largest difference ' // trim(adjustl(found)) // ', allowed {allowed})'",
-        "else",
-        f"  print '(a)', '{name}: FAIL (largest difference ' // trim(adjustl(found)) // ', allowed {allowed})'",
-        "  stop 1",
-        "end if",
-    ]
-    procedures = ["", *_PROCEDURES["compare"].splitlines()]
-    if any("drawn(" in row for row in before):
-        body.insert(0, "integer :: k")
-        procedures += ["", *_PROCEDURES["drawn"].replace("GOLDEN", f"{GOLDEN!r}_real64").splitlines()]
-    special = spelling.special_numbers("\n".join(body))
-    source = "\n".join([*body, *special, *procedures])
+        said = re.sub(r"[^ -~]|'", "_", f"{function}: no check ({subject.unchecked})")
+        pieces = [f"  '{said[k : k + 80]}'" for k in range(0, len(said), 80)]
+        rows = ["print '(a)', &", *[f"{p} // &" for p in pieces[:-1]], pieces[-1]]
+        return [f"program {function}_check", *indented(["implicit none", *rows]), f"end program {function}_check"]
+    inputs = names.routine.inputs
+    drawn = any(g.values is None for g in check.given)
     return [
-        f"! Compares {name} with what the kernel of symgrad computed when this was written.",
-        f"program {name}_check",
-        *indented([f"use {name}_module, only: {name}", *imports(source), "implicit none"]),
-        *indented([*special, *body]),
+        f"! Compares {function} with what the kernel of symgrad computed when this was written.",
+        f"program {function}_check",
+        "  use, intrinsic :: iso_c_binding",
+        "  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_is_nan",
+        f"  use {function}_module, only: computed => {function}",
+        "  implicit none",
+        *indented(_declarations(check, drawn)),
+        "",
+        *indented([row for k, g in enumerate(check.given, 1) for row in _given(f"given_{k}", g)]),
+        *indented(_called(check, [isinstance(a, Array) for a in inputs], list(map(str, names.dims)), function)),
+        "  worst = 0",
+        *indented([row for k, w in enumerate(check.wanted, 1) for row in _compared(k, w)]),
+        *indented(_verdict(check, function)),
         "",
         "contains",
-        *indented(procedures),
-        "",
-        f"end program {name}_check",
+        *indented([*_COMPARE.split("\n"), *(_DRAWN.split("\n") if drawn else [])]),
+        f"end program {function}_check",
     ]
 
 
-def _given(name: str, given: Given, is_array: bool) -> tuple[list[str], list[str]]:
-    """The declaration of an argument, and what makes it."""
-    kind = spelling.declared(given.dtype)
-    if not is_array:
-        value = spelling.number(given.array().item(), given.dtype).source
-        return [f"{kind}, parameter :: {name} = {value}"], []
+def _declarations(check: Check, drawn: bool) -> list[str]:
+    rows = [f"{type_of(g.dtype)} :: given_{k}({math.prod(g.shape)})" for k, g in enumerate(check.given, 1)]
+    for k, w in enumerate(check.wanted, 1):
+        rows.append(f"{type_of(w.dtype)} :: got_{k}({math.prod(w.shape)})")
+        rows.append(f"real(c_double) :: want_{k}({w.values.size})")
+    rows += ["real(c_double) :: worst", "integer(c_int) :: status", "character(len=40) :: found"]
+    return [*rows, "integer :: k"] if drawn else rows
+
+
+def _given(name: str, given: Given) -> list[str]:
+    """The statements that make an argument."""
     if given.values is not None:
-        return constant(name, given.values), []
-    count, rank = int(np.prod(given.shape)), len(given.shape)
+        return filled(name, given.values.reshape(-1))
+    low, span, own = float(given.low), float(given.high) - float(given.low), kind_of(given.dtype)
     if given.dtype.kind == "b":
-        element = "drawn(k) >= 0.5_real64"
+        element = f"logical(drawn(k) >= 0.5_c_double, {own})"
+    elif given.dtype.kind == "f":
+        element = f"real({low!r}_c_double + {span!r}_c_double*drawn(k), {own})"
     else:
-        low, span = float(given.low), float(given.high) - float(given.low)
-        if given.dtype.kind == "f":
-            element = f"{low!r}_real64 + {span!r}_real64*drawn(k)"
-        else:
-            element = f"{low!r}_real64 + aint({span + 1!r}_real64*drawn(k))"
-        element = f"{'real' if given.dtype.kind == 'f' else 'int'}({element}, {spelling.kind(given.dtype)})"
-    declared = [f"{kind}, allocatable :: {name}({', '.join([':'] * rank)}), {name}_flat(:)"]
-    order = f", order=[{', '.join(map(str, range(rank, 0, -1)))}]" if rank > 1 else ""
-    shape = ", ".join(map(str, given.shape))
-    rows = [f"allocate({name}_flat({count}))", f"do k = 1, {count}", f"  {name}_flat(k) = {element}", "end do"]
-    return declared, [*rows, f"{name} = reshape({name}_flat, [{shape}]{order})"]
+        element = f"int({low!r}_c_double + aint({span + 1!r}_c_double*drawn(k)), {own})"
+    return [f"do k = 1, {math.prod(given.shape)}", f"  {name}(k) = {element}", "end do"]
 
 
-def _compared(got: str, want: str, wanted: Wanted) -> list[str]:
-    """The comparison of one output, whose elements are taken in the order of rows."""
-    rank = len(wanted.shape)
-    value = got
-    if rank > 1:
-        back = ", ".join(map(str, reversed(wanted.shape)))
-        value = f"reshape({got}, [{back}], order=[{', '.join(map(str, range(rank, 0, -1)))}])"
-    if wanted.dtype.kind == "b":
-        value = f"merge(1.0_real64, 0.0_real64, {value})"
-    elif wanted.dtype != np.float64:
-        value = f"real({value}, real64)"
-    count = int(np.prod(wanted.shape))
-    if rank != 1:
-        value = f"reshape({value}, [{count}])" if rank else f"[{value}]"
-    return [f"call compare({value}, {wanted.step}, {want})"]
+def _called(check: Check, arrays: list[bool], dims: list[str], function: str) -> list[str]:
+    sizes = [f"{check.sizes[d]}_c_size_t" for d in dims]
+    given = [f"given_{k}" if array else f"given_{k}(1)" for k, array in enumerate(arrays, 1)]
+    got = [f"got_{k}" if w.shape else f"got_{k}(1)" for k, w in enumerate(check.wanted, 1)]
+    return [
+        f"status = computed({', '.join([*sizes, *given, *got])})",
+        "if (status /= 0) then",
+        f"  print '(a, i0, a)', '{function}: FAIL (status ', status, ')'",
+        "  stop 1",
+        "end if",
+    ]
+
+
+def _compared(k: int, wanted: Wanted) -> list[str]:
+    got = f"got_{k}(::{wanted.step})" if wanted.step > 1 else f"got_{k}"
+    value = f"merge(1.0_c_double, 0.0_c_double, {got})" if wanted.dtype.kind == "b" else f"real({got}, c_double)"
+    return [*filled(f"want_{k}", wanted.values.astype(np.float64)), f"call compare({value}, want_{k})"]
+
+
+def _verdict(check: Check, function: str) -> list[str]:
+    found = f"(largest difference ' // trim(adjustl(found)) // ', allowed {check.tolerance:.0e})'"
+    return [
+        "write (found, '(es8.1e2)') worst",
+        f"if (worst <= {number(check.tolerance, np.dtype(float))}) then",
+        f"  print '(a)', '{function}: pass {found}",
+        "else",
+        f"  print '(a)', '{function}: FAIL {found}",
+        "  stop 1",
+        "end if",
+    ]
