@@ -125,6 +125,11 @@ class Module:
             target, operator, value = t.parts
             assert operator.text == "="
             self.assign(target, self.value(value, scope), scope)
+        elif t.type == "compound_assignment_expression":
+            target, operator, value = t.parts
+            with np.errstate(all="ignore"):
+                made = BINARY[operator.text.removesuffix("=")](self.value(target, scope), self.value(value, scope))
+            self.assign(target, made, scope)
         elif t.type == "for_statement":
             binding, *body = t.parts
             counter, _, span = binding.parts

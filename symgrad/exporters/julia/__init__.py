@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 
+from ...passes.constants import fold_constants
 from .. import header
 from ..check import GOLDEN
+from ..dialect import indented
+from ..loops import lower, named_dims
 from ..loops.language import Array, Name, Routine
 from ..naming import target_names
-from ..printed import Places, Signature
 from ..subject import Subject
-from .body import Body, allocated, called, indented
 from .checking import check_function
 from .numbers import constant
-from .spelling import PACKAGES, PROCEDURES, RESERVED, number, type_name
+from .printing import FUNCTIONS, PACKAGES, RESERVED, Body, number, type_name
+
+_LONGEST = 100
 
 
 def source(subject: Subject) -> str:
@@ -26,20 +29,16 @@ def source(subject: Subject) -> str:
     function grad_f(x::Real)
         got_1 = grad_f(given_1)
     """
-    signature = Signature.of(subject, RESERVED, 100, ascii=False)
-    routine = signature.routine()
-    function = _function(subject, signature, routine)
-    check = check_function(subject, signature, routine)
-    written = "\n".join([*function, *check])
-    helpers = [
-        row for name in PROCEDURES.needed(called(written, PROCEDURES.sources)) for row in ["", PROCEDURES.sources[name]]
-    ]
+    function, routine = _named(subject)
+    written = "\n".join([*_function(subject, function, routine), "", *check_function(subject, function, routine)])
+    helpers = FUNCTIONS.called_in(written)
     constants = [row for array, value in routine.constants for row in constant(f"const {array.name}", value)]
     everything = "\n".join([written, *helpers])
     if "GOLDEN" in everything:
         constants.insert(0, f"const GOLDEN = {GOLDEN!r}")
-    name = _module_name(signature.name)
-    packages = {package: called(everything, names) for package, names in PACKAGES.items()}
+    name = _module_name(function)
+    words = set(re.findall(r"@?\w+(?=\()|@\w+", everything))
+    packages = {package: [n for n in names if n in words] for package, names in PACKAGES.items()}
     return "\n".join(
         [
             *[f"# {line}".rstrip() for line in header.lines(subject)],
@@ -49,13 +48,11 @@ def source(subject: Subject) -> str:
             f"module {name}",
             "",
             *[f"using {package}: {', '.join(names)}" for package, names in packages.items() if names],
-            f"export {signature.name}",
+            f"export {function}",
             *(["", *constants] if constants else []),
             "",
-            *function,
-            "",
-            *check,
-            *helpers,
+            written,
+            *[f"\n{helper}" for helper in helpers],
             "",
             f"end # module {name}",
             "",
@@ -67,23 +64,46 @@ def source(subject: Subject) -> str:
     )
 
 
+def _named(subject: Subject) -> tuple[str, Routine]:
+    """The name of the function, and its loops, the first axes of arrays innermost."""
+    program = fold_constants(subject.guarded)
+    dims = named_dims(program)
+    labels = [*program.names, *map(_plain, subject.labels), *map(str, dims)]
+    (function,) = target_names([subject.name], RESERVED, longest=_LONGEST, ascii=False)
+    names = target_names(labels, [*RESERVED, function], longest=_LONGEST, ascii=False)
+    first, second = len(program.names), len(program.names) + len(subject.program.outputs)
+    inputs, outputs, sizes = names[:first], names[first:second], dict(zip(dims, names[second:], strict=True))
+    taken = [name.lower() for name in (function, *names)]
+    return function, lower(program, inputs, outputs, sizes, row_major=False, taken=taken)
+
+
+def _plain(label: str) -> str:
+    r"""The letters and digits of a LaTeX name.
+
+    >>> _plain(r"\frac{\partial^{2} f}{\partial w^{2}}"), _plain(r"\frac{\partial f}{\partial x}")
+    ('d2f_dw2', 'df_dx')
+    """
+    label = re.sub(r"\\(?:mathit|mathrm|mathbf|operatorname|boldsymbol|frac|left|right)\b", "", label)
+    label = re.sub(r"\\partial\^\{(\w+)\} *", r"d\1", label)
+    label = re.sub(r"\\partial\b *", "d", label).replace("}{", "_")
+    return re.sub(r"[\\{}^ ]", "", label)
+
+
 def _module_name(function: str) -> str:
     """A name for the module, which is not that of the function."""
     words = "".join(word[:1].upper() + word[1:] for word in function.split("_"))
     return target_names([words], [function, *RESERVED], ascii=False)[0]
 
 
-def _function(subject: Subject, signature: Signature, routine: Routine) -> list[str]:
+def _function(subject: Subject, function: str, routine: Routine) -> list[str]:
     body = Body(routine)
-    outputs = [
-        allocated(a, body.places) if a.shape else f"{a.name} = {number(0, a.dtype).source}" for a in routine.outputs
-    ]
+    outputs = [body.allocated(a) if a.shape else f"{a.name} = {number(0, a.dtype).source}" for a in routine.outputs]
     arguments = ", ".join(f"{a.name}::{_accepted(a)}" for a in routine.inputs)
     returned = ", ".join(a.name for a in routine.outputs) or "nothing"
     return [
-        *_documentation(subject, signature, routine, body.places),
-        f"function {signature.name}({arguments})",
-        *indented([*_door(routine, body.places), *outputs, *body.lines, f"return {returned}"]),
+        *_documentation(subject, function, routine, body),
+        f"function {function}({arguments})",
+        *indented([*_door(routine, body), *outputs, *body.lines, f"return {returned}"]),
         "end",
     ]
 
@@ -99,7 +119,7 @@ def _accepted(argument: Name | Array) -> str:
     return {"f": "Real", "b": "Bool"}.get(argument.dtype.kind, "Integer")
 
 
-def _door(routine: Routine, places: Places) -> list[str]:
+def _door(routine: Routine, body: Body) -> list[str]:
     """Numbers in their types, sizes read off the arrays and compared."""
     numbers = [a for a in routine.inputs if not isinstance(a, Array) and a.dtype.kind != "b"]
     arrays = [a for a in routine.inputs if isinstance(a, Array)]
@@ -110,34 +130,29 @@ def _door(routine: Routine, places: Places) -> list[str]:
         array, axis = next((a, k) for a in arrays for k, d in enumerate(a.shape, 1) if d == symbol)
         rows.append(f"{name} = size({array.name}, {axis})")
     for array in arrays:
-        name, size = array.name, _size(array, places)
+        name, size = array.name, body.size(array.shape)
         rows.append(f'size({name}) == {size} || throw(DimensionMismatch("{name} must have the size {size}"))')
     return rows
 
 
-def _size(array: Array, places: Places) -> str:
-    dims = [places.dim(d).source for d in array.shape]
-    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
-
-
-def _documentation(subject: Subject, signature: Signature, routine: Routine, places: Places) -> list[str]:
+def _documentation(subject: Subject, function: str, routine: Routine, body: Body) -> list[str]:
     title = re.sub(r"[^ A-Za-z0-9_]", "_", subject.title)
 
-    def kind(a: Name | Array) -> str:
-        if isinstance(a, Array) and a.shape:
-            return f"{type_name(a.dtype)} array of the size {_size(a, places)}"
-        return f"{type_name(a.dtype)} number"
+    def described(a: Name | Array) -> str:
+        shape = a.shape if isinstance(a, Array) else ()
+        what = f"array of the size {body.size(shape)}" if shape else "number"
+        return f"- `{a.name}`: {type_name(a.dtype)} {what}"
 
     return [
         '"""',
-        f"    {signature.name}({', '.join(signature.inputs)})",
+        f"    {function}({', '.join(a.name for a in routine.inputs)})",
         "",
         f"{title[0].upper()}{title[1:]}.",
         "",
-        *[f"- `{a.name}`: {kind(a)}" for a in routine.inputs],
+        *map(described, routine.inputs),
         "",
         f"Returns {'a tuple of these' if len(routine.outputs) > 1 else 'this'}:",
         "",
-        *[f"- `{a.name}`: {kind(a)}" for a in routine.outputs],
+        *map(described, routine.outputs),
         '"""',
     ]

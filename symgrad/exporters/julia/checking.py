@@ -7,17 +7,16 @@ import re
 import numpy as np
 
 from ..check import Given, Wanted
+from ..dialect import indented
 from ..loops.language import Array, Routine
-from ..printed import Signature
 from ..subject import Subject
-from .body import indented
 from .numbers import array, wrapped
-from .spelling import number, type_name
+from .printing import number, type_name
 
 
-def check_function(subject: Subject, signature: Signature, routine: Routine) -> list[str]:
+def check_function(subject: Subject, name: str, routine: Routine) -> list[str]:
     """The lines of ``self_check``, which prints what it found and gives the exit status."""
-    name, check = signature.name, subject.check
+    check = subject.check
     if check is None:
         said = re.sub(r"[^ A-Za-z0-9_.,:;()=<>-]", "_", f"no check ({subject.unchecked})")
         return [

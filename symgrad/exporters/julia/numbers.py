@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from .spelling import number, type_name
+from .printing import number, type_name
 
 _WIDTH = 110
 

@@ -9,12 +9,12 @@ from typing import Any
 from .. import array_module, python_source
 from ..arguments import Leaf
 from ..array_module import Module, Signature
+from ..dialect import indented
 from ..loops import COUNTERS, lower
 from ..naming import target_names
 from ..python import ENTRANCES, converted
 from ..subject import Subject
-from .library import Library
-from .printing import Body
+from .printing import FUNCTIONS, Body
 
 #: what the loops have names for beside the names of ``array_module``
 _NAMES = ("math", "njit", "abs", "min", "range", "float", *COUNTERS)
@@ -35,15 +35,12 @@ def module(subject: Subject) -> str:
     labels = [str(k) for k in range(signature.outputs)] if subject.assembled else labels
     outputs = target_names([f"out_{label}" for label in labels], taken)
     routine = lower(program, arguments, outputs, signature.dims)
-    library = Library()
-    body = Body(routine, library)
+    body = Body(routine)
+    lines = [*[body.allocated(out) for out in routine.outputs if out.shape], *body.lines]
     given = ", ".join([*signature.dims.values(), *arguments])
-    loops = [
-        '@njit(error_model="numpy")',
-        f"def _loops({given}):",
-        *[f"    {line}" for line in body.lines],
-        f"    return ({''.join(f'{name}, ' for name in outputs).strip()})",
-    ]
+    returned = f"return ({''.join(f'{name}, ' for name in outputs).strip()})"
+    loops = "\n".join([f"def _loops({given}):", *indented([*lines, returned])])
+    needs_scipy = subject.assembled or "np.linalg" in loops  # which numba finds LAPACK in
     names = [f"v{k}" for k in range(len(outputs))]
     call = f"{', '.join(names)}{',' if len(names) == 1 else ''} = _loops({given})"
     results = [
@@ -61,10 +58,10 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
-        f"it needs NumPy{', SciPy' if subject.assembled else ''} and numba.",
+        f"it needs NumPy{', SciPy' if needs_scipy else ''} and numba.",
         ["import math", "import sys", "", "import numpy as np", "from numba import njit"],
         ("np.ndarray", "np.generic"),
-        helpers=["\n".join(loops), *library.texts()],
+        helpers=[f'@njit(error_model="numpy")\n{text}' for text in (*FUNCTIONS.called_in(loops), loops)],
         constants=constants,
         check=array_module.checked(signature),
         entrances=ENTRANCES,

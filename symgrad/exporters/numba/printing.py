@@ -1,252 +1,104 @@
-"""The statements of a Routine as Python that numba compiles."""
+"""The statements of a Routine as Python that numba compiles: NumPy's functions on numbers, by their own names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...errors import UnsupportedOperation
-from ...program.dims import Dim, dim_source, is_named
-from .. import python_source
+from ..dialect import INFIX, LOOSE, SUM, Dialect, Functions, Text, called, is_zero
 from ..loops import STATUSES
-from ..loops.language import (
-    Alias,
-    Allocate,
-    Apply,
-    Array,
-    Assign,
-    Call,
-    Cast,
-    Counted,
-    Element,
-    Expression,
-    Fill,
-    Free,
-    If,
-    Index,
-    Let,
-    Literal,
-    Loop,
-    Name,
-    Note,
-    Require,
-    Routine,
-    Search,
-    Size,
-    Slab,
-    Statement,
-    Update,
-    Variable,
-)
-from .library import Library
+from ..loops.language import Alias, Apply, Array, Literal, Loop, Require, Slab
+from ..python_source import number, numpy_dtype
 
-_INFIX = {
-    "add": "+",
-    "subtract": "-",
-    "multiply": "*",
-    "divide": "/",
-    "greater": ">",
-    "greater_equal": ">=",
-    "less": "<",
-    "less_equal": "<=",
-    "equal": "==",
-    "not_equal": "!=",
-    "logical_and": "and",
-    "logical_or": "or",
-    "logical_xor": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
+#: the functions that numba lacks; they begin with an underscore, as no name of a user does
+FUNCTIONS = Functions((Path(__file__).parent / "functions.py").read_text())
+_OPERATIONS = {
+    **called(lambda name: f"_{name}" if f"_{name}" in FUNCTIONS.sources else f"np.{name}"),
+    **INFIX,
+    "power": "{0} ** {1}",
+    "absolute": "abs({0})",
+    "where": "{1} if {0} else {2}",
+    "logical_and": "{0} and {1}",
+    "logical_or": "{0} or {1}",
+    "logical_xor": "{0} != {1}",
+    "logical_not": "not {0}",
+    "bitwise_xor": "({0} ^ {1})",
+    "erf": "math.erf({0})",
+    "erfc": "math.erfc({0})",
+    "ldexp": "math.ldexp({0}, {1})",
 }
-_PREFIX = {"negative": "-", "logical_not": "not ", "invert": "~"}
-#: operations that are functions of ``math``, which numba knows for numbers
-_MATH = {
-    "absolute": "abs",
-    "arctan2": "math.atan2",
-    **{name: f"math.{name}" for name in ("erf", "erfc", "hypot", "copysign", "ldexp", "isnan", "isinf", "isfinite")},
-    **{name: f"math.{name}" for name in ("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan")},
-    **{name: f"math.{name}" for name in ("sinh", "cosh", "tanh")},
-    **{f"arc{name}": f"math.a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-}
-#: operations that are functions of NumPy
-_NUMPY = frozenset(("cbrt", "exp2", "floor", "ceil", "trunc", "rint", "signbit", "fmod", "fmax", "fmin"))
-_ERRORS = {"memory": "MemoryError", "index": "IndexError", "singular": "np.linalg.LinAlgError"}
-_ERRORS |= {"indefinite": "np.linalg.LinAlgError"}
-_UPDATES = {"add": "+=", "multiply": "*="}
-_COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
+_WHOLE = _OPERATIONS | {f: f"_whole_{f}({{0}}, {{1}})" for f in ("floor_divide", "remainder", "fmod")}
+_ERRORS = {"memory": "MemoryError", "index": "IndexError"}
 
 
-def error(status: str) -> str:
-    """The line that raises what a status says."""
-    return f'raise {_ERRORS.get(status, "ValueError")}("{STATUSES[status]}")'
+class Body(Dialect):
+    """The body of the function."""
 
+    language = "numba"
+    base, power, quotient, end = 0, "**", "({0})//({1})", ()
+    tables: ClassVar = {"f": _OPERATIONS, "b": _OPERATIONS, "i": _WHOLE, "u": _WHOLE}
+    calls: ClassVar = {
+        "inverse": "np.linalg.inv({0})",
+        "solve": "np.linalg.solve({0}, {1})",
+        "determinant": "np.linalg.det({0})",
+        "log_determinant": "np.linalg.slogdet({0})[1]",
+        "determinant_sign": "np.linalg.slogdet({0})[0]",
+        "cholesky": "np.linalg.cholesky({0})",
+        "argsort": 'np.argsort({0}, kind="mergesort")',
+    }
 
-class Body:
-    """The body of the function; ``lines`` begin without indentation."""
+    def keeps(self, dtype: np.dtype) -> bool:
+        return dtype.kind == "b" or (dtype.itemsize == 8 and dtype.kind != "u")
 
-    def __init__(self, routine: Routine, library: Library) -> None:
-        self._library = library
-        self._dims = routine.dims
-        self.lines: list[str] = []
-        for out in routine.outputs:
-            if out.shape:
-                self._line(0, f"{out.name} = {self._empty(out)}")
-        for statement in routine.body:
-            self._write(statement, 0)
-
-    def _line(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
-
-    def _dim(self, dim: Dim) -> str:
-        return dim_source(dim, self._dims)
-
-    def _shape(self, shape: Sequence[Dim]) -> str:
-        return "(" + ", ".join(map(self._dim, shape)) + ("," if len(shape) == 1 else "") + ")"
-
-    def _empty(self, array: Array) -> str:
-        return f"np.empty({self._shape(array.shape)}, {python_source.numpy_dtype(array.dtype)})"
-
-    # statements
-
-    def _write(self, s: Statement, depth: int) -> None:
-        """One statement; what it nests are loops, no deeper than the ranks of arrays."""
-        if isinstance(s, Let | Variable):
-            self._line(depth, f"{s.name} = {self.spell(s.value)}")
-        elif isinstance(s, Assign):
-            self._line(depth, f"{self._target(s.target)} = {self.spell(s.value)}")
-        elif isinstance(s, Update):
-            self._update(s, depth)
-        elif isinstance(s, Loop):
-            size = self._dim(s.extent)
-            turns = f"range({size} - 1, -1, -1)" if s.reverse else f"range({size})"
-            self._nested(f"for {s.counter} in {turns}:", s.body, depth)
-        elif isinstance(s, If):
-            self._nested(f"if {self.spell(s.condition)}:", s.body, depth)
-        elif isinstance(s, Require):
-            self._line(depth, f"if not ({self.spell(s.condition)}):")
-            self._line(depth + 1, error(s.status))
-        elif isinstance(s, Note):
-            self._line(depth, f"# {s.text}")
-        elif isinstance(s, Allocate):
-            self._line(depth, f"{s.array.name} = {self._empty(s.array)}")
-        elif isinstance(s, Fill):
-            self._line(depth, f"{s.array.name}.fill({self.spell(s.value)})")
-        elif isinstance(s, Alias):
-            self._line(depth, f"{s.array.name} = {s.source.name}.reshape({self._shape(s.array.shape)})")
-        elif isinstance(s, Call):
-            self._call(s, depth)
-        else:
-            assert isinstance(s, Free)  # Python frees what nobody reads
-
-    def _nested(self, head: str, body: Sequence[Statement], depth: int) -> None:
-        self._line(depth, head)
-        for s in body:
-            self._write(s, depth + 1)
-
-    def _target(self, target: Name | Element) -> str:
-        return target.array.name if isinstance(target, Element) and not target.place else self.spell(target)
-
-    def _update(self, s: Update, depth: int) -> None:
-        target = self._target(s.target)
-        if s.operation in _UPDATES and s.target.dtype.itemsize == 8:
-            self._line(depth, f"{target} {_UPDATES[s.operation]} {self.spell(s.value)}")
-        else:
-            value = Apply(s.operation, (s.target, s.value), s.target.dtype)
-            self._line(depth, f"{target} = {self.spell(value)}")
-
-    def _call(self, s: Call, depth: int) -> None:
-        function = self._library.use(s.function)
-        given = ", ".join(map(self._slab, s.operands))
-        if isinstance(s.target, Slab):
-            self._line(depth, f"{function}({given}, {self._slab(s.target)})")
-        else:
-            self._line(depth, f"{self._target(s.target)} = {self._kept(f'{function}({given})', s.target.dtype)}")
-
-    def _slab(self, slab: Slab) -> str:
-        lead = ", ".join(map(self._index, slab.lead))
-        return f"{slab.array.name}[{lead}]" if lead else slab.array.name
-
-    # expressions
-
-    def _index(self, index: Index) -> str:
-        parts = []
-        for name, coefficient in index.terms:
-            parts.append(name if coefficient == 1 else f"{name} * {self._factor(coefficient)}")
-        if index.offset != 0 or not parts:
-            parts.append(self._factor(index.offset))
-        return " + ".join(parts)
-
-    def _factor(self, dim: Dim) -> str:
-        return self._dim(dim) if is_named(dim) or dim >= 0 else f"({self._dim(dim)})"
-
-    def spell(self, e: Expression) -> str:
-        """An expression; within others it stands in parentheses where it holds an operator."""
-        if isinstance(e, Name):
-            return e.name
-        if isinstance(e, Literal):
-            return self._kept(python_source.number(e.value), e.dtype)
-        if isinstance(e, Element):
-            place = ", ".join(map(self._index, e.place))
-            return f"{e.array.name}[{place}]" if place else e.array.name
-        if isinstance(e, Size):
-            return f"float({self._dim(e.dim)})" if e.dtype == np.float64 else self._kept(self._dim(e.dim), e.dtype)
-        if isinstance(e, Counted):
-            return self._index(e.index)
-        if isinstance(e, Cast):
-            return self._cast(e)
-        if isinstance(e, Search):
-            return f"{self._library.use('search_' + e.side)}({e.knots.name}, {self.spell(e.value)})"
-        return self._kept(self._applied(e), e.dtype)
-
-    def _cast(self, e: Cast) -> str:
-        if e.dtype.kind == "b":
-            return f"{self._operand(e.operand)} != 0"
-        if e.operand.dtype.kind == "b":
-            one, zero = (self.spell(Literal(value, e.dtype)) for value in (e.dtype.type(1), e.dtype.type(0)))
-            return f"({one} if {self._operand(e.operand)} else {zero})"
-        if e.dtype == np.float64:
-            return f"float({self.spell(e.operand)})"
-        return f"{python_source.numpy_dtype(e.dtype)}({self.spell(e.operand)})"
-
-    def _kept(self, text: str, dtype: np.dtype) -> str:
+    def _kept(self, made: Text, dtype: np.dtype) -> Text:
         """A number in its dtype where Python's arithmetic would widen it."""
-        return text if dtype.itemsize == 8 or dtype.kind == "b" else f"{python_source.numpy_dtype(dtype)}({text})"
+        return made if self.keeps(dtype) else Text(f"{numpy_dtype(dtype)}({made.source})")
 
-    def _operand(self, e: Expression) -> str:
-        text = self.spell(e)
-        narrow = e.dtype.itemsize != 8 and e.dtype.kind != "b"
-        if isinstance(e, Apply) and not narrow and (e.operation in _INFIX or e.operation in (*_PREFIX, "where")):
-            return f"({text})"
-        if (isinstance(e, Cast) and e.dtype.kind == "b") or (isinstance(e, Literal) and text.startswith("-")):
-            return f"({text})"
-        return f"({text})" if isinstance(e, Counted) and " " in text else text
+    def number(self, value: Any, dtype: np.dtype) -> Text:
+        source = number(value)
+        return self._kept(Text(source, SUM) if source.startswith("-") else Text(source), dtype)
 
-    def _applied(self, e: Apply) -> str:
-        name, operands = e.operation, e.operands
-        kind = operands[-1].dtype.kind
-        if name == "where":
-            condition, yes, no = map(self._operand, operands)
-            return f"{yes} if {condition} else {no}"
-        if name in _INFIX:
-            right = []
-            while name == "multiply" and e.dtype.itemsize == 8:  # products may have any number of factors
-                first = operands[0]
-                if not isinstance(first, Apply) or first.operation != name:
-                    break
-                right.append(self._operand(operands[1]))
-                operands = first.operands
-            return f" {_INFIX[name]} ".join([*map(self._operand, operands), *reversed(right)])
-        if name in _PREFIX:
-            return _PREFIX[name] + self._operand(operands[0])
-        arguments = ", ".join(map(self.spell, operands))
-        if name == "power" and kind == "f":
-            return f"{self._operand(operands[0])} ** {self._operand(operands[1])}"
-        if kind == "f" or name in ("absolute", "ldexp"):
-            if name in _MATH:
-                return f"{_MATH[name]}({arguments})"
-            if name in _NUMPY:
-                return f"np.{name}({arguments})"
-        if kind == "u":
-            raise UnsupportedOperation(f"{name} of {operands[0].dtype} has no form in numba; cast to int64 first.")
-        return f"{self._library.use(name if kind == 'f' else f'{name}_int')}({arguments})"
+    def converted(self, operand: Text, given: np.dtype, wanted: np.dtype) -> Text:
+        if given.kind == "b":
+            one, zero = (self.number(wanted.type(k), wanted).source for k in (1, 0))
+            return Text(f"{one} if {operand.within(LOOSE + 1)} else {zero}", LOOSE)
+        return Text(f"{'float' if wanted == np.float64 else numpy_dtype(wanted)}({operand.source})")
+
+    def applied(self, e: Apply, operands: Sequence[Text]) -> Text:
+        return self._kept(super().applied(e, operands), e.dtype)
+
+    def search(self, knots: str, value: Text, right: bool) -> Text:
+        return Text(f'np.searchsorted({knots}, {value.source}, side="{"right" if right else "left"}")')
+
+    def slab(self, slab: Slab) -> str:
+        """A part that numba knows to lie in C order."""
+        return self.place(slab.array, slab.lead)
+
+    def loop(self, s: Loop) -> str:
+        size = self.dim(s.extent)
+        return f"for {s.counter} in range({f'{size} - 1, -1, -1' if s.reverse else size}):"
+
+    def condition(self, source: str) -> str:
+        return f"if {source}:"
+
+    def require(self, s: Require) -> list[str]:
+        error = _ERRORS.get(s.status, "ValueError")
+        return [f"if not ({self.source(s.condition)}):", f'    raise {error}("{STATUSES[s.status]}")']
+
+    def allocated(self, array: Array, fill: Literal | None = None) -> str:
+        shape, own = self._shape(array), numpy_dtype(array.dtype)
+        if fill is None or is_zero(fill):
+            return f"{array.name} = np.{'empty' if fill is None else 'zeros'}({shape}, {own})"
+        return f"{array.name} = np.full({shape}, {self.source(fill)}, {own})"
+
+    def refilled(self, array: str, value: str) -> str:
+        return f"{array}.fill({value})"
+
+    def alias(self, s: Alias) -> str:
+        return f"{s.array.name} = {s.source.name}.reshape({self._shape(s.array)})"
+
+    def _shape(self, array: Array) -> str:
+        return f"({self.dims(array.shape)}{',' if len(array.shape) == 1 else ''})"

@@ -39,7 +39,7 @@ function grad_branches(x::AbstractVector{Float64})
     v20 = 0.0
     v21 = 0.0
     @inbounds for i in 1:3
-        v0 = v0 + x[i]
+        v0 += x[i]
         v1 = x[i] > 0.5
         v2 = x[i] * x[i]
         v3 = abs(x[i])
@@ -59,9 +59,9 @@ function grad_branches(x::AbstractVector{Float64})
         v17 = 2.0 * v13
         v18 = ifelse(v1, v17, v16)
         df_dx[i] = v15 + v18
-        v19 = v19 + v5
-        v20 = v20 + v7
-        v21 = v21 + v8
+        v19 += v5
+        v20 += v7
+        v21 += v8
     end
     v22 = v0 > 0.0
     v23 = v0 > 1.0

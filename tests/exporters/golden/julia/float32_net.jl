@@ -49,7 +49,7 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
     @inbounds for i in 1:4
         for j in 1:3
             for k in 1:2
-                v0[k, i] = v0[k, i] + first_weight[i, j] * x[k, j]
+                v0[k, i] += first_weight[i, j] * x[k, j]
             end
         end
     end
@@ -64,7 +64,7 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
     @inbounds for i in 1:2
         for j in 1:4
             for k in 1:2
-                v3[k, i] = v3[k, i] + second_weight[i, j] * v1[k, j]
+                v3[k, i] += second_weight[i, j] * v1[k, j]
             end
         end
     end
@@ -77,7 +77,7 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
     @inbounds for i in 1:4
         for j in 1:2
             for k in 1:2
-                v4[k, i] = v4[k, i] + second_weight[j, i]
+                v4[k, i] += second_weight[j, i]
             end
         end
     end
@@ -88,7 +88,7 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
             v6 = v1[j, i] * v1[j, i]
             v7 = 1.0f0 - v6
             v5[j, i] = v7 * v4[j, i]
-            v8 = v8 + Float64(v5[j, i])
+            v8 += Float64(v5[j, i])
         end
         df_dfirst_bias[i] = Float32(v8)
     end
@@ -96,7 +96,7 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
         for j in 1:2
             v9 = 0.0
             for k in 1:2
-                v9 = v9 + Float64(v1[k, i])
+                v9 += Float64(v1[k, i])
             end
             df_dsecond_weight[j, i] = Float32(v9)
         end
@@ -105,7 +105,7 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
         for j in 1:4
             v10 = 0.0
             for k in 1:2
-                v10 = v10 + Float64(x[k, i] * v5[k, j])
+                v10 += Float64(x[k, i] * v5[k, j])
             end
             df_dfirst_weight[j, i] = Float32(v10)
         end

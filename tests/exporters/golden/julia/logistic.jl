@@ -36,7 +36,7 @@ function grad_logistic(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y
     v0 = zeros(Float64, 6)
     @inbounds for i in 1:3
         for j in 1:6
-            v0[j] = v0[j] + w[i] * X[j, i]
+            v0[j] += w[i] * X[j, i]
         end
     end
     v1 = Array{Float64}(undef, 6)
@@ -47,7 +47,7 @@ function grad_logistic(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y
         v4 = exp(v3)
         v5 = 1.0 + v4
         v6 = log_or_nan(v5)
-        v7 = v7 + v6
+        v7 += v6
         v8 = -v3
         v9 = exp(v8)
         v10 = 1.0 + v9
@@ -56,7 +56,7 @@ function grad_logistic(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y
     @inbounds for i in 1:3
         v11 = 0.0
         for j in 1:6
-            v11 = v11 + X[j, i] * y[j] * v1[j]
+            v11 += X[j, i] * y[j] * v1[j]
         end
         df_dw[i] = -v11
     end

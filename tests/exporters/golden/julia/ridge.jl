@@ -42,12 +42,12 @@ function grad_ridge(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y::A
     v1 = 0.0
     @inbounds for i in 1:d
         v0 = w[i] * w[i]
-        v1 = v1 + v0
+        v1 += v0
     end
     v2 = zeros(Float64, n)
     @inbounds for i in 1:d
         for j in 1:n
-            v2[j] = v2[j] + w[i] * X[j, i]
+            v2[j] += w[i] * X[j, i]
         end
     end
     v3 = Array{Float64}(undef, n)
@@ -55,7 +55,7 @@ function grad_ridge(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y::A
     @inbounds for i in 1:n
         v3[i] = v2[i] - y[i]
         v4 = v3[i] * v3[i]
-        v5 = v5 + v4
+        v5 += v4
     end
     v6 = lam * v1
     v7 = v5 + v6
@@ -65,7 +65,7 @@ function grad_ridge(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y::A
     @inbounds for i in 1:d
         v9 = 0.0
         for j in 1:n
-            v9 = v9 + X[j, i] * v3[j]
+            v9 += X[j, i] * v3[j]
         end
         v8[i] = 2.0 * v9
     end

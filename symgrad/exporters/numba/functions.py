@@ -1,0 +1,147 @@
+"""What numba has not of NumPy and SciPy, copied into the modules that call it."""
+
+import math
+
+import numpy as np
+
+
+def _heaviside(x, y):
+    return 1.0 if x > 0 else 0.0 if x < 0 else y if x == 0 else x
+
+
+def _floor_divide(x, y):
+    """The quotient rounded down."""
+    if y == 0:
+        return x / y
+    rest = np.fmod(x, y)
+    quotient = (x - rest) / y
+    if rest != 0 and (rest < 0) != (y < 0):
+        quotient -= 1.0
+    if quotient == 0:
+        return math.copysign(0.0, x / y)
+    down = np.floor(quotient)
+    return down + 1.0 if quotient - down > 0.5 else down
+
+
+def _whole_floor_divide(x, y):
+    """The quotient of integers rounded down; processors trap on the smallest one by -1."""
+    return 0 if y == 0 else -x if y == -1 else x // y
+
+
+def _whole_remainder(x, y):
+    """The remainder with the sign of the divisor."""
+    return 0 if y == 0 or y == -1 else x % y
+
+
+def _whole_fmod(x, y):
+    """The remainder with the sign of the dividend."""
+    if y == 0 or y == -1:
+        return 0
+    rest = x % y
+    return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
+
+def _expit(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def _logit(x):
+    s = 2 * (x - 0.5)  # near 1/2 the quotient loses digits
+    return math.log(x / (1 - x)) if x < 0.3 or x > 0.65 else math.log1p(s) - math.log1p(-s)
+
+
+def _xlogy(x, y):
+    return 0.0 if x == 0 and not math.isnan(y) else x * math.log(y)
+
+
+def _erfcx(x):
+    """exp(x**2) erfc(x)"""
+    if x > 20:  # the asymptotic series
+        r = -1 / (2 * x * x)
+        term, total = 1.0, 1.0
+        for k in range(1, 11):
+            term *= (2 * k - 1) * r
+            total += term
+        return 0.564189583547756287 / x * total
+    if x < -27:
+        return np.inf
+    near = np.rint(16 * x) / 16  # whose square is exact
+    return math.exp(near * near) * math.exp((x - near) * (x + near)) * math.erfc(x)
+
+
+def _ndtr(x):
+    return math.erfc(-x * 0.707106781186547524) / 2
+
+
+def _log_ndtr(x):
+    """The logarithm of the normal distribution."""
+    z = x * 0.707106781186547524
+    return math.log(_erfcx(-z) / 2) - x * x / 2 if x < -1 else math.log1p(-math.erfc(z) / 2)
+
+
+def _gammaln(x):
+    return x if math.isinf(x) else math.lgamma(x)
+
+
+def _digamma(x):
+    if math.isnan(x) or x == np.inf:
+        return x
+    if x == 0:
+        return math.copysign(np.inf, -x)
+    made = 0.0
+    if x < 0:  # reflection
+        part = x - np.rint(x)  # exact
+        if part == 0 or x == -np.inf:
+            return np.nan
+        made = -math.pi / math.tan(math.pi * part)
+        x = 1 - x
+    while x < 10:  # recurrence
+        made -= 1 / x
+        x += 1
+    r = 1 / (x * x)
+    rest = r * (1 / 12 + r * (-691 / 32760 + r / 12) * r**4)
+    rest += r * r * (-1 / 120 + r * (1 / 252 + r * (-1 / 240 + r / 132)))
+    return made + math.log(x) - 0.5 / x - rest
+
+
+def _zeta(x, q):
+    """The sum of (q + k)**-x over k = 0, 1, ..., by Euler and Maclaurin."""
+    if math.isnan(x) or math.isnan(q):
+        return np.nan
+    if x == 1:
+        return np.inf
+    if x < 1:
+        return np.nan
+    if q <= 0:
+        if q == np.floor(q):
+            return np.inf
+        if x != np.floor(x):
+            return np.nan
+    if q > 1e8:
+        return (1 / (x - 1) + 1 / (2 * q)) * q ** (1 - x)
+    total, a, b = q**-x, q, 0.0
+    turn = 0
+    while turn < 9 or a <= 9:
+        turn += 1
+        a += 1.0
+        b = a**-x
+        total += b
+        if abs(b / total) < 1e-17:
+            return total
+    total += b * a / (x - 1) - b / 2
+    factor, k = 1.0, 0.0
+    for divisor in (
+        *(12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9, 7.47242496e10),
+        *(-2.950130727918164224e12, 1.1646782814350067249e14, -4.5979787224074726105e15),
+        *(1.8152105401943546773e17, -7.1661652561756670113e18),
+    ):
+        factor *= x + k
+        b /= a
+        term = factor * b / divisor
+        total += term
+        if abs(term / total) < 1e-17:
+            break
+        factor *= x + k + 1
+        b /= a
+        k += 2
+    return total
