@@ -45,6 +45,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,7 +54,7 @@ from ..program.node import Node
 from .naming import target_names
 from .onnx.graph import Graph
 from .onnx.proto import serialized
-from .onnx.steps import BOOL, INT, Value
+from .onnx.steps import BOOL, Value, xp
 from .onnx.structural import leaf, written
 from .subject import Subject
 
@@ -86,7 +87,7 @@ def model(subject: Subject) -> bytes:
         if g.is_given(value) or renamed.get(value.name) in outputs:
             value = g.copy(value)
         renamed[value.name] = name
-    return serialized(subject, g, [Value(n, v.dtype, v.shape) for n, v in zip(outputs, results, strict=True)], renamed)
+    return serialized(subject, g, [replace(v, name=n) for n, v in zip(outputs, results, strict=True)], renamed)
 
 
 def _computed(g: Graph, nodes: Sequence[Node]) -> tuple[dict[Node, Value], dict[str, str]]:
@@ -113,13 +114,8 @@ def _facts(g: Graph, subject: Subject) -> list[Value]:
     """What the derivation takes for granted about sizes, as truth values."""
     g.begin("size_holds")
     facts = dict.fromkeys([*subject.program.graph.sizes.facts, *g.facts])
-    operators = {"zero": ("Equal", False), "not zero": ("Equal", True), "nonnegative": ("Less", True)}
-    found = []
-    for dim, sign in facts:
-        operator, negated = operators[sign]
-        holds = g.test(operator, g.dim(dim), g.constant([0], INT))
-        found.append(g.reshape(g.negation(holds) if negated else holds, ()))
-    return found
+    holding = {"zero": xp.equal, "not zero": xp.not_equal, "nonnegative": xp.greater_equal}
+    return [g.reshape(holding[sign](g.dim(dim), 0), ()) for dim, sign in facts]
 
 
 def _poisoned(g: Graph, results: Sequence[Value], holding: Sequence[Value]) -> list[Value]:
@@ -129,7 +125,7 @@ def _poisoned(g: Graph, results: Sequence[Value], holding: Sequence[Value]) -> l
     g.begin("holds")
     all_hold = holding[0]
     for holds in dict.fromkeys(holding[1:]):
-        all_hold = g.both(all_hold, holds)
+        all_hold = all_hold & holds
     g.begin("result")
     made = []
     for value in results:
@@ -139,7 +135,7 @@ def _poisoned(g: Graph, results: Sequence[Value], holding: Sequence[Value]) -> l
                 "that it did; return it as a float."
             )
         poison = np.nan if value.is_float else np.iinfo(value.dtype).min
-        made.append(g.where(all_hold, value, g.constant(poison, value.dtype)))
+        made.append(xp.where(all_hold, value, poison))
     return made
 
 

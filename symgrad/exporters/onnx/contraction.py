@@ -16,7 +16,7 @@ from ...primitives.order import pairwise_order
 from ...program.dims import Dim, is_named, size
 from ...program.node import Node
 from .graph import Graph
-from .steps import BOOL, INT, Value
+from .steps import BOOL, INT, Value, xp
 
 Labels = tuple[int, ...]
 
@@ -33,8 +33,8 @@ def einsum(g: Graph, node: Node, operands: list[Value]) -> Value:
     """The value of a contraction; truth values are counted."""
     labels, out, sizes, _ = node.params
     dtype = INT if node.dtype == BOOL else node.dtype
-    made = Contraction(g, sizes).write([g.cast(x, dtype) for x in operands], labels, out, dtype)
-    return g.negation(g.test("Equal", made, g.like(0, made))) if node.dtype == BOOL else made
+    made = Contraction(g, sizes).write([x.astype(dtype) for x in operands], labels, out, dtype)
+    return made.astype(node.dtype)
 
 
 class Contraction:
@@ -80,14 +80,14 @@ class Contraction:
             if not parts or product != 1:
                 parts.insert(0, g.constant(product, known[0].dtype))
         for part in parts:
-            made = part if made is None else g.mul(made, part)
+            made = part if made is None else made * part
         return made
 
     def _scaled(self, t: Term, factor: Value) -> Term:
         known = self.g.initializers.get(factor.name)
         if known is not None and known == -1:
-            return Term(self.g.neg(t.value), t.labels)
-        return Term(self.g.mul(factor, t.value), t.labels)
+            return Term(-t.value, t.labels)
+        return Term(factor * t.value, t.labels)
 
     def _simple(self, t: Term, kept: set[int]) -> Term:
         """Diagonals taken and unit axes dropped."""
@@ -134,7 +134,7 @@ class Contraction:
             present = set(a.labels) | set(b.labels)
             order = tuple(i for i in out if i in present)
             order += tuple(dict.fromkeys(i for i in a.labels + b.labels if i not in order))
-            made = self.g.mul(self._aligned(a, order), self._aligned(b, order))
+            made = self._aligned(a, order) * self._aligned(b, order)
             return self._reduced(Term(made, order), needed)
         if out and rows and columns and out.index(rows[0]) > out.index(columns[0]):
             a, b, rows, columns = b, a, columns, rows
@@ -186,24 +186,13 @@ class Contraction:
         return wide if unique == out else self._on_diagonals(wide, unique, out)
 
     def _on_diagonals(self, x: Value, unique: Labels, out: Labels) -> Value:
-        """Zeros with ``x`` where repeated labels agree: element ``i`` of n stands at ``i·(1 + n + …)``."""
-        g, labels = self.g, unique
-        for i in unique:
-            times = out.count(i)
-            if times == 1:
-                continue
-            axis = labels.index(i)
-            rest = [k for k in range(len(labels)) if k != axis]
-            n, lead = self.sizes[i], [self.sizes[labels[k]] for k in rest]
-            stride = sum(n**k for k in range(times))
-            column = g.unsqueeze(g.transpose(x, [*rest, axis]), [len(labels)])
-            none = [0] * len(labels)
-            padded = g.pad(column, [*none, 0], [*none, stride - 1])
-            flat = g.reshape(padded, (*lead, n * stride))
-            within = g.slice(flat, [len(lead)], [(0, n**times, 1)])
-            x = g.reshape(within, (*lead, *[n] * times))
-            labels = (*[labels[k] for k in rest], *[i] * times)
-        places: dict[int, list[int]] = {}
-        for k, i in enumerate(labels):
-            places.setdefault(i, []).append(k)
-        return g.transpose(x, [places[i].pop(0) for i in out])
+        """Zeros with ``x`` where the places along axes of the same label agree."""
+        g = self.g
+        first = {i: out.index(i) for i in unique}
+        repeated = [k for k, i in enumerate(out) if first[i] != k]
+        x = g.unsqueeze(x, repeated)
+        for k in repeated:
+            places = g.places(self.sizes[out[k]])
+            along, across = ([n for n in range(len(out)) if n != axis] for axis in (first[out[k]], k))
+            x = xp.where(xp.equal(g.unsqueeze(places, along), g.unsqueeze(places, across)), x, 0)
+        return x

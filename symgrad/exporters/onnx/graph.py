@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import UnsupportedOperation
 from ...program.dims import Dim, Shape, broadcast, is_concrete, is_named, normal, size
 from ...program.node import Node
-from .steps import BOOL, DTYPES, INT, Steps, Value, supported
+from .formulas import DOUBLE, formula_of
+from .operators import COMPARISONS, TESTS, operator_of
+from .steps import BOOL, DTYPES, INT, Steps, Value, supported, xp
 
 _LOWEST, _HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
@@ -47,6 +50,13 @@ class Graph(Steps):
         made = self.apply("Transpose", [x], x.dtype, [x.shape[k] for k in axes], perm=list(axes))
         self._turned[made] = x, list(axes)
         return made
+
+    def places(self, dim: Dim) -> Value:
+        """``np.arange``"""
+        if not is_named(dim):
+            return self.constant(np.arange(dim), INT)
+        ends = [self.constant(0, INT), self.reshape(self.dim(dim), ()), self.constant(1, INT)]
+        return self.apply("Range", ends, INT, (dim,))
 
     def is_given(self, x: Value) -> bool:
         """True for an input or a constant, which no step has made."""
@@ -96,8 +106,7 @@ class Graph(Steps):
                 parts.append(self.dim(stop))
             else:
                 end = self.dim(stop)
-                before = self.apply("Less", [end, self.constant([0], INT)], BOOL, (1,))
-                parts.append(self.apply("Where", [before, self.constant([_LOWEST], INT), end], INT, (1,)))
+                parts.append(xp.where(end < 0, _LOWEST, end))
         if all(p.name in self.initializers for p in parts):
             return self.constant(np.concatenate([self.initializers[p.name] for p in parts]), INT)
         return parts[0] if len(parts) == 1 else self.apply("Concat", parts, INT, (len(parts),), axis=0)
@@ -121,52 +130,46 @@ class Graph(Steps):
                 return self.constant(self.initializers[x.name].astype(dtype), dtype)
         return self.apply("Cast", [x], dtype, x.shape, to=DTYPES[dtype])
 
-    def unary(self, operator: str, x: Value, dtype: Any = None) -> Value:
-        """An operator on each element."""
-        return self.apply(operator, [x], x.dtype if dtype is None else dtype, x.shape)
+    def operation(self, name: str, *operands: Any) -> Value:
+        """An elementwise operation by its operator, or by the formula that it has over others.
 
-    def binary(self, operator: str, a: Value, b: Value, dtype: Any = None, **attributes: Any) -> Value:
-        """An operator on pairs of elements, with broadcasting."""
-        made = a.dtype if dtype is None else dtype
-        return self.apply(operator, [a, b], made, broadcast(a.shape, b.shape), **attributes)
+        Operands are of the dtype of NumPy's loop; numbers take that of the first tensor beside them.
+        """
+        beside = operands[1:] if name == "where" else operands
+        first = next(x for x in beside if isinstance(x, Value))
+        xs = [x if isinstance(x, Value) else self.like(x, first) for x in operands]
+        if name.startswith("logical_"):
+            xs = [x.astype(bool) for x in xs]
+        elif name in COMPARISONS and xs[0].dtype == BOOL:
+            xs = [x.astype(np.int32) for x in xs]
+        dtype = xs[-1].dtype if name == "where" else xs[0].dtype
+        operator = operator_of(name, dtype)
+        if operator is None:
+            return self._formula(name, dtype, xs)
+        made = BOOL if name in (*COMPARISONS, *TESTS) else dtype
+        attributes = {"fmod": 1} if operator == "Mod" else {}
+        return self.apply(operator, xs, made, broadcast(*[x.shape for x in xs]), **attributes)
 
-    def add(self, a: Value, b: Value) -> Value:
-        return self.binary("Add", a, b)
-
-    def sub(self, a: Value, b: Value) -> Value:
-        return self.binary("Sub", a, b)
-
-    def mul(self, a: Value, b: Value) -> Value:
-        return self.binary("Mul", a, b)
-
-    def div(self, a: Value, b: Value) -> Value:
-        return self.binary("Div", a, b)
-
-    def neg(self, x: Value) -> Value:
-        return self.unary("Neg", x)
-
-    def test(self, operator: str, a: Value, b: Value) -> Value:
-        """A comparison."""
-        return self.binary(operator, a, b, BOOL)
-
-    def both(self, a: Value, b: Value) -> Value:
-        return self.binary("And", a, b)
-
-    def either(self, a: Value, b: Value) -> Value:
-        return self.binary("Or", a, b)
-
-    def negation(self, x: Value) -> Value:
-        return self.unary("Not", x)
-
-    def is_nan(self, x: Value) -> Value:
-        return self.unary("IsNaN", x, BOOL)
-
-    def where(self, c: Value, a: Value, b: Value) -> Value:
-        if a.dtype == BOOL:
-            return self.either(self.both(c, a), self.both(self.negation(c), b))
-        return self.apply("Where", [c, a, b], a.dtype, broadcast(c.shape, a.shape, b.shape))
+    def _formula(self, name: str, dtype: np.dtype, xs: Sequence[Value]) -> Value:
+        found = formula_of(name, dtype)
+        if found is None:
+            raise UnsupportedOperation(
+                f"onnx: {name} has no operator in the standard domain for {dtype}; write it with functions that have "
+                "one, or export to another format, such as python or torch."
+            )
+        if name in DOUBLE:
+            return found(*[x.astype(np.float64) for x in xs]).astype(dtype)
+        return found(*xs)
 
     # sums
+
+    def any(self, x: Value, axes: Sequence[int]) -> Value:
+        """Whether one of the truth values is True over some axes."""
+        shape = [d for k, d in enumerate(x.shape) if k not in axes]
+        largest = self.apply(
+            "ReduceMax", [x.astype(np.int32), self.constant(list(axes), INT)], np.int32, shape, keepdims=0
+        )
+        return largest.astype(bool)
 
     def total(self, x: Value, axes: Sequence[int]) -> Value:
         """The sum over some axes. Whole numbers are multiplied with ones: onnxruntime sums them as floats."""

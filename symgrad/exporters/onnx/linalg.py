@@ -5,8 +5,8 @@ Where NumPy raises, for a singular matrix or one that is not positive definite, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,30 +14,36 @@ from ...errors import UnsupportedOperation
 from ...program.dims import is_named
 from ...program.node import Node
 from .graph import Graph
-from .steps import BOOL, INT, Value
+from .steps import INT, Value, xp
 
 #: rows of a matrix up to which elimination is written out
 LARGEST = 32
 
+Rule = Callable[..., Value]
+
 
 @dataclass(frozen=True)
 class Eliminated:
-    """An upper triangle with what stands beside it: ``rows[j]`` from column ``j`` on, and how often rows changed."""
+    """An upper triangle: ``rows[j]`` with what stands beside it from column ``j`` on; the sign of the rows' order."""
 
-    rows: list[Value]
-    pivots: list[Value]
-    exchanged: list[Value]
+    rows: list[Value] = field(default_factory=list)
+    pivots: list[Value] = field(default_factory=list)
+    signs: list[Value] = field(default_factory=list)
 
 
-def _order(g: Graph, node: Node, x: Value) -> int:
-    """The number of rows."""
-    n = x.shape[-1]
-    if is_named(n) or n > LARGEST:
-        raise UnsupportedOperation(
-            f"onnx: {node.primitive.name} is written out for matrices of known size up to {LARGEST} rows, and here "
-            f"there are {n}; export to another format, such as python or torch."
-        )
-    return n
+def _of_known_size(rule: Rule) -> Rule:
+    """The rule with operands of the dtype of the result, and the number of rows."""
+
+    def written(g: Graph, node: Node, a: Value, *rest: Value) -> Value:
+        n = a.shape[-1]
+        if is_named(n) or n > LARGEST:
+            raise UnsupportedOperation(
+                f"onnx: {node.primitive.name} is written out for matrices of known size up to {LARGEST} rows, and here "
+                f"there are {n}; export to another format, such as python or torch."
+            )
+        return rule(g, node, n, *[x.astype(node.dtype) for x in (a, *rest)])
+
+    return written
 
 
 def _part(g: Graph, x: Value, rows: tuple[int, int], columns: tuple[int, int]) -> Value:
@@ -49,12 +55,12 @@ def _part(g: Graph, x: Value, rows: tuple[int, int], columns: tuple[int, int]) -
 
 def _eliminated(g: Graph, x: Value, n: int) -> Eliminated:
     """The largest element of a column comes up in each step; a column of zeros is left as it is."""
-    made = Eliminated([], [], [])
+    made = Eliminated()
     lead, row_axis = x.shape[:-2], x.rank - 2
     rest = x
     for left in range(n, 0, -1):
         width = rest.shape[-1]
-        column = g.unary("Abs", _part(g, rest, (0, left), (0, 1)))
+        column = xp.abs(_part(g, rest, (0, left), (0, 1)))
         place = g.apply("ArgMax", [column], INT, (*lead, 1, 1), axis=row_axis, keepdims=1)
         index = g.expand(place, (*lead, 1, width))
         row = g.apply("GatherElements", [rest, index], x.dtype, (*lead, 1, width), axis=row_axis)
@@ -63,22 +69,19 @@ def _eliminated(g: Graph, x: Value, n: int) -> Eliminated:
         pivot = _part(g, row, (0, 1), (0, 1))
         made.rows.append(row)
         made.pivots.append(pivot)
-        made.exchanged.append(g.negation(g.test("Equal", place, g.constant(0, INT))))
+        made.signs.append(xp.where(xp.equal(place, 0), 1, g.like(-1, x)))
         if left > 1:
             below = _part(g, rest, (1, left - 1), (0, 1))
-            none = g.test("Equal", pivot, g.like(0, x))
-            factor = g.where(none, g.like(0, x), g.div(below, g.where(none, g.like(1, x), pivot)))
+            none = xp.equal(pivot, 0)
+            factor = xp.where(none, 0, below / xp.where(none, 1, pivot))
             beside = _part(g, rest, (1, left - 1), (1, width - 1))
-            rest = g.sub(beside, g.mul(factor, _part(g, row, (0, 1), (1, width - 1))))
+            rest = beside - factor * _part(g, row, (0, 1), (1, width - 1))
     return made
 
 
 def _require(g: Graph, holds: Value) -> None:
     """Take note that all of these must be True."""
-    if holds.rank:
-        axes = g.constant(list(range(holds.rank)), INT)
-        holds = g.cast(g.apply("ReduceMin", [g.cast(holds, np.int32), axes], np.int32, (), keepdims=0), BOOL)
-    g.conditions.append(holds)
+    g.conditions.append(~g.any(~holds, range(holds.rank)) if holds.rank else holds)
 
 
 def _solved(g: Graph, a: Value, b: Value, n: int) -> Value:
@@ -88,100 +91,72 @@ def _solved(g: Graph, a: Value, b: Value, n: int) -> Value:
     found = _eliminated(g, joined, n)
     solution: Value | None = None
     for left, (row, pivot) in enumerate(zip(found.rows[::-1], found.pivots[::-1], strict=True)):
-        _require(g, g.negation(g.test("Equal", pivot, g.like(0, a))))
+        _require(g, xp.not_equal(pivot, 0))
         right = _part(g, row, (0, 1), (1 + left, columns))
-        if solution is not None:
-            known = g.apply("MatMul", [_part(g, row, (0, 1), (1, left)), solution], a.dtype, right.shape)
-            right = g.sub(right, known)
-        right = g.div(right, pivot)
-        if solution is not None:
-            shape = (*a.shape[:-2], left + 1, columns)
-            right = g.apply("Concat", [right, solution], a.dtype, shape, axis=a.rank - 2)
-        solution = right
+        if solution is None:
+            solution = right / pivot
+            continue
+        right = right - g.apply("MatMul", [_part(g, row, (0, 1), (1, left)), solution], a.dtype, right.shape)
+        shape = (*a.shape[:-2], left + 1, columns)
+        solution = g.apply("Concat", [right / pivot, solution], a.dtype, shape, axis=a.rank - 2)
     return b if solution is None else solution
 
 
-def _solve(g: Graph, node: Node, a: Value, b: Value) -> Value:
-    n = _order(g, node, a)
-    a, b = g.cast(a, node.dtype), g.cast(b, node.dtype)
+@_of_known_size
+def _solve(g: Graph, node: Node, n: int, a: Value, b: Value) -> Value:
     if b.rank == a.rank:
         return _solved(g, a, b, n)
     return g.squeeze(_solved(g, a, g.unsqueeze(b, [b.rank]), n), [b.rank])
 
 
-def _inverse(g: Graph, node: Node, a: Value) -> Value:
-    n = _order(g, node, a)
-    a = g.cast(a, node.dtype)
+@_of_known_size
+def _inverse(g: Graph, node: Node, n: int, a: Value) -> Value:
     return _solved(g, a, g.expand(g.constant(np.eye(n), a.dtype), a.shape), n)
 
 
-def _product(g: Graph, factors: list[Value], shape: tuple, like: Value) -> Value:
-    made = g.expand(g.like(1, like), shape)
-    for factor in factors:
-        made = g.mul(made, g.reshape(factor, shape))
-    return made
+def _of_pivots(start: float, join: np.ufunc, factors: Callable[[Eliminated], Sequence[Value]]) -> Rule:
+    """What determinants are: the ``factors`` of an elimination joined."""
+
+    @_of_known_size
+    def rule(g: Graph, node: Node, n: int, a: Value) -> Value:
+        made = g.expand(g.like(start, a), node.shape)
+        for factor in factors(_eliminated(g, a, n)):
+            made = join(made, g.reshape(factor, node.shape))
+        return made
+
+    return rule
 
 
-def _signs(g: Graph, found: Eliminated, like: Value) -> list[Value]:
-    """-1 for each exchange of rows."""
-    return [g.where(e, g.like(-1, like), g.like(1, like)) for e in found.exchanged]
+def _sign(pivot: Value) -> Value:
+    """That of NaN is 1."""
+    return xp.where(pivot < 0, -1, xp.where(xp.equal(pivot, 0), pivot, 1))
 
 
-def _determinant(g: Graph, node: Node, a: Value) -> Value:
-    n = _order(g, node, a)
-    a = g.cast(a, node.dtype)
-    found = _eliminated(g, a, n)
-    return _product(g, [*found.pivots, *_signs(g, found, a)], node.shape, a)
-
-
-def _determinant_sign(g: Graph, node: Node, a: Value) -> Value:
-    n = _order(g, node, a)
-    a = g.cast(a, node.dtype)
-    found = _eliminated(g, a, n)
-    zero = g.like(0, a)
-    signs = [  # that of NaN is 1
-        g.where(g.test("Less", p, zero), g.like(-1, a), g.where(g.test("Equal", p, zero), zero, g.like(1, a)))
-        for p in found.pivots
-    ]
-    return _product(g, [*signs, *_signs(g, found, a)], node.shape, a)
-
-
-def _log_determinant(g: Graph, node: Node, a: Value) -> Value:
-    n = _order(g, node, a)
-    a = g.cast(a, node.dtype)
-    made = g.expand(g.like(0, a), node.shape)
-    for pivot in _eliminated(g, a, n).pivots:
-        made = g.add(made, g.reshape(g.unary("Log", g.unary("Abs", pivot)), node.shape))
-    return made
-
-
-def _cholesky(g: Graph, node: Node, a: Value) -> Value:
+@_of_known_size
+def _cholesky(g: Graph, node: Node, n: int, a: Value) -> Value:
     """Column by column from the triangle that NumPy reads."""
-    n = _order(g, node, a)
     turn = [*range(a.rank - 2), a.rank - 1, a.rank - 2]
-    rest = g.cast(a, node.dtype)
-    if node.params[0]:
-        rest = g.transpose(rest, turn)
+    rest = g.transpose(a, turn) if node.params[0] else a
     columns = []
     for left in range(n, 0, -1):
         pivot = _part(g, rest, (0, 1), (0, 1))
-        _require(g, g.test("Greater", pivot, g.like(0, rest)))
-        column = g.div(_part(g, rest, (0, left), (0, 1)), g.unary("Sqrt", pivot))
+        _require(g, pivot > 0)
+        column = _part(g, rest, (0, left), (0, 1)) / xp.sqrt(pivot)
         none = [0] * a.rank
         columns.append(g.pad(column, [*none[:-2], n - left, 0], none))
         below = _part(g, column, (1, left - 1), (0, 1))
-        rest = g.sub(_part(g, rest, (1, left - 1), (1, left - 1)), g.mul(below, g.transpose(below, turn)))
+        rest = _part(g, rest, (1, left - 1), (1, left - 1)) - below * g.transpose(below, turn)
     if not columns:
         return rest
     lower = g.apply("Concat", columns, node.dtype, node.shape, axis=a.rank - 1)
     return g.transpose(lower, turn) if node.params[0] else lower
 
 
-RULES: dict[str, Any] = {
+RULES: dict[str, Rule] = {
     "inverse": _inverse,
     "solve": _solve,
-    "determinant": _determinant,
-    "determinant_sign": _determinant_sign,
-    "log_determinant": _log_determinant,
+    "determinant": _of_pivots(1, xp.multiply, lambda found: [*found.pivots, *found.signs]),
+    "determinant_sign": _of_pivots(1, xp.multiply, lambda found: [*map(_sign, found.pivots), *found.signs]),
+    "log_determinant": _of_pivots(0, xp.add, lambda found: [xp.log(xp.abs(p)) for p in found.pivots]),
     "cholesky": _cholesky,
 }

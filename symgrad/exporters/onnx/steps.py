@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import sympy
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...errors import UnsupportedOperation
 from ...program.dims import Dim, Shape, is_named, normal
@@ -17,17 +20,31 @@ from ...program.node import Node
 OPSET = 18
 #: what tensors may hold, with the number ONNX gives the type
 DTYPES = {np.dtype(k): n for k, n in (("f4", 1), ("i4", 6), ("i8", 7), ("?", 9), ("f8", 11))}
+#: NumPy, whose functions take tensors
+xp: Any = np
 INT = np.dtype(np.int64)
 BOOL = np.dtype(bool)
 
 
-@dataclass(frozen=True)
-class Value:
-    """A tensor of the graph; dims are ints or sympy expressions in named dims."""
+@dataclass(frozen=True, eq=False)
+class Value(NDArrayOperatorsMixin):
+    """A tensor of the graph, on which NumPy's functions are steps; dims are ints or sympy expressions in named dims."""
 
     name: str
     dtype: np.dtype
     shape: Shape
+    graph: Steps = field(repr=False)
+
+    # equality is that of tensors, not of their elements: these are compared by ``np.equal``
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     @property
     def rank(self) -> int:
@@ -36,6 +53,19 @@ class Value:
     @property
     def is_float(self) -> bool:
         return self.dtype.kind == "f"
+
+    def astype(self, dtype: Any) -> Value:
+        """The tensor in another dtype; a truth value is True where a number is not 0."""
+        return self.graph.cast(self, dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Value:
+        assert method == "__call__", method
+        assert not kwargs, kwargs
+        return self.graph.operation(ufunc.__name__, *inputs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Value:
+        assert func is np.where, func
+        return self.graph.operation("where", *args)
 
 
 @dataclass(frozen=True)
@@ -56,7 +86,7 @@ class Steps:
         self.steps: list[Step] = []
         self.initializers: dict[str, np.ndarray] = {}
         self.nodes = list(inputs)
-        self.inputs = [Value(n, supported(x.dtype), x.shape) for n, x in zip(names, inputs, strict=True)]
+        self.inputs = [Value(n, supported(x.dtype), x.shape, self) for n, x in zip(names, inputs, strict=True)]
         #: dims that must be as the sign says for the result to hold
         self.facts: dict[tuple[Dim, str], None] = {}
         #: scalar truth values that must be True for it
@@ -88,7 +118,7 @@ class Steps:
         key = (operator, names, tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items()))
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = Value(self._name(), np.dtype(dtype), tuple(shape))
+            found = self._made[key] = Value(self._name(), np.dtype(dtype), tuple(shape), self)
             self._sizes_hold(found.shape)
             unread = (self._name(),) if operator == "TopK" else ()
             self.steps.append(Step(operator, names, (*unread, found.name), attributes))
@@ -104,9 +134,17 @@ class Steps:
 
     def copy(self, x: Value) -> Value:
         """``x`` under a name of its own."""
-        made = Value(self._name(), x.dtype, x.shape)
+        made = Value(self._name(), x.dtype, x.shape, self)
         self.steps.append(Step("Identity", (x.name,), (made.name,), {}))
         return made
+
+    def operation(self, name: str, *operands: Any) -> Value:
+        """An elementwise operation of NumPy's."""
+        raise NotImplementedError
+
+    def cast(self, x: Value, dtype: Any) -> Value:
+        """A tensor in another dtype."""
+        raise NotImplementedError
 
     # constants and dims
 
@@ -122,7 +160,7 @@ class Steps:
                 name = f"c{len(self._constants)}_{count}"
             self._taken.add(name)
             self.initializers[name] = array
-            found = self._constants[key] = Value(name, supported(array.dtype), array.shape)
+            found = self._constants[key] = Value(name, supported(array.dtype), array.shape, self)
         return found
 
     def like(self, value: float, x: Value) -> Value:
@@ -150,24 +188,18 @@ class Steps:
             )
         top, bottom = sympy.fraction(sympy.together(dim))
         whole = self._polynomial(top)
-        return whole if bottom == 1 else self.apply("Div", [whole, self._polynomial(bottom)], INT, (1,))
+        return whole if bottom == 1 else whole / self._polynomial(bottom)
 
     def _polynomial(self, dim: sympy.Expr) -> Value:
         """A polynomial with whole coefficients."""
         if dim.is_Integer or isinstance(dim, sympy.Symbol):
             return self.dim(dim)
         if isinstance(dim, sympy.Pow) and dim.exp.is_Integer and dim.exp > 0:
-            factors = [self._polynomial(dim.base)] * int(dim.exp)
-            operator = "Mul"
-        elif isinstance(dim, (sympy.Add, sympy.Mul)):
-            factors = [self._polynomial(a) for a in dim.args]
-            operator = "Add" if isinstance(dim, sympy.Add) else "Mul"
-        else:
-            raise UnsupportedOperation(f"onnx: the size {dim} is no polynomial in named dims; export with arrays.")
-        made = factors[0]
-        for factor in factors[1:]:
-            made = self.apply(operator, [made, factor], INT, (1,))
-        return made
+            return functools.reduce(operator.mul, [self._polynomial(dim.base)] * int(dim.exp))
+        if isinstance(dim, sympy.Add | sympy.Mul):
+            joined = operator.add if isinstance(dim, sympy.Add) else operator.mul
+            return functools.reduce(joined, map(self._polynomial, dim.args))
+        raise UnsupportedOperation(f"onnx: the size {dim} is no polynomial in named dims; export with arrays.")
 
     def dims(self, dims: Sequence[Dim]) -> Value:
         """Dims as a vector."""

@@ -13,7 +13,7 @@ from ...program.node import Node
 from . import contraction, linalg
 from .elementwise import elementwise
 from .graph import Graph
-from .steps import BOOL, INT, Value
+from .steps import BOOL, INT, Value, xp
 
 #: pieces from which an array of known size is put together by one scatter
 _SCATTERED_FROM = 5
@@ -35,11 +35,11 @@ def leaf(g: Graph, node: Node) -> Value:
 
 
 def _gate(g: Graph, node: Node, m: Value, t: Value) -> Value:
-    zero = g.constant(0, node.dtype)
+    t = t.astype(node.dtype)
     if m.dtype == BOOL:
-        return g.expand(g.where(m, g.cast(t, node.dtype), zero), node.shape)
-    m, t = g.cast(m, node.dtype), g.cast(t, node.dtype)
-    return g.expand(g.where(g.test("Equal", m, zero), zero, g.mul(m, t)), node.shape)
+        return g.expand(xp.where(m, t, 0), node.shape)
+    m = m.astype(node.dtype)
+    return g.expand(xp.where(xp.equal(m, 0), 0, m * t), node.shape)
 
 
 def _slice(g: Graph, node: Node, x: Value) -> Value:
@@ -58,14 +58,14 @@ def _slice(g: Graph, node: Node, x: Value) -> Value:
 def _assemble(g: Graph, node: Node, *pieces: Value) -> Value:
     shape, specs = node.params
     dtype = INT if node.dtype == BOOL else node.dtype
-    pieces = tuple([g.cast(p, dtype) for p in pieces])
+    pieces = tuple([p.astype(dtype) for p in pieces])
     if len(pieces) >= _SCATTERED_FROM and is_concrete(shape):
         made = _scattered(g, pieces, shape, specs)
     else:
         made = _placed(g, pieces[0], shape, specs[0])
         for piece, spec in zip(pieces[1:], specs[1:], strict=True):
-            made = g.add(made, _placed(g, piece, shape, spec))
-    return g.cast(made, node.dtype)
+            made = made + _placed(g, piece, shape, spec)
+    return made.astype(node.dtype)
 
 
 def _placed(g: Graph, x: Value, shape: tuple, spec: tuple) -> Value:
@@ -120,7 +120,7 @@ def _scattered(g: Graph, pieces: tuple[Value, ...], shape: tuple, specs: tuple) 
 
 
 def _gather(g: Graph, node: Node, x: Value, index: Value) -> Value:
-    return g.apply("Gather", [x, g.cast(index, INT)], x.dtype, node.shape, axis=node.params[0])
+    return g.apply("Gather", [x, index.astype(INT)], x.dtype, node.shape, axis=node.params[0])
 
 
 def _scatter(g: Graph, node: Node, y: Value, index: Value) -> Value:
@@ -131,13 +131,13 @@ def _scatter(g: Graph, node: Node, y: Value, index: Value) -> Value:
     rows = g.transpose(y, [*own, *rest])
     shape = (dim, *[y.shape[k] for k in rest])
     zeros = g.expand(g.like(0, y), shape)
-    places = g.unsqueeze(g.cast(index, INT), [index.rank])
+    places = g.unsqueeze(index.astype(INT), [index.rank])
     made = g.apply("ScatterND", [zeros, places, rows], y.dtype, shape, reduction="add")
     return g.transpose(made, [*range(1, axis + 1), 0, *range(axis + 1, made.rank)])
 
 
 def _concatenate(g: Graph, node: Node, *parts: Value) -> Value:
-    return g.apply("Concat", [g.cast(p, node.dtype) for p in parts], node.dtype, node.shape, axis=node.params[0])
+    return g.apply("Concat", [p.astype(node.dtype) for p in parts], node.dtype, node.shape, axis=node.params[0])
 
 
 def _extremum(operator: str):
@@ -152,13 +152,10 @@ def _extremum(operator: str):
             return g.apply(operator, [v, axes], v.dtype, node.shape, keepdims=0)
 
         if x.dtype == BOOL:
-            return g.cast(reduced(g.cast(x, np.int32)), BOOL)
+            return g.cast(reduced(x.astype(np.int32)), BOOL)
         if not x.is_float:
             return reduced(x)
-        unknown = g.cast(
-            g.apply("ReduceMax", [g.cast(g.is_nan(x), np.int32), axes], np.int32, node.shape, keepdims=0), BOOL
-        )
-        return g.where(unknown, g.like(np.nan, x), reduced(x))
+        return xp.where(g.any(xp.isnan(x), node.params[0]), np.nan, reduced(x))
 
     return rule
 
@@ -187,7 +184,7 @@ def _cumprod(g: Graph, node: Node, x: Value) -> Value:
     made: list[Value] = []
     for k in range(n)[:: -1 if reverse else 1]:
         each = g.slice(x, [axis], [(k, 1, 1)])
-        made.append(g.mul(made[-1], each) if made else each)
+        made.append(made[-1] * each if made else each)
     return g.apply("Concat", made[:: -1 if reverse else 1], x.dtype, x.shape, axis=axis) if made else x
 
 
@@ -201,13 +198,11 @@ def _arg(operator: str):
             return g.apply(which, [v], INT, node.shape, axis=axis, keepdims=0)
 
         if x.dtype == BOOL:
-            x = g.cast(x, np.int32)
+            x = x.astype(np.int32)
         if not x.is_float:
             return found(operator, x)
-        unknown = g.cast(g.is_nan(x), np.int32)
-        axes = g.constant([axis], INT)
-        any_unknown = g.cast(g.apply("ReduceMax", [unknown, axes], np.int32, node.shape, keepdims=0), BOOL)
-        return g.where(any_unknown, found("ArgMax", unknown), found(operator, x))
+        unknown = xp.isnan(x)
+        return xp.where(g.any(unknown, [axis]), found("ArgMax", unknown.astype(np.int32)), found(operator, x))
 
     return rule
 
@@ -221,10 +216,10 @@ def _argsort(g: Graph, node: Node, x: Value) -> Value:
         return g.apply("TopK", [v, count], INT, x.shape, axis=axis, largest=0, sorted=1)
 
     if not x.is_float:
-        return order(g.cast(x, INT) if x.dtype == BOOL else x)
-    unknown = g.is_nan(x)
-    by_value = order(g.where(unknown, g.like(0, x), x))
-    last = g.apply("GatherElements", [g.cast(unknown, INT), by_value], INT, x.shape, axis=axis)
+        return order(x.astype(INT) if x.dtype == BOOL else x)
+    unknown = xp.isnan(x)
+    by_value = order(xp.where(unknown, 0, x))
+    last = g.apply("GatherElements", [unknown.astype(INT), by_value], INT, x.shape, axis=axis)
     return g.apply("GatherElements", [by_value, order(last)], INT, x.shape, axis=axis)
 
 
@@ -232,24 +227,23 @@ def _searchsorted(g: Graph, node: Node, knots: Value, x: Value) -> Value:
     """The number of knots on the left; NaN is sorted behind everything."""
     dtype = np.result_type(knots.dtype, x.dtype)
     dtype = np.dtype(np.int32) if dtype == BOOL else dtype
-    knots, each = g.cast(knots, dtype), g.unsqueeze(g.cast(x, dtype), [x.rank])
+    knots, each = knots.astype(dtype), g.unsqueeze(x.astype(dtype), [x.rank])
+
+    def before(a: Value, b: Value) -> Value:
+        return (a < b) | (xp.isnan(b) & ~xp.isnan(a)) if a.is_float else a < b
+
     if node.params[0] == "left":
-        left = g.test("Less", knots, each)
-        if each.is_float:
-            left = g.either(left, g.both(g.is_nan(each), g.negation(g.is_nan(knots))))
+        left = before(knots, each)
     else:
-        right = g.test("Less", each, knots)
-        if each.is_float:
-            right = g.either(right, g.both(g.is_nan(knots), g.negation(g.is_nan(each))))
-        left = g.negation(right)
-    return g.total(g.cast(left, INT), [x.rank])
+        left = ~before(each, knots)
+    return g.total(left.astype(INT), [x.rank])
 
 
 def _convolve(g: Graph, node: Node, a: Value, v: Value) -> Value:
     """The table of all products, each row one further to the right than the one above it, summed."""
-    a, v = g.cast(a, node.dtype), g.cast(v, node.dtype)
+    a, v = a.astype(node.dtype), v.astype(node.dtype)
     n, m = a.shape[0], v.shape[0]
-    table = g.mul(g.unsqueeze(a, [1]), v)
+    table = g.unsqueeze(a, [1]) * v
     wide = g.reshape(g.pad(table, [0, 0], [0, n]), (n * (m + n),))
     skewed = g.reshape(g.slice(wide, [0], [(0, normal(n * (m + n - 1)), 1)]), (n, normal(n + m - 1)))
     return g.total(skewed, [0])
@@ -274,7 +268,7 @@ RULES: dict[str, Any] = {
     "searchsorted": _searchsorted,
     "convolve": _convolve,
     "reshape": lambda g, n, x: g.reshape(x, n.params[0]),
-    "cast": lambda g, n, x: g.cast(x, n.dtype),
+    "cast": lambda g, n, x: x.astype(n.dtype),
     "mark": lambda g, n, x: x,
     "stop_gradient": lambda g, n, x: x,
     "custom": lambda g, n, x, *_: x,
