@@ -15,7 +15,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -185,14 +184,13 @@ class Structural:
         self.__name__ = name
         self._source = source
         self._shape = shape
-        self._map = lru_cache(maxsize=64)(self._index_map)
 
     def __call__(self, x: Any) -> Any:
         """The value on an array; in a traced function a traced value."""
         own = tuple(np.shape(x))
         if not is_concrete(own):
             raise ShapeError(at_user_line(f"{self.__name__} moves elements of arrays whose sizes are numbers."))
-        places, is_padded = self._map(own)
+        places, is_padded = self._index_map(own)
         flat = np.reshape(x, (-1,))
         return (np.concatenate([flat, np.zeros(1, flat.dtype)]) if is_padded else flat)[places]
 

@@ -145,6 +145,14 @@ class TestElementwise:
         with pytest.raises(CheckFailed):
             check_grads(lambda x: wrong(x), [X])
 
+    def test_what_its_derivative_reads_is_watched(self):
+        scale = [2.0]
+        scaled = extend.elementwise("scaled", value=lambda x: scale[0] * x, derivatives=[lambda x: scale[0] + 0 * x])
+        gradient = sg.grad(lambda x: scaled(x))
+        assert gradient(1.0) == 2
+        scale[0] = 3.0
+        assert gradient(1.0) == 3
+
     def test_registering_again_replaces_it(self):
         def make(factor):
             return extend.elementwise("scaled", lambda x: factor * x)
@@ -218,6 +226,15 @@ class TestStructural:
     def test_vmap(self):
         shifted = _shifted()
         np.testing.assert_array_equal(sg.vmap(shifted)(np.stack([X, 2 * X])), [shifted(X), shifted(2 * X)])
+
+    def test_what_its_map_reads_is_watched(self):
+        by = [1]
+        moved = extend.structural("moved", lambda s, i: i - by[0])
+        traced = sg.symbolic(lambda x: moved(x))
+        np.testing.assert_array_equal(traced(X), [0, *X[:-1]])
+        by[0] = 2
+        np.testing.assert_array_equal(moved(X), [0, 0, X[0]])
+        np.testing.assert_array_equal(traced(X), [0, 0, X[0]])
 
     def test_wrong_maps(self):
         with pytest.raises(ShapeError, match=r"few: .* has 2 axes; the source 1 indices"):
