@@ -85,6 +85,21 @@ def test_other_derivatives(model, capsys, kind):
     assert "X1" in capsys.readouterr().out
 
 
+def test_flags_are_those_of_the_magic(model, capsys):
+    at = [*AT, "--get-all", "--order", "2", "--mode", "forward", "--backend", "numpy"]
+    assert main(["explain", f"{model}:declared", *at]) == 0
+    assert "forward mode" in capsys.readouterr().out
+    assert main(["derive", f"{model}:loss", *AT, "--wrt", "w,1", "--order", "2", "--steps"]) == 0
+    said = capsys.readouterr().out
+    assert "derivative[1]" in said
+    assert "The chain rule" in said
+    assert main(["derive", f"{model}:loss", *AT, "--sens", "2.0", "--form", "index"]) == 0
+    assert "sens" in capsys.readouterr().out
+    shapes = ["--shape", "w=d", "--shape", "X=n d"]
+    assert main(["derive", f"{model}:loss", *shapes, "--sens", ""]) == 0
+    assert "sens: float64" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_export_writes_a_file(model, tmp_path, capsys, format):
     path = tmp_path / f"made{FORMATS[format].suffix}"
@@ -197,7 +212,7 @@ def test_a_pickle_is_not_read(model, tmp_path, capsys):
         (["derive", "MODEL:nothing"], "has no nothing; it has loss, declared, jumps"),
         (["derive", "MODEL:number"], "is a int, not a function"),
         (["derive", "MODEL:loss"], "the argument w has no value; add --at w="),
-        (["derive", "MODEL:loss", "--wrt", "q", *AT], "--wrt q: the function takes w, X, power"),
+        (["derive", "MODEL:loss", "--wrt", "q", *AT], "wrt names 'q'; there is w, X, power to choose"),
         (["derive", "MODEL:loss", "--at", "w=__import__('os')"], "is no JSON"),
         (["derive", "MODEL:loss", "--at", 'w=["a"]'], "is no array of numbers"),
         (["derive", "MODEL:loss", "--at", "w=[[1, 2], [3]]"], "the rows differ in length"),
@@ -206,7 +221,7 @@ def test_a_pickle_is_not_read(model, tmp_path, capsys):
         (["derive", "MODEL:loss", "--at", "w=1", "--shape", "X=n"], "do not go together"),
         (["derive", "MODEL:slope", "--wrt", "w", *AT], "is a derivative already"),
         (["check", "MODEL:loss", "--shape", "w=d", "--shape", "X=n d"], "a check needs numbers"),
-        (["export", "MODEL:loss", *AT, "--format", "onnx"], "name a file with -o"),
+        (["export", "MODEL:loss", *AT, "--format", "onnx"], "onnx is no text to show; name a file for it"),
         (
             ["derive", "MODEL:tree", "--args", "nothing"],
             "has no nothing; it has loss, declared, jumps, tree, slope, net",
@@ -222,10 +237,16 @@ def test_a_pickle_is_not_read(model, tmp_path, capsys):
         (["derive", "MODEL:tree", "--shape", "params={w}", "--shape", "x=n"], "is no JSON"),
         (
             ["derive", "MODEL:tree", "--weights", "all", "--args", "example"],
-            "has no weights; --weights goes with a Cell",
+            "weights are the trainable parameters of a Cell, and there are none",
         ),
-        (["derive", "MODEL:net", "--weights", "q", "--args", "batch"], "--weights q: the Cell has fc.weight, fc.bias"),
-        (["derive", "MODEL:net", "--weights", "all", "--kind", "hessian", "--args", "batch"], "goes with --kind grad"),
+        (
+            ["derive", "MODEL:net", "--weights", "q", "--args", "batch"],
+            "weights names 'q'; there is fc.weight, fc.bias",
+        ),
+        (
+            ["derive", "MODEL:net", "--weights", "all", "--kind", "hessian", "--args", "batch"],
+            "hessian is taken by arguments",
+        ),
         (["derive", "MODEL:Net", "--args", "batch"], "is a class; name a function, or an object of the class"),
         (
             ["check", "MODEL:tree", "--shape", 'params={"w": "d k", "b": "k"}', "--shape", "x=n d"],

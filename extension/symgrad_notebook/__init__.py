@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.flags.derivative import derivative_of
+
 from . import completion
 from .display import show
-from .gradient import derivative_of
 from .magic import SymgradMagics
 
 __all__ = ["derivative_of", "load_ipython_extension", "show", "unload_ipython_extension"]

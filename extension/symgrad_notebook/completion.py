@@ -7,16 +7,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from symgrad.exporters import FORMATS
-from symgrad.kernels.kernel import BACKENDS
 from symgrad.nn import Cell
-from symgrad.transforms.modes import MODES
 
 from .examples import is_example
-from .options import Options, flag_names
+from .options import Options, flag_names, flag_typed
 
-_CHOICES = {"--mode": MODES, "--backend": BACKENDS, "--export": FORMATS}
-_VARIABLES = ("--wrt", "--sens", "--at")
 _NEVER_LISTED = re.compile(r"_|In$|Out$")
 
 
@@ -38,11 +33,11 @@ def _of_flags(calls: bool, shell: Any, event: Any) -> list[str]:
     """What may follow on the line of ``%%grad`` or, where the line ``calls`` a function, of ``%grad``."""
     words = event.text_until_cursor.split()[1:]
     before = words[:-1] if event.symbol else words
-    flag = before[-1] if before else ""
+    flag = flag_typed(before[-1]) if before else None
     namespace = shell.user_ns
-    if flag in _CHOICES:
-        return _beginning(_CHOICES[flag], event.symbol)
-    if flag in _VARIABLES:
+    if flag is not None and flag.choices:
+        return _beginning(flag.choices, event.symbol)
+    if flag is not None and flag.of_variables:
         return _beginning(_named(namespace, is_example), event.symbol)
     if event.symbol.startswith("-"):
         return _beginning(flag_names(), event.symbol)

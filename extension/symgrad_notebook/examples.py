@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ArgumentError
-from symgrad.named_dims import declaration_of
+from symgrad.flags.derivative import argument_names
+from symgrad.named_dims import declaration_of, parameters_of
 from symgrad.program.dims import is_named, value_of
 from symgrad.tracing.tree import flatten, tree_map
-
-from .gradient import argument_names, parameters
 
 
 def example_arguments(
@@ -30,7 +29,7 @@ def example_arguments(
     that sizes and axes are whole.
     """
     names = argument_names(function)
-    defaults = {p.name: p.default for p in parameters(function) if p.default is not inspect.Parameter.empty}
+    defaults = {p.name: p.default for p in parameters_of(function) if p.default is not inspect.Parameter.empty}
     whole = {name for name, value in defaults.items() if isinstance(value, int)}
     given = parsed_values(at, namespace, whole) if at else {}
     unknown = sorted(set(given) - set(names))
@@ -86,7 +85,7 @@ def argument_values(
     Whole numbers become floats at ``positions``, those that are differentiated by, and stay whole elsewhere.
     """
     names = argument_names(function)
-    if len(texts) < sum(1 for p in parameters(function) if p.name in names and p.default is inspect.Parameter.empty):
+    if len(texts) < sum(1 for p in parameters_of(function) if p.name in names and p.default is inspect.Parameter.empty):
         raise ArgumentError(f"the function takes {', '.join(names)}; give a value or a variable for each.")
     values = [named_value(text, namespace, "the argument", whole=True) for text in texts]
     return [tree_map(_floating, v) if k in positions else v for k, v in enumerate(values)]

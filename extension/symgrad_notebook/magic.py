@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 from collections.abc import Callable
 from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import magic_arguments
 from IPython.display import display
 
 from symgrad.errors import ArgumentError
+from symgrad.flags.registry import FLAGS, derivative, is_given, shown_by
 from symgrad.transforms.derived import DerivedFunction
 
 from . import errors, options
 from .cell import defined_function, expression_function, first_statement
 from .display import show
 from .examples import argument_values, example_arguments, given_names, named_function, named_value
-from .exporting import exported
-from .gradient import derivative_of
 from .progress import reported
 
 
@@ -27,8 +24,7 @@ from .progress import reported
 class SymgradMagics(Magics, options.Options):
     """The magics that ``%load_ext symgrad`` registers."""
 
-    @magic_arguments("%grad")
-    @options.cell_flags
+    @options.documented("%%grad")
     @no_var_expand
     @cell_magic("grad")
     def grad_cell(self, line: str, cell: str) -> None:
@@ -49,13 +45,13 @@ class SymgradMagics(Magics, options.Options):
         """
         __tracebackhide__ = True
         with self._short_errors():
-            flags = options.parsed(self.grad_cell, line, "%%grad")
-            if flags.help:
-                print(SymgradMagics.grad_cell.__doc__)
+            flags = options.parsed("%%grad", line)
+            if flags["help"]:
+                print(options.parser("%%grad").format_help())
                 return
             # the line of the magic itself counts, so that line numbers are those of the cell on the screen
             tree, filename = self._parsed("\n" + self._shell.transform_cell(cell))
-        wanted = given_names(flags.wrt, flags.at)
+        wanted = given_names(flags["wrt"], flags["at"])
         found, before = self._run(tree, filename, wanted)
         assumed: list[str] = []
         with self._short_errors(lambda: _stand_in(assumed)):
@@ -67,12 +63,11 @@ class SymgradMagics(Magics, options.Options):
             name, function = found
             derived = self._derived(flags, function)
             by = getattr(derived, "positions", None) or ()
-            values, unknown = example_arguments(function, flags.at, before, by)
+            values, unknown = example_arguments(function, flags["at"], before, by)
             assumed += unknown
             self._show(flags, name, derived, values, _stand_in(assumed))
 
-    @magic_arguments("grad")
-    @options.line_flags
+    @options.documented("%grad")
     @no_var_expand
     @line_magic("grad")
     def grad_line(self, line: str) -> None:
@@ -86,13 +81,13 @@ class SymgradMagics(Magics, options.Options):
         """
         __tracebackhide__ = True
         with self._short_errors():
-            flags = options.parsed(self.grad_line, line, "%grad")
-            if flags.help:
-                print(SymgradMagics.grad_line.__doc__)
+            flags = options.parsed("%grad", line)
+            if flags["help"]:
+                print(options.parser("%grad").format_help())
                 return
-            if not flags.call:
+            if not flags["call"]:
                 raise ArgumentError("name a function and its arguments: %grad f x y.")
-            name, *texts = flags.call
+            name, *texts = flags["call"]
             function = named_function(name, self._shell.user_ns)
             if function is None:
                 raise ArgumentError(f"{name!r} is no function of the notebook; define it, or use %%grad above a cell.")
@@ -174,53 +169,27 @@ class SymgradMagics(Magics, options.Options):
         with shell.builtin_trap:
             exec(shell.compile(ast.Module(statements, []), filename, "exec"), shell.user_global_ns, shell.user_ns)
 
-    def _derived(self, flags: argparse.Namespace, function: Callable) -> DerivedFunction:
-        return derivative_of(
-            function,
-            flags.wrt,
-            position=flags.position,
-            weights=flags.weights,
-            get_all=flags.get_all,
-            by_list=flags.by_list,
-            takes_sens=flags.sens is not None,
-            has_aux=flags.has_aux,
-            order=flags.order,
-            jacobian=flags.jacobian,
-            hessian=flags.hessian,
-            sparse=flags.sparse,
-            mode=flags.mode or self.mode,
-            backend=flags.backend or self.backend,
-        )
+    def _derived(self, flags: dict[str, Any], function: Callable) -> DerivedFunction:
+        for name in self.option_names():  # which stand for flags that are not written
+            if name in flags and not is_given(flags[name]):
+                flags[name] = getattr(self, name)
+        return derivative(function, flags)
 
-    def _show(
-        self, flags: argparse.Namespace, name: str, derived: DerivedFunction, values: list[Any], note: str
-    ) -> None:
+    def _show(self, flags: dict[str, Any], name: str, derived: DerivedFunction, values: list[Any], note: str) -> None:
         """Show the derivative as the flags say, and bind it."""
-        bound = options.checked_name(f"{_verb(flags)}_{name}" if flags.name is None else flags.name)
-        sens = {} if flags.sens is None else {"sens": named_value(flags.sens, self._shell.user_ns)}
+        bound = options.checked_name(flags["name"] or f"{derived.verb}_{name}")
+        sens = {} if flags["sens"] is None else {"sens": named_value(flags["sens"], self._shell.user_ns)}
         with reported(self.progress):
-            annotated = flags.annotate or self.annotate
-            if annotated or flags.panel:  # which ask for lines and names: all else is read from this trace too
-                derived._recorded(tuple(values), sens)
-            if flags.quiet or self.quiet:
+            if any(FLAGS[name].reads_lines and is_given(value) for name, value in flags.items() if name in FLAGS):
+                derived._recorded(tuple(values), sens)  # all else is read from this trace too
+            if flags["quiet"]:
                 derived.result_shapes(*values, **sens)  # what is wrong is said now, not at the first call
             else:
                 show(derived, *values, name=bound, note=note, budget=self.budget, fold=self.fold, **sens)
-            if annotated:
-                display(derived.annotate(*values, **sens))
-            if flags.steps:
-                display(derived.steps(*values, **sens))
-            texts = [exported(derived, wanted, values, sens) for wanted in flags.export or ()]
-            panel = derived.panel(*values, **sens) if flags.panel else None
+            shown = shown_by(derived, tuple(values), sens, flags)
         self._shell.user_ns[bound] = derived
-        for text in texts:
-            display(text)
-        if panel is not None:
-            display(panel)
-
-
-def _verb(flags: argparse.Namespace) -> str:
-    return "jacobian" if flags.jacobian else "hessian" if flags.hessian else "grad"
+        for thing in shown:
+            display(thing)
 
 
 def _stand_in(assumed: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import keyword
 from collections.abc import Callable
@@ -10,83 +9,75 @@ from typing import Any
 
 import traitlets
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import argument, parse_argstring
+from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets.config import Configurable
 
 from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.latex import MOST_CHARACTERS
 from symgrad.errors import ArgumentError
+from symgrad.flags import FLAGS, Flag
 from symgrad.kernels.kernel import BACKENDS
 from symgrad.transforms.modes import MODES
 
 from .errors import GradCellError
 
-#: flags that cell and line magic have in common, as IPython's ``magic_arguments`` takes them
-_FLAGS = [
-    argument("--wrt", help="arguments or parameters to differentiate by, with commas: --wrt x,y (default: the first)"),
-    argument("--position", help="the same by position, from 0: --position 0,1"),
-    argument("--weights", help="parameters of a Cell to differentiate by: --weights z,b, or all"),
-    argument("--get-all", action="store_true", help="by every argument, as a tuple"),
-    argument("--by-list", action="store_true", help="by every trainable parameter of the Cell, as a tuple"),
-    argument("--sens", help="the cotangent of the output, a variable or a literal; without it, of the summed output"),
-    argument("--has-aux", action="store_true", help="differentiate the first output only, and return the others too"),
-    argument("--mode", choices=MODES, help="the sweep; all give the same numbers"),
-    argument("--order", type=int, default=1, help="derive so often: --order 2"),
-    argument("--jacobian", action="store_true", help="every output by every input, in place of the gradient"),
-    argument("--hessian", action="store_true", help="the second derivatives of the summed output"),
-    argument("--sparse", action="store_true", help="the Jacobian or Hessian as scipy.sparse"),
-    argument("--backend", choices=BACKENDS, help="what the derivative runs on"),
-    argument("--name", help="what to call the derivative (default: grad_<function>)"),
-    argument(
-        "--export",
-        metavar="FORMAT[:FILE]",
-        action="append",
-        help="show the derivative in this format, or write it to the file; may be given several times",
-    ),
-    argument("-a", "--annotate", action="store_true", help="the source, with what each line and its derivative cost"),
-    argument("--steps", action="store_true", help="the derivation: the chain rule, one step a line"),
-    argument("--panel", action="store_true", help="switches and sliders below the formulas"),
-    argument("-q", "--quiet", action="store_true", help="bind the derivative and show nothing"),
-    argument("-h", "--help", action="store_true", help="show this help"),
-]
-_AT = argument(
-    "--at",
-    help="example arguments, literals (numbers are read as floats) or variables: --at 'x=[1, 2], y=name'. "
+_AT = Flag(
+    "at",
+    "example arguments, literals (numbers are read as floats) or variables: --at 'x=[1, 2], y=name'. "
     "Default: the argument's default, else the variable of the same name, else 1.0",
+    type=str,
+    of_variables=True,
 )
-_CALL = argument("call", nargs="*", help="a function or Cell of the notebook, and its arguments: f x y")
 
 
-def cell_flags(magic: Callable) -> Callable:
-    """Declare the flags of the cell magic."""
-    return _declared(magic, [_AT, *_FLAGS])
+#: what each magic does, the beginning of its help
+_ABOUT: dict[str, str | None] = {}
 
 
-def line_flags(magic: Callable) -> Callable:
-    """Declare the flags of the line magic."""
-    return _declared(magic, [_CALL, *_FLAGS])
+def documented(name: str) -> Callable:
+    """Decorate a magic: its docstring becomes its help, with the flags."""
 
+    def document(magic: Callable) -> Callable:
+        _ABOUT[name] = magic.__doc__
+        magic.__doc__ = parser(name).format_help()
+        return magic
 
-def _declared(magic: Callable, flags: list[Any]) -> Callable:
-    for flag in reversed(flags):
-        magic = flag(magic)
-    return magic
+    return document
 
 
 def flag_names() -> list[str]:
     """Every flag as it is typed."""
-    return sorted({name for flag in (_AT, *_FLAGS) for name in flag.args})
+    return sorted(text for flag in (_AT, *FLAGS.values()) if flag.in_magic for text in flag.typed)
 
 
-def parsed(magic: Callable, line: str, name: str) -> argparse.Namespace:
-    """The flags of a line, without the quotes that IPython leaves around values."""
+def flag_typed(text: str) -> Flag | None:
+    """The flag that is typed so."""
+    return next((flag for flag in (_AT, *FLAGS.values()) if flag.in_magic and text in flag.typed), None)
+
+
+def parser(name: str) -> MagicArgumentParser:
+    """The parser of the flags that there are now, those from outside of the package too."""
+    made = MagicArgumentParser(name[1:], description=_ABOUT.get(name))  # to which its help adds a sign again
+    if name == "%grad":
+        made.add_argument("call", nargs="*", help="a function or Cell of the notebook, and its arguments: f x y")
+    else:
+        _AT.add_to(made)
+    for flag in FLAGS.values():
+        if flag.in_magic:
+            flag.add_to(made)
+    return made
+
+
+def parsed(name: str, line: str) -> dict[str, Any]:
+    """The values of the flags on a line, without the quotes that IPython leaves around them."""
     try:
-        flags = parse_argstring(magic, line.rstrip().rstrip(";"))
+        flags = parser(name).parse_argstring(line.rstrip().rstrip(";"))
     except (UsageError, ValueError) as error:  # ValueError: a quotation mark that is not closed
-        raise GradCellError(f"{name}: {error}; see {name}? for the options.") from None
-    for flag, value in vars(flags).items():
-        setattr(flags, flag, [_unquoted(v) for v in value] if isinstance(value, list) else _unquoted(value))
-    return flags
+        raise GradCellError(f"{name}: {error}; {name} -h shows the options.") from None
+    return {
+        flag: [_unquoted(v) for v in value] if isinstance(value, list) else _unquoted(value)
+        for flag, value in vars(flags).items()
+    }
 
 
 def _unquoted(value: Any) -> Any:

@@ -16,25 +16,19 @@ import numpy as np
 
 from ..errors import ArgumentError, SymgradError
 from ..exporters import FORMATS
+from ..flags import FLAGS
+from ..flags.derivative import argument_names
+from ..flags.registry import derivative, derived_by, is_given, shown_by
+from ..flags.shown import export_text
 from ..loading import load
-from ..named_dims import is_shapes, parameters_of
-from ..nn import Cell
-from ..tensor import Parameter
+from ..named_dims import is_shapes
 from ..testing import check_grads
 from ..tracing.tree import tree_map
 from ..transforms.derived import DerivedFunction
-from ..transforms.gradient import grad, value_and_grad
-from ..transforms.jacobian import hessian, jacobian
 from ..version import VERSION
 from .examples import examples
 from .objects import Objects
 
-_KINDS: dict[str, Callable] = {
-    "grad": grad,
-    "value_and_grad": value_and_grad,
-    "jacobian": jacobian,
-    "hessian": hessian,
-}
 _EXAMPLES = """examples:
   symgrad derive model.py:loss --wrt w --shape 'w=d' --shape 'X=n d'
   symgrad export model.py:loss --wrt w --at 'w=[0.1, 0.2]' --at X=@data.npy --format c -o grad_loss.c
@@ -82,7 +76,6 @@ def _parser() -> argparse.ArgumentParser:
             "function",
             help="FILE.py:NAME or package.module:NAME of a function, derivative or Cell; the file is run to define it",
         )
-        made.add_argument("--wrt", help="arguments to differentiate by, with commas (default: the first)")
         made.add_argument(
             "--at",
             action="append",
@@ -113,18 +106,20 @@ def _parser() -> argparse.ArgumentParser:
         ("explain", _explain, "print the derivation step by step, and how the derivative runs"),
     ):
         made = command(name, run, about)
-        made.add_argument("--weights", help="weights of a Cell to differentiate by: all, or names with commas")
-        made.add_argument("--kind", choices=_KINDS, default="grad", help="which derivative (default: grad)")
+        for flag in FLAGS.values():
+            if flag.on_command_line and (flag.show is None or name != "export"):
+                flag.add_to(made)
         if name == "export":
             made.add_argument("--format", choices=FORMATS, required=True, help="what to write")
             made.add_argument("-o", "--output", type=Path, help="the file to write (default: show the text)")
         if name != "explain":
             made.add_argument("--form", default="auto", help="auto, matrix, index or entries")
-    command(
+    checked = command(
         "check",
         _check,
         "compare the derivatives of a function with finite differences, or FILE.json with its own check",
     )
+    FLAGS["wrt"].add_to(checked)
     return parser
 
 
@@ -136,23 +131,17 @@ def _derive(options: argparse.Namespace) -> int:
     print(derived.export("text", *args, **kwargs))
     if options.form != "auto":
         print(derived.closed_form(*args, form=options.form, **kwargs))
-        return 0
-    found = derived.formulas(*args, **kwargs)
-    count = len(found.program.outputs)
-    names = ["derivative"] if count == 1 else [f"derivative[{k}]" for k in range(count)]
-    print("\n".join(found.text_rows(names)))
-    return 0
+    else:
+        found = derived.formulas(*args, **kwargs)
+        count = len(found.program.outputs)
+        names = ["derivative"] if count == 1 else [f"derivative[{k}]" for k in range(count)]
+        print("\n".join(found.text_rows(names)))
+    return _show(derived, args, kwargs, options)
 
 
 def _export(options: argparse.Namespace) -> int:
     derived, args, kwargs = _derivative(options)
-    made = derived.export(options.format, *args, path=options.output, form=options.form, **kwargs)
-    if options.output is not None:
-        print(f"written to {options.output}")
-    elif isinstance(made, bytes):
-        raise ArgumentError(f"{options.format} is no text; name a file with -o.")
-    else:
-        print(made)
+    print(export_text(derived, options.format, tuple(args), {"form": options.form, **kwargs}, options.output))
     return 0
 
 
@@ -161,6 +150,13 @@ def _explain(options: argparse.Namespace) -> int:
     print(derived.steps(*args, **kwargs))
     print()
     print(derived.kernel(*args, **kwargs).explain())
+    return _show(derived, args, kwargs, options)
+
+
+def _show(derived: DerivedFunction, args: list[Any], kwargs: dict[str, Any], options: argparse.Namespace) -> int:
+    """Print what flags show besides."""
+    for thing in shown_by(derived, tuple(args), kwargs, vars(options)):
+        print(f"\n{thing}")
     return 0
 
 
@@ -173,7 +169,7 @@ def _check(options: argparse.Namespace) -> int:
     function = objects.function(options.function)
     if isinstance(function, DerivedFunction):
         function = function.underlying
-    args, kwargs = examples(function, options, _positions(function, options.wrt or "0"), objects)
+    args, kwargs = examples(function, options, derivative(function, _chosen(function, options)), objects)
     if not args or is_shapes(args, kwargs):
         raise ArgumentError("a check needs numbers: give example arguments with --at or --args, not shapes.")
     args = tree_map(lambda v: np.float64(v) if type(v) is float else v, args)
@@ -182,58 +178,24 @@ def _check(options: argparse.Namespace) -> int:
     return 0
 
 
-# --- what is derived ----------------------------------------------------------------------------------------------
-
-
 def _derivative(options: argparse.Namespace) -> tuple[DerivedFunction, list[Any], dict[str, Any]]:
     """The derivative that is asked for, and its arguments by position and by name: arrays, or shapes as text."""
     objects = Objects()
     function = objects.function(options.function)
+    values = _chosen(function, options)
     if isinstance(function, DerivedFunction):
-        if options.wrt or options.weights or options.kind != "grad":
-            raise ArgumentError(f"{options.function} is a derivative already; leave out --wrt, --weights and --kind.")
-        return function, *examples(function, options, getattr(function, "positions", None) or (), objects)
-    if options.weights is None:
-        positions = _positions(function, options.wrt or "0")
-        derived = _KINDS[options.kind](function, _bare(positions))
+        own = {"sens"} if getattr(function, "takes_sens", False) else set()
+        given = [f.typed[-1] for f in FLAGS.values() if f.chooses and f.name not in own and is_given(values[f.name])]
+        if given:
+            raise ArgumentError(f"{options.function} is a derivative already; leave out {', '.join(given)}.")
+        derived = derived_by(function, values)
     else:
-        if options.kind not in ("grad", "value_and_grad"):
-            raise ArgumentError(f"--weights goes with --kind grad and value_and_grad, not with {options.kind}.")
-        weights = _weights(function, options)
-        positions = _positions(function, options.wrt) if options.wrt else ()
-        derived = _KINDS[options.kind](function, _bare(positions) if positions else None, weights)
-    args, kwargs = examples(function, options, positions, objects)
-    return derived, args, kwargs
+        derived = derivative(function, values)
+    return derived, *examples(function, options, derived, objects)
 
 
-def _bare(positions: tuple[int, ...]) -> int | tuple[int, ...]:
-    """One position by itself."""
-    return positions[0] if len(positions) == 1 else positions
-
-
-def _positions(function: Callable, wrt: str) -> tuple[int, ...]:
-    names = [p.name for p in parameters_of(function)]
-    positions = []
-    for name in wrt.split(","):
-        name = name.strip()
-        if name in names:
-            positions.append(names.index(name))
-        elif name.isdecimal() and int(name) < max(len(names), 1):
-            positions.append(int(name))
-        else:
-            raise ArgumentError(f"--wrt {name}: the function takes {', '.join(names) or 'no arguments by name'}.")
-    return tuple(positions)
-
-
-def _weights(function: Callable, options: argparse.Namespace) -> list[Parameter]:
-    """The weights of a Cell that ``--weights`` names."""
-    if not isinstance(function, Cell):
-        raise ArgumentError(f"{options.function} has no weights; --weights goes with a Cell.")
-    if options.weights == "all":
-        return function.trainable_params()
-    known = function.parameters_dict()
-    names = [name.strip() for name in options.weights.split(",")]
-    for name in names:
-        if name not in known:
-            raise ArgumentError(f"--weights {name}: the Cell has {', '.join(known) or 'none'}.")
-    return [known[name] for name in names]
+def _chosen(function: Callable, options: argparse.Namespace) -> dict[str, Any]:
+    """The values of the flags; of a function that does not name its arguments the first is chosen by position."""
+    values = {name: value for name, value in vars(options).items() if name in FLAGS}
+    by_place = not argument_names(function) and not any(is_given(value) for value in values.values())
+    return values | {"position": "0"} if by_place else values

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..named_dims import declaration_of, parameters_of
+from ..named_dims import declaration_of, is_shapes, parameters_of
 from ..tracing.tree import flatten, tree_map
+from ..transforms.derived import DerivedFunction
 from .objects import Objects
 
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -21,12 +22,24 @@ _OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def examples(
+    function: Callable, options: argparse.Namespace, derived: DerivedFunction, objects: Objects
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of a derivative by position and by name: a value or a shape for each without a default.
+
+    None where the function declares its shapes. Whole numbers that are written out become floats where ``derived`` is
+    taken by them.
+    """
+    args, kwargs = _of_function(function, options, getattr(derived, "positions", None) or (), objects)
+    sens = getattr(options, "sens", None)
+    if sens is not None:
+        kwargs["sens"] = _shape("sens", sens) if is_shapes(args, kwargs) else _value("sens", sens, objects)
+    return args, kwargs
+
+
+def _of_function(
     function: Callable, options: argparse.Namespace, positions: Sequence[int], objects: Objects
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments by position and by name: a value or a shape for each without a default.
-
-    None where the function declares its shapes. Whole numbers at ``positions`` that are written out become floats.
-    """
+    """The arguments of the function itself."""
     names = [p.name for p in parameters_of(function)]
     if options.args is not None:
         if options.at or options.shape:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from IPython.utils.capture import capture_output
-from symgrad_notebook.gradient import derivative_of
 
 import symgrad as sg
 from symgrad import Parameter, nn
-from symgrad.errors import ArgumentError
 from symgrad.exporters import FORMATS
 
 CELL = "def f(x, y):\n    return np.sin(x) * y + x[0]\n"
@@ -173,30 +171,6 @@ def test_steps_show_the_derivation(run, shell):
     markdown = next(o.data["text/markdown"] for o in shown.outputs if "text/markdown" in o.data)
     assert "The chain rule, from the output back" in markdown
     same(shell.user_ns["grad_f"](X, Y), sg.grad(f)(X, Y))
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        ({"jacobian": True, "hessian": True}, "jacobian or hessian, not both"),
-        ({"sparse": True}, "sparse is for jacobian and hessian"),
-        ({"jacobian": True, "order": 2}, "order is for gradients; jacobian is one derivative"),
-        ({"hessian": True, "takes_sens": True}, "sens is the cotangent of a gradient"),
-        ({"hessian": True, "by_list": True}, "hessian is taken by arguments"),
-        ({"order": 0}, "order is 0; give 1 to 8"),
-        ({"order": 2, "takes_sens": True}, "sens weighs the outputs of a first derivative"),
-        ({"wrt": "x", "position": "0"}, "they say the same"),
-        ({"wrt": "x", "get_all": True}, "get_all takes every argument"),
-        ({"weights": "z", "by_list": True}, "leave out weights, or leave out by_list"),
-        ({"weights": "q"}, "weights names 'q'; there is z, b to choose"),
-        ({"wrt": "q"}, "wrt names 'q'; there is x, z, b to choose"),
-        ({"wrt": "z", "jacobian": True}, "wrt names the parameter 'z'"),
-        ({"mode": "cross"}, "mode='cross' is unknown"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(flags, message):
-    with pytest.raises(ArgumentError, match=message):
-        derivative_of(Net(), **flags)
 
 
 @pytest.mark.parametrize(

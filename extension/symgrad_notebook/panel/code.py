@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import symgrad
+from symgrad.flags import FLAGS
 from symgrad.nn import Cell
 from symgrad.tensor import Parameter
 
@@ -60,6 +61,12 @@ class _Code:
         function = self._held() if self.flags.stopped else self.function
         for layer in layers(self.subject, self.flags):
             function = self._layer(layer, function)
+        for name, value in self.flags.others:
+            if FLAGS[name].derive is not None:
+                self.spelling.imports += (
+                    [line] if (line := "from symgrad.flags import FLAGS") not in self.spelling.imports else []
+                )
+                function = f"FLAGS[{name!r}].derive({function}, {value!r})"
         self.lines.append(f"{function}({', '.join(arguments)})")
         return "\n".join([*self.spelling.imports, *self.comments, *self.lines])
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any
 
 import ipywidgets
 
+from symgrad.flags import Flag
 from symgrad.tracing.provenance import SourceLine
 
 from ..structure import visible
-from . import words
-from .flags import CALLS, MODES, ORDERS, Flags, refusals
+from .flags import CALLS, MODES, ORDERS, Flags, meaning, others, refusals
 from .inputs import label_text
 from .subject import Subject
-from .words import MEANINGS
 
-_OPERATION = ("get_all", "get_by_list", "sens_param")
-_KEYWORDS = ("weights", "has_aux", "return_ids")
+_SWITCHES = [field.name for field in fields(Flags) if isinstance(field.default, bool)]
+_OPERATION = [name for name in _SWITCHES if meaning(name).call == "GradOperation"]
+_KEYWORDS = [name for name in _SWITCHES if name not in _OPERATION]
 _LONGEST_LINE = 40
 
 
@@ -30,15 +31,16 @@ class FlagControls:
         self._subject = subject
         self._changed = changed
         self._quiet = False
-        self.call: Any = ipywidgets.ToggleButtons(options=CALLS, tooltips=[words.CALLS[c] for c in CALLS])
-        self.order: Any = ipywidgets.ToggleButtons(options=ORDERS, tooltips=[MEANINGS["order"].long] * len(ORDERS))
-        self.mode: Any = ipywidgets.ToggleButtons(options=MODES, tooltips=[MEANINGS["mode"].long] * len(MODES))
-        self.boxes = {name: _box(name, MEANINGS[name].long) for name in (*_OPERATION, *_KEYWORDS)}
+        self.call: Any = ipywidgets.ToggleButtons(options=list(CALLS), tooltips=list(CALLS.values()))
+        self.order: Any = ipywidgets.ToggleButtons(options=ORDERS, tooltips=[meaning("order").help] * len(ORDERS))
+        self.mode: Any = ipywidgets.ToggleButtons(options=MODES, tooltips=[meaning("mode").help] * len(MODES))
+        self.boxes = {name: _box(name, meaning(name).help) for name in _SWITCHES}
         self.positions = [_box(name, f"differentiate by {name}") for name in subject.names]
-        self.trainable = [_box(p.name, MEANINGS["requires_grad"].long) for p in subject.parameters]
+        self.trainable = [_box(p.name, meaning("requires_grad").help) for p in subject.parameters]
         self.stopped = {
-            name: _box(_bound(name, line), MEANINGS["stop_gradient"].long) for name, line in subject.stoppable.items()
+            name: _box(_bound(name, line), meaning("stop_gradient").help) for name, line in subject.stoppable.items()
         }
+        self.others = {flag.name: _other(flag) for flag in others()}
         for box, fine in zip(self.positions, subject.differentiable, strict=True):
             box.disabled = not fine
             if not fine:
@@ -49,7 +51,7 @@ class FlagControls:
             self.boxes[name].observe(self._of_operation, names="value")
         for control in (*(self.boxes[name] for name in _KEYWORDS), *self.positions, self.mode):
             control.observe(self._of_grad, names="value")
-        for control in (self.order, *self.trainable, *self.stopped.values()):
+        for control in (self.order, *self.trainable, *self.stopped.values(), *self.others.values()):
             control.observe(self._set, names="value")
         self.box = self._layout()
         self._refuse()
@@ -65,6 +67,7 @@ class FlagControls:
             trainable=tuple(k for k, box in enumerate(self.trainable) if box.value),
             stopped=tuple(name for name, box in self.stopped.items() if box.value),
             order=self.order.value,
+            others=tuple((name, c.value) for name, c in self.others.items() if c.value not in (False, None)),
         )
 
     @flags.setter
@@ -78,6 +81,8 @@ class FlagControls:
                     box.value = k in chosen
             for name, box in self.stopped.items():
                 box.value = name in flags.stopped
+            for name, control in self.others.items():
+                control.value = dict(flags.others).get(name, False)
 
     @contextmanager
     def _together(self) -> Iterator[None]:
@@ -111,7 +116,7 @@ class FlagControls:
         reasons = refusals(self._subject, self.flags)
         for name, box in self.boxes.items():
             box.disabled = name in reasons
-            self._glosses[name].value = _gloss(reasons.get(name) or MEANINGS[name].short, name in reasons)
+            self._glosses[name].value = _gloss(reasons.get(name) or meaning(name).gloss, name in reasons)
         operation = self.call.value == "GradOperation"
         for group, used in ((self._operation, operation), (self._keywords, not operation)):
             (group.remove_class if used else group.add_class)("sg-unused")
@@ -132,6 +137,7 @@ class FlagControls:
         if self.stopped:
             parts.append(_row("stop_gradient", list(self.stopped.values())))
         columns = ipywidgets.HBox([self._operation, self._keywords]).add_class("sg-columns")
+        parts += [ipywidgets.HBox([control, _glossed(name)]) for name, control in self.others.items()]
         both = _group("with both", parts)
         return ipywidgets.VBox([self.call, columns, both]).add_class("sg-flags")
 
@@ -140,6 +146,19 @@ def _box(label: str, meaning: str) -> ipywidgets.Checkbox:
     box = ipywidgets.Checkbox(False, description=label_text(label), indent=False)
     box.tooltip = meaning
     return box
+
+
+def _other(flag: Flag) -> Any:
+    """The control of a flag from outside: a box to check, or buttons, the first of which is to do without."""
+    if flag.is_switch:
+        return _box(flag.name, flag.help)
+    made = ipywidgets.ToggleButtons(options=[("no " + flag.name, False), *((str(c), c) for c in flag.choices)])
+    made.tooltips = [flag.help] * len(made.options)
+    return made
+
+
+def _glossed(name: str) -> ipywidgets.HTML:
+    return ipywidgets.HTML(_gloss(meaning(name).gloss))
 
 
 def _bound(name: str, line: SourceLine) -> str:
@@ -158,7 +177,7 @@ def _gloss(text: str, refused: bool = False) -> str:
 def _row(name: str, controls: Sequence[Any]) -> ipywidgets.HBox:
     """The name of a flag that has several controls, these, and what it means."""
     title = ipywidgets.HTML(f"<span class='sg-flag'>{name}</span>")
-    return ipywidgets.HBox([title, *controls, ipywidgets.HTML(_gloss(MEANINGS[name].short))]).add_class("sg-several")
+    return ipywidgets.HBox([title, *controls, _glossed(name)]).add_class("sg-several")
 
 
 def _group(title: str, rows: Sequence[Any]) -> ipywidgets.VBox:

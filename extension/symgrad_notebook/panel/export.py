@@ -9,9 +9,9 @@ from typing import Any
 import ipywidgets
 
 from symgrad.exporters import FORMATS
+from symgrad.flags.shown import export_text
 
 from ..errors import one_line
-from ..exporting import export_text
 from .code_line import CodeLine
 
 

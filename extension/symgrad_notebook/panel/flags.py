@@ -8,12 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import symgrad
+from symgrad.flags import FLAGS
+from symgrad.flags.registry import Flag, derived_by
 from symgrad.tensor import Parameter, ParameterTuple
+from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 
 from .subject import Subject
 
-CALLS = ("GradOperation", "grad", "value_and_grad")
+#: the public calls that make a gradient, with what each of them is
+CALLS = {
+    "GradOperation": "MindSpore's operator: sg.GradOperation(get_all, get_by_list, sens_param)(f) is the gradient",
+    "grad": "sg.grad(f, grad_position, weights, has_aux) is the gradient, by positions and parameters",
+    "value_and_grad": "as grad, and the function's value with it: (value, gradient)",
+}
 MODES = ("reverse", "forward")
 ORDERS = (1, 2, 3)
 
@@ -24,7 +32,8 @@ class Flags:
 
     ``trainable`` are the parameters with requires_grad, by number: whichever call takes gradients by parameters
     takes them by these. ``stopped`` are the intermediates held constant. The order is how often the gradient is
-    taken, each time of the sum of the gradient before.
+    taken, each time of the sum of the gradient before. ``others`` are flags that none of these calls read, with their
+    values.
     """
 
     call: str = "grad"
@@ -39,6 +48,7 @@ class Flags:
     trainable: tuple[int, ...] = ()
     stopped: tuple[str, ...] = ()
     order: int = 1
+    others: tuple[tuple[str, Any], ...] = ()
 
     @property
     def takes_sens(self) -> bool:
@@ -114,7 +124,17 @@ def layers(subject: Subject, flags: Flags) -> list[Layer]:
     return [*[inner] * (flags.order - 1), Layer(flags.call, outer, positions, weights)]
 
 
-def derivative(subject: Subject, flags: Flags) -> GradientFunction:
+def others() -> list[Flag]:
+    """The flags of the panel that are no argument of the public calls."""
+    return [flag for flag in FLAGS.values() if flag.gloss and (flag.derive or flag.show)]
+
+
+def meaning(keyword: str) -> Flag:
+    """The flag that the public calls name so."""
+    return next(flag for flag in FLAGS.values() if flag.said == keyword)
+
+
+def derivative(subject: Subject, flags: Flags) -> DerivedFunction:
     """The derivative that the flags ask for, made by the calls that the code line spells.
 
     >>> half = derivative(Subject.of(lambda x, y: x * y, (2.0, 3.0)), Flags(grad_position=(0, 1)))
@@ -126,7 +146,7 @@ def derivative(subject: Subject, flags: Flags) -> GradientFunction:
         function = layer.apply(function)
         if function.takes_sens:
             function.__signature__ = _signature((*subject.names, "sens"))
-    return function
+    return derived_by(function, dict(flags.others))
 
 
 def asks_alike(left: Any, right: Any) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from symgrad.flags.registry import shown_by
 from symgrad.program.program import Program
 from symgrad.tracing.tree import flatten
-from symgrad.transforms.gradient import GradientFunction
+from symgrad.transforms.derived import DerivedFunction
 
 from ..structure import shape_tree, visible
 from .code import code_lines
@@ -48,6 +49,7 @@ class Outcome:
     notes: list[str]
     program: Program
     result: Any
+    shown: list[tuple[str, str]]
 
 
 class Study:
@@ -68,10 +70,10 @@ class Study:
         self.subject = subject
         self.namespace = namespace
         self.derived = derived
-        self._derivatives: dict[Flags, GradientFunction] = {}
+        self._derivatives: dict[Flags, DerivedFunction] = {}
         self._formulas: dict[Flags, tuple[Program, list[Formula]]] = {}
 
-    def derivative(self, flags: Flags) -> GradientFunction:
+    def derivative(self, flags: Flags) -> DerivedFunction:
         """The derivative of these flags, the same one each time."""
         if flags not in self._derivatives:
             while len(self._derivatives) >= _MOST_KEPT:
@@ -124,6 +126,7 @@ class Study:
             _notes(subject, before, known[1], result, caught),
             program,
             result,
+            [(name, visible(str(thing))) for name, thing in _shown(flags, derived, called, named)],
         )
 
 
@@ -148,6 +151,13 @@ def caption(subject: Subject, flags: Flags) -> str:
         again = "summed and differentiated again" + (", twice" if flags.order == 3 else "")
         text += f"; then the gradient f′ is {again}"
     return text
+
+
+def _shown(flags: Flags, derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What flags show besides, with their names."""
+    for name, value in flags.others:
+        for thing in shown_by(derived, args, kwargs, {name: value}):
+            yield name, thing
 
 
 def _values(names: Sequence[str], result: Any, shapes: Sequence[tuple | None]) -> list[Value]:

@@ -80,11 +80,15 @@ def result_html(outcome: Outcome) -> str:
         f"<td><pre>{_text(v.numbers)}</pre></td></tr>"
         for v in outcome.values
     )
+    shown = "".join(
+        f"<div class='sg-shown'><span class='sg-word'>{_text(name)}</span><pre>{_text(text)}</pre></div>"
+        for name, text in outcome.shown
+    )
     return (
         f"<div class='sg-tree'><span class='sg-word'>returns</span> <code>{_text(outcome.tree)}</code></div>"
         f"<div class='sg-note'>{_text(outcome.caption)} · {_count(outcome.operations, 'operation')}</div>"
         f"<table class='sg-values'><thead><tr><th scope='col'></th><th scope='col'>shape</th><th scope='col'>value</th>"
-        f"</tr></thead><tbody>{rows}</tbody></table>{notes_html(outcome.notes)}"
+        f"</tr></thead><tbody>{rows}</tbody></table>{notes_html(outcome.notes)}{shown}"
     )
 
 
@@ -99,6 +103,7 @@ def static_bundles(outcome: Outcome) -> list[dict[str, str]]:
     lines = [rf"{row.label} &= {row.latex} {_word_latex(row)}" for row in rows]
     latex = r"\begin{aligned} " + r" \\[1ex] ".join(lines) + r" \end{aligned}"
     values = "\n".join(f"{v.name} {v.shape}: {v.numbers}" for v in outcome.values)
+    values = "\n".join([values, *(text for _, text in outcome.shown)])
     code = f"<pre style='white-space:pre-wrap'>{_text(outcome.code)}</pre>"
     return [
         {"text/latex": rf"$\displaystyle {latex}$", "text/plain": visible(_text_rows(outcome))},

@@ -1,18 +1,21 @@
-"""The derivative that a ``%%grad`` cell makes, by names of arguments instead of positions."""
+"""The derivative that flags ask for, by names of arguments instead of positions."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.errors import ArgumentError
-from symgrad.nn import Cell
-from symgrad.tensor import Parameter
-from symgrad.transforms.derived import DerivedFunction
-from symgrad.transforms.gradient import GradientFunction
-from symgrad.transforms.jacobian import HessianFunction, JacobianFunction
-from symgrad.transforms.positions import checked_positions, checked_weights
+from ..errors import ArgumentError
+from ..named_dims import parameters_of
+from ..nn import Cell
+from ..tensor import Parameter
+from ..transforms.derived import DerivedFunction
+from ..transforms.gradient import GradientFunction
+from ..transforms.jacobian import HessianFunction, JacobianFunction
+from ..transforms.positions import checked_positions, checked_weights
+
+#: the kinds of derivatives, as the functions that make them are called
+KINDS = ("grad", "value_and_grad", "jacobian", "hessian")
 
 #: derivatives of the derivative that are worth reading
 _MOST_ORDERS = 8
@@ -26,9 +29,11 @@ def derivative_of(
     weights: str | None = None,
     get_all: bool = False,
     by_list: bool = False,
-    takes_sens: bool = False,
+    sens: Any = False,
     has_aux: bool = False,
+    return_ids: bool = False,
     order: int = 1,
+    kind: str = "grad",
     jacobian: bool = False,
     hessian: bool = False,
     sparse: bool = False,
@@ -37,31 +42,35 @@ def derivative_of(
 ) -> DerivedFunction:
     """The derivative of ``function`` by the arguments and parameters that ``wrt`` names, with commas.
 
-    ``position`` counts the arguments instead, from 0; ``weights`` names parameters of a Cell (``all`` of them);
-    ``get_all`` takes every argument, ``by_list`` every trainable parameter; without any of these it is taken by the
-    first argument. One argument gives a bare gradient, several a tuple; parameters a tuple of their own, as
-    ``symgrad.grad`` does. ``takes_sens``: the cotangent of the output is the last argument, or ``sens=``. ``order``
-    derives so often, each time of the summed output. ``jacobian`` and ``hessian`` give these, by arguments alone,
-    ``sparse`` as scipy.sparse. Raises ArgumentError for what does not go together.
+    ``position`` counts the arguments instead, from 0, as ``wrt`` may too; ``weights`` names parameters of a Cell
+    (``all``: the trainable ones); ``get_all`` takes every argument, ``by_list`` every trainable parameter; without any
+    of these it is taken by the first argument. One argument gives a bare gradient, several a tuple; parameters a tuple
+    of their own, as ``symgrad.grad`` does. ``sens``: the cotangent of the output is the last argument, or ``sens=``.
+    ``order`` derives so often, each time of the summed output. ``kind`` is one of ``KINDS``; ``jacobian`` and
+    ``hessian`` say the same, and are taken by arguments alone, ``sparse`` as scipy.sparse. Raises ArgumentError for
+    what does not go together.
 
     >>> derivative_of(lambda x, y: x * y, "y, x")(2.0, 3.0)
     (np.float64(2.0), np.float64(3.0))
     >>> derivative_of(lambda x: x**3, order=2)(2.0)
     np.float64(12.0)
     """
-    _check_together(jacobian, hessian, sparse, order, takes_sens, bool(weights) or by_list)
+    kind = _kind(kind, jacobian, hessian)
+    whole = kind in ("jacobian", "hessian")
+    _check_together(kind, whole, sparse, order, sens is not False, bool(weights) or by_list, return_ids)
     positions, chosen = _chosen(function, wrt, position, weights, get_all, by_list)
-    if jacobian or hessian:
+    if whole:
         if chosen:
             raise ArgumentError(
                 f"wrt names the parameter {chosen[0].name!r}; jacobian and hessian are taken by arguments: pass the "
                 "parameter's value as an argument."
             )
-        kind = JacobianFunction if jacobian else HessianFunction
+        made_by = JacobianFunction if kind == "jacobian" else HessianFunction
         by = positions[0] if len(positions) == 1 else positions
-        return kind(function, by, has_aux, mode, backend, sparse)
+        return made_by(function, by, has_aux, mode, backend, sparse)
     made: Any = function
-    for _ in range(order):
+    for k in range(order):
+        outermost = k == order - 1
         made = GradientFunction(
             made,
             checked_positions(positions or None),
@@ -69,32 +78,47 @@ def derivative_of(
             bare_inputs=len(positions) == 1 and not get_all,
             bare_weights=False,
             has_aux=has_aux,
-            takes_sens=takes_sens,
+            return_ids=return_ids and outermost,
+            with_value=kind == "value_and_grad" and outermost,
+            takes_sens=sens is not False,
             mode=mode,
             backend=backend,
         )
     return made
 
 
-def _check_together(jacobian: bool, hessian: bool, sparse: bool, order: int, takes_sens: bool, weights: bool) -> None:
-    """An ArgumentError for flags that contradict each other."""
-    if not 1 <= order <= _MOST_ORDERS:
-        raise ArgumentError(f"order is {order}; give 1 to {_MOST_ORDERS}.")
+def _kind(kind: str, jacobian: bool, hessian: bool) -> str:
+    """The one kind that is asked for."""
+    if kind not in KINDS:
+        raise ArgumentError(f"kind={kind!r} is unknown; choose one of {', '.join(KINDS)}.")
     if jacobian and hessian:
         raise ArgumentError("give jacobian or hessian, not both.")
-    whole = "jacobian" if jacobian else "hessian"
-    if sparse and not (jacobian or hessian):
-        raise ArgumentError("sparse is for jacobian and hessian; a gradient has the shape of what it is taken by.")
-    if not (jacobian or hessian):
+    named = "jacobian" if jacobian else "hessian" if hessian else kind
+    if kind not in ("grad", named):
+        raise ArgumentError(f"give {named} or kind={kind}, not both.")
+    return named
+
+
+def _check_together(
+    kind: str, whole: bool, sparse: bool, order: int, takes_sens: bool, weights: bool, return_ids: bool
+) -> None:
+    """An ArgumentError for flags that contradict each other; ``whole``: the kind is no gradient."""
+    if not 1 <= order <= _MOST_ORDERS:
+        raise ArgumentError(f"order is {order}; give 1 to {_MOST_ORDERS}.")
+    if not whole:
+        if sparse:
+            raise ArgumentError("sparse is for jacobian and hessian; a gradient has the shape of what it is taken by.")
         if order > 1 and takes_sens:
             raise ArgumentError("sens weighs the outputs of a first derivative; leave it out with order above 1.")
         return
     if order > 1:
-        raise ArgumentError(f"order is for gradients; {whole} is one derivative. Leave one of them out.")
+        raise ArgumentError(f"order is for gradients; {kind} is one derivative. Leave one of them out.")
     if takes_sens:
-        raise ArgumentError(f"sens is the cotangent of a gradient; {whole} takes all of them. Leave one of them out.")
+        raise ArgumentError(f"sens is the cotangent of a gradient; {kind} takes all of them. Leave one of them out.")
+    if return_ids:
+        raise ArgumentError(f"return_ids is for gradients; the blocks of {kind} are in their order. Leave it out.")
     if weights:
-        raise ArgumentError(f"{whole} is taken by arguments; pass the parameters' values as arguments.")
+        raise ArgumentError(f"{kind} is taken by arguments; pass the parameters' values as arguments.")
 
 
 def argument_names(function: Callable) -> list[str]:
@@ -103,14 +127,7 @@ def argument_names(function: Callable) -> list[str]:
     >>> argument_names(lambda x, y=1, *, k=2: x)
     ['x', 'y']
     """
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in parameters(function) if p.kind in kinds]
-
-
-def parameters(function: Callable) -> list[inspect.Parameter]:
-    """What the signature of a function, or of a Cell's construct, says."""
-    target = function.construct if isinstance(function, Cell) else function
-    return list(inspect.signature(target).parameters.values())
+    return [p.name for p in parameters_of(function) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
 def _chosen(
@@ -133,7 +150,7 @@ def _chosen(
         positions, named = _named(function, wrt)
         chosen = (*chosen, *(p for p in named if not any(p is c for c in chosen)))
     elif position is not None or not chosen:
-        positions = _counted(function, position or "0")
+        positions = _counted(function, position)
     return positions, chosen
 
 
@@ -146,6 +163,8 @@ def _named(function: Callable, wrt: str) -> tuple[tuple[int, ...], tuple[Paramet
             positions.append(names.index(name))
         elif name in weights:
             chosen.append(weights[name])
+        elif name.isdecimal() and names:
+            positions += _counted(function, name)
         else:
             raise ArgumentError(f"wrt names {name!r}; there is {', '.join([*names, *weights]) or 'nothing'} to choose.")
     return tuple(positions), tuple(chosen)
@@ -153,29 +172,32 @@ def _named(function: Callable, wrt: str) -> tuple[tuple[int, ...], tuple[Paramet
 
 def _weights(function: Callable, text: str) -> tuple[Parameter, ...]:
     known = _trainable(function)
-    if not known:
+    every = {p.name: p for p in function.get_parameters()} if isinstance(function, Cell) else {}
+    wants_all = text.strip() == "all"
+    if not (known if wants_all else every):
         raise ArgumentError(
             "weights are the trainable parameters of a Cell, and there are none; use wrt for arguments."
         )
-    if text.strip() == "all":
+    if wants_all:
         return tuple(known.values())
     parts = _parts(text, "weights")
-    unknown = [part for part in parts if part not in known]
+    unknown = [part for part in parts if part not in every]
     if unknown:
         raise ArgumentError(f"weights names {unknown[0]!r}; there is {', '.join(known)} to choose.")
-    return tuple([known[part] for part in parts])
+    return tuple([every[part] for part in parts])
 
 
 def _trainable(function: Callable) -> dict[str, Parameter]:
     return {p.name: p for p in function.trainable_params()} if isinstance(function, Cell) else {}
 
 
-def _counted(function: Callable, position: str) -> tuple[int, ...]:
+def _counted(function: Callable, position: str | None) -> tuple[int, ...]:
     names = argument_names(function)
-    if not names:
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters_of(function))
+    if not names and not (takes_any and position):
         raise ArgumentError("the function has no named argument to differentiate by; write `def f(x): …`.")
-    parts = _parts(position, "position")
-    if not all(part.isdecimal() and int(part) < len(names) for part in parts):
+    parts = _parts(position or "0", "position")
+    if not all(part.isdecimal() and (takes_any or int(part) < len(names)) for part in parts):
         raise ArgumentError(f"position is {position!r}; count the {len(names)} arguments from 0, with commas.")
     return tuple(map(int, parts))
 

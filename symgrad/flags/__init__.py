@@ -1,0 +1,11 @@
+"""Flags: what a derivative can be asked for, in a notebook, in the panel and on the command line alike."""
+
+from __future__ import annotations
+
+from . import shown, taken
+from .registry import FLAGS, Flag, register, unregister
+
+__all__ = ["FLAGS", "Flag", "register", "unregister"]
+
+for _flag in (*taken.FLAGS, *shown.FLAGS):
+    register(_flag)
