@@ -1,18 +1,22 @@
-"""Where boxes stand and how arrows run: Graphviz where it is installed, else layers."""
+"""Where boxes stand and how arrows run: each side by Graphviz where it is installed, else in layers; side by side.
+
+All is in pixels, y downwards.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from .beside import beside
 from .diagram import Box, Diagram, warned
 from .layers import layered
-from .placed import Layout, Point, Rectangle
 from .spelling import short
+
+Point = tuple[float, float]
+Sizes = Mapping[str, tuple[float, float]]
 
 #: width of a character over the height of the font, in the monospaced fonts that browsers have
 CHARACTER = 0.602
@@ -22,7 +26,59 @@ FONT, SMALL, LINE, SMALL_LINE, MARGIN = 13, 11, 17, 15, 12
 PATIENCE = 6.0
 #: boxes from which their shapes and ranges are left to tooltips
 _DENSE = 48
-_LABEL_SIZE, _LONGEST_HEADING = 13, 40
+_LONGEST_HEADING = 40
+#: around what stands on a side, and for its heading
+_AROUND, _HEADING = 16.0, 36.0
+#: between two sides, with room for each arrow, and how much lower each begins at least than the one before
+_GAP, _WIDER, _WIDEST, _STEP = 14.0, 3.0, 70.0, 30.0
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A box from its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> Point:
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    def moved(self, x: float, y: float) -> Rectangle:
+        """The same box elsewhere."""
+        return Rectangle(self.x + x, self.y + y, self.width, self.height)
+
+
+@dataclass
+class Layout:
+    """``boxes`` by key, ``arrows`` by the keys of both ends as points of Bezier curves, ``sides`` and ``loops`` around
+    boxes; a loop may have a part on each side."""
+
+    boxes: dict[str, Rectangle] = field(default_factory=dict)
+    arrows: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
+    sides: dict[int, Rectangle] = field(default_factory=dict)
+    loops: dict[tuple[int, int], Rectangle] = field(default_factory=dict)
+
+    @property
+    def width(self) -> float:
+        return max(r.right for r in self._places())
+
+    @property
+    def height(self) -> float:
+        return max(r.bottom for r in self._places())
+
+    def _places(self) -> list[Rectangle]:
+        return [*self.boxes.values(), *self.sides.values(), *self.loops.values()]
 
 
 def heading_of(diagram: Diagram, side: int) -> str:
@@ -53,47 +109,53 @@ def size_of(box: Box, dense: bool) -> tuple[float, float]:
 def layout_of(diagram: Diagram, by_layers: bool = False) -> Layout | None:
     """The layout by Graphviz, or ``by_layers`` where it is not installed; None where Graphviz takes too long."""
     engine = None if by_layers else shutil.which("dot")
-    sizes = {b.key: size_of(b, is_dense(diagram)) for b in diagram.boxes}
-    if engine is None:
-        return _by_layers(diagram, sizes)
-    try:
-        made = subprocess.run(
-            [engine, "-Tjson0"], input=_graph(diagram, sizes), capture_output=True, text=True, timeout=PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return beside(diagram, _read(json.loads(made.stdout))) if made.returncode == 0 else _by_layers(diagram, sizes)
+    dense = is_dense(diagram)
+    sizes = {side: {b.key: size_of(b, dense) for b in diagram.boxes if b.side == side} for side in diagram.sides}
+    parts: list[Layout] = []
+    if engine is not None:
+        graphs = [_graph(diagram, side, sizes[side]) for side in diagram.sides]
+        try:
+            made = subprocess.run(
+                [engine, "-Tjson0"], input="\n".join(graphs), capture_output=True, text=True, timeout=PATIENCE
+            )
+        except subprocess.TimeoutExpired:
+            return None
+        if made.returncode == 0:
+            parts = [_read(graph, side) for graph, side in zip(_documents(made.stdout), diagram.sides, strict=True)]
+    return _beside(diagram, parts or [_by_layers(diagram, sizes[side]) for side in diagram.sides])
 
 
-def _graph(diagram: Diagram, sizes: dict[str, tuple[float, float]]) -> str:
-    """The boxes by key and size alone, so that nothing that users write reaches Graphviz."""
-    lines = [
-        "digraph {",
-        f"graph [newrank=true, nodesep=0.25, ranksep=0.4, margin=0, fontsize={_LABEL_SIZE}, fontname=monospace];",
-        "node [shape=box, fixedsize=true];",
-    ]
-    for side in diagram.sides:
-        heading = "x" * len(heading_of(diagram, side))
-        lines.append(f'subgraph cluster_side_{side} {{ margin=16; labeljust=l; label="{heading}";')
-        by_loop: dict[int, list[Box]] = {}
-        for box in diagram.boxes:
-            if box.side == side:
-                by_loop.setdefault(box.loop if diagram.loops_boxed else 0, []).append(box)
-        for loop, boxes in by_loop.items():
-            lines += [f'subgraph cluster_loop_{side}_{loop} {{ margin=10; label="loop {loop}";'] if loop else []
-            for box in boxes:
-                width, height = sizes[box.key]
-                lines.append(f"{box.key} [width={width / 72:.4f}, height={height / 72:.4f}];")
-            lines += ["}"] if loop else []
-        lines.append("}")
-    lines += [f"{e.source} -> {e.target};" for e in diagram.edges]
+def _graph(diagram: Diagram, side: int, sizes: Sizes) -> str:
+    """The boxes of a side by key and size alone, so that nothing that users write reaches Graphviz."""
+    lines = ["digraph {", "graph [nodesep=0.25, ranksep=0.4, margin=0, fontname=monospace];"]
+    lines.append("node [shape=box, fixedsize=true];")
+    by_loop: dict[int, list[Box]] = {}
+    for box in diagram.boxes:
+        if box.side == side:
+            by_loop.setdefault(box.loop if diagram.loops_boxed else 0, []).append(box)
+    for loop, boxes in by_loop.items():
+        lines += [f'subgraph cluster_{loop} {{ margin=10; label="loop {loop}";'] if loop else []
+        for box in boxes:
+            width, height = sizes[box.key]
+            lines.append(f"{box.key} [width={width / 72:.4f}, height={height / 72:.4f}];")
+        lines += ["}"] if loop else []
+    lines += [f"{e.source} -> {e.target};" for e in diagram.edges if e.source in sizes and e.target in sizes]
     return "\n".join([*lines, "}"])
 
 
-def _read(graph: dict) -> Layout:
-    """Graphviz's JSON, whose y grows upwards."""
-    _, _, width, height = map(float, graph["bb"].split(","))
-    layout = Layout(width, height)
+def _documents(text: str) -> Iterator[dict]:
+    """The JSON documents that stand one after another."""
+    decoder, text = json.JSONDecoder(), text.strip()
+    while text:
+        document, end = decoder.raw_decode(text)
+        yield document
+        text = text[end:].lstrip()
+
+
+def _read(graph: dict, side: int) -> Layout:
+    """Graphviz's JSON of a side, whose y grows upwards."""
+    layout = Layout()
+    height = float(graph["bb"].split(",")[3])
     objects = graph.get("objects", [])
     for thing in objects:
         if "pos" in thing:
@@ -102,67 +164,55 @@ def _read(graph: dict) -> Layout:
             layout.boxes[thing["name"]] = Rectangle(x - w / 2, height - y - h / 2, w, h)
         else:
             left, low, right, high = map(float, thing["bb"].split(","))
-            around = Rectangle(left, height - high, right - left, high - low)
-            _, kind, *numbers = thing["name"].split("_")
-            if kind == "side":
-                layout.sides[int(numbers[0])] = around
-            else:
-                layout.loops[int(numbers[0]), int(numbers[1])] = around
+            loop = int(thing["name"].removeprefix("cluster_"))
+            layout.loops[side, loop] = Rectangle(left, height - high, right - left, high - low)
     for edge in graph.get("edges", []):
         ends = objects[edge["tail"]]["name"], objects[edge["head"]]["name"]
-        layout.arrows[ends] = [(x, height - y) for x, y in _curve(edge["pos"])]
-    return _function_first(layout)
-
-
-def _function_first(layout: Layout) -> Layout:
-    """The layout, or its mirror image where the function would stand to the right of its derivative."""
-    middles = [layout.sides[side].middle[0] for side in sorted(layout.sides)]
-    if len(middles) < 2 or middles[0] <= sum(middles[1:]) / len(middles[1:]):
-        return layout
-
-    def mirrored(place: Rectangle) -> Rectangle:
-        return replace(place, x=layout.width - place.x - place.width)
-
-    return replace(
-        layout,
-        boxes={key: mirrored(r) for key, r in layout.boxes.items()},
-        sides={key: mirrored(r) for key, r in layout.sides.items()},
-        loops={key: mirrored(r) for key, r in layout.loops.items()},
-        arrows={ends: [(layout.width - x, y) for x, y in points] for ends, points in layout.arrows.items()},
-    )
-
-
-def _curve(text: str) -> list[Point]:
-    """A spline of Graphviz: control points, and at the end the tip of the arrow."""
-    points = list(_points(text))
-    tip = [p for head, p in points if head == "e"]
-    return [p for head, p in points if not head] + tip
-
-
-def _points(text: str) -> Iterator[tuple[str, Point]]:
-    for part in text.split():
-        *head, x, y = part.split(",")
-        yield "".join(head), (float(x), float(y))
-
-
-def _by_layers(diagram: Diagram, sizes: dict[str, tuple[float, float]]) -> Layout:
-    """The sides next to one another, each in layers; loops are told by numbers alone."""
-    corners, around = layered(
-        {b.key: b.side for b in diagram.boxes}, sizes, [(e.source, e.target) for e in diagram.edges]
-    )
-    boxes = {k: Rectangle(*corners[k], *sizes[k]) for k in corners}
-    sides = {side: Rectangle(*place) for side, place in around.items()}
-    width = max(r.x + r.width for r in sides.values())
-    layout = Layout(width, max(r.y + r.height for r in sides.values()), boxes, sides=sides, engine="layers")
-    for e in diagram.edges:
-        a, b = boxes[e.source], boxes[e.target]
-        start, end = (a.middle[0], a.y + a.height), (b.middle[0], b.y)
-        bend = max((end[1] - start[1]) / 2, 20.0)
-        layout.arrows[e.source, e.target] = [
-            start,
-            (start[0], start[1] + bend),
-            (end[0], end[1] - bend),
-            (end[0], end[1] - 6),
-            end,
-        ]
+        points = [part.split(",") for part in edge["pos"].split()]
+        points.sort(key=lambda p: p[0] == "e")  # the tip of the arrow, which comes first, is drawn last
+        layout.arrows[ends] = [(float(x), height - float(y)) for *_, x, y in points]
     return layout
+
+
+def _by_layers(diagram: Diagram, sizes: Sizes) -> Layout:
+    """The boxes of a side in layers; loops are told by numbers alone."""
+    ends = [(e.source, e.target) for e in diagram.edges if e.source in sizes and e.target in sizes]
+    boxes = {key: Rectangle(*corner, *sizes[key]) for key, corner in layered(sizes, ends).items()}
+    layout = Layout(boxes)
+    for a, b in ends:
+        (x, _), (right, _) = boxes[a].middle, boxes[b].middle
+        y, low = boxes[a].bottom, boxes[b].y
+        bend = max((low - y) / 2, 20.0)
+        layout.arrows[a, b] = [(x, y), (x, y + bend), (right, low - bend), (right, low - 6), (right, low)]
+    return layout
+
+
+def _beside(diagram: Diagram, parts: list[Layout]) -> Layout:
+    """The sides in one layout, each to the right of those before it and no higher than the first box that it reads."""
+    made = Layout()
+    gap = _GAP + min(_WIDER * sum(e.crosses for e in diagram.edges), _WIDEST)
+    for side, part in zip(diagram.sides, parts, strict=True):
+        left = top = 0.0
+        if made.sides:
+            read = [made.boxes[e.source].y for e in diagram.edges if e.target in part.boxes and e.source in made.boxes]
+            left = made.width + gap
+            top = max(min(read, default=0.0) - _HEADING, max(r.y for r in made.sides.values()) + _STEP)
+        x, y = left + _AROUND, top + _HEADING
+        made.boxes |= {key: place.moved(x, y) for key, place in part.boxes.items()}
+        made.loops |= {key: place.moved(x, y) for key, place in part.loops.items()}
+        made.arrows |= {ends: [(a + x, b + y) for a, b in points] for ends, points in part.arrows.items()}
+        heading = len(heading_of(diagram, side)) * FONT * CHARACTER
+        made.sides[side] = Rectangle(
+            left, top, max(part.width, heading) + 2 * _AROUND, part.height + _HEADING + _AROUND
+        )
+    for e in diagram.edges:
+        if (e.source, e.target) not in made.arrows:
+            made.arrows[e.source, e.target] = _across(made.boxes[e.source], made.boxes[e.target])
+    return made
+
+
+def _across(a: Rectangle, b: Rectangle) -> list[Point]:
+    """From the right of one box to the left of another."""
+    start, end = (a.right, a.middle[1]), (b.x, b.middle[1])
+    bend = max((end[0] - start[0]) / 2, 30.0)
+    return [start, (start[0] + bend, start[1]), (end[0] - bend, end[1]), (end[0] - 0.5, end[1]), end]

@@ -11,9 +11,8 @@ import html
 from collections.abc import Iterator
 
 from .diagram import Box, Diagram, Edge
-from .layout import CHARACTER, FONT, LINE, MARGIN, SMALL, SMALL_LINE, heading_of, is_dense, rows_of
+from .layout import CHARACTER, FONT, LINE, MARGIN, SMALL, SMALL_LINE, Layout, Rectangle, heading_of, is_dense, rows_of
 from .palette import INK, LINES, MUTED, PAPER, SIDES, WARNING, dark_rules
-from .placed import Layout, Rectangle
 
 _PAD = 16
 #: width that front ends have room for, and how far a wider picture is made smaller for it
@@ -31,6 +30,7 @@ def drawn(diagram: Diagram, layout: Layout, name: str) -> str:
     foot = 24 * len(legend) + 10
     height = layout.height + head + foot + 2 * _PAD
     scale = 1.0 if width <= _COMFORTABLE else max(_COMFORTABLE / width, _SMALLEST)
+    tagged = diagram.loops_boxed and not layout.loops  # loops that have no box of their own
     crossing = {(e.source, e.target): e for e in diagram.edges}
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" class="sg-dag" role="group" '
@@ -52,7 +52,7 @@ def drawn(diagram: Diagram, layout: Layout, name: str) -> str:
         *(_arrow(crossing[ends], points, name) for ends, points in layout.arrows.items() if not crossing[ends].crosses),
         *(_arrow(crossing[ends], points, name) for ends, points in layout.arrows.items() if crossing[ends].crosses),
         *(_heading(diagram, side, place) for side, place in layout.sides.items()),
-        *(_box(box, layout.boxes[box.key], name, layout.engine, is_dense(diagram)) for box in diagram.boxes),
+        *(_box(box, layout.boxes[box.key], name, tagged, is_dense(diagram)) for box in diagram.boxes),
         "</g>",
         f'<g transform="translate({_PAD},{_PAD + head + layout.height + 14:.0f})">',
         *(f'<g transform="translate(0,{24 * k})">{row}</g>' for k, (_, row) in enumerate(legend)),
@@ -117,7 +117,7 @@ def _arrow(edge: Edge, points: list[tuple[float, float]], name: str) -> str:
     )
 
 
-def _box(box: Box, place: Rectangle, name: str, engine: str, dense: bool) -> str:
+def _box(box: Box, place: Rectangle, name: str, tagged: bool, dense: bool) -> str:
     number = min(box.side, len(SIDES) - 1)
     colour = SIDES[number][1]
     shape = _shape(box, place, colour, number)
@@ -134,7 +134,7 @@ def _box(box: Box, place: Rectangle, name: str, engine: str, dense: bool) -> str
             f'<text class="{css}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="{size}" fill="{fill}"'
             f"{weight}>{escaped(text)}</text>"
         )
-    if engine != "dot" and box.loop:
+    if tagged and box.loop:
         texts.append(
             f'<text class="sg-muted" x="{place.x + place.width - 3:.1f}" y="{place.y - 3:.1f}" text-anchor="end" '
             f'font-size="9" fill="{MUTED}">loop {box.loop}</text>'
