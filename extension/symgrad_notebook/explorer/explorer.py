@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.errors import MissingPart
 from symgrad.signature import called_name
 from symgrad.tracing.tree import tree_map
+from symgrad.transforms.derived import notebook_room
 from symgrad.transforms.jacobian import JacobianFunction
 
 from ..errors import one_line
@@ -61,14 +62,7 @@ class Explorer:
     def widget(self) -> Any:
         """The widget alone, made at the first use; it shows the same explorer wherever it is displayed."""
         if self._widget is None:
-            try:
-                from .widget import ExplorerWidget
-            except ImportError as error:
-                raise MissingPart(
-                    f"the explorer needs anywidget ({error}): pip install 'symgrad[notebook]'. Its picture, "
-                    ".static(), does not."
-                ) from None
-            self._widget = ExplorerWidget(self)
+            self._widget = notebook_room("explorer.widget").ExplorerWidget(self)
         return self._widget
 
     def _ipython_display_(self) -> None:

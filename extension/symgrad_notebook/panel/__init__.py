@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symgrad.errors import MissingPart
-from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.derived import DerivedFunction, notebook_room
+
+from .opening import opening
 
 if TYPE_CHECKING:
     from .widget import Panel
@@ -22,15 +23,8 @@ def panel(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Pane
     >>> print(shown.outcome.tree)
     (∂f/∂x: (), ∂f/∂y: ())
     """
-    try:
-        from .widget import Panel
-    except ModuleNotFoundError as error:
-        if error.name not in ("ipywidgets", "anywidget", "traitlets"):
-            raise
-        raise MissingPart(f"the panel needs {error.name}: pip install 'symgrad[notebook]'") from None
-    from .opening import opening
-
-    return Panel(opening(derived, args, kwargs), _namespace(), derived)
+    room = notebook_room("panel.widget")  # which imports ipywidgets
+    return room.Panel(opening(derived, args, kwargs), _namespace(), derived)
 
 
 def _namespace() -> dict[str, Any] | None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from symgrad.errors import ArgumentError, MissingPart
+from symgrad.errors import ArgumentError
+from symgrad.transforms.derived import notebook_room
 
 from .diagram import Diagram
 from .folding import FOLDS, folded
@@ -76,13 +77,7 @@ class Picture:
 
     def explore(self) -> Any:
         """A widget with the picture, in which a click on a box shows its formula, value and source line."""
-        try:
-            from .explorer import PictureExplorer
-        except ImportError as error:
-            raise MissingPart(
-                f"explore() needs anywidget ({error}): pip install 'symgrad[notebook]'. The picture itself does not."
-            ) from None
-        return PictureExplorer(self)
+        return notebook_room("picture.widget").PictureWidget(self)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the picture; the ending says in which form: ``.svg``, ``.dot``, ``.mmd`` or ``.txt``."""

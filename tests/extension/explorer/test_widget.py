@@ -52,7 +52,8 @@ def test_in_a_terminal_the_picture_is_words(run):
 @pytest.fixture
 def _no_anywidget(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    monkeypatch.delitem(sys.modules, "symgrad_notebook.explorer.widget", raising=False)
+    for name in ("widgets", "explorer.widget"):
+        monkeypatch.delitem(sys.modules, f"symgrad_notebook.{name}", raising=False)
 
 
 @pytest.mark.usefixtures("_no_anywidget")

@@ -79,10 +79,10 @@ def test_of_a_group(shown):
 
 
 def test_the_widget_answers(shown):
-    explorer = pytest.importorskip("symgrad_notebook.picture.explorer")
-    widget = explorer.PictureExplorer(shown)
+    room = pytest.importorskip("symgrad_notebook.picture.widget")
+    widget = room.PictureWidget(shown)
     sent = []
-    widget.send = sent.append
+    widget.send = lambda content, buffers: sent.append(content)
     key = shown.diagram.boxes[3].key
     for message in ({"kind": "ready"}, {"kind": "box", "key": key}, {"kind": "fold", "by": "line"}):
         widget._received(widget, message, [])

@@ -234,7 +234,8 @@ def test_vmap_and_sparse():
 def test_without_anywidget(monkeypatch):
     shown = picture(symgrad.grad(loss), (W, X, Y), {})
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    monkeypatch.delitem(sys.modules, "symgrad_notebook.picture.explorer", raising=False)
+    for name in ("widgets", "picture.widget"):
+        monkeypatch.delitem(sys.modules, f"symgrad_notebook.{name}", raising=False)
     with pytest.raises(MissingPart, match=r"pip install 'symgrad\[notebook\]'"):
         shown.explore()
 

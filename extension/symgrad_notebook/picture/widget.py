@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from symgrad.errors import SymgradError
-
+from ..errors import one_line
+from ..widgets import Answer, AskingWidget
 from .details import details
 from .folding import FOLDS
 
@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 _HERE = pathlib.Path(__file__).parent
 
 
-class PictureExplorer(anywidget.AnyWidget):
+class PictureWidget(AskingWidget):
     """Shows a Picture whose boxes answer; what it shows comes as messages, so nothing is saved with the notebook."""
 
     _esm = _HERE / "picture.js"
     _css = _HERE / "picture.css"
 
     def __init__(self, picture: Picture) -> None:
-        super().__init__()
+        super().__init__(picture.diagram.title)
         self._picture = picture
-        self.on_msg(self._received)
 
     def _ipython_display_(self) -> None:
         """The picture as it stays when the widget is gone, folded away, and then the widget."""
@@ -38,14 +37,14 @@ class PictureExplorer(anywidget.AnyWidget):
             bundle, metadata = self._repr_mimebundle_() or ({}, {})
             display(bundle, metadata=metadata, raw=True)
 
-    def _received(self, _: Any, message: Any, buffers: Any) -> None:
+    def answers(self, message: dict[str, Any]) -> Iterator[Answer]:
+        """What one message of the front end is answered with."""
         try:
-            self.send(self._answer(message))
-        except (SymgradError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            self.send({"kind": "error", "text": f"{type(error).__name__}: {error}"})
+            yield self._answer(message), []
+        except Exception as error:
+            yield {"kind": "error", "text": one_line(error)}, []
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """What one message of the front end is answered with."""
         if message.get("kind") == "box":
             key = str(message.get("key"))
             return {"kind": "details", "key": key, "rows": details(self._picture.shown, key)}
@@ -53,9 +52,5 @@ class PictureExplorer(anywidget.AnyWidget):
             self._picture = self._picture.by(str(message.get("by")))
         shown = self._picture.shown
         folds = [fold for fold in FOLDS if fold != "line" or shown.subject.line]
-        return {
-            "kind": "picture",
-            "svg": self._picture.drawn(f"{self._picture.name}-w"),
-            "by": shown.by,
-            "folds": folds,
-        }
+        svg = self._picture.drawn(f"{self._picture.name}-w")
+        return {"kind": "picture", "svg": svg, "by": shown.by, "folds": folds}
