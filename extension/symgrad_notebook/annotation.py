@@ -19,7 +19,7 @@ from symgrad.program.node import Node
 from symgrad.tracing.local_names import code_of
 from symgrad.transforms.derived import DerivedFunction
 
-from .structure import visible
+from .structure import escaped, visible
 
 #: lines of kernel source that one line of the user's opens to
 _MOST_KERNEL_LINES = 40
@@ -95,8 +95,8 @@ class Annotation:
             for c in self.lines
         )
         return (
-            f"<table><thead><tr>{head}<th style='text-align:left'>{_escaped(self.name)}</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table><small>{_escaped(self._total())}. Darker lines do more scalar operations; "
+            f"<table><thead><tr>{head}<th style='text-align:left'>{escaped(self.name)}</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table><small>{escaped(self._total())}. Darker lines do more scalar operations; "
             "click a line for the kernel that it became.</small>"
         )
 
@@ -190,19 +190,15 @@ def _swell(cost: LineCost) -> str:
 def _source(cost: LineCost, share: float) -> str:
     """The source of a line, which opens to its kernel lines, on a ground that says how much it does."""
     ground = f"background:rgba(230,159,0,{0.45 * share:.2f})" if share else ""
-    text = f"<code style='white-space:pre; background:none'>{_escaped(cost.text) or ' '}</code>"
+    text = f"<code style='white-space:pre; background:none'>{escaped(cost.text) or ' '}</code>"
     style = f"text-align:left; {ground}"
     if not cost.kernel:
         return f"<td style='{style}'>{text}</td>"
     shown = cost.kernel[:_MOST_KERNEL_LINES]
     left_out = len(cost.kernel) - len(shown)
     more = [f"… {left_out} more lines"] if left_out else []
-    kernel = _escaped("\n".join([*shown, *more]))
+    kernel = escaped("\n".join([*shown, *more]))
     return (
         f"<td style='{style}'><details><summary>{text}</summary>"
         f"<pre style='margin:0 0 0 2em; background:none'>{kernel}</pre></details></td>"
     )
-
-
-def _escaped(text: str) -> str:
-    return html.escape(visible(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
 
-from .structure import result_names, shape_tree, signature, visible
+from .structure import caption, escaped, result_names, shape_tree, signature, visible
 
 
 def show(
@@ -76,7 +75,7 @@ def bundles(
         for who, (_, e, names) in zip(called, named, strict=True)
     ]
     foot = [
-        _caption(derived, entry.value.array_shapes, takes_sens),
+        caption(derived, entry.value.array_shapes),
         "the function branches on values: the formulas hold while it goes the way of these" if entry.taken else "",
         "vec reads a matrix row by row" if any(map(_has_vec, shown)) else "",
         *_way(derived, entry),
@@ -95,32 +94,6 @@ def own_arguments(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any])
 
 def _has_vec(shown: Formulas) -> bool:
     return shown.kind == "matrix" and any(e.op == "vec" for form in shown.forms for e in form.expression.walk())
-
-
-def _caption(derived: DerivedFunction, shapes: Sequence[tuple], takes_sens: bool) -> str:
-    """Which number the derivative is taken of, where that is not the output itself."""
-    if takes_sens:
-        return "∂⟨sens, out⟩: the outputs weighed by sens, and summed"
-    order = _order(derived)
-    if getattr(derived, "has_aux", False):
-        return "∂out₀: of the first output alone, the others come along"
-    of_sum = len(shapes) != 1 or bool(shapes[0])
-    if isinstance(derived, GradientFunction):
-        if order > 1:
-            return f"derived {order} times, each time of the sum of all outputs"
-        return "∂(Σ out): the gradient of the sum of all outputs" if of_sum else ""
-    if derived.verb == "hessian" and of_sum:
-        return "∂²(Σ out): the Hessian of the sum of all outputs"
-    return ""
-
-
-def _order(derived: DerivedFunction) -> int:
-    order = 0
-    fn: Any = derived
-    while isinstance(fn, DerivedFunction):
-        order += 1
-        fn = fn.fn
-    return order
 
 
 def _way(derived: DerivedFunction, entry: Entry) -> list[str]:
@@ -153,17 +126,13 @@ def _table(lines: Sequence[tuple[str, str, int]], foot: Sequence[str]) -> dict[s
     left = "style='text-align:left'"
     head = "".join(f"<th {left}>{title}</th>" for title in ("", "result", "operations"))
     body = "".join(
-        f"<tr><td {left}><code>{_escaped(who)}</code></td><td {left}><code>{_escaped(shape)}</code></td>"
+        f"<tr><td {left}><code>{escaped(who)}</code></td><td {left}><code>{escaped(shape)}</code></td>"
         f"<td {left}>{count}</td></tr>"
         for who, shape, count in lines
     )
-    small = f"<small>{_escaped(' · '.join(foot))}</small>"
+    small = f"<small>{escaped(' · '.join(foot))}</small>"
     plain = [f"{who} → {shape}, operations: {count}" for who, shape, count in lines]
     return {
         "text/html": f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{small}",
         "text/plain": visible("\n".join([*plain, *foot])),
     }
-
-
-def _escaped(text: str) -> str:
-    return html.escape(visible(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from symgrad.entry import Result
 from symgrad.named_dims import argument_names
-from symgrad.tracing.tree import flatten, unflatten
+from symgrad.tracing.tree import LEAF, flatten, unflatten
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
@@ -46,48 +47,78 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
+def escaped(text: str) -> str:
+    """``visible`` text for HTML."""
+    return html.escape(visible(text))
+
+
 def result_names(derived: DerivedFunction, result: Result, args: tuple) -> list[str]:
     """What each array of a result of ``derived`` is called: ``∂f/∂x`` for gradients, ``f`` for values, else ``out``."""
-    partials = []
-    count = len(result.array_shapes)
-    if isinstance(derived, GradientFunction):
-        names = argument_names(derived.fn, len(args))
-        positions = derived.inputs_of(result)
-        power = "" if derived.order == 1 else str(derived.order).translate(_RAISED)
-        of = "Σ∇" * (derived.nesting - derived.order) + "f"
-        partials = [f"∂{power}{of}/∂{label}{power}" for p in positions for label in _paths(names[p], args[p])]
-        partials += [f"∂{of}/∂{w.name}" for w in derived.weights or ()]
-    elif isinstance(derived, JacobianFunction):
-        return _block_names(derived, result, args, count)
-    others = count - len(partials)
-    word = "f" if isinstance(derived, GradientFunction) or derived.verb == "symbolic" else "out"
-    if isinstance(derived, GradientFunction) and derived.has_aux and not derived.with_value:
-        word = "aux"
-    values = [word] if others == 1 else [f"{word}_{k}" for k in range(others)]
-    with_value = isinstance(derived, GradientFunction) and derived.with_value
-    return values + partials if with_value else partials + values
+    shapes = result.array_shapes
+    if isinstance(derived, JacobianFunction):
+        return _block_names(derived, result, args, len(shapes))
+    if not isinstance(derived, GradientFunction):
+        return _counted("f" if derived.verb == "symbolic" else "out", len(shapes))
+    names = argument_names(derived.fn, len(args))
+    positions = derived.inputs_of(result)
+    # the gradient of a gradient is that of its sum, which is the second derivative of a number alone
+    order = derived.order if not any(shapes) else 1
+    power = "" if order == 1 else str(order).translate(_RAISED)
+    of = "Σ∇" * (derived.nesting - order) + "f"
+    partials = [
+        f"∂{power}{of}/∂{label}{power}" for p in positions for label in leaf_names(flatten(args[p])[1], names[p])
+    ]
+    partials += [f"∂{of}/∂{w.name}" for w in derived.weights or ()]
+    value = "f" if derived.nesting == 1 else "Σ∇" * (derived.nesting - 2) + "∇f"
+    values = _counted("aux" if derived.has_aux and not derived.with_value else value, len(shapes) - len(partials))
+    return values + partials if derived.with_value else partials + values
+
+
+def _counted(word: str, count: int) -> list[str]:
+    return [word] if count == 1 else [f"{word}_{k}" for k in range(count)]
 
 
 def _block_names(derived: JacobianFunction, result: Result, args: tuple, count: int) -> list[str]:
     """What the blocks of a Jacobian or Hessian are called, row by row, and what comes with them."""
     names = argument_names(derived.fn, len(args))
-    by = [label for p in derived.positions for label in _paths(names[p], args[p])]
+    by = [label for p in derived.positions for label in leaf_names(flatten(args[p])[1], names[p])]
     if derived.verb == "hessian":
         made = [f"∂²f/∂{x}²" if x == y else f"∂²f/∂{x}∂{y}" for x in by for y in by]
     else:
         rows = derived.block_count(result.structure, len(result.slots)) // len(by)
-        of = ["f"] if rows == 1 else [f"f_{k}" for k in range(rows)]
-        made = [f"∂{f}/∂{x}" for f in of for x in by]
+        made = [f"∂{f}/∂{x}" for f in _counted("f", rows) for x in by]
     return made + [f"aux_{k}" for k in range(count - len(made))]
 
 
-def _paths(name: str, value: Any) -> list[str]:
-    """The leaves of an argument as Python writes them: ``params['w']``."""
-    if isinstance(value, dict):
-        return [label for k, v in value.items() for label in _paths(f"{name}[{k!r}]", v)]
-    if isinstance(value, (tuple, list)):
-        return [label for k, v in enumerate(value) for label in _paths(f"{name}[{k}]", v)]
-    return [name]
+def leaf_names(structure: Any, name: str, leaf: Any = LEAF) -> list[str]:
+    """What the leaves of a structure are called as Python writes them; ``leaf`` is the structure that counts as one.
+
+    >>> leaf_names(flatten({"w": 1.0, "b": (2.0, 3.0)})[1], "p")
+    ["p['w']", "p['b'][0]", "p['b'][1]"]
+    """
+    if structure == leaf:
+        return [visible(name)]
+    if structure[0] == "dict":
+        parts = [f"[{key!r}]" for key in structure[1]]
+    elif structure[0] == "named":
+        parts = [f".{field}" for field in structure[1]._fields]
+    else:
+        parts = [f"[{k}]" for k in range(len(structure[1]))]
+    return [n for part, own in zip(parts, structure[-1], strict=True) for n in leaf_names(own, name + part, leaf)]
+
+
+def caption(derived: DerivedFunction, shapes: Sequence[tuple]) -> str:
+    """Which number the derivative is taken of, where that is not the output itself; ``shapes`` are the outputs'."""
+    if getattr(derived, "takes_sens", False):
+        return "∂⟨sens, out⟩: the outputs weighed by sens, and summed"
+    if getattr(derived, "has_aux", False):
+        return "∂out₀: of the first output alone, the others come along"
+    of_sum = len(shapes) != 1 or bool(shapes[0])
+    if isinstance(derived, GradientFunction):
+        if derived.nesting > 1:
+            return f"derived {derived.nesting} times, each time of the sum of all outputs"
+        return "∂(Σ out): the gradient of the sum of all outputs" if of_sum else ""
+    return "∂²(Σ out): the Hessian of the sum of all outputs" if derived.verb == "hessian" and of_sum else ""
 
 
 def shape_tree(result: Result, called: Sequence[str]) -> str:

@@ -138,13 +138,15 @@ class GradientFunction(DerivedFunction):
     def labels(self, entry: Entry) -> list[str]:
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
         by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
-        order = self.order
+        # the gradient of a gradient is that of its sum, which is the second derivative of a number alone
+        order = self.order if not any(o.shape for o in entry.program.outputs) else 1
         f, shown = function_letter(entry.program), input_latex(entry.program)
         of = r"\Sigma\nabla " * (self.nesting - order) + f
         by = [*by_input, *(w.name for w in self.weights or ())]
         gradients = [partial_latex(shown.get(n) or symbol_latex(n), order, of) for n in by]
         others = len(entry.program.outputs) - len(gradients)
-        word = r"\mathrm{aux}" if self.has_aux and not self.with_value else f
+        value = f if self.nesting == 1 else r"\Sigma\nabla " * (self.nesting - 2) + rf"\nabla {f}"
+        word = r"\mathrm{aux}" if self.has_aux and not self.with_value else value
         values = [word] if others == 1 else [f"{word}_{{{k}}}" for k in range(others)]
         return values + gradients if self.with_value else gradients + values
 

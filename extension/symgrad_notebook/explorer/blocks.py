@@ -16,10 +16,10 @@ from symgrad.errors import BackendError, ResultTooLarge
 from symgrad.kernels.sparsity import Sparsity
 from symgrad.named_dims import Sizes
 from symgrad.program.dims import value_of
-from symgrad.tracing.tree import LEAF, flatten
+from symgrad.tracing.tree import flatten
 from symgrad.transforms.jacobian import HessianFunction, JacobianFunction
 
-from ..structure import visible
+from ..structure import leaf_names
 from .levels import Scale, scale_of
 from .pooling import DenseEntries, Entries, SparseEntries, Window
 
@@ -115,14 +115,14 @@ def _axes(derivative: JacobianFunction, args: tuple, kwargs: dict[str, Any]) -> 
     ins = [
         Axis(name, np.shape(leaf))
         for p, (leaves, own) in zip(derivative.positions, found, strict=True)
-        for name, leaf in zip(_names(own, names[p]), leaves, strict=True)
+        for name, leaf in zip(leaf_names(own, names[p]), leaves, strict=True)
     ]
     if isinstance(derivative, HessianFunction):
         return [Axis(f"∂f/∂{i.name}", i.shape) for i in ins], ins
     inner = found[0][1] if derivative.bare else ("tuple", tuple(own for _, own in found))
     sizes = _sizes(derivative, args, kwargs)
     outs = []
-    for name, shape in zip(_names(structure, "out", inner), shapes[:: len(ins)], strict=False):
+    for name, shape in zip(leaf_names(structure, "out", inner), shapes[:: len(ins)], strict=False):
         own = (shape or ())[: len(shape or ()) - len(ins[0].shape)]
         outs.append(Axis(name, tuple(value_of(d, sizes) for d in own)))
     return outs, ins
@@ -137,19 +137,6 @@ def _sizes(derivative: JacobianFunction, args: tuple, kwargs: dict[str, Any]) ->
     pairs = [p for tree, value in trees for p in zip(flatten(tree)[0], flatten(value)[0], strict=False)]
     told = [(declared, np.shape(leaf)) for declared, leaf in pairs if declared is not None]
     return Sizes([d for d, _ in told], [s for _, s in told])
-
-
-def _names(structure: Any, name: str, leaf: Any = LEAF) -> list[str]:
-    """What the leaves of a structure are called as Python writes them; ``leaf`` is the structure that counts as one."""
-    if structure == leaf:
-        return [visible(name)]
-    if structure[0] == "dict":
-        parts = [f"[{key!r}]" for key in structure[1]]
-    elif structure[0] == "named":
-        parts = [f".{field}" for field in structure[1]._fields]
-    else:
-        parts = [f"[{k}]" for k in range(len(structure[1]))]
-    return [n for part, own in zip(parts, structure[-1], strict=True) for n in _names(own, name + part, leaf)]
 
 
 def _values(

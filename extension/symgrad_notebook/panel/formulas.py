@@ -13,7 +13,7 @@ from symgrad.closed_form.budget import fits
 from symgrad.closed_form.entries import entry_forms
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.formulas import formulas as formulas_of
-from symgrad.closed_form.latex import MOST_CHARACTERS, at, expression_latex, symbol_latex
+from symgrad.closed_form.latex import MOST_CHARACTERS, at, expression_latex
 from symgrad.closed_form.matrix import MatrixForm
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
@@ -24,7 +24,6 @@ from symgrad.program.program import Program
 from symgrad.transforms.derived import DerivedFunction
 
 from ..structure import result_names
-from .flags import Flags
 
 
 @dataclass(frozen=True)
@@ -50,48 +49,10 @@ class Formula:
     parts: tuple[tuple[Any, str], ...] = field(default=(), compare=False)
 
 
-_PRIMES = {1: "", 2: "′", 3: "″"}
-_POWERS = {2: "²", 3: "³"}
-
-
-def labels(flags: Flags, derived: DerivedFunction, result: Result, args: tuple) -> list[Label]:
-    """What each array of the result is called, in order: ``∂f/∂x``, ``∂²f/∂x²``, ``∂Σf′/∂x``, ``f``, ``aux``."""
-    names = result_names(derived, result, args)
-    partials = [name.startswith("∂") for name in names]
-    alone = partials.count(True) == 1 and result.array_shapes[partials.index(True)] == ()
-    made = []
-    for name in names:
-        if name.startswith("∂"):
-            made.append(_partial(_variable(name), flags.order, alone))
-        elif flags.call == "value_and_grad":
-            made.append(_value(name, flags.order))
-        else:
-            made.append(Label("aux", r"\mathrm{aux}"))
-    return made
-
-
-def _variable(partial: str) -> str:
-    """What a gradient is taken by: ``x`` of ``∂f/∂x`` and of ``∂²f/∂x²``."""
-    power, _, variable = partial.removeprefix("∂").partition("f/∂")
-    return variable.removesuffix(power)
-
-
-def _partial(variable: str, order: int, alone: bool) -> Label:
-    x = symbol_latex(variable)
-    if order == 1:
-        return Label(f"∂f/∂{variable}", rf"\frac{{\partial f}}{{\partial {x}}}")
-    if alone:
-        latex = rf"\frac{{\partial^{{{order}}} f}}{{\partial {x}^{{{order}}}}}"
-        return Label(f"∂{_POWERS[order]}f/∂{variable}{_POWERS[order]}", latex)
-    f = "f" + "'" * (order - 1)
-    return Label(f"∂Σf{_PRIMES[order]}/∂{variable}", rf"\frac{{\partial \Sigma {f}}}{{\partial {x}}}")
-
-
-def _value(name: str, order: int) -> Label:
-    primes = order - 1
-    word, _, number = name.partition("_")
-    latex = word + "'" * primes + (f"_{{{number}}}" if number else "")
-    return Label(f"{word}{_PRIMES[order]}" + (f"_{number}" if number else ""), latex)
+def labels(derived: DerivedFunction, result: Result, args: tuple) -> list[Label]:
+    """What each array of the result is called, in order."""
+    pairs = zip(result_names(derived, result, args), derived.labels(result), strict=True)
+    return [Label(*pair) for pair in pairs]
 
 
 def formulas(program: Program, named: Sequence[Label], small: bool = False) -> list[Formula]:

@@ -14,12 +14,12 @@ from symgrad.program.program import Program
 from symgrad.tracing.tree import flatten
 from symgrad.transforms.derived import DerivedFunction
 
-from ..structure import shape_tree, visible
+from ..structure import caption, shape_tree, visible
 from .code import code_lines
 from .flags import Flags, asks_alike, derivative
 from .formulas import Formula, formulas, labels
 from .marks import Row, compared
-from .subject import Output, Subject
+from .subject import Subject
 
 #: derivatives that a study remembers
 _MOST_KEPT = 64
@@ -110,7 +110,7 @@ class Study:
             result = derived(*called, **named)
             entry = derived._entry(called, named)
         program = entry.readable
-        names = labels(flags, derived, entry, called)
+        names = labels(derived, entry, called)
         known = self._formulas.get(flags)
         if known is None or known[0] is not program:
             known = self._formulas[flags] = (program, formulas(program, names, subject.small))
@@ -119,7 +119,7 @@ class Study:
             known[1],
             compared(before.formulas if before else None, known[1]),
             visible(shape_tree(entry, [label.text for label in names])),
-            caption(subject, flags),
+            caption(derived, subject.shapes) or "∂out: the gradient of the output",
             _values([label.text for label in names], result, entry.shapes),
             sum(program.operation_counts().values()),
             code_lines(subject, flags, self.namespace, args=values, sens=sens, derived=self.derived),
@@ -128,29 +128,6 @@ class Study:
             result,
             [(name, visible(str(thing))) for name, thing in _shown(flags, derived, called, named)],
         )
-
-
-def caption(subject: Subject, flags: Flags) -> str:
-    """Of which number the gradient is taken.
-
-    >>> caption(Subject.of(lambda x: (x, x), (1.0,)), Flags())
-    '∂(Σ out): the gradient of the sum of all outputs'
-    """
-    has_aux = flags.call != "GradOperation" and flags.has_aux
-    first, _ = flatten(subject.result[0] if has_aux and subject.outputs > 1 else subject.result)
-    scalar = len(first) == 1 and isinstance(first[0], Output) and not first[0].shape
-    if flags.takes_sens:
-        text = "∂⟨sens, out⟩: the gradient of the outputs weighed by sens"
-    elif has_aux:
-        text = f"∂{'out₀' if scalar else '(Σ out₀)'}: the first output alone; the others are handed through"
-    elif scalar:
-        text = "∂out: the gradient of the output"
-    else:
-        text = "∂(Σ out): the gradient of the sum of all outputs"
-    if flags.order > 1:
-        again = "summed and differentiated again" + (", twice" if flags.order == 3 else "")
-        text += f"; then the gradient f′ is {again}"
-    return text
 
 
 def _shown(flags: Flags, derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -94,6 +94,11 @@ class Subject:
             backend,
         )
 
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the arrays that the function returns."""
+        return [leaf.shape for leaf in flatten(self.result)[0] if isinstance(leaf, Output)]
+
     def held(self, names: tuple[str, ...]) -> Callable:
         """The function with these intermediates held constant; the same object for the same names."""
         if not names:

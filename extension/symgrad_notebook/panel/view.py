@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.latex import MOST_CHARACTERS
 
-from ..structure import visible
+from ..structure import escaped, visible
 from .marks import Row
 from .outcome import Outcome
 
@@ -76,17 +76,17 @@ def _count(count: int, word: str) -> str:
 def result_html(outcome: Outcome) -> str:
     """The return tree, what the gradient is taken of, and the values."""
     rows = "".join(
-        f"<tr><th scope='row'><code>{_text(v.name)}</code></th><td><code>{_text(str(v.shape))}</code></td>"
-        f"<td><pre>{_text(v.numbers)}</pre></td></tr>"
+        f"<tr><th scope='row'><code>{escaped(v.name)}</code></th><td><code>{escaped(str(v.shape))}</code></td>"
+        f"<td><pre>{escaped(v.numbers)}</pre></td></tr>"
         for v in outcome.values
     )
     shown = "".join(
-        f"<div class='sg-shown'><span class='sg-word'>{_text(name)}</span><pre>{_text(text)}</pre></div>"
+        f"<div class='sg-shown'><span class='sg-word'>{escaped(name)}</span><pre>{escaped(text)}</pre></div>"
         for name, text in outcome.shown
     )
     return (
-        f"<div class='sg-tree'><span class='sg-word'>returns</span> <code>{_text(outcome.tree)}</code></div>"
-        f"<div class='sg-note'>{_text(outcome.caption)} · {_count(outcome.operations, 'operation')}</div>"
+        f"<div class='sg-tree'><span class='sg-word'>returns</span> <code>{escaped(outcome.tree)}</code></div>"
+        f"<div class='sg-note'>{escaped(outcome.caption)} · {_count(outcome.operations, 'operation')}</div>"
         f"<table class='sg-values'><thead><tr><th scope='col'></th><th scope='col'>shape</th><th scope='col'>value</th>"
         f"</tr></thead><tbody>{rows}</tbody></table>{notes_html(outcome.notes)}{shown}"
     )
@@ -94,7 +94,7 @@ def result_html(outcome: Outcome) -> str:
 
 def notes_html(notes: Sequence[str]) -> str:
     """Remarks, a line each; as code, which front ends do not typeset: a ``$`` of the user's stays one."""
-    return "".join(f"<div class='sg-note'><code>{_text(note)}</code></div>" for note in notes)
+    return "".join(f"<div class='sg-note'><code>{escaped(note)}</code></div>" for note in notes)
 
 
 def static_bundles(outcome: Outcome) -> list[dict[str, str]]:
@@ -104,7 +104,7 @@ def static_bundles(outcome: Outcome) -> list[dict[str, str]]:
     latex = r"\begin{aligned} " + r" \\[1ex] ".join(lines) + r" \end{aligned}"
     values = "\n".join(f"{v.name} {v.shape}: {v.numbers}" for v in outcome.values)
     values = "\n".join([values, *(text for _, text in outcome.shown)])
-    code = f"<pre style='white-space:pre-wrap'>{_text(outcome.code)}</pre>"
+    code = f"<pre style='white-space:pre-wrap'>{escaped(outcome.code)}</pre>"
     return [
         {"text/latex": rf"$\displaystyle {latex}$", "text/plain": visible(_text_rows(outcome))},
         {
@@ -136,7 +136,3 @@ def _text_rows(outcome: Outcome) -> str:
         words += [f"vanished: {', '.join(row.vanished)}"] if row.vanished else []
         lines.append(row.text + (f"   ({'; '.join(words)})" if words else ""))
     return "\n".join(lines)
-
-
-def _text(text: str) -> str:
-    return html.escape(visible(text))

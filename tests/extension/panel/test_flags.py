@@ -102,13 +102,13 @@ def test_order_two_of_one_argument_is_the_second_derivative():
     assert found.rows[0].text == "∂²f/∂x² = y*(-x*sin(x) + 2*cos(x))"
     np.testing.assert_allclose(found.result, 2 * (2 * np.cos(0.5) - 0.5 * np.sin(0.5)))
     assert found.tree == "∂²f/∂x²: ()"
-    assert [v.name for v in study.outcome(Flags(grad_position=(0, 1), order=3)).values] == ["∂Σf″/∂x", "∂Σf″/∂y"]
+    assert [v.name for v in study.outcome(Flags(grad_position=(0, 1), order=3)).values] == ["∂Σ∇Σ∇f/∂x", "∂Σ∇Σ∇f/∂y"]
 
 
 def test_order_two_of_a_network_keeps_its_names(product):
     net, x, y = product
     found = Study(Subject.of(net, (x, y))).outcome(Flags("GradOperation", True, True, True, order=2, trainable=(0,)))
-    assert found.tree == "((∂Σf′/∂x: (2, 3), ∂Σf′/∂y: (3, 3)), (∂Σf′/∂z: (1,),))"
+    assert found.tree == "((∂Σ∇f/∂x: (2, 3), ∂Σ∇f/∂y: (3, 3)), (∂Σ∇f/∂z: (1,),))"
     assert "sens1" in found.rows[0].text
 
 

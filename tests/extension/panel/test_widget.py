@@ -279,7 +279,7 @@ def test_flags_can_be_set_from_code():
     shown = panel(sg.grad(held), (0.5, 2.0), {})
     shown.flags = Flags("GradOperation", get_all=True, order=2)
     assert shown.flags == Flags("GradOperation", get_all=True, order=2)
-    assert shown.outcome.tree == "(∂Σf′/∂x: (), ∂Σf′/∂y: ())"
+    assert shown.outcome.tree == "(∂Σ∇f/∂x: (), ∂Σ∇f/∂y: ())"
 
 
 def test_exports_are_shown_or_written(tmp_path):
