@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symgrad.closed_form.latex import MOST_CHARACTERS, expression_latex
+from symgrad.closed_form.breaking import broken
+from symgrad.closed_form.latex import MOST_CHARACTERS, aligned, expression_latex
 from symgrad.compiled import argument_names
 from symgrad.errors import ClosedFormTooLarge
 from symgrad.tracing.local_names import code_of
@@ -29,8 +30,8 @@ _LONGEST_TEXT = 2000
 #: lines of a function that are shown whole; of a longer one those around what contributes
 _LONGEST_FUNCTION = 60
 _AROUND = 2
-#: characters of text that a row of a formula may have
-_WIDEST = 44
+#: points that a row of a formula may have
+_WIDEST = 320.0
 
 
 def closed_form(
@@ -56,23 +57,11 @@ def wrapped(formula: Any) -> str:
 
     >>> x, y = sympy.symbols("x y")
     >>> wrapped(x + y), wrapped(sympy.Add(*sympy.symbols("a:z"))).count(r"\\\\")
-    ('x + y', 2)
+    ('x + y', 1)
     """
-    sign, terms = 1, formula
-    if formula.could_extract_minus_sign() and isinstance(-formula, sympy.Add):
-        sign, terms = -1, -formula
-    if not isinstance(terms, sympy.Add) or len(str(terms)) <= _WIDEST:
-        return expression_latex(formula)
-    rows, width = [""], 0
-    for term in terms.as_ordered_terms():
-        text = expression_latex(sign * term)
-        if width and width + len(str(term)) > _WIDEST:
-            rows.append("")
-            width = 0
-        plus = " + " if (width or len(rows) > 1) and not text.startswith("-") else " "
-        rows[-1] += plus + text
-        width += len(str(term)) + len(plus)
-    return r"\begin{aligned} &" + r" \\ &".join(rows) + r" \end{aligned}"
+    first, *others = broken([f"&= {expression_latex(formula)}"], _WIDEST)
+    rows = [first.replace("&= ", "& ", 1), *others]
+    return aligned(rows) if others else expression_latex(formula)
 
 
 def _numbering(formula: sympy.Basic, derivative: JacobianFunction, args: tuple) -> str:

@@ -7,17 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import sympy
 
 from symgrad.closed_form.budget import fits
 from symgrad.closed_form.entries import entry_forms
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.formulas import formulas as formulas_of
-from symgrad.closed_form.latex import MOST_CHARACTERS, at, expression_latex
-from symgrad.closed_form.matrix import MatrixForm
+from symgrad.closed_form.latex import MOST_CHARACTERS, at
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
-from symgrad.closed_form.typeset import typeset
 from symgrad.entry import Result
 from symgrad.program.dims import is_concrete
 from symgrad.program.program import Program
@@ -36,7 +33,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Formula:
-    """One array of the result, ``label = latex``.
+    """One array of the result, ``label = latex``; ``text`` is its line.
 
     ``entries`` holds sympy expressions: one an element, or a single one that is the element at free indices.
     ``parts`` are the summands of matrix notation, each with its LaTeX. A line of a let-bound form has neither.
@@ -67,21 +64,24 @@ def formulas(program: Program, named: Sequence[Label], small: bool = False) -> l
         made = entries if entries.characters <= MOST_CHARACTERS else made
     if made.kind == "let-bound":
         return _let_bound(made, named)
-    read = {"entries": _by_entries, "matrix": _by_matrix, "index": _by_element}[made.kind]
-    return [read(label, form) for label, form in zip(named, made.forms, strict=True)]
+    texts = made.text_rows([label.text for label in named])
+    return [_formula(made, k, label, texts[k]) for k, label in enumerate(named)]
 
 
-def _by_entries(label: Label, entries: np.ndarray) -> Formula:
-    text = str(sympy.Array(entries) if entries.ndim else entries.item())
-    return Formula(label, expression_latex(entries), text, entries)
-
-
-def _by_matrix(label: Label, form: MatrixForm) -> Formula:
-    parts: tuple[tuple[Any, str], ...] = ()
-    if not form.where:  # parts with names of their own read as a whole alone
+def _formula(made: Formulas, k: int, label: Label, text: str) -> Formula:
+    """Formula number ``k``; ``text`` is its line."""
+    form, latex = made.forms[k], label.latex
+    entries, parts = None, ()
+    if made.kind == "entries":
+        entries = form
+    elif made.kind == "index":
+        free, element = form
+        entries, latex = np.empty((), dtype=object), at(label.latex, free)
+        entries[()] = element
+    elif not form.where:  # parts with names of their own read as a whole alone
         printer = Latex()
         parts = tuple((e, printer(e, opened=True)) for e in _summands(form.expression))
-    return Formula(label, form.latex_line, " ".join(str(form).split("\n")), None, parts)
+    return Formula(Label(text.partition(" = ")[0], latex), made.latex[k], " ".join(text.split("\n")), entries, parts)
 
 
 def _summands(whole: Expression) -> Sequence[Expression]:
@@ -93,14 +93,6 @@ def _summands(whole: Expression) -> Sequence[Expression]:
         if not below:
             return [scaled(coefficient, (), (), e) for e in whole.args[0].args]
     return [whole]
-
-
-def _by_element(label: Label, form: tuple[Sequence[sympy.Symbol], sympy.Basic]) -> Formula:
-    free, element = form
-    cell = np.empty((), dtype=object)
-    cell[()] = element
-    place = f"[{', '.join(map(str, free))}]" if free else ""
-    return Formula(Label(label.text + place, at(label.latex, free)), typeset(element), str(element), cell)
 
 
 def _let_bound(made: Formulas, named: Sequence[Label]) -> list[Formula]:

@@ -58,17 +58,13 @@ def compared(before: Sequence[Formula] | None, after: Sequence[Formula]) -> list
 
 
 def _plain(f: Formula) -> Row:
-    return Row("stayed", f.label.latex, f.latex, _line(f))
-
-
-def _line(f: Formula) -> str:
-    return f"{f.label.text} = {f.text}" if f.text else ""
+    return Row("stayed", f.label.latex, f.latex, f.text)
 
 
 def _whole(f: Formula, status: str) -> Row:
     """A formula that came or went as a whole; its row says so, so its terms need no marks."""
     latex = f.latex if status == "appeared" or len(f.latex) <= _MOST_VANISHED else r"\ldots"
-    return Row(status, f.label.latex, _crossed(latex) if status == "vanished" else latex, _line(f))
+    return Row(status, f.label.latex, _crossed(latex) if status == "vanished" else latex, f.text)
 
 
 def _changed(before: Formula, after: Formula) -> list[Row]:
@@ -98,7 +94,7 @@ def _by_entries(before: np.ndarray, after: Formula) -> Row | None:
         if found.changed:
             kinds = ((found.stayed, str), (found.appeared, _boxed), (found.vanished, _crossed))
             cells[k] = _sum([(typeset(t), mark) for terms, mark in kinds for t in terms])
-    row = Row("changed", after.label.latex, _array(cells), _line(after), tuple(appeared), tuple(vanished))
+    row = Row("changed", after.label.latex, _array(cells), after.text, tuple(appeared), tuple(vanished))
     return row if stayed or not cells.ndim or not appeared else None
 
 
@@ -110,7 +106,7 @@ def _by_parts(before: Formula, after: Formula) -> Row | None:
     if len(come) == len(new):
         return None
     latex = _sum([*terms, *((latex, _crossed) for latex in gone)])
-    return Row("changed", after.label.latex, latex, _line(after), tuple(come), tuple(gone))
+    return Row("changed", after.label.latex, latex, after.text, tuple(come), tuple(gone))
 
 
 def _sum(terms: Sequence[tuple[str, Callable[[str], str]]]) -> str:
