@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import traceback
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from symgrad.errors import SymgradError
@@ -28,32 +28,24 @@ class Interrupted(GradCellError, KeyboardInterrupt):
     """The cell was interrupted; nothing was bound, and everything that was there before still is."""
 
 
-class Shortening:
+@contextlib.contextmanager
+def shortening(shell: Any, keep: Callable[[BaseException], None], hint: Callable[[], str] = str) -> Iterator[None]:
     """Inside, an error becomes its short form; the cell fails with it.
 
     ``keep`` is given the error itself; ``hint`` is one more line of advice.
     """
-
-    def __init__(self, shell: Any, keep: Callable[[BaseException], None], hint: Callable[[], str] = str) -> None:
-        self._shell = shell
-        self._keep = keep
-        self._hint = hint
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None or isinstance(error, GradCellError):
-            return
-        if isinstance(error, KeyboardInterrupt):
-            self._keep(error)
-            abandon()
-            raise Interrupted("interrupted: no derivative was bound, and what was there before still is.") from None
-        if isinstance(error, Exception):
-            self._keep(error)
-            if isinstance(error, SyntaxError):
-                raise syntax_error(error, self._shell) from None
-            raise shortened(error, self._shell, self._hint()) from None
+    try:
+        yield
+    except GradCellError:
+        raise
+    except KeyboardInterrupt as error:
+        keep(error)
+        abandon()
+        raise Interrupted("interrupted: no derivative was bound, and what was there before still is.") from None
+    except Exception as error:
+        keep(error)
+        is_syntax = isinstance(error, SyntaxError)
+        raise (syntax_error(error, shell) if is_syntax else shortened(error, shell, hint())) from None
 
 
 def one_line(error: BaseException) -> str:

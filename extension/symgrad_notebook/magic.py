@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -125,11 +126,11 @@ class SymgradMagics(Magics, options.Options):
     def _shell(self) -> Any:
         return self.shell
 
-    def _short_errors(self, hint: Callable[[], str] = str) -> errors.Shortening:
+    def _short_errors(self, hint: Callable[[], str] = str) -> contextlib.AbstractContextManager[None]:
         def keep(error: BaseException) -> None:
             self._latest_error = error
 
-        return errors.Shortening(self._shell, keep, hint)
+        return errors.shortening(self._shell, keep, hint)
 
     def _parsed(self, source: str) -> tuple[ast.Module, str]:
         """The cell as IPython would read it, and the name of its code."""

@@ -10,7 +10,7 @@ import lab
 import numpy as np
 import pytest
 from symgrad_notebook.explorer import explore
-from symgrad_notebook.explorer.colors import DARK, LIGHT, rgb
+from symgrad_notebook.explorer.scale import DARK, LIGHT, rgb
 
 import symgrad as sg
 

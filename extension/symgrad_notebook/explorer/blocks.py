@@ -20,8 +20,8 @@ from symgrad.tracing.tree import flatten
 from symgrad.transforms.jacobian import HessianFunction, JacobianFunction
 
 from ..structure import leaf_names
-from .levels import Scale, scale_of
 from .pooling import DenseEntries, Entries, SparseEntries, Window
+from .scale import Scale, scale_of
 
 #: entries of a block above which it is computed sparse: an array of them takes 128 MB
 _MOST_DENSE = 2**24

@@ -17,10 +17,9 @@ from symgrad.transforms.jacobian import JacobianFunction
 from ..errors import one_line
 from ..structure import visible
 from .blocks import Block, blocks_of
-from .colors import DARK, LIGHT, Colors, ramp, rgb
-from .levels import TOP
 from .pooling import INFINITY, MINUS_INFINITY, NAN, NUMBER, ZERO, Window
 from .reading import closed_form, contributions, spelled
+from .scale import DARK, LIGHT, TOP, Colors, ramp, rgb
 from .static import StaticPicture, described
 
 #: cells that are sent at most each way: more than a screen has pixels for

@@ -82,41 +82,62 @@ def marks_of(values: np.ndarray, pattern: np.ndarray | None) -> np.ndarray:
     return marks
 
 
-class DenseEntries:
-    """The entries of a block as an array; ``pattern`` as in ``marks_of``."""
+class Entries:
+    """The entries of a block that are held, with their marks; the others are zero by structure."""
 
-    def __init__(self, values: np.ndarray, pattern: np.ndarray | None) -> None:
-        self.shape: tuple[int, int] = (values.shape[0], values.shape[1])
-        self._marks = marks_of(values, pattern)
+    def __init__(self, values: np.ndarray, marks: np.ndarray, shape: tuple[int, int]) -> None:
+        self.shape = shape
         self._values = values
-        #: the values, 0 where they are not finite
-        self.finite = _finite(values, self._marks)
+        self._marks = marks
+        #: the values that are held, 0 where they are not finite
+        self.finite = values if marks.max(initial=ZERO) <= NUMBER else np.where(marks > NUMBER, 0, values)
 
     def count(self, mark: int) -> int:
         """How many entries have this mark."""
-        return int(np.count_nonzero(self._marks == mark))
+        absent = self.shape[0] * self.shape[1] - self._values.size if mark == ZERO else 0
+        return int(np.count_nonzero(self._marks == mark)) + absent
 
     def first(self, mark: int) -> tuple[int, int] | None:
-        """The first entry with this mark, row by row."""
+        """The first entry that is held with this mark, row by row."""
         at = np.flatnonzero(self._marks == mark)
-        return _place(at[0], self.shape) if len(at) else None
+        return self._place(int(at[0])) if len(at) else None
 
     def at(self, row: int, column: int) -> tuple[float, int]:
         """The value of one entry and its mark."""
-        return float(self._values[row, column]), int(self._marks[row, column])
+        raise NotImplementedError
 
     def strongest(self, window: Window) -> tuple[int, int]:
         """The most notable entry of a window, by its mark, then by its magnitude; the middle where there is none."""
+        raise NotImplementedError
+
+    def pooled(self, window: Window, bins: tuple[int, int]) -> Pooled:
+        """The window on a grid of ``bins`` rows and columns, no more than it has."""
+        raise NotImplementedError
+
+    def _place(self, k: int) -> tuple[int, int]:
+        """Where the entry stands that is held in place ``k``."""
+        raise NotImplementedError
+
+
+class DenseEntries(Entries):
+    """The entries of a block as an array; ``pattern`` as in ``marks_of``."""
+
+    def __init__(self, values: np.ndarray, pattern: np.ndarray | None) -> None:
+        super().__init__(values, marks_of(values, pattern), (values.shape[0], values.shape[1]))
+
+    def at(self, row: int, column: int) -> tuple[float, int]:
+        return float(self._values[row, column]), int(self._marks[row, column])
+
+    def strongest(self, window: Window) -> tuple[int, int]:
         part = slice(window.top, window.bottom), slice(window.left, window.right)
         marks = self._marks[part]
         if not marks.any():
             return window.middle
         weight = np.where(marks == marks.max(), np.abs(self.finite[part]), -1)
-        row, column = _place(weight.argmax(), weight.shape)
+        row, column = divmod(int(weight.argmax()), weight.shape[1])
         return window.top + row, window.left + column
 
     def pooled(self, window: Window, bins: tuple[int, int]) -> Pooled:
-        """The window on a grid of ``bins`` rows and columns, no more than it has."""
         part = slice(window.top, window.bottom), slice(window.left, window.right)
         values, marks = self.finite[part], self._marks[part]
         if not values.size or bins == values.shape:
@@ -126,30 +147,19 @@ class DenseEntries:
         strongest = np.where(-lowest > highest, lowest, highest).astype(float)
         return Pooled(strongest, _reduced(np.maximum, marks, bins))
 
+    def _place(self, k: int) -> tuple[int, int]:
+        row, column = divmod(k, self.shape[1])
+        return row, column
 
-class SparseEntries:
+
+class SparseEntries(Entries):
     """The entries of a block as the three arrays of a CSR matrix; nothing of the size of the matrix is built."""
 
     def __init__(self, matrix: Any) -> None:
-        self.shape: tuple[int, int] = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self._indptr, self._columns, self._values = matrix.indptr, matrix.indices, matrix.data
-        self._marks = marks_of(self._values, None)
-        #: the values that are stored, 0 where they are not finite
-        self.finite = _finite(self._values, self._marks)
-
-    def count(self, mark: int) -> int:
-        """How many entries have this mark."""
-        if mark == ZERO:
-            return self.shape[0] * self.shape[1] - len(self._values)
-        return int(np.count_nonzero(self._marks == mark))
-
-    def first(self, mark: int) -> tuple[int, int] | None:
-        """The first entry with this mark, row by row."""
-        at = np.flatnonzero(self._marks == mark)
-        return self._place(at[0]) if len(at) else None
+        super().__init__(matrix.data, marks_of(matrix.data, None), (int(matrix.shape[0]), int(matrix.shape[1])))
+        self._indptr, self._columns = matrix.indptr, matrix.indices
 
     def at(self, row: int, column: int) -> tuple[float, int]:
-        """The value of one entry and its mark."""
         start, end = self._indptr[row], self._indptr[row + 1]
         k = start + np.searchsorted(self._columns[start:end], column)
         if k == end or self._columns[k] != column:
@@ -157,7 +167,6 @@ class SparseEntries:
         return float(self._values[k]), int(self._marks[k])
 
     def strongest(self, window: Window) -> tuple[int, int]:
-        """The most notable entry of a window, by its mark, then by its magnitude; the middle where there is none."""
         start, _, columns, values, marks = self._rows(window)
         inside = np.flatnonzero((columns >= window.left) & (columns < window.right))
         if not len(inside):
@@ -166,7 +175,6 @@ class SparseEntries:
         return self._place(start + notable[np.abs(values[notable]).argmax()])
 
     def pooled(self, window: Window, bins: tuple[int, int]) -> Pooled:
-        """The window on a grid of ``bins`` rows and columns, no more than it has."""
         _, rows, columns, values, marks = self._rows(window)
         inside = (columns >= window.left) & (columns < window.right)
         if not inside.all():
@@ -191,20 +199,8 @@ class SparseEntries:
         return int(np.searchsorted(self._indptr, k, side="right")) - 1, int(self._columns[k])
 
 
-def _finite(values: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    return values if marks.max(initial=ZERO) <= NUMBER else np.where(marks > NUMBER, 0, values)
-
-
-Entries = DenseEntries | SparseEntries
-
-
 def _reduced(by: np.ufunc, values: np.ndarray, bins: tuple[int, int]) -> np.ndarray:
     for axis in (0, 1):
         if bins[axis] != values.shape[axis]:
             values = by.reduceat(values, starts(values.shape[axis], bins[axis]), axis=axis)
     return values
-
-
-def _place(flat: Any, shape: tuple[int, ...]) -> tuple[int, int]:
-    row, column = divmod(int(flat), shape[1])
-    return row, column

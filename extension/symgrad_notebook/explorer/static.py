@@ -11,10 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .blocks import Block
-from .colors import LIGHT, ramp, rgb
-from .levels import TOP, short
 from .pooling import INFINITY, MINUS_INFINITY, NAN, NUMBER, ZERO, Pooled
 from .reading import spelled
+from .scale import LIGHT, TOP, ramp, rgb, short
 
 #: pixels of the longer side of the picture of a block, alone or among several
 _ALONE, _AMONG = 360, 150

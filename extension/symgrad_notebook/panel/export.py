@@ -1,18 +1,32 @@
-"""Taking the derivative away: a format, a file if one is wanted, and the text."""
+"""Taking what is shown away: code to copy; a format, a file if one is wanted, and the text."""
 
 from __future__ import annotations
 
 import html
+import pathlib
 from collections.abc import Callable
 from typing import Any
 
+import anywidget
 import ipywidgets
+import traitlets
 
 from symgrad.exporters import FORMATS
 from symgrad.flags.shown import export_text
 
 from ..errors import one_line
-from .code_line import CodeLine
+
+_HERE = pathlib.Path(__file__).parent
+
+
+class CodeLine(anywidget.AnyWidget):
+    """Shows ``code`` below ``title``; nothing while there is none. Its stylesheet is that of the whole panel."""
+
+    _esm = _HERE / "code_line.js"
+    _css = _HERE / "panel.css"
+
+    title = traitlets.Unicode("").tag(sync=True)
+    code = traitlets.Unicode("").tag(sync=True)
 
 
 class ExportControls:

@@ -11,9 +11,8 @@ from IPython.display import display
 
 from ..coalescing import Newest
 from ..errors import one_line
-from .code_line import CodeLine
 from .controls import FlagControls
-from .export import ExportControls
+from .export import CodeLine, ExportControls
 from .flags import Flags
 from .inputs import Inputs, SensGrid
 from .opening import Opening

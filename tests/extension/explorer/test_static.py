@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from symgrad_notebook.explorer import explore
-from symgrad_notebook.explorer.colors import LIGHT, rgb
+from symgrad_notebook.explorer.scale import LIGHT, rgb
 from symgrad_notebook.explorer.static import png
 
 import symgrad as sg

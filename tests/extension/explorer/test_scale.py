@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from symgrad_notebook.explorer.levels import TOP, scale_of
+from symgrad_notebook.explorer.scale import TOP, scale_of
 
 FINITE = hnp.arrays(float, st.integers(1, 30), elements=st.floats(allow_nan=False, allow_infinity=False))
 
