@@ -1,6 +1,6 @@
-"""Operations, backends and export formats of one's own: one call each, and the rest of symgrad knows them.
+"""Operations, backends, export formats and flags of one's own: one call each, and the rest of symgrad knows them.
 
-A flag of ``%%grad`` is added by ``symgrad_notebook.flags``. What is registered stays for the life of the process.
+What is registered stays for the life of the process.
 Registering a name again replaces what it meant, as running a cell again does; symgrad's own names are refused.
 
 >>> import numpy as np, sympy, symgrad
@@ -24,6 +24,7 @@ from .closed_form.reading.walk import check, computed
 from .errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from .exporters import FORMATS, Format
 from .exporters.subject import Subject
+from .flags import Flag, register
 from .kernels.backend import BACKENDS, Backend
 from .kernels.base import Kernel
 from .primitives.elementwise import SLOTS, TEMPLATES, Template
@@ -33,7 +34,7 @@ from .program.program import Program
 from .tracing.trace import as_node, current
 from .tracing.tracer import Tracer
 
-__all__ = ["Elementwise", "Structural", "backend", "elementwise", "export_format", "structural"]
+__all__ = ["Elementwise", "Structural", "backend", "elementwise", "export_format", "flag", "structural"]
 
 #: what symgrad itself brings
 _OWN_FORMATS, _OWN_BACKENDS = frozenset(FORMATS), frozenset(BACKENDS)
@@ -283,6 +284,22 @@ def export_format(name: str, write: Callable[[Subject], Any], *, suffix: str, ab
     """
     _check_name(name, _OWN_FORMATS, "a format")
     FORMATS[name] = Format(write, suffix, about)
+
+
+def flag(name: str, help: str, **options: Any) -> Flag:
+    """Register a flag, a ``symgrad.flags.Flag`` of these options: ``%%grad --name`` and the command line then know it.
+
+    ``derive(derived, value)`` gives the derivative that takes the place of another one, or ``show(derived, args,
+    kwargs, value)`` what is shown of it besides; with a ``gloss``, a few words, the panel has it too.
+
+    >>> from symgrad.flags import FLAGS, unregister
+    >>> shapes = flag("shapes", "the shapes of the result", show=lambda derived, args, kwargs, _:
+    ...               derived.result_shapes(*args, **kwargs)[1])
+    >>> FLAGS["shapes"].typed
+    ('--shapes',)
+    >>> unregister("shapes")
+    """
+    return register(Flag(name, help, **options))
 
 
 def _check_name(name: str, own: Any, what: str) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from . import shown, taken
-from .registry import FLAGS, Flag, register, unregister
+from .registry import FLAGS, Flag, bring, register, unregister
 
 __all__ = ["FLAGS", "Flag", "register", "unregister"]
 
-for _flag in (*taken.FLAGS, *shown.FLAGS):
-    register(_flag)
+bring((*taken.FLAGS, *shown.FLAGS))

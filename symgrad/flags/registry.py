@@ -79,10 +79,15 @@ class Flag:
 
 #: every flag by its name, in the order in which help lists them
 FLAGS: dict[str, Flag] = {}
+#: how the flags are typed that symgrad itself brings
+_OWN: set[str] = set()
 
 
 def register(flag: Flag) -> Flag:
     """Add a flag: to ``%%grad`` and ``%grad``, their completion, the command line and, with a ``gloss``, the panel.
+
+    Registering a name again replaces what it meant, as running a cell again does; symgrad's own flags are refused.
+    ``symgrad.extend.flag("doubled", "the derivative …", derive=…)`` is the same call.
 
     >>> import symgrad
     >>> from symgrad.flags import Flag, register, unregister
@@ -102,12 +107,18 @@ def register(flag: Flag) -> Flag:
         raise ArgumentError(f"{flag.name!r} is no name of a flag; write a Python name, such as 'get_all'.")
     if bool(flag.chooses) + (flag.derive is not None) + (flag.show is not None) > 1:
         raise ArgumentError(f"the flag {flag.name!r} does several things; give one of chooses, derive and show.")
-    taken = {text for other in FLAGS.values() for text in other.typed}
+    others = {text for other in FLAGS.values() if other.name != flag.name for text in other.typed}
     for text in flag.typed:
-        if text in taken:
-            raise ArgumentError(f"there is a flag {text} already.")
+        if text in _OWN or text in others:
+            raise ArgumentError(f"there is a flag {text} already; choose another name.")
     FLAGS[flag.name] = flag
     return flag
+
+
+def bring(flags: Iterable[Flag]) -> None:
+    """Register symgrad's own flags."""
+    for flag in flags:
+        _OWN.update(register(flag).typed)
 
 
 def unregister(name: str) -> None:

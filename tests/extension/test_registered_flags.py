@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from symgrad_notebook.options import flag_names, parser
 from symgrad_notebook.panel import panel
 
 import symgrad as sg
+from symgrad import extend
 from symgrad.command_line import main
 from symgrad.flags import FLAGS, Flag, register, unregister
 
@@ -34,6 +36,12 @@ def test_in_a_cell(flags, run, shell):
     assert shell.user_ns["grad_f"](3.0, 2.0) == 24.0
     assert "AT 3.0" in shown.outputs[-1].data["text/plain"]
     assert "of twice the function" in run("%grad -h").stdout
+
+
+def test_registering_again_replaces_it(flags, run, shell):
+    extend.flag("doubled", "the third of it", derive=lambda d, _: times(d, 1 / 3))
+    run("%%grad --doubled --at 'x=3, y=2'\ndef f(x, y):\n    return x**2 * y")
+    np.testing.assert_allclose(shell.user_ns["grad_f"](3.0, 2.0), 4.0)
 
 
 def test_in_completion(flags):
