@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from symgrad.program.node import Node
 
-from ..structure import visible
-from .spelling import cut, short
-from .subject import Subject, is_leaf
+from .spelling import short
+from .subject import Subject
 
-_LONGEST_ROW, _LONGEST_TITLE = 44, 60
+_LONGEST_TITLE = 60
 
 
 @dataclass(frozen=True)
@@ -90,85 +89,6 @@ class Diagram:
 
 def _whose(side: int) -> str:
     return {1: "its derivative", 2: "its second derivative"}.get(side, f"derivative {side}")
-
-
-def dims(node: Node) -> str:
-    """Shape and dtype, of which float64 and the shape of a scalar go without saying."""
-    shape = "[" + ", ".join(map(str, node.shape)) + "]" if node.shape else ""
-    return shape if node.dtype == "float64" else f"{node.dtype}{shape}"
-
-
-def unfolded(subject: Subject) -> Diagram:
-    """A box for each node and each result."""
-    boxes = [node_box(subject, n) for n in subject.shown]
-    key = {n: b.key for n, b in zip(subject.shown, boxes, strict=True)}
-    return Diagram(subject, boxes + result_boxes(subject), edges_between(subject, key))
-
-
-def node_box(subject: Subject, node: Node) -> Box:
-    """The box of one node."""
-    finding = subject.findings.get(node)
-    span = finding.span if finding else ""
-    name = short(subject.label[node], _LONGEST_ROW)
-    kind = node.primitive.name if is_leaf(node) else "operation"
-    full = name if kind != "operation" else f"{name} = {subject.formula(node)}"
-    tip = [full, f"{node.dtype}{list(node.shape)}" + (f", {span}" if span else "")]
-    if finding and finding.sample.size > 1:
-        tip.append(finding.text)
-    warning = ""
-    if finding and finding.origin:
-        warning = finding.origin + ("" if finding.reaches else ", masked later")
-        tip.append(warning)
-    loop = subject.loops.number.get(node, 0)
-    tip += [f"in loop {loop}"] if loop else []
-    tip += [place] if (place := subject.place(node)) else []
-    return Box(
-        key=key_of(subject, node),
-        kind="constant" if kind == "dim" else kind,
-        side=subject.side[node],
-        rows=tuple(filter(None, (cut(full, _LONGEST_ROW), ": ".join(filter(None, (dims(node), span)))))),
-        tip=visible("\n".join(tip)),
-        loop=loop,
-        warning=warning,
-        origin=bool(finding and finding.first and finding.reaches),
-        spoiled=bool(finding and not finding.finite),
-        nodes=(node,),
-    )
-
-
-def key_of(subject: Subject, node: Node) -> str:
-    """The key of a node's box: ``n`` and its number in the program."""
-    return f"n{subject.number[node]}"
-
-
-def result_boxes(subject: Subject) -> list[Box]:
-    """A box for each array of the result."""
-    made = []
-    for k, (name, node) in enumerate(subject.results):
-        finding = subject.findings.get(node)
-        tip = f"the result {name} is {subject.name(node)}, {node.dtype}{list(node.shape)}"
-        tip += f"\n{finding.text}" if finding else ""
-        spoiled = bool(finding and not finding.finite)
-        rows = (short(name, _LONGEST_ROW), dims(node)) if dims(node) else (short(name, _LONGEST_ROW),)
-        made.append(
-            Box(f"r{k}", "result", subject.side.get(node, 0), rows, visible(tip), spoiled=spoiled, nodes=(node,))
-        )
-    return made
-
-
-def edges_between(subject: Subject, key: dict[Node, str], results: dict[int, str] | None = None) -> list[Edge]:
-    """The arrows between boxes, ``key`` of each node's; ``results`` are those of the results where they are folded."""
-    counts: Counter[tuple[str, str]] = Counter()
-    crossing: set[tuple[str, str]] = set()
-    for node in subject.shown:
-        for o in dict.fromkeys(node.operands):
-            if o in key and key[o] != key[node]:
-                counts[key[o], key[node]] += 1
-                if subject.side[o] != subject.side[node]:
-                    crossing.add((key[o], key[node]))
-    for k, (_, node) in enumerate(subject.results):
-        counts[key[node], (results or {}).get(k, f"r{k}")] += 1
-    return [Edge(*pair, count, pair in crossing) for pair, count in counts.items()]
 
 
 def warned(box: Box) -> list[str]:
