@@ -113,37 +113,21 @@ class Explorer:
         yield content, buffers
 
     def _window(self, message: dict[str, Any]) -> Iterator[Answer]:
-        block = self.blocks[message["block"]]
-        window = _asked(message, block)
+        block, window, place = self._asked(message)
         rows, columns = window.shape
         bins = min(rows, _MOST_CELLS), min(columns, _MOST_CELLS)
         pooled = block.entries.pooled(window, bins)
         scale = block.log if message["log"] else block.linear
         buffers = [scale.levels(pooled.values).tobytes(), np.ascontiguousarray(pooled.marks).tobytes()]
-        content = {
-            "kind": "window",
-            "block": block.number,
-            "log": message["log"],
-            "rows": [window.top, window.bottom],
-            "columns": [window.left, window.right],
-            "bins": bins,
-        }
-        yield content, buffers
+        yield {"kind": "window", "log": message["log"], "bins": bins, **place}, buffers
 
     def _values(self, message: dict[str, Any]) -> Iterator[Answer]:
-        block = self.blocks[message["block"]]
-        window = _asked(message, block)
+        block, window, place = self._asked(message)
         rows, columns = window.shape
         if rows * columns > _MOST_VALUES:
             raise ValueError(f"{rows} × {columns} values are more than are written into cells")
         values = block.entries.pooled(window, window.shape).values
-        content = {
-            "kind": "values",
-            "block": block.number,
-            "rows": [window.top, window.bottom],
-            "columns": [window.left, window.right],
-        }
-        yield content, [np.ascontiguousarray(values).tobytes()]
+        yield {"kind": "values", **place}, [np.ascontiguousarray(values).tobytes()]
 
     def _look(self, message: dict[str, Any]) -> Iterator[Answer]:
         block, place = self._found(message)
@@ -157,18 +141,21 @@ class Explorer:
         yield {"kind": "lines", **listing}, []
 
     def _found(self, message: dict[str, Any]) -> tuple[Block, tuple[int, int]]:
+        block, window, _ = self._asked(message)
+        return block, block.entries.strongest(window)
+
+    def _asked(self, message: dict[str, Any]) -> tuple[Block, Window, dict[str, Any]]:
+        """The window that a message is about, and how the answer names it."""
         block = self.blocks[message["block"]]
-        return block, block.entries.strongest(_asked(message, block))
+        (top, bottom), (left, right) = message["rows"], message["columns"]
+        window = Window(top, bottom, left, right).within(block.shape)
+        rows, columns = [window.top, window.bottom], [window.left, window.right]
+        return block, window, {"block": block.number, "rows": rows, "columns": columns}
 
 
 def _kept(value: Any) -> Any:
     """An argument as it is now, whatever is written into it later."""
     return copy.copy(value) if isinstance(value, np.ndarray) else value
-
-
-def _asked(message: dict[str, Any], block: Block) -> Window:
-    (top, bottom), (left, right) = message["rows"], message["columns"]
-    return Window(top, bottom, left, right).within(block.shape)
 
 
 def _named(block: Block, place: tuple[int, int]) -> dict[str, Any]:

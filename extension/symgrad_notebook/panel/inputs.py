@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets
@@ -72,21 +72,36 @@ def _read(control: Any) -> float:
     return float(f"{control.value:.14g}")
 
 
+class Editable:
+    """A nested argument: ``fields`` are those of its leaves that can be changed, None for the others."""
+
+    def __init__(self, value: Any, fields: Sequence[Field | None]) -> None:
+        self._given = value
+        self.fields = fields
+
+    @property
+    def value(self) -> Any:
+        """The argument as its controls stand; the very one that was given where nothing was changed."""
+        leaves, structure = flatten(self._given)
+        new = [leaf if field is None else field.value for leaf, field in zip(leaves, self.fields, strict=True)]
+        same = all(a is b for a, b in zip(leaves, new, strict=True))
+        return self._given if same else unflatten(structure, new)
+
+
 class Inputs:
     """Sliders for the arguments of a subject, where they are floats and small."""
 
     def __init__(self, subject: Subject, changed: Callable[[Any], None]) -> None:
-        self._subject = subject
-        self.fields: dict[tuple[int, int], Field] = {}
-        rows = []
-        for k, (value, name) in enumerate(zip(subject.args, subject.names, strict=True)):
-            for j, leaf in enumerate(flatten(value)[0]):
-                if not _is_small(leaf):
-                    continue
-                label = label_text(name if leaf is value else f"{name}.{j}")
-                field = self.fields[k, j] = Field(leaf, _sliders(label, leaf), changed)
-                rows.append(field.controls)
-        sliders = [control for row in rows for control in row]
+        self.arguments = []
+        for value, name in zip(subject.args, subject.names, strict=True):
+            fields = [
+                Field(leaf, _sliders(label_text(name if leaf is value else f"{name}.{j}"), leaf), changed)
+                if _is_small(leaf)
+                else None
+                for j, leaf in enumerate(flatten(value)[0])
+            ]
+            self.arguments.append(Editable(value, fields))
+        sliders = [control for field in self.fields.values() for control in field.controls]
         grid = ipywidgets.GridBox(sliders).add_class("sg-sliders")
         self.box = ipywidgets.Accordion(
             [grid] if sliders else [], titles=("inputs: drag to change",) if sliders else ()
@@ -95,15 +110,15 @@ class Inputs:
         self.box.layout.display = None if sliders else "none"
 
     @property
+    def fields(self) -> dict[tuple[int, int], Field]:
+        """The fields by the number of the argument, and of the leaf in it."""
+        pairs = ((k, j, f) for k, argument in enumerate(self.arguments) for j, f in enumerate(argument.fields))
+        return {(k, j): field for k, j, field in pairs if field is not None}
+
+    @property
     def values(self) -> tuple:
-        """The arguments as the sliders stand; those of the subject itself where nothing was moved."""
-        made = []
-        for k, value in enumerate(self._subject.args):
-            leaves, structure = flatten(value)
-            new = [self.fields[k, j].value if (k, j) in self.fields else leaf for j, leaf in enumerate(leaves)]
-            same = all(a is b for a, b in zip(leaves, new, strict=True))
-            made.append(value if same else unflatten(structure, new))
-        return tuple(made)
+        """The arguments as the sliders stand."""
+        return tuple(argument.value for argument in self.arguments)
 
 
 def _is_small(value: Any) -> bool:
@@ -132,39 +147,32 @@ def _slider(label: str, value: float) -> ipywidgets.FloatSlider:
     return slider
 
 
-class SensGrid:
+class SensGrid(Editable):
     """sens as a grid of numbers, one an output; ``box`` is shown while it counts."""
 
     def __init__(self, subject: Subject, sens: Any, changed: Callable[[Any], None]) -> None:
-        self._given = subject.ones() if sens is None else sens
-        leaves, self._structure = flatten(self._given)
-        outputs, _ = flatten(subject.result)
-        self.fields: list[Field | None] = []
+        given = subject.ones() if sens is None else sens
+        leaves, outputs = flatten(given)[0], flatten(subject.result)[0]
+        fields: list[Field | None] = []
         parts: list[Any] = []
-        for k, (leaf, output) in enumerate(zip(leaves, outputs, strict=False)):
+        for k, leaf in enumerate(leaves):
             title = "sens" if len(leaves) == 1 else f"sens[{k}]"
-            if isinstance(output, Output) and np.shape(leaf) == output.shape and _has_cells(np.shape(leaf)):
+            shape = np.shape(leaf)
+            output = outputs[k] if k < len(outputs) else None
+            if isinstance(output, Output) and shape == output.shape and _has_cells(shape):
                 field = Field(leaf, _cells(title, np.asarray(leaf)), changed)
-                columns = np.shape(leaf)[-1] if np.ndim(leaf) else 1
                 grid = ipywidgets.GridBox(field.controls).add_class("sg-grid")
-                grid.layout.grid_template_columns = f"repeat({columns}, auto)"
+                grid.layout.grid_template_columns = f"repeat({shape[-1] if shape else 1}, auto)"
                 parts.append(grid)
             else:
                 field = None
-                shape = visible(str(np.shape(leaf)))
-                parts.append(ipywidgets.Label(f"{title}: shape {shape}, taken as it was given (edited up to 6×6)"))
-            self.fields.append(field)
+                said = f"{title}: shape {visible(str(shape))}, taken as it was given (edited up to 6×6)"
+                parts.append(ipywidgets.Label(said))
+            fields.append(field)
+        super().__init__(given, fields)
         self.ones = ipywidgets.Button(description="all ones", tooltip="weigh every output by 1")
-        self.ones.on_click(lambda _: [field.set_all(1.0) for field in self.fields if field])
+        self.ones.on_click(lambda _: [field.set_all(1.0) for field in fields if field])
         self.box = ipywidgets.HBox([*parts, self.ones]).add_class("sg-sens")
-
-    @property
-    def value(self) -> Any:
-        """sens as it stands; the one that was given where nothing was changed."""
-        leaves, _ = flatten(self._given)
-        new = [leaf if field is None else field.value for leaf, field in zip(leaves, self.fields, strict=False)]
-        same = len(new) < len(leaves) or all(a is b for a, b in zip(leaves, new, strict=True))
-        return self._given if same else unflatten(self._structure, new)
 
 
 def _has_cells(shape: tuple[int, ...]) -> bool:
