@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ class Flag:
     """One flag. What it does is one of three: ``chooses``, ``derive`` or ``show``.
 
     ``name`` is its name in Python, typed as ``--get-all`` or as ``short``; ``help`` says in a line what it does.
-    ``type`` reads the text that follows it; ``bool`` makes a switch, which nothing follows. ``choices`` are the texts
+    ``type`` reads the text that follows it; ``bool`` makes a switch, which nothing follows. ``choices`` are all texts
     that it takes; ``many``: it may be given several times, and its value is a list; ``of_variables``: what follows it
     are variables of the notebook, which completion offers.
 
@@ -58,7 +59,7 @@ class Flag:
     @property
     def is_switch(self) -> bool:
         """True where nothing follows it."""
-        return self.type is bool
+        return self.type is bool and not self.choices
 
     @property
     def said(self) -> str:
@@ -71,7 +72,11 @@ class Flag:
         if self.is_switch:
             options["action"] = "store_true"
         else:
-            options |= {"type": self.type, "metavar": self.metavar, "default": self.default}
+            options |= {
+                "type": str if self.type is bool else self.type,
+                "metavar": self.metavar,
+                "default": self.default,
+            }
             options |= {"choices": tuple(self.choices)} if self.choices and not self.metavar else {}
             options |= {"action": "append"} if self.many else {}
         parser.add_argument(*self.typed, **options)
@@ -79,8 +84,9 @@ class Flag:
 
 #: every flag by its name, in the order in which help lists them
 FLAGS: dict[str, Flag] = {}
-#: how the flags are typed that symgrad itself brings
-_OWN: set[str] = set()
+#: how those are typed that symgrad itself brings, beginning with what a magic or a command reads besides flags
+_OWN = {"--at", "--call", "--function", "--run", "--args", "--shape", "--format", "--form", "--output", "-o"}
+_SHORT = re.compile(r"-[A-Za-z]")
 
 
 def register(flag: Flag) -> Flag:
@@ -103,8 +109,10 @@ def register(flag: Flag) -> Flag:
     np.float64(12.0)
     >>> unregister("doubled")
     """
-    if not flag.name.isidentifier() or flag.name.startswith("_"):
+    if not (flag.name.isidentifier() and flag.name.isascii()) or flag.name.startswith("_"):
         raise ArgumentError(f"{flag.name!r} is no name of a flag; write a Python name, such as 'get_all'.")
+    if flag.short and not _SHORT.fullmatch(flag.short):
+        raise ArgumentError(f"{flag.short!r} is no short form of a flag; write one letter, such as '-a'.")
     if bool(flag.chooses) + (flag.derive is not None) + (flag.show is not None) > 1:
         raise ArgumentError(f"the flag {flag.name!r} does several things; give one of chooses, derive and show.")
     others = {text for other in FLAGS.values() if other.name != flag.name for text in other.typed}

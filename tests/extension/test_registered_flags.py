@@ -23,7 +23,7 @@ def times(derived, value):
 def flags():
     made = [
         Flag("doubled", "of twice the function", derive=lambda d, _: times(d, 2), gloss="of twice the function"),
-        Flag("factor", "of so many times it", type=str, choices="35", derive=times, gloss="of so many times it"),
+        Flag("factor", "of so many times it", choices=("3", "5"), derive=times, gloss="of so many times it"),
         Flag("shout", "a word", short="-w", show=lambda d, args, kwargs, _: f"AT {args[0]}", gloss="a word"),
     ]
     yield [register(flag) for flag in made]

@@ -16,6 +16,10 @@ def test_names_are_free_and_flags_do_one_thing():
         register(Flag("again", "again", short="-a"))
     with pytest.raises(ArgumentError, match="no name of a flag"):
         register(Flag("get-all", "again"))
+    with pytest.raises(ArgumentError, match="there is a flag --form already"):
+        register(Flag("form", "that of the command line"))
+    with pytest.raises(ArgumentError, match="'--long' is no short form"):
+        register(Flag("again", "again", short="--long"))
     with pytest.raises(ArgumentError, match="does several things"):
         register(Flag("both", "both", derive=lambda d, _: d, show=lambda *_: ""))
     assert "both" not in FLAGS
