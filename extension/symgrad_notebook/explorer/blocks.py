@@ -9,12 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import sympy
 
 from symgrad.compiled import argument_names
 from symgrad.errors import BackendError, ResultTooLarge
 from symgrad.kernels.sparsity import Sparsity
-from symgrad.named_dims import Sizes
 from symgrad.program.dims import value_of
 from symgrad.tracing.tree import flatten
 from symgrad.transforms.jacobian import HessianFunction, JacobianFunction
@@ -120,23 +118,12 @@ def _axes(derivative: JacobianFunction, args: tuple, kwargs: dict[str, Any]) -> 
     if isinstance(derivative, HessianFunction):
         return [Axis(f"∂f/∂{i.name}", i.shape) for i in ins], ins
     inner = found[0][1] if derivative.bare else ("tuple", tuple(own for _, own in found))
-    sizes = _sizes(derivative, args, kwargs)
+    sizes = derivative._compiled.sizes(args, kwargs)
     outs = []
     for name, shape in zip(leaf_names(structure, "out", inner), shapes[:: len(ins)], strict=False):
         own = (shape or ())[: len(shape or ()) - len(ins[0].shape)]
         outs.append(Axis(name, tuple(value_of(d, sizes) for d in own)))
     return outs, ins
-
-
-def _sizes(derivative: JacobianFunction, args: tuple, kwargs: dict[str, Any]) -> dict[sympy.Symbol, int]:
-    """What the named dims of declared shapes are."""
-    if derivative.declaration is None:
-        return {}
-    by_place, by_name = derivative.declaration.shapes(args, kwargs)
-    trees = [*zip(by_place, args, strict=True), *((by_name[name], value) for name, value in kwargs.items())]
-    pairs = [p for tree, value in trees for p in zip(flatten(tree)[0], flatten(value)[0], strict=False)]
-    told = [(declared, np.shape(leaf)) for declared, leaf in pairs if declared is not None]
-    return Sizes([d for d, _ in told], [s for _, s in told])
 
 
 def _values(

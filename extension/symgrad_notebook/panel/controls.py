@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -46,13 +47,15 @@ class FlagControls:
             if not fine:
                 box.tooltip = f"{box.tooltip}: not made of floats, it has no derivative"
         self.flags = flags
-        self.call.observe(self._set, names="value")
-        for name in _OPERATION:
-            self.boxes[name].observe(self._of_operation, names="value")
-        for control in (*(self.boxes[name] for name in _KEYWORDS), *self.positions, self.mode):
-            control.observe(self._of_grad, names="value")
-        for control in (self.order, *self.trainable, *self.stopped.values(), *self.others.values()):
-            control.observe(self._set, names="value")
+        of_grad = (*(self.boxes[name] for name in _KEYWORDS), *self.positions, self.mode)
+        of_both = (self.call, self.order, *self.trainable, *self.stopped.values(), *self.others.values())
+        for read_by, controls in (
+            (("GradOperation",), [self.boxes[name] for name in _OPERATION]),
+            (("grad", "value_and_grad"), of_grad),
+            (tuple(CALLS), of_both),
+        ):
+            for control in controls:
+                control.observe(partial(self._set, read_by), names="value")
         self.box = self._layout()
         self._refuse()
 
@@ -93,21 +96,11 @@ class FlagControls:
         finally:
             self._quiet = before
 
-    def _of_operation(self, _: Any) -> None:
-        """A flag of GradOperation was set: it is the call from now on."""
+    def _set(self, read_by: Sequence[str], _: Any) -> None:
+        """A flag was set that these calls read: the first of them is the call from now on, unless another one is."""
         if not self._quiet:
             with self._together():
-                self.call.value = "GradOperation"
-        self._set(_)
-
-    def _of_grad(self, _: Any) -> None:
-        if not self._quiet and self.call.value == "GradOperation":
-            with self._together():
-                self.call.value = "grad"
-        self._set(_)
-
-    def _set(self, _: Any) -> None:
-        if not self._quiet:
+                self.call.value = self.call.value if self.call.value in read_by else read_by[0]
             self._refuse()
             self._changed()
 
