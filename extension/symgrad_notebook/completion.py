@@ -36,7 +36,7 @@ def _of_flags(calls: bool, shell: Any, event: Any) -> list[str]:
     flag = flag_typed(before[-1]) if before else None
     namespace = shell.user_ns
     if flag is not None and flag.choices:
-        return _beginning(flag.choices, event.symbol)
+        return _beginning(map(str, flag.choices), event.symbol)
     if flag is not None and flag.of_variables:
         return _beginning(_named(namespace, is_example), event.symbol)
     if event.symbol.startswith("-"):

@@ -18,7 +18,7 @@ class Flag:
     """One flag. What it does is one of three: ``chooses``, ``derive`` or ``show``.
 
     ``name`` is its name in Python, typed as ``--get-all`` or as ``short``; ``help`` says in a line what it does.
-    ``type`` reads the text that follows it; ``bool`` makes a switch, which nothing follows. ``choices`` are all texts
+    ``type`` reads the text that follows it; ``bool`` makes a switch, which nothing follows. ``choices`` are all values
     that it takes; ``many``: it may be given several times, and its value is a list; ``of_variables``: what follows it
     are variables of the notebook, which completion offers.
 
@@ -28,15 +28,15 @@ class Flag:
       where it ``reads_lines``, or names of locals, the trace that all is read from is recorded with them.
 
     ``in_magic`` and ``on_command_line`` say who has it. ``gloss``, a few words beside its control, puts it into the
-    panel: a switch as a box to check, one with choices as buttons; ``call`` is the public call that reads it there
-    (``GradOperation`` or ``grad``; empty: all of them) and ``keyword`` what that calls it.
+    panel: a switch as a box to check, one with choices as buttons, others not; ``call`` is the public call that reads
+    it there (``GradOperation`` or ``grad``; empty: all of them) and ``keyword`` what that calls it.
     """
 
     name: str
     help: str
     short: str = ""
     type: Callable[[str], Any] = bool
-    choices: Iterable[str] = ()
+    choices: Iterable[Any] = ()
     metavar: str | None = None
     default: Any = None
     many: bool = False

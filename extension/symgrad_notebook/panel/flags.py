@@ -125,8 +125,9 @@ def layers(subject: Subject, flags: Flags) -> list[Layer]:
 
 
 def others() -> list[Flag]:
-    """The flags of the panel that are no argument of the public calls."""
-    return [flag for flag in FLAGS.values() if flag.gloss and (flag.derive or flag.show)]
+    """The flags of the panel that are no argument of the public calls, and that a control can set."""
+    found = (flag for flag in FLAGS.values() if flag.gloss and (flag.derive or flag.show))
+    return [flag for flag in found if (flag.is_switch or flag.choices) and not flag.many]
 
 
 def meaning(keyword: str) -> Flag:
