@@ -13,15 +13,16 @@ from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import fits
-from .entries import entry_forms, entry_names
-from .index_form import IndexForm
+from .entries import entry_forms, entry_names, written_operations
+from .index_form import IndexForm, constant_names
 from .matrix import matrix_forms
+from .numbers import value
 from .symbols import safe_names
 
 #: elements at which the index form of an array is evaluated
 _MOST_PLACES = 4
-#: summands that are written out for one of them
-_MOST_TERMS = 4096
+#: operations that are computed for one of them
+_MOST_OPERATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -73,67 +74,38 @@ def matrix_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.nda
 def _entry_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
     if not all(is_concrete(n.shape) for n in program.inputs):
         return None
-    numbers: dict[Any, Any] = {}
+    known: dict[str, Any] = {}
     for names, array in zip(entry_names(program), arrays, strict=True):
-        numbers |= {sympy.Symbol(n, real=True): _number(v) for n, v in zip(names, array.ravel(), strict=True)}
+        known |= dict(zip(names, array.ravel(), strict=True))
     try:
         forms = entry_forms(program)
     except (ClosedFormTooLarge, UnsupportedOperation):
         return None
-    made = []
-    for form in forms:
-        flat = [float(sympy.sympify(e).xreplace(numbers)) for e in form.ravel()]
-        made.append(np.reshape(flat, form.shape))
-    return made
+    return [np.reshape([float(value(e, known)) for e in form.ravel()], form.shape) for form in forms]
 
 
-def _index_difference(program: Program, arrays: Sequence[np.ndarray], known: Sequence[np.ndarray]) -> float | None:
+def _index_difference(program: Program, arrays: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> float | None:
     """The largest difference at a few places of each output, from the formula for all places."""
-    bases = dict(zip(safe_names(program.names), arrays, strict=True))
+    bases = dict(zip(safe_names(program.names), arrays, strict=True)) | constant_names(program)
+    axes = [pair for n, a in zip(program.inputs, arrays, strict=True) for pair in zip(n.shape, a.shape, strict=True)]
+    sizes = {d: sympy.Integer(size) for d, size in axes if isinstance(d, sympy.Symbol)}
+    known: dict[str, Any] = {name if not a.ndim else f"{name}[]": a for name, a in bases.items()}
     rng = np.random.default_rng(0)
     worst = 0.0
-    for node, value in zip(program.outputs, known, strict=True):
+    for node, array in zip(program.outputs, wanted, strict=True):
         try:
             free, element = IndexForm(program).output(node)
         except ClosedFormTooLarge:
             return None
+        element = element.xreplace(sizes)
+        if written_operations(element) > _MOST_OPERATIONS:
+            return None
         for place in {
-            tuple(int(rng.integers(d)) for d in value.shape) for _ in range(_MOST_PLACES if value.size else 0)
+            tuple(int(rng.integers(d)) for d in array.shape) for _ in range(_MOST_PLACES if array.size else 0)
         }:
-            found = _at_place(element, dict(zip(free, place, strict=True)), bases)
-            if found is None:
-                return None
-            worst = max(worst, _difference(np.asarray(found), value[place], value))
+            found = value(element, known | {i.name: k for i, k in zip(free, place, strict=True)})
+            worst = max(worst, _difference(np.asarray(float(found)), array[place], array))
     return worst
-
-
-def _at_place(element: Any, place: dict, bases: dict[str, np.ndarray]) -> float | None:
-    written: Any = element.subs(place)
-    if any(_terms(s) > _MOST_TERMS for s in written.atoms(sympy.Sum)):
-        return None
-    written = written.doit()
-    numbers: dict[Any, Any] = {}
-    for e in written.atoms(sympy.Indexed):
-        array = bases.get(str(e.base))
-        if array is None or not all(i.is_Integer for i in e.indices):
-            return None  # an inverse or a search, which has a name there and no formula
-        numbers[e] = _number(array[tuple([int(i) for i in e.indices])])
-    numbers |= {sympy.Symbol(n, real=True): _number(a) for n, a in bases.items() if a.ndim == 0}
-    found = written.xreplace(numbers)
-    return float(found) if found.is_number else None
-
-
-def _terms(s: sympy.Sum) -> float:
-    limits: Any = s.limits
-    count = 1.0
-    for _, low, high in limits:
-        steps = high - low + 1
-        count *= float(steps) if steps.is_number else 1.0
-    return count
-
-
-def _number(value: Any) -> sympy.Float:
-    return sympy.Float(float(value), 17)
 
 
 def _largest(found: Sequence[np.ndarray] | None, known: Sequence[np.ndarray]) -> float | None:

@@ -7,121 +7,106 @@ from typing import Any
 import sympy
 
 
-class ExtremumOver(sympy.Function):
-    """``ExtremumOver(name, element, index, size)``: the largest or smallest element over an index."""
+class OverIndices(sympy.Function):
+    """``(name, element, *indices, size, *place)``: a function of all elements, at indices that run over ``size``.
 
-    nargs = (4,)
+    With a ``place`` it is one entry of the result.
+    """
+
+    #: of the elements that it takes, an index each
+    axes = 1
+
+    def parts(self) -> tuple[str, Any, tuple, Any, tuple]:
+        """The name, the element, its indices, the size and the place."""
+        name, element, *rest = self.args
+        return str(name), element, tuple(rest[: self.axes]), rest[self.axes], tuple(rest[self.axes + 1 :])
 
     @property
     def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the element and the size; the index is bound."""
-        _, element, index, size = self.args
-        return (element.free_symbols - {index}) | size.free_symbols
+        """Those of the element, the size and the place; the indices are bound."""
+        _, element, indices, size, place = self.parts()
+        return (element.free_symbols - {*indices}).union(size.free_symbols, *(p.free_symbols for p in place))
 
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        element, index, size = map(printer._print, self.args[1:])
-        raised = "" if exp is None else f"^{{{exp}}}"
-        return rf"\{self.args[0]}_{{{index} < {size}}}{raised} \left({element}\right)"
+    def _whole(self, printer: Any) -> str | None:
+        """The array of the elements where it has a name, at the indices of the stack, or another such function."""
+        _, element, indices, *_ = self.parts()
+        if isinstance(element, OverIndices) and element.parts()[-1] == indices:
+            return printer._print(element.func(*element.args[: 3 + element.axes]))
+        if not isinstance(element, sympy.Indexed) or element.indices[-self.axes :] != indices:
+            return None
+        base: Any = element.base
+        stack: Any = element.indices[: -self.axes]
+        if any(i.has(*indices) for i in stack):
+            return None
+        return printer._print(base[stack] if stack else base.label)
+
+    def _over(self, printer: Any, separator: str = ", ") -> str:
+        _, _, indices, size, _ = self.parts()
+        return f"{separator.join(map(printer._print, indices))} < {printer._print(size)}"
+
+    def _row(self, printer: Any) -> str:
+        return self._whole(printer) or f"{printer._print(self.args[1])} for {self._over(printer)}"
+
+    def _row_latex(self, printer: Any) -> str:
+        whole = self._whole(printer)
+        return whole or rf"\left[{printer._print(self.args[1])}\right]_{{{self._over(printer, ',')}}}"
 
     def _sympystr(self, printer: Any) -> str:
-        name, element, index, size = self.args
-        return f"{name}({printer._print(element)} for {printer._print(index)} < {printer._print(size)})"
+        place = ", ".join(map(printer._print, self.parts()[-1]))
+        return f"{self.args[0]}({self._row(printer)})" + (f"[{place}]" if place else "")
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        name, element, _, _, place = self.parts()
+        made = self._latex_of(printer, name, printer._print(element), [*map(printer._print, place)])
+        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+    def _latex_of(self, printer: Any, name: str, element: str, place: list[str]) -> str:
+        raise NotImplementedError
 
 
-class SearchOver(sympy.Function):
+class ExtremumOver(OverIndices):
+    """``ExtremumOver(name, element, index, size)``: the largest or smallest element over an index."""
+
+    def _latex_of(self, printer: Any, name: str, element: str, place: list[str]) -> str:
+        return rf"\{name}_{{{self._over(printer)}}} \left({element}\right)"
+
+    def _row(self, printer: Any) -> str:
+        return f"{printer._print(self.args[1])} for {self._over(printer)}"
+
+
+class SearchOver(OverIndices):
     """``SearchOver(name, element, index, size, *place)``: where in a row of elements something stands.
 
-    ``index`` is bound and runs over ``size``. The place is the position of an ``argsort``, the value that
-    ``searchsorted`` looks for; ``argmax`` and ``argmin`` have none.
+    The place is the position of an ``argsort``, the value that ``searchsorted`` looks for; the others have none.
     """
 
     is_integer = True
     is_nonnegative = True
 
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the element, the size and the place; the index is bound."""
-        _, element, index, *rest = self.args
-        return (element.free_symbols - {index}).union(*(r.free_symbols for r in rest))
-
-    def _row(self, printer: Any) -> str | None:
-        """The array, where its elements in order are the row."""
-        _, element, index, *_ = self.args
-        if not isinstance(element, sympy.Indexed) or element.indices[-1] != index:
-            return None
-        stack: Any = element.indices[:-1]
-        if any(i.has(index) for i in stack):
-            return None
-        base: Any = element.base
-        return printer._print(base[stack] if stack else base.label)
-
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        element, index, size, *place = map(printer._print, self.args[1:])
-        name = str(self.args[0])
-        row = self._row(printer) or rf"\left[{element}\right]_{{{index} < {size}}}"
+    def _latex_of(self, printer: Any, name: str, element: str, place: list[str]) -> str:
+        over = self._over(printer)
         if name in ("argmax", "argmin"):
-            made = rf"\operatorname{{{name}}}_{{{index} < {size}}} \left({element}\right)"
-        elif name == "argsort":
-            made = rf"\operatorname{{{name}}}\left({row}\right)_{{{place[0]}}}"
-        else:
-            sign = "<" if name.endswith("left") else r"\leq"
-            made = rf"\#\left\{{{index} < {size} : {element} {sign} {place[0]}\right\}}"
-        return made if exp is None else rf"\left({made}\right)^{{{exp}}}"
+            return rf"\operatorname{{{name}}}_{{{over}}} \left({element}\right)"
+        if name == "argsort":
+            return rf"\operatorname{{{name}}}\left({self._row_latex(printer)}\right)_{{{place[0]}}}"
+        sign = "<" if name.endswith("left") else r"\leq"
+        return rf"\#\left\{{{over} : {element} {sign} {place[0]}\right\}}"
 
     def _sympystr(self, printer: Any) -> str:
-        name = str(self.args[0])
-        element, index, size, *place = map(printer._print, self.args[1:])
-        row = self._row(printer) or f"{element} for {index} < {size}"
-        if name.startswith("searchsorted"):
-            side = name.partition("_")[2]
-            return f"searchsorted({row}, {place[0]}{', right' if side == 'right' else ''})"
-        return f"{name}({row})" + "".join(f"[{p}]" for p in place)
+        name, _, side = str(self.args[0]).partition("_")
+        if name != "searchsorted":
+            return super()._sympystr(printer)
+        right = ", right" if side == "right" else ""
+        return f"{name}({self._row(printer)}, {printer._print(self.parts()[-1][0])}{right})"
 
 
-class OfMatrix(sympy.Function):
-    """``OfMatrix(name, element, row, column, size, *place)``: a function of the matrix of all elements.
+class OfMatrix(OverIndices):
+    """``OfMatrix(name, element, row, column, size, *place)``: a function of the matrix of all elements."""
 
-    ``row`` and ``column`` are bound and run over ``size``; with a ``place`` it is one entry of the result.
-    """
-
+    axes = 2
     is_real = True
 
-    @property
-    def free_symbols(self) -> set[sympy.Basic]:
-        """Those of the element, the size and the place; row and column are bound."""
-        _, element, row, column, *rest = self.args
-        return (element.free_symbols - {row, column}).union(*(r.free_symbols for r in rest))
-
-    def _whole(self, printer: Any) -> str | None:
-        """The matrix where it is an array, at the indices of the stack, or all entries of another function."""
-        _, element, row, column, *_ = self.args
-        if isinstance(element, OfMatrix) and element.args[5:] == (row, column):
-            return printer._print(element.func(*element.args[:5]))
-        if not isinstance(element, sympy.Indexed) or element.indices[-2:] != (row, column):
-            return None
-        stack: Any = element.indices[:-2]
-        if any(i.has(row, column) for i in stack):
-            return None
-        base: Any = element.base
-        return printer._print(base[stack] if stack else base.label)
-
-    def _sympystr(self, printer: Any) -> str:
-        name, element, row, column, size, *place = self.args
-        body = self._whole(printer)
-        if body is None:
-            p, q, n = map(printer._print, (row, column, size))
-            body = f"{printer._print(element)} for {p}, {q} < {n}"
-        return f"{name}({body})" + (f"[{', '.join(map(printer._print, place))}]" if place else "")
-
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        name, element, row, column, size, *place = self.args
-        body = self._whole(printer)
-        if body is None:
-            p, q, n = map(printer._print, (row, column, size))
-            body = rf"\left[{printer._print(element)}\right]_{{{p},{q} < {n}}}"
-        indices = ",".join(map(printer._print, place))
-        if str(name) == "inv":
-            whole = rf"\left({{{body}}}^{{-1}}\right)" + (f"_{{{indices}}}" if place else "")
-        else:
-            whole = rf"\operatorname{{{name}}}\left({body}\right)" + (f"_{{{indices}}}" if place else "")
-        return whole if exp is None else rf"{{{whole}}}^{{{exp}}}"
+    def _latex_of(self, printer: Any, name: str, element: str, place: list[str]) -> str:
+        body = self._row_latex(printer)
+        whole = rf"\left({{{body}}}^{{-1}}\right)" if name == "inv" else rf"\operatorname{{{name}}}\left({body}\right)"
+        return whole + (f"_{{{','.join(place)}}}" if place else "")

@@ -12,11 +12,11 @@ from typing import Any
 import sympy
 
 from ..errors import ClosedFormTooLarge
-from .bound import ExtremumOver, OfMatrix, SearchOver
+from .bound import OverIndices
 
 #: combinations of cases that sympy may write out, in a condition or in a sum
 MOST_COMBINATIONS = 32
-_BINDING = (ExtremumOver, SearchOver, OfMatrix, sympy.Sum, sympy.Product)
+_BINDING = (OverIndices, sympy.Sum, sympy.Product)
 
 
 def cases(*pairs: tuple[Any, Any]) -> Any:

@@ -53,7 +53,7 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     Long sums stay ``sympy.Sum`` over ``x[i, j]``, which count from 0. Only what the element needs is built.
     """
     element: Any = IndexForm(program).element(node, index)
-    if _written_operations(element) > MOST_OPERATIONS or not all(is_concrete(n.shape) for n in program.inputs):
+    if written_operations(element) > MOST_OPERATIONS or not all(is_concrete(n.shape) for n in program.inputs):
         return sympy.factor_terms(element)
     written: Any = element.doit() if element.has(sympy.Sum) else element
     named: dict[sympy.Basic, Any] = {}
@@ -120,7 +120,7 @@ def _inside(written: Any, base: str, shape: Sequence[int]) -> list[tuple[sympy.I
     return found
 
 
-def _written_operations(element: sympy.Basic) -> float:
+def written_operations(element: sympy.Basic) -> float:
     """How many operations a formula has when its sums are written out, at most."""
     last = {i: high for s in element.atoms(sympy.Sum) for i, _, high in s.limits}  # type: ignore[attr-defined]
     count: dict[sympy.Basic, float] = {}

@@ -77,8 +77,9 @@ class Formulas:
                 "\n".join([f"{name} = {form.text}", *(f"  where {line}" for line in form.where)])
                 for name, form in zip(names, self.forms, strict=True)
             ]
-        arrays = [(sympy.Array(e) if e.size else []) if e.ndim else e.item() for e in self.forms]
-        texts = [plain_text(e, self._names) for e in arrays]
+        texts = [
+            plain_text(a if e.size else [], self._names) for e, a in zip(self.forms, as_arrays(self.forms), strict=True)
+        ]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
 
     @cached_property
@@ -116,18 +117,19 @@ def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any
     if form == "entries":
         if not apart:
             require(program, True, budget)
-        return _as_sympy(entries_apart(program) if apart else entry_forms(program, BEYOND * budget))
+        return as_arrays(entries_apart(program) if apart else entry_forms(program, BEYOND * budget))
     if form == "auto" and prefers_entries(program, budget):
         with contextlib.suppress(ClosedFormTooLarge):
-            return _as_sympy(entry_forms(program, BEYOND * budget))
+            return as_arrays(entry_forms(program, BEYOND * budget))
     require(program, False, budget)
     found = index_forms(program)
     if form == "auto" and apart and _told_by_place(found):
-        return _as_sympy(entries_apart(program))
+        return as_arrays(entries_apart(program))
     return [element for _, element in found]
 
 
-def _as_sympy(arrays: Sequence[np.ndarray]) -> list[Any]:
+def as_arrays(arrays: Sequence[np.ndarray]) -> list[Any]:
+    """Arrays of expressions as sympy's; those of no axes as the expressions."""
     return [sympy.Array(e) if e.ndim else e.item() for e in arrays]
 
 

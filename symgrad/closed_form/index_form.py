@@ -20,7 +20,7 @@ from .bound import ExtremumOver, SearchOver
 from .cases import cases, over, too_many_cases
 from .linalg import FORMS as LINEAR_ALGEBRA
 from .positions import divided, joined, reshaped
-from .symbols import Indices, as_number, gated, instantiate, is_condition, number, safe_names
+from .symbols import Indices, as_number, binding_names, gated, instantiate, is_condition, number, safe_names
 
 
 def _constants(program: Program) -> list[Node]:
@@ -80,10 +80,8 @@ class IndexForm:
         return self._memo[key]
 
     def _named(self, name: str, node: Node, index: tuple) -> Any:
-        if not node.shape:
-            return sympy.Symbol(name, real=True)
-        base: Any = sympy.IndexedBase(name, real=True)
-        return base[index]
+        base = named_array(name, node.shape)
+        return base[index] if node.shape else base
 
     def _open(self, node: Node, index: tuple) -> Any:
         name = node.primitive.name
@@ -320,6 +318,28 @@ _FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
     "searchsorted": _search_sorted,
     **LINEAR_ALGEBRA,
 }
+
+
+def named_array(name: str, shape: Sequence) -> Any:
+    """The symbol of an array, which is called with indices, or of a number."""
+    return sympy.IndexedBase(name, real=True) if shape else sympy.Symbol(name, real=True)
+
+
+def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+    """The first ``most`` bindings as pairs of what is bound, ``v_0[i]``, and its formula; then as ``index_forms``.
+
+    The formulas are in terms of the bindings.
+    """
+    names = binding_names(program)
+    form = IndexForm(program, names.get)
+
+    def bound(node: Node, free: Sequence) -> Any:
+        base = named_array(names[node], node.shape)
+        return base[tuple(free)] if node.shape else base
+
+    bindings = [(bound(node, free), element) for node in [*names][:most] for free, element in [form.output(node)]]
+    outputs = [(free, bound(o, free) if o in names else e) for o in program.outputs for free, e in [form.output(o)]]
+    return bindings, outputs
 
 
 def index_forms(program: Program) -> list[tuple[Sequence[sympy.Symbol], sympy.Basic]]:

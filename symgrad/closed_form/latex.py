@@ -11,9 +11,9 @@ import sympy
 from ..program.program import Program
 from .budget import BUDGET, fits
 from .entries import SEARCHES
-from .index_form import IndexForm
+from .index_form import bound_forms
 from .letters import name_latex
-from .symbols import as_condition, binding_names, is_truth_value, safe_name, safe_names
+from .symbols import as_statement, safe_name, safe_names
 from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
@@ -95,20 +95,14 @@ def expression_latex(value: Any, names: Collection[str] = ()) -> str:
 
 def let_bound_rows(program: Program, labels: Sequence[str], most: int = MOST_LINES) -> list[str]:
     """One line a binding, then the outputs; after ``most`` programs are cut with a count of what is left out."""
-    number = binding_names(program)
-    form, names = IndexForm(program, number.get), safe_names(program.names)
-    rows = []
-    for node in program.bindings[:most]:
-        free, element = form.output(node)
-        rows.append(f"{at(symbol_latex(number[node]), free)} &= {typeset(element, names)}")
-    left_out = len(program.bindings) - most
-    if left_out > 0:
+    bindings, outputs = bound_forms(program, most)
+    names = safe_names(program.names)
+    rows = [f"{typeset(bound, names)} &= {typeset(element, names)}" for bound, element in bindings]
+    left_out = len(program.bindings) - len(bindings)
+    if left_out:
         rows.append(rf"&\;\;\vdots \quad \text{{{left_out} more bindings}}")
-    for label, node in zip(labels, program.outputs, strict=True):
-        free, element = form.output(node)
-        name = number.get(node)
-        value = typeset(element, names) if name is None else at(symbol_latex(name), free)
-        rows.append(f"{at(label, free)} &= {value}")
+    for label, (free, element) in zip(labels, outputs, strict=True):
+        rows.append(f"{at(label, free)} &= {typeset(element, names)}")
     return rows
 
 
@@ -130,4 +124,4 @@ def aligned(rows: Sequence[str]) -> str:
 
 def statement_latex(value: Any, names: Collection[str] = ()) -> str:
     """LaTeX of a truth value, which a formula has as a number, as a statement; ``names`` are as for ``typeset``."""
-    return typeset(as_condition(value.args[0].cond if is_truth_value(value) else value), names)
+    return typeset(as_statement(value), names)

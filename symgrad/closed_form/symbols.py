@@ -135,6 +135,11 @@ def as_condition(expr: Any) -> Any:
     return expr if is_condition(expr) else sympy.Ne(expr, 0)
 
 
+def as_statement(expr: Any) -> Any:
+    """A truth value that a formula has as a number, as a truth value again."""
+    return as_condition(expr.args[0].cond if is_truth_value(expr) else expr)
+
+
 def as_number(expr: Any) -> Any:
     """``expr`` as a number: a truth value counts 1 or 0."""
     return cases((1, expr), (0, True)) if is_condition(expr) else expr

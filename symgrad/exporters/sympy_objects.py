@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import sympy
 
 from ..closed_form.budget import fits
 from ..closed_form.entries import entry_forms, entry_names
-from ..closed_form.formulas import Formulas, formulas_in
-from ..closed_form.index_form import IndexForm, constant_names, index_forms
-from ..closed_form.symbols import as_condition, binding_names, is_truth_value, safe_names
+from ..closed_form.formulas import Formulas, as_arrays, formulas_in
+from ..closed_form.index_form import bound_forms, constant_names, index_forms, named_array
+from ..closed_form.symbols import as_statement, safe_names
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
-from ..program.node import Node
 from ..program.program import Program
 from ..tracing.tree import unflatten
 from . import header, presentation, sympy_script
@@ -68,10 +65,12 @@ def _objects(subject: Subject) -> SympyObjects:
     if found.kind == "index":
         indices, outputs = [tuple(free) for free, _ in found.forms], [element for _, element in found.forms]
     elif found.kind == "let-bound":
-        bindings, indices, outputs, conditions = _bound(subject)
+        bindings, written = bound_forms(subject.guarded)
+        written, conditions = written[: len(subject.labels)], [e for _, e in written[len(subject.labels) :]]
+        indices, outputs = [tuple(free) for free, _ in written], [element for _, element in written]
     else:
         indices = [()] * len(program.outputs)
-        outputs = [_array(f) if isinstance(f, np.ndarray) else f for f in found.forms]
+        outputs = as_arrays(found.forms) if found.kind == "entries" else found.forms
     return SympyObjects(
         subject.name,
         found.kind,
@@ -80,7 +79,7 @@ def _objects(subject: Subject) -> SympyObjects:
         outputs,
         indices,
         bindings,
-        [_statement(c) for c in conditions],
+        [as_statement(c) for c in conditions],
         unflatten(subject.structure, [outputs[v] if is_array else v for is_array, v in subject.slots]),
     )
 
@@ -110,14 +109,6 @@ def _conditions(subject: Subject, kind: str) -> list[Any]:
     return [element for _, element in index_forms(program)]
 
 
-def _statement(value: Any) -> Any:
-    return as_condition(value.args[0].cond if is_truth_value(value) else value)
-
-
-def _array(form: np.ndarray) -> Any:
-    return sympy.Array(form) if form.ndim else form.item()
-
-
 def _inputs(program: Program, kind: str) -> dict[str, Any]:
     """The symbols of the inputs and of captured arrays, by their names."""
     names = safe_names(program.names)
@@ -127,32 +118,5 @@ def _inputs(program: Program, kind: str) -> dict[str, Any]:
             symbols = [sympy.Symbol(e, real=True) for e in entries]
             made[name] = sympy.Array(symbols, node.shape) if node.shape and symbols else symbols[0] if symbols else None
         return made
-    made = {name: _named(name, node.shape) for name, node in zip(names, program.inputs, strict=True)}
-    return made | {name: _named(name, value.shape) for name, value in constant_names(program).items()}
-
-
-def _named(name: str, shape: Sequence) -> Any:
-    return sympy.IndexedBase(name, real=True) if shape else sympy.Symbol(name, real=True)
-
-
-def _bound(subject: Subject) -> tuple[list[tuple[Any, Any]], list[tuple[sympy.Symbol, ...]], list[Any], list[Any]]:
-    """The bindings, then the indices and formulas of the outputs and the conditions in terms of them."""
-    program = subject.guarded
-    number = binding_names(program)
-    form = IndexForm(program, number.get)
-    bindings = []
-    for node, name in number.items():
-        free, element = form.output(node)
-        base: Any = _named(name, node.shape)
-        bindings.append((base[free] if free else base, element))
-    found = [_output(form, node, number) for node in program.outputs]
-    outputs, conditions = found[: len(subject.labels)], found[len(subject.labels) :]
-    return bindings, [free for free, _ in outputs], [e for _, e in outputs], [e for _, e in conditions]
-
-
-def _output(form: IndexForm, node: Node, number: dict[Node, str]) -> tuple[tuple[sympy.Symbol, ...], Any]:
-    if node not in number:
-        return form.output(node)
-    free = form.output(node)[0]
-    base: Any = _named(number[node], node.shape)
-    return free, base[free] if free else base
+    made = {name: named_array(name, node.shape) for name, node in zip(names, program.inputs, strict=True)}
+    return made | {name: named_array(name, value.shape) for name, value in constant_names(program).items()}

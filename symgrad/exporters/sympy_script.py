@@ -6,21 +6,23 @@ import builtins
 import inspect
 import keyword
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
 
+from ..closed_form import numbers
 from ..closed_form.budget import predicted_operations
 from ..closed_form.entries import entry_names
 from ..closed_form.index_form import constant_names
 from ..closed_form.symbols import safe_names
 from ..program.program import Program
-from . import header, module_check, python_source, sympy_values
+from . import header, module_check, python_source
 from .naming import target_names
 from .subject import Subject
-from .sympy_code import MODULES, OF_WHOLE_ARRAYS, Code
+from .sympy_code import Code, imports, named_functions, parts, symbols_of
 
 if TYPE_CHECKING:
     from .sympy_objects import SympyObjects
@@ -33,15 +35,16 @@ _OWN = ("np", "sys", "bindings", "outputs", "conditions", "known", "results", "s
 
 def script(subject: Subject, made: SympyObjects) -> str:
     """The source of the script."""
-    symbols = _symbols(made)
-    reserved = {*keyword.kwlist, *dir(builtins), *dir(sympy), *dir(sympy_values), *np.__all__, *_OWN}
+    formulas = [*made.outputs, *made.conditions, *[e for pair in made.bindings for e in pair]]
+    formulas = [part for formula in formulas for part in parts(formula)]
+    given = [part for v in (*made.inputs.values(), *made.indices) for part in (v if isinstance(v, tuple) else parts(v))]
+    symbols = symbols_of([*formulas, *given])
+    reserved = {*keyword.kwlist, *dir(builtins), *dir(sympy), *dir(numbers), *np.__all__, *_OWN}
     function = target_names([subject.name], reserved, ascii=False)[0]
     reserved.add(function)
     names = dict(zip(symbols, target_names(symbols, reserved, ascii=False), strict=True))
-    code = Code(names)
-    body = _formulas(subject, made, code)
-    evaluation = _function(subject, made, function, names, reserved)
-    declared = _declarations(symbols, names, code)
+    body = [*_declarations(symbols, names, formulas), "", *_formulas(subject, made, Code(names))]
+    evaluation = _function(subject, made, function, names, reserved, numbers.numpy_functions(formulas))
     if _numbers(subject.guarded, made.kind) > _MOST_NUMBERS:
         subject = replace(subject, checked=lambda: "the arrays are too large for sums one element at a time")
     return "\n".join(
@@ -54,9 +57,7 @@ def script(subject: Subject, made: SympyObjects) -> str:
             "",
             "import numpy as np",
             "import sympy",
-            *_imports(code),
-            "",
-            *declared,
+            *imports("\n".join(body)),
             "",
             *body,
             "",
@@ -84,57 +85,13 @@ def _numbers(program: Program, kind: str) -> int:
     return sum(math.prod(d for d in dims if isinstance(d, int)) for dims in extents)
 
 
-def _symbols(made: SympyObjects) -> dict[str, Any]:
-    """Every symbol and array of the formulas by its name."""
-    found: dict[str, Any] = {}
-    formulas = [*made.outputs, *made.conditions, *[e for pair in made.bindings for e in pair], *made.inputs.values()]
-    for formula in formulas:
-        for base in [formula] if isinstance(formula, sympy.IndexedBase) else sorted(_bases(formula), key=str):
-            found[str(base)] = base
-    for formula in [*formulas, *[i for free in made.indices for i in free]]:
-        hidden = {str(b) for b in _bases(formula)} | {str(f.args[0]) for f in _of_arrays(formula)}
-        for symbol in sorted(_atoms(formula, sympy.Symbol), key=str):
-            if symbol.name not in hidden and symbol.name not in found:
-                found[symbol.name] = symbol
-    return found
-
-
-def _atoms(formula: Any, kind: Any) -> set:
-    if hasattr(formula, "_array"):
-        return set().union(*(e.atoms(kind) for e in formula._array))
-    return formula.atoms(kind) if isinstance(formula, sympy.Basic) else set()
-
-
-def _bases(formula: Any) -> set:
-    return _atoms(formula, sympy.IndexedBase)
-
-
-def _of_arrays(formula: Any) -> list[Any]:
-    return [f for f in _atoms(formula, sympy.Function) if type(f).__name__ in OF_WHOLE_ARRAYS]
-
-
-def _declarations(symbols: dict[str, Any], names: dict[str, str], code: Code) -> list[str]:
+def _declarations(symbols: dict[str, Any], names: dict[str, str], formulas: Sequence[Any]) -> list[str]:
     rows = []
     for name, symbol in symbols.items():
-        kind = type(symbol).__name__
-        code.used[kind] = "sympy"
-        assumed = symbol.label._assumptions_orig if kind == "IndexedBase" else symbol._assumptions_orig
-        given = "".join(f", {k}={v}" for k, v in sorted(assumed.items()) if k != "commutative")
-        rows.append(f"{names[name]} = {kind}({name!r}{given})")
-    for name, module in sorted(code.used.items()):
-        if not module:
-            code.used["Function"] = "sympy"
-            rows.append(f"{name} = Function({name!r}, real=True)")
-    return rows
-
-
-def _imports(code: Code) -> list[str]:
-    rows = []
-    for module in MODULES:
-        used = sorted(name for name, source in code.used.items() if source == module)
-        if used:
-            rows.append(f"from {module} import {', '.join(used)}")
-    return rows
+        label: Any = symbol.label if isinstance(symbol, sympy.IndexedBase) else symbol
+        given = "".join(f", {k}={v}" for k, v in sorted(label._assumptions_orig.items()) if k != "commutative")
+        rows.append(f"{names[name]} = {type(symbol).__name__}({name!r}{given})")
+    return rows + [f"{name} = Function({name!r}, real=True)" for name in named_functions(formulas)]
 
 
 def _formulas(subject: Subject, made: SympyObjects, code: Code) -> list[str]:
@@ -144,56 +101,56 @@ def _formulas(subject: Subject, made: SympyObjects, code: Code) -> list[str]:
         return [f"{name} = [  # {comment}", *[f"    {row}," for row in rows], "]"] if rows else [f"{name} = []"]
 
     bound = [
-        f"({code.doprint(a)}, {code.doprint(e)}, {_shape(n.shape, code)})"
+        f"({code.doprint(a)}, {code.doprint(e)}, {code.tuple(n.shape)})"
         for (a, e), n in zip(made.bindings, subject.guarded.bindings, strict=False)
     ]
-    outputs = []
-    for free, formula, node in zip(made.indices, made.outputs, subject.program.outputs, strict=True):
-        places = "(" + "".join(f"{code.doprint(i)}, " for i in free).rstrip() + ")"
-        outputs.append(f"({places}, {code.array(formula)}, {_shape(node.shape, code)})")
-    conditions = [code.doprint(c) for c in made.conditions]
+    outputs = [
+        f"({code.tuple(free)}, {code.doprint(formula)}, {code.tuple(node.shape)})"
+        for free, formula, node in zip(made.indices, made.outputs, subject.program.outputs, strict=True)
+    ]
     return [
         *listed("bindings", "what is bound, its formula, its shape", bound),
         *listed("outputs", "free indices, which count from 0, the formula, the shape", outputs),
-        *listed("conditions", "the formulas hold where all of these do", conditions),
+        *listed("conditions", "the formulas hold where all of these do", list(map(code.doprint, made.conditions))),
     ]
 
 
-def _shape(shape: tuple, code: Code) -> str:
-    return "(" + "".join(f"{d if isinstance(d, int) else code.doprint(d)}, " for d in shape).rstrip() + ")"
-
-
 def _function(
-    subject: Subject, made: SympyObjects, function: str, names: dict[str, str], reserved: set[str]
+    subject: Subject,
+    made: SympyObjects,
+    function: str,
+    names: dict[str, str],
+    reserved: set[str],
+    functions: dict[str, str],
 ) -> list[str]:
     """The function that computes the result from arrays, element by element."""
     program = subject.program
-    labels = list(made.inputs)[: len(program.inputs)]
     dims = {d: names.get(d.name, d.name) for d in python_source.dims_of(program)}
-    arguments = target_names(labels, {*reserved, *dims.values()}, ascii=False)
     bases = safe_names(program.names)
-    by_node = dict(zip(program.inputs, arguments, strict=True))
-    rows = [f"{a} = np.asarray({a})" for a in arguments] + python_source.door(program, by_node, dims)
-    rows.append("known = {}")
-    if made.kind == "entries":
-        for argument, entries in zip(arguments, entry_names(program), strict=True):
-            rows.append(f"known.update(zip({entries!r}, {argument}.reshape(-1)))")
-    else:
-        rows += [
-            f"known[{n!r}] = {a}" for n, a, i in zip(labels, arguments, program.inputs, strict=True) if not i.shape
-        ]
-    rows += [f"known['{n}[]'] = {a}" for n, a, i in zip(bases, arguments, program.inputs, strict=True) if i.shape]
-    rows += [f"known['{n}[]'] = {python_source.array(v)}" for n, v in constant_names(program).items()]
-    rows += [f"known[{d.name!r}] = {name}" for d, name in dims.items()]
+    arguments = target_names(bases, {*reserved, *dims.values()}, ascii=False)
+    door = python_source.door(program, dict(zip(program.inputs, arguments, strict=True)), dims)
+    known = [f"{name + '()'!r}: np.{called}" for name, called in functions.items()]
+    for base, argument, node in zip(bases, arguments, program.inputs, strict=True):
+        known.append(f"{base + '[]' * bool(node.shape)!r}: {argument}")
+    known += [f"{name + '[]'!r}: {python_source.array(value)}" for name, value in constant_names(program).items()]
+    known += [f"{d.name!r}: {name}" for d, name in dims.items()]
+    entries = zip(arguments, entry_names(program), strict=True) if made.kind == "entries" else ()
     values = [f"results[{k}]" for k in range(len(program.outputs))]
     comments = [python_source.shape_text(n.shape) for n in program.outputs]
     nested = python_source.nested(subject, values, comments)
-    body = [*rows, "results = _results(known)", f"return {nested[0]}", *nested[1:]]
+    body = [
+        *[f"{a} = np.asarray({a})" for a in arguments],
+        *door,
+        *(["known = {", *[f"    {row}," for row in known], "}"] if known else ["known = {}"]),
+        *[f"known.update(zip({own!r}, {argument}.reshape(-1)))" for argument, own in entries],
+        "results = _results(known)",
+        f"return {nested[0]}",
+        *nested[1:],
+    ]
     said = "The result for NumPy arrays, computed from the formulas one element after the other."
-    shape_of = python_source.SHAPE_OF.strip().splitlines()
-    needs_shape = any("_shape_of(" in row for row in rows)
+    needs_shape = any("_shape_of(" in row for row in door)
     return [
-        *([*shape_of, "", ""] if needs_shape else []),
+        *([*python_source.SHAPE_OF.strip().splitlines(), "", ""] if needs_shape else []),
         f"def {function}({', '.join(arguments)}):",
         f'    """{said}"""',
         *[f"    {row}" for row in body],
@@ -215,6 +172,6 @@ def _results(known):
 
 def _evaluator() -> list[str]:
     """The functions that compute numbers."""
-    source = inspect.getsource(sympy_values)
+    source = inspect.getsource(numbers)
     functions = source[source.index("_FUNCTIONS = ") :].rstrip()
     return [*functions.splitlines(), "", *_RESULTS.splitlines(), "", ""]

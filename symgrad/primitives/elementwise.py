@@ -218,7 +218,7 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
                 if bottom != 1:
                     return call(e, "divide", top, bottom)
             return call(e, "add" if isinstance(e, sympy.Add) else "multiply", head, tail)
-        template = _BY_FUNCTION.get(e.func)
+        template = template_of(e.func)
         if template is None:
             raise KeyError(f"no template computes {e.func}; declare one in primitives/functions.py")
         return call(e, template.name, *e.args)
@@ -253,3 +253,8 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
 def register_function(function: Any, template: Template) -> None:
     """Let partials that contain the sympy ``function`` be computed by ``template``."""
     _BY_FUNCTION[function] = template
+
+
+def template_of(function: Any) -> Template | None:
+    """The template that computes the sympy ``function``."""
+    return _BY_FUNCTION.get(function)

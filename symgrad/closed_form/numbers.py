@@ -1,59 +1,46 @@
-"""Numbers of sympy formulas, element by element: what an exported script checks itself with.
+"""Numbers of formulas, element by element: what tells whether closed forms agree, and what exported scripts compute.
 
-The functions are copied into the script, so they call nothing but each other, NumPy and sympy.
+From ``_FUNCTIONS`` on it is copied into scripts, so these functions call nothing but each other, NumPy and sympy.
 """
 
 import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import sympy
 
+from ..primitives.elementwise import template_of
+
+
+def value(expression: Any, known: Mapping[str, Any]) -> Any:
+    """The number of a formula where ``known`` has symbols by their names, and arrays by ``name[]``.
+
+    >>> x, i = sympy.IndexedBase("x"), sympy.Symbol("i")
+    >>> float(value(sympy.Sum(x[i] ** 2, (i, 0, 1)), {"x[]": np.array([3.0, 4.0])}))
+    25.0
+    """
+    functions = {f"{name}()": getattr(np, called) for name, called in numpy_functions([expression]).items()}
+    with np.errstate(all="ignore"):
+        return _known(sympy.sympify(expression), {**functions, **known})
+
+
+def numpy_functions(expressions: Iterable[Any]) -> dict[str, str]:
+    """What NumPy calls the elementwise functions in formulas, by their names there.
+
+    >>> x = sympy.Symbol("x")
+    >>> numpy_functions([sympy.asin(x) + sympy.exp(x)])
+    {'asin': 'arcsin', 'exp': 'exp'}
+    """
+    kinds = {type(f) for e in expressions for f in sympy.sympify(e).atoms(sympy.Function)}
+    found = {kind.__name__: template_of(kind) for kind in kinds if kind.__name__ not in _FUNCTIONS}
+    called = {name: t.ufunc.__name__ for name, t in sorted(found.items()) if t is not None}
+    return {name: function for name, function in called.items() if isinstance(getattr(np, function, None), np.ufunc)}
+
+
 _FUNCTIONS = {
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "Abs": np.abs,
-    "sign": np.sign,
-    "floor": np.floor,
-    "ceiling": np.ceil,
-    "exp2": np.exp2,
-    "expm1": np.expm1,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "log10": np.log10,
-    "Cbrt": np.cbrt,
-    "hypot": np.hypot,
-    "logaddexp": np.logaddexp,
-    "logaddexp2": np.logaddexp2,
-    "Mod": np.remainder,
     "Max": lambda *v: np.max(v),
     "Min": lambda *v: np.min(v),
-    "trunc": np.trunc,
-    "round": np.rint,
-    "fmod": np.fmod,
-    "heaviside": np.heaviside,
-    "conjugate": np.conjugate,
-    "positive": np.positive,
-    "xor": np.logical_xor,
-    "isfinite": np.isfinite,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "bitand": lambda a, b: int(a) & int(b),
-    "bitor": lambda a, b: int(a) | int(b),
-    "bitxor": lambda a, b: int(a) ^ int(b),
-    "invert": lambda a: ~int(a),
     "KroneckerDelta": lambda a, b: float(a == b),
     "Add": lambda *v: np.sum(v),
     "Mul": lambda *v: np.prod(v),
@@ -71,7 +58,7 @@ _FUNCTIONS = {
 
 
 def _known(expression, known):
-    """The number of a formula where ``known`` has the symbols by their names, arrays by ``name[]``."""
+    """The number of a formula; ``known`` has symbols by their names, arrays by ``name[]``, functions by ``name()``."""
     name = type(expression).__name__
     if expression.is_Symbol:
         return known[expression.name]
@@ -82,18 +69,23 @@ def _known(expression, known):
         return known[f"{expression.base}[]"][place]
     if name in ("BooleanTrue", "BooleanFalse"):
         return name == "BooleanTrue"
+    if name in ("floor", "Mod") and all(s.is_integer for s in expression.free_symbols):  # of indices, exactly
+        return int(expression.xreplace({s: sympy.Integer(known[s.name]) for s in expression.free_symbols}))
     if name in ("Sum", "Product"):
         return _over(expression, known)
     if name in ("Piecewise", "ITE"):
         cases = expression.args if name == "Piecewise" else [expression.args[1::-1], (expression.args[2], sympy.true)]
         return next((_known(value, known) for value, test in cases if _known(test, known)), np.nan)
     if name in ("ExtremumOver", "SearchOver", "OfMatrix"):
-        return _of_elements(name, expression.args, known)
+        return _of_elements(expression.args, 2 if name == "OfMatrix" else 1, known)
     values = [_known(a, known) for a in expression.args]
     if name == "Pow":
         return np.exp(values[1]) if expression.base == sympy.E else np.power(float(values[0]), values[1])
     if name in _FUNCTIONS:
         return _FUNCTIONS[name](*values)
+    if f"{name}()" in known:
+        function = known[f"{name}()"]
+        return function(*values if any("d" in t for t in function.types) else map(int, values))
     if not np.all(np.isfinite(values)):
         return np.nan
     return float(expression.func(*[sympy.Float(float(v), 17) for v in values]).evalf())
@@ -108,15 +100,10 @@ def _over(expression, known):
     return np.sum(values) if type(expression).__name__ == "Sum" else np.prod(values)
 
 
-def _of_elements(kind, arguments, known):
-    """An extremum, a search or a function of a matrix, of which the element at bound indices is given."""
-    name, element, *rest = arguments
-    count = 2 if kind == "OfMatrix" else 1
-    (*bound,), size, place = (
-        rest[:count],
-        int(_known(rest[count], known)),
-        [_known(p, known) for p in rest[count + 1 :]],
-    )
+def _of_elements(arguments, count, known):
+    """An extremum, a search or a function of a matrix, of which the element at ``count`` bound indices is given."""
+    name, element, *bound = arguments[: 2 + count]
+    size, *place = [int(_known(arguments[2 + count], known)), *[_known(p, known) for p in arguments[3 + count :]]]
     array = np.empty((size,) * count)
     for k in itertools.product(range(size), repeat=count):
         array[k] = _known(element, {**known, **{index.name: i for index, i in zip(bound, k)}})
