@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from .latex_tree import Part, tree
 
@@ -74,7 +75,6 @@ def _width(part: Part | None, scale: float = 1.0) -> float:
     return _width(base, scale) + max(scripts) + 1.0
 
 
-_STEP = re.compile(r"\\(?:left|right)\s*(?:\\[A-Za-z]+|\\.|.)|\\begin\{|\\end\{\w+\}|\\[A-Za-z]+|\\.|.", re.DOTALL)
 _BREAKS = ("+", "-", r"\odot", r"\oslash", r"\otimes", r"\wedge", r"\vee", r"\cdot")
 
 
@@ -129,29 +129,17 @@ def _closed(text: str, before: int, after: int) -> str:
 
 def _pieces(formula: str) -> list[tuple[str, int]]:
     """The formula cut before the signs that it may be broken at, and how many brackets are open at each cut."""
-    pieces, start, braces, brackets, previous = [], 0, 0, 0, ""
-    opened = 0
-    for m in _STEP.finditer(formula):
-        token = m[0]
-        if token.startswith(r"\begin"):
-            braces += 1  # its brace is closed by the next one, the table by its end
-            braces += 1
-        elif token.startswith(r"\end"):
-            braces -= 1
-        elif token == "{":
-            braces += 1
-        elif token == "}":
-            braces -= 1
-        elif braces == 0:
-            if token.startswith(r"\left"):
-                brackets += 1
-            elif token.startswith(r"\right"):
-                brackets -= 1
-            elif (
-                token in _BREAKS and previous and not previous.startswith(r"\left") and previous not in ("=", *_BREAKS)
-            ):
-                pieces.append((formula[start : m.start()], opened))
-                start, opened = m.start(), brackets
-        if token.strip():
-            previous = token
-    return [*pieces, (formula[start:], opened)]
+    cuts = [(0, 0), *_cuts(tree(formula), 0), (len(formula), 0)]
+    return [(formula[start:end], opened) for (start, opened), (end, _) in pairwise(cuts)]
+
+
+def _cuts(part: Part, opened: int) -> Iterator[tuple[int, int]]:
+    """Where a row may be broken, and inside of how many brackets; fractions and scripts stay whole."""
+    previous: Part | None = None
+    for p in part.parts:
+        if p.text in _BREAKS and previous is not None and previous.text not in ("=", *_BREAKS):
+            yield p.start, opened
+        base = p.parts[0] if p.kind == "scripts" else p
+        if base.kind == "fenced":
+            yield from _cuts(base.parts[0], opened + 1)
+        previous = p if p.kind != "space" else previous

@@ -6,28 +6,22 @@ import itertools
 import re
 import unicodedata
 
-_GREEK = (
-    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
-    *("xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
-    *("varepsilon", "vartheta", "varkappa", "varrho", "varsigma", "varphi"),
-)
-_CAPITALS = ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega")
-#: capitals that look as Latin ones do, and the small one that does
+_SPELLED = """
+    alpha α  beta β  gamma γ  delta δ  epsilon ε  zeta ζ  eta η  theta θ  iota ι  kappa κ  lambda λ
+    mu μ  nu ν  xi ξ  pi π  rho ρ  sigma σ  tau τ  upsilon υ  phi φ  chi χ  psi ψ  omega ω
+    varepsilon ε  vartheta ϑ  varkappa ϰ  varrho ϱ  varsigma ς  varphi φ
+    Gamma Γ  Delta Δ  Theta Θ  Lambda Λ  Xi Ξ  Pi Π  Sigma Σ  Upsilon Υ  Phi Φ  Psi Ψ  Omega Ω
+"""
+#: Greek letters that are commands, as characters
+GREEK = dict(re.findall(r"(\w+) (\w)", _SPELLED))
+#: capitals that look as Latin ones do
 _LATIN = {"Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I"}
 _LATIN |= {"Kappa": "K", "Mu": "M", "Nu": "N", "Rho": "P", "Tau": "T", "Chi": "X"}
-_COMMANDS = {w: rf"\{w}" for w in (*_GREEK, *_CAPITALS)} | {w: rf"\mathrm{{{c}}}" for w, c in _LATIN.items()}
-_ACCENTS = {
-    "\u0300": "grave",
-    "\u0301": "acute",
-    "\u0302": "hat",
-    "\u0303": "tilde",
-    "\u0304": "bar",
-    "\u0306": "breve",
-    "\u0307": "dot",
-    "\u0308": "ddot",
-    "\u030a": "mathring",
-    "\u030c": "check",
-}
+_COMMANDS = {w: rf"\{w}" for w in GREEK} | {w: rf"\mathrm{{{c}}}" for w, c in _LATIN.items()}
+#: commands of accents: the mark that follows a letter, and the one that stands alone
+ACCENTS = {"grave": "\u0300`", "acute": "\u0301´", "hat": "\u0302^", "tilde": "\u0303~", "bar": "\u0304¯"}
+ACCENTS |= {"breve": "\u0306˘", "dot": "\u0307˙", "ddot": "\u0308¨", "mathring": "\u030a˚", "check": "\u030cˇ"}
+_MARKS = {marks[0]: command for command, marks in ACCENTS.items()}
 #: marks over a whole word, put over its first letter, or over all of them, in text
 _OVER = {"\u0304": r"\bar", "\u0305": r"\overline", "\u0307": r"\dot"}
 _BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -78,9 +72,9 @@ def _word(word: str) -> str:
 def _letter(character: str) -> str:
     """One letter: Greek as a command, marks as accents; any other by the number it has in Unicode."""
     plain, *marks = unicodedata.normalize("NFKD", character)
-    if plain.isascii() and plain.isalnum() and all(m in _ACCENTS for m in marks):
+    if plain.isascii() and plain.isalnum() and all(m in _MARKS for m in marks):
         for mark in marks:
-            plain = rf"\{_ACCENTS[mark]}{{{plain}}}"
+            plain = rf"\{_MARKS[mark]}{{{plain}}}"
         return plain
     found = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(character, ""))
     if found:

@@ -8,94 +8,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..closed_form.latex_tree import Part, tree
+from ..closed_form.letters import ACCENTS, GREEK
 from . import header, presentation
 from .subject import Subject
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
-_GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "varsigma",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-]
 #: commands that are one character
-_CHARACTERS = {
-    **{name: chr(0x3B1 + k) for k, name in enumerate(_GREEK)},
-    **{name.capitalize(): chr(0x391 + k) for k, name in enumerate(_GREEK) if name != "varsigma"},
-    "varepsilon": "ε",
-    "vartheta": "ϑ",
-    "varkappa": "ϰ",
-    "varrho": "ϱ",
-    "varphi": "φ",
-    "partial": "∂",
-    "infty": "∞",
-    "odot": "⊙",
-    "oslash": "⊘",
-    "otimes": "⊗",
-    "oplus": "⊕",
-    "wedge": "∧",
-    "vee": "∨",
-    "neg": "¬",
-    "cdot": "⋅",
-    "leq": "≤",
-    "le": "≤",
-    "geq": "≥",
-    "ge": "≥",
-    "neq": "≠",
-    "ne": "≠",
-    "sum": "∑",
-    "prod": "∏",
-    "top": "⊤",
-    "lfloor": "⌊",
-    "rfloor": "⌋",
-    "lceil": "⌈",
-    "rceil": "⌉",
-    "bmod": "mod",
-    "sim": "∼",
-    "vdots": "⋮",
-    "|": "‖",
-    "{": "{",
-    "}": "}",
-    "#": "#",
-    "&": "&",
-    "_": "_",
-    "%": "%",
-}
-_LETTERS = {c for n, c in _CHARACTERS.items() if n.lower() in _GREEK or n.startswith("var")} | {"∞", "∂"}
-_ACCENTS = {
-    "overline": "¯",
-    "bar": "¯",
-    "hat": "^",
-    "tilde": "~",
-    "dot": "˙",
-    "ddot": "¨",
-    "check": "ˇ",
-    "breve": "˘",
-    "acute": "´",
-    "grave": "`",
-    "mathring": "˚",
-}
+_SIGNS = """
+    partial ∂  nabla ∇  infty ∞  odot ⊙  oslash ⊘  otimes ⊗  oplus ⊕  wedge ∧  vee ∨  neg ¬  cdot ⋅  sim ∼  vdots ⋮
+    leq ≤  le ≤  geq ≥  ge ≥  neq ≠  ne ≠  sum ∑  prod ∏  top ⊤  lfloor ⌊  rfloor ⌋  lceil ⌈  rceil ⌉  bmod mod  | ‖
+"""
+_CHARACTERS = GREEK | dict(re.findall(r"(\S+) (\S+)", _SIGNS))
+_LETTERS = {*GREEK.values(), "∞", "∂", "∇"}
 _SPACES = {r"\,": "0.17em", r"\:": "0.22em", r"\;": "0.28em", r"\quad": "1em", r"\qquad": "2em", r"\ ": "0.3em"}
 _LARGE = (r"\sum", r"\prod", r"\max", r"\min")
 
@@ -227,7 +151,7 @@ def _of_fenced(part: Part) -> ElementTree.Element:
 
 
 def _of_accent(part: Part) -> ElementTree.Element:
-    return _made("mover", element(part.parts[0]), _made("mo", text=_ACCENTS[part.text]), accent="true")
+    return _made("mover", element(part.parts[0]), _made("mo", text=ACCENTS.get(part.text, "¯")[-1]), accent="true")
 
 
 def _of_space(part: Part) -> ElementTree.Element:
