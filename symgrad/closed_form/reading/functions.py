@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import sympy
-from sympy.codegen import cfunctions, numpy_nodes
+from sympy.codegen import cfunctions
+from sympy.core.function import AppliedUndef
 
 from ...errors import MissingPart
+from ...primitives.elementwise import template_of
 
 
 def _special(name: str) -> Callable[..., Any]:
@@ -46,39 +48,19 @@ def _folded(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *values: functools.reduce(function, values)
 
 
-#: sympy's class -> the function of the values of its arguments
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    sympy.sin: np.sin,
-    sympy.cos: np.cos,
-    sympy.tan: np.tan,
+#: sympy's class -> the function of the values of its arguments, where no elementwise operation is its own
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.cot: lambda x: 1 / np.tan(x),
     sympy.sec: lambda x: 1 / np.cos(x),
     sympy.csc: lambda x: 1 / np.sin(x),
-    sympy.asin: np.arcsin,
-    sympy.acos: np.arccos,
-    sympy.atan: np.arctan,
     sympy.acot: lambda x: np.where(np.equal(x, 0), np.pi / 2, np.arctan(1 / np.where(np.equal(x, 0), 1.0, x))),
     sympy.asec: lambda x: np.arccos(1 / x),
     sympy.acsc: lambda x: np.arcsin(1 / x),
-    sympy.atan2: np.arctan2,
-    sympy.sinh: np.sinh,
-    sympy.cosh: np.cosh,
-    sympy.tanh: np.tanh,
     sympy.coth: lambda x: 1 / np.tanh(x),
     sympy.sech: lambda x: 1 / np.cosh(x),
     sympy.csch: lambda x: 1 / np.sinh(x),
-    sympy.asinh: np.arcsinh,
-    sympy.acosh: np.arccosh,
-    sympy.atanh: np.arctanh,
     sympy.sinc: _sinc,
-    sympy.exp: np.exp,
-    sympy.log: np.log,
-    sympy.Abs: np.abs,
-    sympy.sign: np.sign,
-    sympy.floor: np.floor,
-    sympy.ceiling: np.ceil,
     sympy.frac: lambda x: x - np.floor(x),
-    sympy.Mod: np.mod,
     sympy.Max: _folded(np.maximum),
     sympy.Min: _folded(np.minimum),
     sympy.Heaviside: np.heaviside,
@@ -92,16 +74,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.factorial: lambda x: _gamma(x + 1),
     sympy.loggamma: _loggamma,
     sympy.digamma: _special("psi"),
-    cfunctions.exp2: np.exp2,
-    cfunctions.expm1: np.expm1,
-    cfunctions.log1p: np.log1p,
-    cfunctions.log2: np.log2,
-    cfunctions.log10: np.log10,
-    cfunctions.Cbrt: np.cbrt,
     cfunctions.Sqrt: np.sqrt,
-    cfunctions.hypot: np.hypot,
-    numpy_nodes.logaddexp: np.logaddexp,
-    numpy_nodes.logaddexp2: np.logaddexp2,
     sympy.StrictGreaterThan: np.greater,
     sympy.GreaterThan: np.greater_equal,
     sympy.StrictLessThan: np.less,
@@ -115,16 +88,15 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.ITE: np.where,
 }
 
-#: functions that symgrad writes in closed forms and sympy only names, by name
-NAMED: dict[str, Callable[..., Any]] = {
-    "positive": np.positive,
-    "conjugate": np.conjugate,
-    "trunc": np.trunc,
-    "round": np.rint,
-    "heaviside": np.heaviside,
-    "fmod": np.fmod,
-    "xor": np.logical_xor,
-    "isfinite": np.isfinite,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-}
+
+def function_of(kind: Any) -> Callable[..., Any] | None:
+    """What computes a function of sympy, or one that symgrad names in closed forms; None for any other.
+
+    >>> function_of(sympy.asin).__name__, function_of(sympy.Function("heaviside")).__name__
+    ('arcsin', 'heaviside')
+    """
+    if kind in _FUNCTIONS:
+        return _FUNCTIONS[kind]
+    named = sympy.Function(kind.__name__, real=True) if issubclass(kind, AppliedUndef) else kind
+    template = template_of(named)
+    return None if template is None else template.ufunc

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from .latex_tokens import Token
+from ..latex_tree import Part, tree
 
 #: commands that set a letter upright
-UPRIGHT = (r"\mathrm", r"\mathsf", r"\text", r"\rm", r"\sf", r"\operatorname")
+_UPRIGHT = ("mathrm", "mathsf", "text", "operatorname")
 #: what is raised behind a letter as a mark
-MARKS = {
+_MARKS = {
     r"\top": "a transpose",
     r"\intercal": "a transpose",
     r"\dagger": "an adjoint",
@@ -23,25 +23,38 @@ MARKS = {
 }
 
 
-def mark_behind(rest: Sequence[Token], base: Any, symbols: Collection[str]) -> tuple[str, Token] | None:
-    """Why ``rest``, the tokens after ``^``, is not read as a power of ``base``, and where; None where it is one.
+def mark_behind(raised: Part, base: Any, symbols: Collection[str]) -> str | None:
+    """Why what is ``raised`` is not read as a power of ``base``; None where it is one.
 
     ``T`` and ``H`` are letters where ``symbols`` has them, or where ``base`` can be no matrix.
     """
-    count = next(k for k, t in enumerate(rest) if t.text not in ("{", *UPRIGHT))
-    opened = [t.text for t in rest[:count]]
-    mark, after = rest[count], rest[min(count + 1, len(rest) - 1)]
-    if mark.text == "-" and opened:  # the inverse of the transpose
-        mark, after = after, rest[min(count + 2, len(rest) - 1)]
-    alone = not opened or after.text == "}"
-    if mark.text in MARKS or (mark.text in ("*", "+") and alone):
-        said = MARKS.get(mark.text, "a conjugate or an adjoint")
-        return f"{said} is not read; write matrices as NumPy code", mark
-    if mark.kind != "letter" or mark.text not in ("T", "H") or mark.text in symbols or not alone:
+    texts = list(_texts(raised))
+    upright = "upright" in texts
+    texts = [t for t in texts if t != "upright"]
+    if texts[:1] == ["-"]:  # the inverse of the transpose
+        texts = texts[1:]
+    mark, alone = texts[0] if texts else "", len(texts) == 1
+    if mark in _MARKS or (mark in ("*", "+") and alone):
+        return f"{_MARKS.get(mark, 'a conjugate or an adjoint')} is not read; write matrices as NumPy code"
+    if mark not in ("T", "H") or mark in symbols or not alone:
         return None
     of_numbers = base.is_number or (base.is_Add and any(a.is_number for a in base.args))  # as in (1 + r)^T
-    if of_numbers and not any(t in UPRIGHT for t in opened):
+    if of_numbers and not upright:
         return None
-    what = "the transpose" if mark.text == "T" else "the adjoint"
-    fix = f"Write \\exp({mark.text} \\log x) for the power, or name {mark.text} in wrt; write matrices as NumPy code"
-    return f"{what}, or a power? {fix}", mark
+    what = "the transpose" if mark == "T" else "the adjoint"
+    fix = f"Write \\exp({mark} \\log x) for the power, or name {mark} in wrt; write matrices as NumPy code"
+    return f"{what}, or a power? {fix}"
+
+
+def _texts(part: Part) -> Iterator[str]:
+    """The signs of a part, inside of braces too; ``upright`` where a command sets them so."""
+    if part.kind == "row":
+        for p in part.parts:
+            yield from _texts(p)
+    elif part.kind == "word" and part.style in _UPRIGHT:
+        yield "upright"
+        yield from _texts(tree(part.text))
+    elif part.kind == "word":
+        yield f"\\{part.style}"
+    elif part.kind != "space":
+        yield {r"\rm": "upright", r"\sf": "upright"}.get(part.text, part.text)

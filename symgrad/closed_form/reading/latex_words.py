@@ -7,88 +7,52 @@ from typing import Any
 
 import sympy
 
+from ...primitives import functions as records
+from ...primitives.elementwise import TEMPLATES
+from ..letters import GREEK as LETTERS
+
 #: Greek letters that are names
-GREEK = (
-    *("alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa"),
-    *("varkappa", "lambda", "mu", "nu", "xi", "rho", "varrho", "sigma", "varsigma", "tau", "upsilon", "phi", "varphi"),
-    *(
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Pi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-    ),
-)
+GREEK = LETTERS.keys() - {"pi"}
+
+
+def _computed(arity: int) -> dict[str, Callable[..., Any]]:
+    """sympy's functions that elementwise operations compute, by the names of both."""
+    found = [(t.name, type(t.expr)) for t in TEMPLATES.values() if t.expr.args == records.SLOTS[:arity]]
+    named = [(name, f) for name, f in found if issubclass(f, sympy.Function) and f.__module__]
+    return {word: f for name, f in named for word in (name, f.__name__)}
+
+
 #: functions of one argument, which may stand without brackets
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{n: getattr(sympy, n) for n in ["sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "exp"]},
-    "arcsin": sympy.asin,
-    "arccos": sympy.acos,
-    "arctan": sympy.atan,
-    "arsinh": sympy.asinh,
-    "arcosh": sympy.acosh,
-    "artanh": sympy.atanh,
-    "ln": sympy.log,
-    "log": sympy.log,
-    "erf": sympy.erf,
-    "erfc": sympy.erfc,
-    "sign": sympy.sign,
-    "sgn": sympy.sign,
-    "floor": sympy.floor,
-    "ceil": sympy.ceiling,
-    "sinc": sympy.sinc,
-}
+FUNCTIONS = _computed(1) | {name: getattr(sympy, name) for name in ("cot", "sec", "csc", "coth", "erf", "erfc", "sinc")}
+FUNCTIONS |= {"arsinh": sympy.asinh, "arcosh": sympy.acosh, "artanh": sympy.atanh, "ln": sympy.log, "sgn": sympy.sign}
 #: functions of several arguments
-SEVERAL = {"max": sympy.Max, "min": sympy.Min, "atan2": sympy.atan2}
+SEVERAL = _computed(2) | {"max": sympy.Max, "min": sympy.Min}
 #: commands around a word
 WORDS = ("mathrm", "mathit", "operatorname", "mathop", "text")
 #: signs of a norm
 NORMS = (r"\|", r"\Vert", r"\lVert", r"\norm")
 #: opening brackets, and what closes them
-BRACKETS = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
-BRACKETS |= {r"\lvert": r"\rvert", r"\lfloor": r"\rfloor", r"\lceil": r"\rceil"}
+BRACKETS = {"(": ")", "[": "]", r"\{": r"\}", r"\lvert": r"\rvert", r"\lfloor": r"\rfloor", r"\lceil": r"\rceil"}
+#: what is around what stands in brackets
+OF_BRACKETS = {"|": sympy.Abs, r"\lvert": sympy.Abs, r"\lfloor": sympy.floor, r"\lceil": sympy.ceiling}
 #: environments of matrices
 MATRICES = ("matrix", "pmatrix", "bmatrix")
 #: signs of comparison
-COMPARISONS = {
-    "<": sympy.Lt,
-    ">": sympy.Gt,
-    "=": sympy.Eq,
-    r"\le": sympy.Le,
-    r"\leq": sympy.Le,
-    r"\ge": sympy.Ge,
-    r"\geq": sympy.Ge,
-    r"\ne": sympy.Ne,
-    r"\neq": sympy.Ne,
-    r"\lt": sympy.Lt,
-    r"\gt": sympy.Gt,
-}
-#: commands that begin no factor
-CLOSING = {r"\right", r"\end", r"\rvert", r"\rfloor", r"\rceil", r"\}", r"\cdot", r"\times", r"\div"}
+COMPARISONS = {"<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq, r"\lt": sympy.Lt, r"\gt": sympy.Gt}
+COMPARISONS |= {r"\le": sympy.Le, r"\leq": sympy.Le, r"\ge": sympy.Ge, r"\geq": sympy.Ge, r"\ne": sympy.Ne}
+COMPARISONS |= {r"\neq": sympy.Ne}
+#: signs that begin no factor
+BETWEEN = {r"\right", r"\end", r"\cdot", r"\times", r"\div", r"\\", *BRACKETS.values(), *COMPARISONS}
+#: characters that are read
+CHARACTERS = {*r"+-*/!'()[]|<>=,&", r"\\", r"\{", r"\}", r"\|"}
 #: what is known and not read
 KNOWN = {
+    **dict.fromkeys(("partial", "nabla"), "a derivative"),
+    **dict.fromkeys(("mathbf", "boldsymbol"), "a vector or a matrix"),
+    "vec": "an accent",
     "sum": "a sum over an index",
     "prod": "a product over an index",
     "int": "an integral",
     "lim": "a limit",
-    "partial": "a derivative",
-    "nabla": "a derivative",
-    "mathbf": "a vector or a matrix",
-    "boldsymbol": "a vector or a matrix",
-    "hat": "an accent",
-    "bar": "an accent",
-    "tilde": "an accent",
-    "dot": "an accent",
-    "vec": "an accent",
-    "overline": "an accent",
     "lg": "a logarithm of unclear base",
 }

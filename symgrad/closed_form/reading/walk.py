@@ -10,7 +10,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from ...errors import UnsupportedOperation
-from .functions import FUNCTIONS, NAMED
+from .functions import function_of
 
 #: terms of a sum with numbers as limits that are written out
 _MOST_TERMS = 200
@@ -82,13 +82,10 @@ def scalar_plan(e: Any) -> Plan:
         planned = _PLANS.get(e.func)
         if planned is not None:
             return planned(e)
-        function = FUNCTIONS.get(e.func)
+        is_digamma = isinstance(e, sympy.polygamma) and e.args[0] == 0
+        function = function_of(sympy.digamma if is_digamma else e.func)
         if function is not None:
-            return Plan(e.args, _real(e, function))
-        if isinstance(e, sympy.polygamma) and e.args[0] == 0:
-            return Plan(e.args[1:], FUNCTIONS[sympy.digamma])
-        if isinstance(e, AppliedUndef) and e.func.__name__ in NAMED:
-            return Plan(e.args, _real(e, NAMED[e.func.__name__]))
+            return Plan(e.args[is_digamma:], _real(e, function))
     raise _unreadable(e)
 
 

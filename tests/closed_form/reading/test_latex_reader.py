@@ -4,9 +4,13 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sympy.core.function import AppliedUndef
 
+from symgrad.closed_form.numbers import value
 from symgrad.closed_form.reading.latex_reader import read_latex, read_name
+from symgrad.closed_form.typeset import typeset
 from symgrad.errors import ArgumentError, SymgradError
+from symgrad.primitives.elementwise import TEMPLATES
 
 a, b, c, k, m, n, r, t, v, x, y, z = sympy.symbols("a b c k m n r t v x y z")
 
@@ -102,7 +106,7 @@ REFUSED = {
     r"x % y": "'%' is not read",
     r"x \. y": "is not read",
     r"x \= y": "is not read",
-    "__import__": "is missing",
+    "__import__": "write what belongs to '_' in braces",
     r"2 3": "two numbers in a row",
     r"x + - y": "two signs",
     r"9^{9^{9^9}}": "a number of this size",
@@ -146,8 +150,8 @@ REFUSED = {
     r"\lVert x \rVert": "norms are not read",
     r"\norm{x}": "norms are not read",
     r"x^": "in braces",
-    r"x^{": "an operand is missing",
-    r"x^{-": "an operand is missing",
+    r"x^{": "'}' is missing",
+    r"x^{-": "'}' is missing",
 }
 
 
@@ -234,6 +238,26 @@ def test_what_sympy_prints_is_read_back(expression):
     values = {"x": 0.7, "y": -1.3, "theta": 0.4, "x_1": 2.1}
     numbers = [complex(e.subs({s: values[s.name] for s in e.free_symbols}).evalf()) for e in (found, expression)]
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-12)
+
+
+FORMULAS = {
+    name: t.expr
+    for name, t in TEMPLATES.items()
+    if isinstance(t.expr, sympy.Expr) and not t.expr.has(AppliedUndef, sympy.Mod, sympy.zeta)
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_what_is_printed_of_operations_is_read_back(name):
+    found = read_latex(typeset(FORMULAS[name]), frozenset("abc"))
+    numbers = [float(value(e, {"a": 1.7, "b": 0.4, "c": 2.1})) for e in (found, FORMULAS[name])]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("text", ["x_{,a}", "x_{a,}", "x_{1a}", "x_{1.5}", "x_{}", r"x_{\theta a}", "x_{a+b}"])
+def test_what_is_no_index(text):
+    with pytest.raises(ArgumentError, match="an index is letters"):
+        read_latex(text)
 
 
 T, i = sympy.symbols("T i")
