@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -113,19 +113,9 @@ def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any
 
     ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge for what would be beyond the budget.
     """
-    apart = has_few_entries(program, budget) and not fits(program, True, budget)
-    if form == "entries":
-        if not apart:
-            require(program, True, budget)
-        return as_arrays(entries_apart(program) if apart else entry_forms(program, BEYOND * budget))
-    if form == "auto" and prefers_entries(program, budget):
-        with contextlib.suppress(ClosedFormTooLarge):
-            return as_arrays(entry_forms(program, BEYOND * budget))
-    require(program, False, budget)
-    found = index_forms(program)
-    if form == "auto" and apart and _told_by_place(found):
-        return as_arrays(entries_apart(program))
-    return [element for _, element in found]
+    best = next(_candidates(program, budget, BEYOND * budget, matrices=False), None) if form == "auto" else None
+    found = best or formulas_in(program, "index" if form == "auto" else form, budget)
+    return as_arrays(found.forms) if found.kind == "entries" else [element for _, element in found.forms]
 
 
 def as_arrays(arrays: Sequence[np.ndarray]) -> list[Any]:
@@ -153,25 +143,25 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHAR
 
     Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
     """
+    for made in _candidates(program, budget, min(BEYOND * budget, characters // 2)):
+        if made.characters <= characters:
+            return made
+    return Formulas(program, "let-bound", [])
+
+
+def _candidates(program: Program, budget: int, most: int, matrices: bool = True) -> Iterator[Formulas]:
+    """The forms that the program has, from the one that reads best on; entries of ``most`` operations."""
     if prefers_entries(program, budget):
         with contextlib.suppress(ClosedFormTooLarge):
-            most = min(BEYOND * budget, characters // 2)  # more operations do not fit into these characters
-            made = Formulas(program, "entries", entry_forms(program, most))
-            if made.characters <= characters:
-                return made
-    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS]
-    if len(forms) == len(program.outputs):
-        made = Formulas(program, "matrix", forms)
-        if made.characters <= characters and sum(f.length for f in forms) <= budget:
-            return made
+            yield Formulas(program, "entries", entry_forms(program, most))
+    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS] if matrices else []
+    if matrices and len(forms) == len(program.outputs) and sum(f.length for f in forms) <= budget:
+        yield Formulas(program, "matrix", forms)
     if fits(program, False, budget):
         with contextlib.suppress(ClosedFormTooLarge):
-            made = Formulas(program, "index", index_forms(program))
-            if _told_by_place(made.forms) and has_few_entries(program, budget):
-                made = Formulas(program, "entries", entries_apart(program))
-            if made.characters <= characters:
-                return made
-    return Formulas(program, "let-bound", [])
+            found = index_forms(program)
+            apart = _told_by_place(found) and has_few_entries(program, budget)
+            yield Formulas(program, *(("entries", entries_apart(program)) if apart else ("index", found)))
 
 
 def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:

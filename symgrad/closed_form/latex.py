@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import sympy
 
+from ..program.dims import is_concrete
+from ..program.node import Node
 from ..program.program import Program
 from .budget import BUDGET, fits
 from .entries import SEARCHES
@@ -30,20 +33,19 @@ MOST_LINES = 60
 
 def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where the arrays are so small that every entry is a formula worth reading."""
-    sizes = [d for n in (*program.inputs, *program.outputs) for d in n.shape]
-    if not all(isinstance(d, int) for d in sizes):
-        return False
-    count = sum(int(np.prod(n.shape)) for n in program.inputs)
-    return count <= MOST_ENTRIES and not _computes_indices(program) and fits(program, True, budget)
+    few = _elements(program.inputs) <= MOST_ENTRIES and _elements(program.outputs) < math.inf
+    return few and not _computes_indices(program) and fits(program, True, budget)
 
 
 def has_few_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where so few elements go in and come out that each entry may be written on its own."""
-    arrays = (*program.inputs, *program.outputs)
-    if not all(isinstance(d, int) for n in arrays for d in n.shape) or _computes_indices(program):
-        return False
-    sizes = [sum(int(np.prod(n.shape)) for n in nodes) for nodes in (program.inputs, program.outputs)]
-    return sizes[0] <= MOST_ENTRIES and sizes[1] <= MOST_RESULTS and fits(program, False, budget)
+    few = _elements(program.inputs) <= MOST_ENTRIES and _elements(program.outputs) <= MOST_RESULTS
+    return few and not _computes_indices(program) and fits(program, False, budget)
+
+
+def _elements(nodes: Sequence[Node]) -> float:
+    """How many elements arrays have together; any number where a size is a name."""
+    return sum(math.prod(n.shape) if is_concrete(n.shape) else math.inf for n in nodes)
 
 
 def _computes_indices(program: Program) -> bool:
