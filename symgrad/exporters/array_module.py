@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..closed_form.labels import label_comment
 from ..passes.constants import fold_constants
 from ..program.node import Node
 from ..program.program import Program
@@ -171,7 +172,7 @@ class Module:
 
     def _returned(self, results: Sequence[str], named: Mapping[type, str]) -> list[str]:
         comments = [
-            f"{python_source.plain_label(label)}: {said}"
+            f"{label_comment(label)}: {said}"
             for label, said in zip(self.subject.labels, self._described(), strict=True)
         ]
         rows = python_source.nested(self.subject, results, comments, named)

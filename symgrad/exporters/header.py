@@ -33,7 +33,7 @@ def lines(subject: Subject, origins: bool = True) -> list[str]:
 
     With ``origins`` it says of inputs that are no arguments themselves where they come from.
     """
-    return [_harmless(line) for line in _wrapped(subject, origins_of(subject) if origins else {})]
+    return [harmless(line) for line in _wrapped(subject, origins_of(subject) if origins else {})]
 
 
 def python_comment(subject: Subject) -> list[str]:
@@ -103,7 +103,7 @@ def _kind(node) -> str:
     return f"{kind}[{', '.join(map(str, node.shape))}]" if node.shape else kind
 
 
-def _harmless(line: str) -> str:
+def harmless(line: str) -> str:
     """Printable ASCII without what ends a comment or a text, or begins a command, in any of the languages."""
     for sign, ascii in (("**", "^"), ("*", " "), ("≥", ">="), ("≤", "<="), ("≠", "<>")):
         line = line.replace(sign, ascii)

@@ -43,12 +43,12 @@ interval, ``low`` to ``high``, that they are drawn from. This checks a model wit
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ..closed_form.labels import label_name
 from ..errors import ArgumentError, MissingPart, UnsupportedOperation
 from ..program.node import Node
 from .naming import target_names
@@ -59,7 +59,6 @@ from .onnx.structural import leaf, written
 from .subject import Subject
 
 #: commands of LaTeX that dress a name
-_DRESS = re.compile(r"\\(?:frac|mathrm|mathbf|mathit|boldsymbol|operatorname|left|right)\b")
 
 
 def model(subject: Subject) -> bytes:
@@ -77,7 +76,7 @@ def model(subject: Subject) -> bytes:
     program = subject.program
     if not program.outputs:
         raise ArgumentError("onnx: the result holds no array, so there is nothing that a model could compute.")
-    names = target_names([*program.names, *map(_plain, subject.labels)], ())
+    names = target_names([*program.names, *map(label_name, subject.labels)], ())
     inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
     g = Graph(program.inputs, inputs, names)
     values, renamed = _computed(g, subject.guarded.nodes)
@@ -137,12 +136,3 @@ def _poisoned(g: Graph, results: Sequence[Value], holding: Sequence[Value]) -> l
         poison = np.nan if value.is_float else np.iinfo(value.dtype).min
         made.append(xp.where(all_hold, value, poison))
     return made
-
-
-def _plain(label: str) -> str:
-    r"""A LaTeX name without its dress.
-
-    >>> _plain(r"\frac{\partial f}{\partial x}"), _plain(r"\mathrm{aux}_{0}")
-    ('{df}{dx}', '{aux}_{0}')
-    """
-    return re.sub(r"\\partial\s*", "d", _DRESS.sub("", label))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -276,16 +275,3 @@ def _entered(node: Node, name: str, said: str, dims: dict[sympy.Symbol, str], kn
     if all(t == "_" for t in targets):
         return call
     return f"({targets[0]},) = {call}" if len(targets) == 1 else f"{', '.join(targets)} = {call}"
-
-
-def plain_label(label: str) -> str:
-    r"""A LaTeX label as it may stand in a comment.
-
-    >>> plain_label(r"\frac{\partial f}{\partial w_{1}}"), plain_label(r"\mathrm{out}_{2}")
-    ('df/dw_1', 'out_2')
-    """
-    label = re.sub(r"\\partial\^\{?(\d+)\}?", r"d^\1 ", label)
-    label = re.sub(r"\\frac\{(.*?)\}\{(.*)\}$", r"\1/\2", label)
-    label = re.sub(r"\\partial\s*", "d", label)
-    label = re.sub(r"\\[A-Za-z]+(?=\{)|[{}\\]", "", label)
-    return re.sub(r"[^ A-Za-z0-9_.,:;()\[\]=<>+/^-]", "_", label)

@@ -50,7 +50,7 @@ def script(subject: Subject, made: SympyObjects) -> str:
     return "\n".join(
         [
             *header.python_comment(subject),
-            f'"""{python_source.plain_label(subject.title[0].upper() + subject.title[1:])}, as formulas of sympy."""',
+            f'"""{header.harmless(subject.title[0].upper() + subject.title[1:])}, as formulas of sympy."""',
             "",
             "import itertools",
             "import sys",

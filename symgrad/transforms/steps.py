@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from ..closed_form.derivation.naming import Name, counted, numbered, user_name
 from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.formulas import formulas, formulas_in
+from ..closed_form.labels import label_text
 from ..closed_form.matrix import matrix_forms
 from ..compiled import CompiledFunction
 from ..differentiation.reverse import active_nodes
@@ -226,13 +226,14 @@ def _result(
 def _together(
     program: Program, labels: Sequence[str], wrt: Sequence[Name], captured: Mapping[Node, Name]
 ) -> list[tuple[str, str, str]]:
+    called = {name.latex: str(name) for name in wrt}
     empty = any(d == 0 for n in program.nodes for d in n.shape)
     forms = [] if empty else matrix_forms(lifted(program, captured))
     made = []
     for label, form in zip(labels, forms, strict=False):
         if form is not None and len(form.latex_line) <= _MOST_CHARACTERS and "I[" not in form.text:
             text = form.text + "".join(f", {line}" for line in form.where)
-            made.append((f"{_label_text(label, wrt)} = {text}", f"{label} &= {form.latex_line}", ""))
+            made.append((f"{label_text(label, called)} = {text}", f"{label} &= {form.latex_line}", ""))
     if len(made) == len(labels):
         return made
     written = formulas(program)
@@ -240,21 +241,7 @@ def _together(
         written = formulas_in(lifted(program, captured, identities=True), "index")
     if written.kind == "let-bound" or written.characters > _MOST_CHARACTERS:
         return []
-    names = [_label_text(label, wrt) for label in labels]
+    names = [label_text(label, called) for label in labels]
     rows = written.latex_rows(labels)
     texts = [*written.text_rows(names), *[""] * len(rows)]
     return [(text, row, "") for text, row in zip(texts, rows, strict=False)]
-
-
-def _label_text(latex: str, wrt: Sequence[Name]) -> str:
-    """A label such as ``∂f/∂x`` as text."""
-    for name in wrt:
-        latex = latex.replace(rf"\partial {name.latex}", f"∂{name}")
-    text = re.sub(r"\\frac\{(.*)\}\{((?:\\partial|∂).*)\}$", r"\1/\2", latex)
-    text = re.sub(r"\\(?:mathit|mathrm)\{([^{}]*)\}", r"\1", text)
-    text = text.replace(r"\partial", "∂").replace(r"\nabla", "∇").replace(r"\Sigma", "Σ").replace(r"\,", "")
-    text = re.sub(r"\^\{(\d)\}", lambda m: m[1].translate(_SUPERSCRIPTS), text)
-    return re.sub(r"[\\{}]", "", text).replace("∂ ", "∂").replace("∇ ", "∇").replace("∂² ", "∂²")
-
-
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import sympy
 
+from ...closed_form.labels import label_name
 from ...passes.constants import fold_constants
 from ...program.program import Program
 from ..loops import COUNTERS, STATUSES, Routine, lower, named_dims
 from ..naming import target_names
-from ..python_source import plain_label
 from ..subject import Subject
 from .library import names as library_names
 
@@ -69,7 +69,7 @@ def names_of(subject: Subject) -> Names:
     """Names in C for what ``subject`` has, and its loops."""
     program = fold_constants(subject.guarded)
     dims = named_dims(program)
-    results = [plain_label(label) for label in subject.labels]
+    results = [label_name(label) for label in subject.labels]
     labels = [subject.name, *map(str, dims), *program.names, *results]
     spelled = target_names(labels, RESERVED)
     function, spelled = spelled[0], spelled[1:]

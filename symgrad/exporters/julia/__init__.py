@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ...closed_form.labels import label_name
 from ...passes.constants import fold_constants
 from .. import header
 from ..check import GOLDEN
@@ -68,25 +69,13 @@ def _named(subject: Subject) -> tuple[str, Routine]:
     """The name of the function, and its loops, the first axes of arrays innermost."""
     program = fold_constants(subject.guarded)
     dims = named_dims(program)
-    labels = [*program.names, *map(_plain, subject.labels), *map(str, dims)]
+    labels = [*program.names, *map(label_name, subject.labels), *map(str, dims)]
     (function,) = target_names([subject.name], RESERVED, longest=_LONGEST, ascii=False)
     names = target_names(labels, [*RESERVED, function], longest=_LONGEST, ascii=False)
     first, second = len(program.names), len(program.names) + len(subject.program.outputs)
     inputs, outputs, sizes = names[:first], names[first:second], dict(zip(dims, names[second:], strict=True))
     taken = [name.lower() for name in (function, *names)]
     return function, lower(program, inputs, outputs, sizes, row_major=False, taken=taken)
-
-
-def _plain(label: str) -> str:
-    r"""The letters and digits of a LaTeX name.
-
-    >>> _plain(r"\frac{\partial^{2} f}{\partial w^{2}}"), _plain(r"\frac{\partial f}{\partial x}")
-    ('d2f_dw2', 'df_dx')
-    """
-    label = re.sub(r"\\(?:mathit|mathrm|mathbf|operatorname|boldsymbol|frac|left|right)\b", "", label)
-    label = re.sub(r"\\partial\^\{(\w+)\} *", r"d\1", label)
-    label = re.sub(r"\\partial\b *", "d", label).replace("}{", "_")
-    return re.sub(r"[\\{}^ ]", "", label)
 
 
 def _module_name(function: str) -> str:

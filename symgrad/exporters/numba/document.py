@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from ...closed_form.labels import label_name
 from .. import array_module, python_source
 from ..arguments import Leaf
 from ..array_module import Module, Signature
@@ -31,7 +32,7 @@ def module(subject: Subject) -> str:
     program = signature.program
     arguments = list(signature.arguments.values())
     taken = [*array_module.RESERVED, *_NAMES, *arguments, *signature.dims.values(), signature.function]
-    labels = [python_source.plain_label(label) for label in subject.labels]
+    labels = [label_name(label) for label in subject.labels]
     labels = [str(k) for k in range(signature.outputs)] if subject.assembled else labels
     outputs = target_names([f"out_{label}" for label in labels], taken)
     routine = lower(program, arguments, outputs, signature.dims)
