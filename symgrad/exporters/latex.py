@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..closed_form.breaking import LINE, fits, label_width
 from ..closed_form.formulas import Formulas
@@ -89,11 +89,7 @@ def _document(subject: Subject) -> str:
         r"\date{}",
         r"\begin{document}",
         r"\maketitle",
-        *_section("Inputs", _listed(f"${name}$: {text(said)}" for name, said in presentation.inputs(subject))),
-        *_section("Formulas", [*map(sentence, presentation.notation(found, rows)), *_displayed(_all_fitted(rows))]),
-        *_conditions(subject),
-        *_section("Conventions", _listed(map(text, header.conventions(subject)))),
-        *_check(subject),
+        *[line for section in presentation.sections(subject, found, rows) for line in _section(section)],
         r"\end{document}",
         "",
     ]
@@ -119,13 +115,18 @@ def _title(subject: Subject) -> str:
     return text(words[0].upper() + words[1:]) + name
 
 
-def _section(title: str, content: Sequence[str]) -> list[str]:
-    return [rf"\section*{{{title}}}", *content] if content else []
-
-
-def _listed(items: Iterator[str]) -> list[str]:
-    made = [rf"\item {item}" for item in items]
-    return [r"\begin{itemize}", *made, r"\end{itemize}"] if made else []
+def _section(section: presentation.Section) -> list[str]:
+    items = [rf"\item {sentence(item)}" for item in section.items]
+    cells = [rf"$\displaystyle {name}$ & {re.sub('-', '$-$', values)} \\[1ex]" for name, values in section.table]
+    tabular = ["", r"\medskip\noindent", r"\begin{tabular}{@{}ll@{}}", *cells, r"\end{tabular}"]
+    return [
+        rf"\section*{{{section.title}}}",
+        *map(sentence, section.said),
+        *([r"\begin{itemize}", *items, r"\end{itemize}"] if items else []),
+        *(_displayed(_all_fitted(section.rows)) if section.rows else []),
+        *map(sentence, section.below),
+        *(tabular if cells else []),
+    ]
 
 
 def _all_fitted(rows: Sequence[str]) -> list[str]:
@@ -142,26 +143,3 @@ def _fitted(row: str, left: float) -> str:
         return row
     room = (left - 20 * (sign == r"\quad ")) / LINE
     return rf"{label}&{sign}\resizebox{{{room:.2f}\linewidth}}{{!}}{{$\displaystyle {formula}$}}"
-
-
-def _conditions(subject: Subject) -> list[str]:
-    if not subject.conditions:
-        return []
-    stated = presentation.conditions(subject)
-    said = ["The formulas are those of the branches that the example arguments took. They hold where"]
-    made = _displayed(_all_fitted([f"&{s}" for s in stated])) if stated else []
-    if len(stated) < len(subject.conditions):
-        made.append(
-            f"{'and where ' if stated else ''}{len(subject.conditions) - len(stated)} further conditions on values are "
-            "met, too long to be written out; exported code checks them."
-        )
-    return _section("Branches", [*said, *made])
-
-
-def _check(subject: Subject) -> list[str]:
-    said, table = presentation.checked(subject)
-    made = [text(said)]
-    if table:
-        rows = [rf"$\displaystyle {name}$ & {re.sub('-', '$-$', values)} \\[1ex]" for name, values in table]
-        made += ["", r"\medskip\noindent", r"\begin{tabular}{@{}ll@{}}", *rows, r"\end{tabular}"]
-    return _section("Check", made)

@@ -24,12 +24,7 @@ def markdown(subject: Subject) -> str:
         f"### {_plain(subject.name)}",
         "\n".join(["<!--", *header.lines(subject), "-->"]),
         f"{_sentence(subject.title[0].upper() + subject.title[1:])}.",
-        _listed(f"${_math(name)}$: {_plain(said)}" for name, said in presentation.inputs(subject)),
-        " ".join(map(_sentence, presentation.notation(found, rows))),
-        _display(rows) if rows else "The result holds no arrays.",
-        *_conditions(subject),
-        *_conventions(subject),
-        *_check(subject),
+        *[part for section in presentation.sections(subject, found, rows) for part in _section(section)],
         f"{fence}\n{program}\n{fence}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -64,36 +59,15 @@ def _sentence(said: str) -> str:
     return "".join(f"${_math(p)}$" if k % 2 else _plain(p) for k, p in enumerate(said.split("$")))
 
 
-def _listed(items: Iterable[str]) -> str:
-    return "\n".join(f"- {item}" for item in items)
-
-
-def _conditions(subject: Subject) -> list[str]:
-    if not subject.conditions:
-        return []
-    stated = presentation.conditions(subject)
-    parts = ["The formulas are those of the branches that the example arguments took. They hold where"]
-    if stated:
-        parts.append(_display(f"&{s}" for s in stated))
-    if len(stated) < len(subject.conditions):
-        left = len(subject.conditions) - len(stated)
-        parts.append(
-            f"{left} conditions on values are met that are too long to be written out; exported code checks them."
-        )
-    return parts
-
-
-def _conventions(subject: Subject) -> list[str]:
-    said = _listed(map(_plain, header.conventions(subject)))
-    return [f"Where the function has no derivative, or more than one:\n\n{said}"] if said else []
-
-
-def _check(subject: Subject) -> list[str]:
-    said, table = presentation.checked(subject)
-    if not table:
-        return [_plain(said)]
-    rows = [f"| ${_math(name).replace('|', chr(92) + 'vert ')}$ | {values} |" for name, values in table]
-    return [_plain(said), "\n".join(["| | first elements |", "| --- | --- |", *rows])]
+def _section(section: presentation.Section) -> list[str]:
+    cells = [f"| ${_math(name).replace('|', chr(92) + 'vert ')}$ | {values} |" for name, values in section.table]
+    return [
+        " ".join(map(_sentence, section.said)),
+        "\n".join(f"- {_sentence(item)}" for item in section.items),
+        _display(section.rows) if section.rows else "",
+        *map(_sentence, section.below),
+        "\n".join(["| | first elements |", "| --- | --- |", *cells]) if cells else "",
+    ]
 
 
 def _fence(content: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..closed_form.letters import name_latex
 from ..closed_form.symbols import safe_names
 from ..closed_form.typeset import initial
 from ..errors import ClosedFormTooLarge
+from . import header
 from .subject import Subject
 
 #: what signs of formulas mean, where they are in use
@@ -42,6 +44,42 @@ _KINDS = {
 }
 #: values of the check that a document shows of one array, and arrays whose values it shows
 MOST_VALUES, MOST_ARRAYS = 4, 24
+
+
+class Section(NamedTuple):
+    """A part of a document.
+
+    ``said`` and ``items`` (of a list) are sentences whose formulas stand between dollar signs, ``rows`` are formulas
+    under one another, ``below`` is what is said below them, ``table`` has pairs of a formula and words.
+    """
+
+    title: str
+    said: Sequence[str] = ()
+    items: Sequence[str] = ()
+    rows: Sequence[str] = ()
+    below: Sequence[str] = ()
+    table: Sequence[tuple[str, str]] = ()
+
+
+def sections(subject: Subject, found: Formulas, made: list[str]) -> list[Section]:
+    """What a document says of a derivative whose formulas are the rows ``made``; what has nothing to say is missing."""
+    told, table = checked(subject)
+    conventions = header.conventions(subject)
+    stated = conditions(subject)
+    left = len(subject.conditions) - len(stated)
+    branches = ["The formulas are those of the branches that the example arguments took. They hold where"]
+    more = f"{left} conditions on values are met that are too long to be written out; exported code checks them."
+    found_sections = [
+        Section("Inputs", items=[f"${name}$: {said}" for name, said in inputs(subject)]),
+        Section("Formulas", notation(found, made), rows=made, below=() if made else ["The result holds no arrays."]),
+        Section("Branches", branches if subject.conditions else (), (), [f"&{s}" for s in stated], [more] * (left > 0)),
+        Section("Conventions", [_CONVENTIONS] * bool(conventions), conventions),
+        Section("Check", [told], table=table),
+    ]
+    return [section for section in found_sections if any(section[1:])]
+
+
+_CONVENTIONS = "Where the function has no derivative, or more than one:"
 
 
 def presented(subject: Subject) -> Formulas:
