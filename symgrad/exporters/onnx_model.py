@@ -58,8 +58,6 @@ from .onnx.steps import BOOL, Value, xp
 from .onnx.structural import leaf, written
 from .subject import Subject
 
-#: commands of LaTeX that dress a name
-
 
 def model(subject: Subject) -> bytes:
     """The derivative as a serialized ModelProto that ``onnx.checker`` has passed.
