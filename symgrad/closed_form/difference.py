@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,14 @@ def proved_equal(pairs: Iterable[tuple[Any, Any]], seconds: float) -> bool:
     >>> proved_equal([(sympy.sin(x) ** 2, 1 - sympy.cos(x) ** 2)], 60.0), proved_equal([(x, abs(x))], 60.0)
     (True, False)
     """
+    return _proved(lambda: all(_same(left, right) for left, right in pairs), seconds)
+
+
+def _proved(check: Callable[[], bool], seconds: float) -> bool:
+    """What ``check`` says; False where it takes longer, or where it fails."""
     try:
         with within(seconds):
-            return all(_same(left, right) for left, right in pairs)
+            return check()
     except TimeIsUp:
         return False
     except (TypeError, ValueError, ArithmeticError, NotImplementedError, RecursionError, AttributeError):
@@ -141,14 +146,12 @@ def same_at_all_indices(left: Program, right: Program, seconds: float) -> bool:
     right = Program(right.inputs, right.outputs, left.names, right.graph)
     if any(n.primitive.name == "constant" for p in (left, right) for n in p.nodes):
         return False  # captured arrays have names there, and no values
-    try:
-        with within(seconds):
-            pairs = list(zip(index_forms(left), index_forms(right), strict=True))
-            return all(a[0] == b[0] and (a[1] == b[1] or _same_sums(a[1], b[1])) for a, b in pairs)
-    except TimeIsUp:
-        return False
-    except (TypeError, ValueError, ArithmeticError, NotImplementedError, RecursionError, AttributeError):
-        return False
+
+    def same() -> bool:
+        pairs = zip(index_forms(left), index_forms(right), strict=True)
+        return all(a[0] == b[0] and (a[1] == b[1] or _same_sums(a[1], b[1])) for a, b in pairs)
+
+    return _proved(same, seconds)
 
 
 def _same_sums(left: Any, right: Any) -> bool:

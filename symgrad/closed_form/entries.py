@@ -7,7 +7,7 @@ its bare name.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,26 +83,37 @@ def entries_apart(program: Program) -> list[np.ndarray]:
 
 
 class _Written:
-    """Counts the operations of formulas, in the order in which they are made of each other."""
+    """Counts the operations of formulas, in the order in which they are made of each other.
 
-    def __init__(self, most: int) -> None:
+    ``last`` has for indices of sums the largest value.
+    """
+
+    def __init__(self, most: int, last: Mapping[Any, Any] | None = None) -> None:
         self.most = most
-        self._count: dict[Any, int] = {}
+        self.last = last or {}
+        self._count: dict[Any, float] = {}
 
     def check(self, entries: Sequence[Any]) -> None:
         """Raise ClosedFormTooLarge where the entries together have more operations than allowed."""
-        if sum(map(self._operations, entries)) > self.most:
+        if sum(map(self.operations, entries)) > self.most:
             raise ClosedFormTooLarge(
                 f"the entry form has more than {self.most} operations when it is written out. The let-bound form is "
                 "shorter: print .program(), or raise budget=."
             )
 
-    def _operations(self, expression: Any) -> int:
+    def operations(self, expression: Any) -> float:
+        """How many there are when sums are written out, at most."""
         known = self._count.get(expression)
         if known is None:
             parts = getattr(expression, "args", ())  # zeros of arrays are plain numbers
-            known = max(len(parts) - 1, 1) if parts else 0
-            known += sum(map(self._operations, parts))
+            if isinstance(expression, sympy.Sum):
+                limits: Any = expression.limits
+                steps = math.prod(_steps(low, high, self.last) for _, low, high in limits)
+                known = steps * (self.operations(expression.function) + 1)
+            elif isinstance(expression, sympy.Indexed) or not parts:
+                known = 0
+            else:
+                known = max(len(parts) - 1, 1) + sum(map(self.operations, parts))
             self._count[expression] = known
         return known
 
@@ -123,20 +134,10 @@ def _inside(written: Any, base: str, shape: Sequence[int]) -> list[tuple[sympy.I
 def written_operations(element: sympy.Basic) -> float:
     """How many operations a formula has when its sums are written out, at most."""
     last = {i: high for s in element.atoms(sympy.Sum) for i, _, high in s.limits}  # type: ignore[attr-defined]
-    count: dict[sympy.Basic, float] = {}
-    for part in sympy.postorder_traversal(element):
-        if part not in count:
-            own = max(len(part.args) - 1, 1) if part.args else 0
-            count[part] = own + sum(count.get(a, 0) for a in part.args)
-            if isinstance(part, sympy.Sum):
-                steps = math.prod(_steps(low, high, last) for _, low, high in part.limits)
-                count[part] = steps * (count[part.function] + 1)
-            elif isinstance(part, sympy.Indexed):
-                count[part] = 0
-    return count[element]
+    return _Written(0, last).operations(element)
 
 
-def _steps(low: Any, high: Any, last: dict[Any, Any]) -> float:
+def _steps(low: Any, high: Any, last: Mapping[Any, Any]) -> float:
     """How many indices there are; the end of an inner sum may be the index of an outer one."""
     steps = high - low + 1
     for _ in last:

@@ -44,7 +44,8 @@ def _sinc(x: Any) -> Any:
     return np.where(np.equal(x, 0), 1.0, np.sin(other) / other)
 
 
-def _folded(function: Callable[..., Any]) -> Callable[..., Any]:
+def folded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of two values as one of any number."""
     return lambda *values: functools.reduce(function, values)
 
 
@@ -61,8 +62,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.csch: lambda x: 1 / np.sinh(x),
     sympy.sinc: _sinc,
     sympy.frac: lambda x: x - np.floor(x),
-    sympy.Max: _folded(np.maximum),
-    sympy.Min: _folded(np.minimum),
+    sympy.Max: folded(np.maximum),
+    sympy.Min: folded(np.minimum),
     sympy.Heaviside: np.heaviside,
     sympy.KroneckerDelta: lambda a, b, *_: np.where(np.equal(a, b), 1.0, 0.0),
     sympy.re: lambda x: x,
@@ -81,9 +82,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sympy.LessThan: np.less_equal,
     sympy.Equality: np.equal,
     sympy.Unequality: np.not_equal,
-    sympy.And: _folded(np.logical_and),
-    sympy.Or: _folded(np.logical_or),
-    sympy.Xor: _folded(np.logical_xor),
+    sympy.And: folded(np.logical_and),
+    sympy.Or: folded(np.logical_or),
+    sympy.Xor: folded(np.logical_xor),
     sympy.Not: np.logical_not,
     sympy.ITE: np.where,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +16,7 @@ from ...primitives.contraction import identity, ones
 from ...program.dims import is_named
 from ...tracing.trace import current
 from ...tracing.tracer import Tracer
+from .functions import folded
 from .walk import Plan, computed, refused
 
 #: exponents of a matrix that are multiplied out
@@ -74,70 +77,37 @@ class Matrices:
         return Plan(list(e.flat() if hasattr(e, "flat") else sympy.flatten(e)), combine)
 
 
-def _transposed(e: Any) -> Plan:
-    return Plan((e.args[0],), lambda a: a.T)
-
-
 def _product(e: Any) -> Plan:
     """Numbers times matrices; matrices of one row and column multiply as matrices do."""
     scalars = [a for a in e.args if not getattr(a, "is_Matrix", False)]
     matrices = [a for a in e.args if getattr(a, "is_Matrix", False)]
-    count = len(scalars)
 
     def combine(*values: Any) -> Any:
-        made = None
-        for v in values[count:]:
-            made = v if made is None else made @ v
-        for v in values[:count]:
-            made = v if made is None else -made if type(v) is int and v == -1 else v * made
+        made = functools.reduce(operator.matmul, values[len(scalars) :])
+        for v in values[: len(scalars)]:
+            made = -made if type(v) is int and v == -1 else v * made
         return made
 
     return Plan([*scalars, *matrices], combine)
-
-
-def _sum(e: Any) -> Plan:
-    return Plan(e.args, lambda *values: sum(values[1:], values[0]))
-
-
-def _hadamard(e: Any) -> Plan:
-    def combine(*values: Any) -> Any:
-        made = values[0]
-        for v in values[1:]:
-            made = made * v
-        return made
-
-    return Plan(e.args, combine)
 
 
 def _power(e: Any) -> Plan:
     base, exponent = e.args
     if not exponent.is_Integer or abs(int(exponent)) > _MOST_FACTORS:
         raise refused(e, "the exponent is no small whole number", "Write it in another way.")
-    n = int(exponent)
-
-    def combine(a: Any) -> Any:
-        return np.linalg.matrix_power(a, n)
-
-    return Plan((base,), combine)
+    return Plan((base,), lambda a: np.linalg.matrix_power(a, int(exponent)))
 
 
 def _elementwise(e: Any) -> Plan:
-    function, inner = e.function, e.expr
-    symbol = sympy.Dummy("element")
-
-    def combine(value: Any) -> Any:
-        (made,) = computed([function(symbol)], {symbol: value}, lambda _: None)
-        return made
-
-    return Plan((inner,), combine)
+    element = sympy.Dummy("element")
+    return Plan((e.expr,), lambda a: computed([e.function(element)], {element: a}, lambda _: None)[0])
 
 
 def _element(e: Any) -> Plan:
     inner, i, j = e.args
     if not (i.is_Integer and j.is_Integer):
         raise refused(e, "its indices are no numbers", "Substitute numbers for them.")
-    row, column = int(i), int(j)
-    return Plan((inner,), lambda a: a[row, column])
+    return Plan((inner,), lambda a: a[int(i), int(j)])
 
 
 def _elements_power(e: Any) -> Plan:
@@ -146,17 +116,17 @@ def _elements_power(e: Any) -> Plan:
 
 
 _PLANS: dict[Any, Callable[[Any], Plan]] = {
-    sympy.Transpose: _transposed,
-    sympy.Adjoint: _transposed,
+    sympy.Transpose: lambda e: Plan(e.args, np.transpose),
+    sympy.Adjoint: lambda e: Plan(e.args, np.transpose),
     sympy.MatMul: _product,
-    sympy.MatAdd: _sum,
-    sympy.HadamardProduct: _hadamard,
+    sympy.MatAdd: lambda e: Plan(e.args, folded(operator.add)),
+    sympy.HadamardProduct: lambda e: Plan(e.args, folded(operator.mul)),
     sympy.HadamardPower: _elements_power,
     sympy.MatPow: _power,
-    sympy.Inverse: lambda e: Plan((e.args[0],), np.linalg.inv),
-    sympy.Trace: lambda e: Plan((e.args[0],), np.trace),
-    sympy.Determinant: lambda e: Plan((e.args[0],), np.linalg.det),
-    sympy.DiagMatrix: lambda e: Plan((e.args[0],), lambda a: np.diag(a[:, 0])),
+    sympy.Inverse: lambda e: Plan(e.args[:1], np.linalg.inv),
+    sympy.Trace: lambda e: Plan(e.args[:1], np.trace),
+    sympy.Determinant: lambda e: Plan(e.args[:1], np.linalg.det),
+    sympy.DiagMatrix: lambda e: Plan(e.args[:1], lambda a: np.diag(a[:, 0])),
     ElementwiseApplyFunction: _elementwise,
     MatrixElement: _element,
 }

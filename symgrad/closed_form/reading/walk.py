@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -157,10 +159,7 @@ def _product(e: Any) -> Plan:
 
 
 def _times(values: Sequence[Any]) -> Any:
-    made: Any = 1
-    for k, v in enumerate(values):
-        made = v if k == 0 else made * v
-    return made
+    return functools.reduce(operator.mul, values) if values else 1
 
 
 def _power(e: Any) -> Plan:
@@ -204,7 +203,7 @@ def _written_out(e: Any) -> Plan:
         terms = [t.xreplace({k: sympy.Integer(i)}) for t in terms for i in range(int(low), int(high) + 1)]
     if isinstance(e, sympy.Product):
         return Plan(terms, lambda *values: _times(values))
-    return Plan(terms, lambda *values: sum(values[1:], values[0]) if values else 0)
+    return Plan(terms, lambda *values: functools.reduce(operator.add, values) if values else 0)
 
 
 _PLANS: dict[Any, Callable[[Any], Plan]] = {
