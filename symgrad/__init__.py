@@ -7,6 +7,7 @@ array([0.        , 1.38177329])
 """
 
 from . import amp, context, dtype, extend, nn, ops
+from .codec import pickling as _pickling  # noqa: F401
 from .context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from .dtype import (
     bool_,
@@ -22,7 +23,6 @@ from .dtype import (
     uint32,
     uint64,
 )
-from .interchange import pickling as _pickling  # noqa: F401
 from .loading import load
 from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor

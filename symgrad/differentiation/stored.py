@@ -14,8 +14,9 @@ import numpy as np
 import sympy
 
 from .. import disk_cache
+from ..codec.packed import Damaged, decoded, encoded, name_of
+from ..errors import UnsupportedOperation
 from ..program.node import Node, active_graph, ancestors
-from .encoding import Damaged, Unspelled, decoded, encoded, name_of
 
 #: nodes that a sweep goes through, from which on a file is read in less time
 PAYS_FROM = 400
@@ -49,7 +50,7 @@ def recalled(
     number: dict[Node, int] = {}
     try:
         name = name_of(base, number)
-    except Unspelled:
+    except UnsupportedOperation:
         return derive()
     question = f"{what} {len(outputs)} {len(flows)} {[None if n is None else number[n] for n in given]}"
     key = disk_cache.key(_VERSIONS, question, name)
@@ -84,7 +85,7 @@ def _derived(key: str, number: dict[Node, int], derive: Callable[[], Results]) -
     made = [n for n in others if n in added]
     try:
         content = encoded(found, made, results, number)
-    except Unspelled:
+    except UnsupportedOperation:
         return results
     disk_cache.store("programs", key, content)
     kept = set(made)

@@ -9,44 +9,40 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..codec.document import FORMAT, FORMAT_VERSION, HEAD, TAIL
+from ..codec.limits import MOST_BYTES
+from ..codec.names import plain_labels
+from ..codec.programs import written_program
 from ..errors import UnsupportedOperation
-from ..interchange.arrays import written_dtype, written_elements, written_float, written_shape
-from ..interchange.limits import MOST_BYTES
-from ..interchange.names import written_labels, written_line, written_name, written_title
-from ..interchange.results import written_result
-from ..interchange.writing import written_program
 from ..version import VERSION
 from . import header
-from .check import Given, Wanted
+from .check import Given
 from .subject import Subject
-
-FORMAT = "symgrad program"
-#: raised where a document of before is no longer read
-FORMAT_VERSION = 1
 
 
 def document(subject: Subject) -> str:
     """The document: an object with one line for each input, node and output."""
     facts = subject.facts
-    made: dict[str, Any] = {
+    head = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "symgrad": VERSION,
-        "name": written_name(subject.name),
-        "title": written_title(subject.title),
+        "name": subject.name,
+        "title": subject.title,
         "header": header.lines(subject, origins=False),  # what is loaded takes its inputs as arguments
         "facts": {
-            "function": written_title(facts.function),
+            "function": facts.function,
             "source": facts.source_hash,
-            "flags": written_line(facts.flags),
+            "flags": facts.flags,
             "operations": sorted(facts.primitives),
         },
-        **written_program(subject.traced, len(subject.conditions)),
-        "labels": written_labels(subject.labels),
-        "result": written_result(subject.structure, subject.slots),
+    }
+    tail = {
+        "labels": plain_labels(subject.labels),
+        "result": (subject.structure, subject.slots),
         "check": _check(subject),
     }
-    text = _lines(made) + "\n"
+    text = _lines(HEAD.write(head) | written_program(subject.traced, len(subject.conditions)) | TAIL.write(tail)) + "\n"
     if len(text.encode("utf-8")) > MOST_BYTES:
         raise UnsupportedOperation(
             f"the document would have more than {MOST_BYTES} bytes, which symgrad.load does not read: the function "
@@ -58,27 +54,15 @@ def document(subject: Subject) -> str:
 def _check(subject: Subject) -> dict[str, Any]:
     check = subject.check
     if check is None:
-        return {"none": written_line(subject.unchecked)}
-    return {
-        "given": [_given(g) for g in check.given],
-        "wanted": [_wanted(w) for w in check.wanted],
-        "sizes": dict(check.sizes),
-        "tolerance": check.tolerance,
-        "residual": None if check.residual is None else written_float(check.residual),
-        "differences": written_line(check.differences),
-    }
+        return {"none": subject.unchecked}
+    return vars(check) | {"given": [_given(g) for g in check.given], "wanted": [vars(w) for w in check.wanted]}
 
 
 def _given(given: Given) -> dict[str, Any]:
-    made: dict[str, Any] = {"shape": written_shape(given.shape), "dtype": written_dtype(given.dtype)}
+    kind = {"shape": given.shape, "dtype": given.dtype}
     if given.values is None:
-        return made | {"low": written_float(float(given.low)), "high": written_float(float(given.high))}
-    return made | written_elements(given.values)
-
-
-def _wanted(wanted: Wanted) -> dict[str, Any]:
-    kind = {"shape": written_shape(wanted.shape), "dtype": written_dtype(wanted.dtype), "step": wanted.step}
-    return kind | written_elements(wanted.values)
+        return kind | {"low": float(given.low), "high": float(given.high)}
+    return kind | {"values": given.values}
 
 
 def _lines(made: dict[str, Any], indent: str = "") -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy
 
+from ..codec.sizes import shape_text
 from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
-from ..interchange.requirements import shape_text
 from ..primitives.casting import cast
 from ..primitives.identity import MARK, mark
 from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, constant, dim_value, literal

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..codec.limits import MOST_BYTES
 from ..compiled import is_tracing
 from ..entry import Entry
 from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
 from ..exporters import checked_format, export
-from ..interchange.limits import MOST_BYTES
 from ..named_dims import Declaration, Placeholder, declared_like, is_shapes
 from ..program.dims import is_concrete
 from ..program.node import Node

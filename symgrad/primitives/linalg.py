@@ -271,7 +271,7 @@ def halved_triangle(size: Dim, dtype: np.dtype) -> Node:
     if not isinstance(size, int):
         diagonal = cast(identity((size,)), dtype)
         return subtract(cumulative_sum(diagonal, 0), scale(diagonal, literal(0.5)))
-    table, key = active_graph().table, ("halved triangle", size, dtype)
+    table, key = active_graph().table, ("halved triangle", size, dtype.str)
     if key not in table:
         table[key] = constant(Captured(np.tri(size, dtype=dtype) - np.eye(size, dtype=dtype) / 2))
     return table[key]

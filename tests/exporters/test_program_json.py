@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from importlib import resources
@@ -15,13 +16,27 @@ import pytest
 from cases import CASES, GOLDEN
 
 import symgrad as sg
+from symgrad.codec.document import schema
+from symgrad.codec.operations import names
 from symgrad.errors import UnsupportedOperation
-from symgrad.interchange.operations import names
 from symgrad.loading.document import read_document
 from symgrad.tracing.tree import flatten
 
 DOCS = Path(__file__).parents[2] / "docs" / "program_schema.md"
-SCHEMA = json.loads(resources.files("symgrad.interchange").joinpath("program.schema.json").read_text(encoding="utf-8"))
+
+
+def written(made, depth=2):
+    """JSON with a line for each member, of the members of the whole too."""
+    if not depth or not isinstance(made, dict):
+        return json.dumps(made)
+    rows = [f"{'  ' * (3 - depth)}{json.dumps(key)}: {written(value, depth - 1)}" for key, value in made.items()]
+    return "{\n" + ",\n".join(rows) + "\n" + "  " * (2 - depth) + "}" + "\n" * (depth == 2)
+
+
+FILE = Path(str(resources.files("symgrad.codec").joinpath("program.schema.json")))
+if os.environ.get("SYMGRAD_GOLDEN") == "write":
+    FILE.write_text(written(schema()), encoding="utf-8")
+SCHEMA = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +85,10 @@ def test_a_loaded_derivative_gives_the_same_bits(name, tmp_path):
 @pytest.mark.parametrize("name", GOLDEN)
 def test_golden(name):
     golden.check("json", name, CASES[name].export("json"), ".json")
+
+
+def test_the_schema_is_made_of_the_forms():
+    assert schema() == SCHEMA, "SYMGRAD_GOLDEN=write writes it anew"
 
 
 def test_the_schema_and_the_page_know_every_operation():
@@ -170,7 +189,7 @@ def test_what_could_not_be_loaded_is_not_written(monkeypatch):
     array = np.zeros(9_000_000)
     with pytest.raises(UnsupportedOperation, match="Make them arguments of the function"):
         sg.symbolic(lambda x: x + array).export("json", 1.0)
-    monkeypatch.setattr("symgrad.interchange.writing.MOST_NODES", 3)
+    monkeypatch.setattr("symgrad.codec.programs.MOST_NODES", 3)
     with pytest.raises(UnsupportedOperation, match="at most 10000 inputs and 3 nodes, and this program has 1 and 5"):
         sg.symbolic(lambda x: np.sin(np.sin(np.sin(np.sin(np.sin(x)))))).export("json", 1.0)
 
@@ -197,7 +216,7 @@ def test_what_has_no_place_in_json_is_refused_by_name(function, argument, names)
 
 
 def test_an_operation_that_is_not_symgrads_own_is_refused():
-    from symgrad.interchange.writing import written_program
+    from symgrad.codec.programs import written_program
     from symgrad.primitives.elementwise import TEMPLATES, Template
     from symgrad.program.node import Graph
     from symgrad.program.program import Program

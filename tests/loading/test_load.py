@@ -12,6 +12,7 @@ import pytest
 
 import symgrad as sg
 from symgrad import nn
+from symgrad.codec import operations
 from symgrad.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -22,7 +23,6 @@ from symgrad.errors import (
     TracingError,
     UnsupportedOperation,
 )
-from symgrad.interchange import operations
 from symgrad.loading.document import read_document
 from symgrad.loading.function import LoadedFunction
 

@@ -99,7 +99,7 @@ def index_array(values: np.ndarray) -> Node:
     """The node of a constant integer array; equal arrays give the same node."""
     array = np.asarray(values, dtype=np.intp, order="C")
     table = active_graph().table
-    key: Any = (CONSTANT, "index", array.shape, array.tobytes())
+    key = ("index", array.shape, array.tobytes().hex())
     if key not in table:
         table[key] = Node(CONSTANT, (), (Captured(array),), array.shape, array.dtype)
     return table[key]

@@ -170,7 +170,7 @@ def gated(term: Term, factor: Node, labels: Labels, strong: bool) -> Term:
 def scalar(value: float, dtype: np.dtype) -> Node:
     """A number of a dtype as an array; equal ones are one node."""
     table = active_graph().table
-    key = ("scalar", value, dtype)
+    key = ("scalar", value, dtype.str)
     if key not in table:
         table[key] = constant(Captured(np.asarray(value, dtype)))
     return table[key]

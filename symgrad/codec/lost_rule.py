@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..errors import UnsupportedOperation
 from ..primitives.lifting import Lifting
 from ..program.node import Node
-from .dims import Dims
-from .field import Field
-from .requirements import Requirements
+from .forms import Text
 
 
 class LostRule:
@@ -47,11 +45,14 @@ class LostRule:
         )
 
 
-def written_rule(params: tuple) -> dict[str, Any]:
-    """The name of the rule."""
-    return {"rule": str(params[0].name)[:200]}
+class _Rule(Text):
+    """The name of a rule."""
+
+    def write(self, value):
+        return str(value.name)[: self.most]
+
+    def read(self, value, known=None):
+        return LostRule(super().read(value))
 
 
-def read_rule(field: Field, operands: tuple[Node, ...], dims: Dims, require: Requirements) -> tuple:
-    """The parameters of ``custom``: operand 0 is its value, the others are what it depends on."""
-    return (LostRule(field.members(("rule",))["rule"].text(200)),)
+RULE = _Rule(200)

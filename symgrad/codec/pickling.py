@@ -7,9 +7,8 @@ import json
 from typing import Any
 
 from ..program.program import Program
-from .field import Field
-from .reading import MEMBERS, read_program
-from .writing import written_program
+from .forms import Members
+from .programs import PROGRAM, read_program, written_program
 
 
 def pickled(program: Program) -> Any:
@@ -19,8 +18,7 @@ def pickled(program: Program) -> Any:
 
 def unpickled(text: str) -> Program:
     """The Program that ``pickled`` kept, in a graph of its own."""
-    members = json.loads(text)
-    return read_program({key: Field(members[key], key) for key in MEMBERS}).program
+    return read_program(Members(PROGRAM), json.loads(text))[0].program
 
 
 copyreg.pickle(Program, pickled)

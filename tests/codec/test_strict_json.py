@@ -2,9 +2,9 @@
 
 import pytest
 
+from symgrad.codec.limits import MOST_BYTES
+from symgrad.codec.strict_json import parsed
 from symgrad.errors import LoadError
-from symgrad.interchange.limits import MOST_BYTES
-from symgrad.interchange.strict_json import parsed
 
 
 @pytest.mark.parametrize(

@@ -10,76 +10,76 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from ..errors import UnsupportedOperation
 from ..primitives.contraction import Labels, letters
 from ..program.dims import Dim
 from ..program.node import Node
-from .dims import Dims, written_dim
-from .field import Field
+from .forms import Form, Mapped, Members, OneOf, Text, Wrong
 from .limits import MOST_FACTORS, MOST_LETTERS
-from .requirements import Requirements, shape_text
+from .sizes import SIZE, Sizes, shape_text
 
 _LETTER = re.compile(r"([a-z])([1-9]\d?)?")
-_SPELLED = re.compile(r"(?:[a-z][0-9]{0,2}|,)*->(?:[a-z][0-9]{0,2})*")
 _ALPHABET = letters(tuple(range(26)))
 
 Factors = Sequence[tuple[Node, Labels]]
 
 
-def written_contraction(params: tuple) -> dict[str, Any]:
-    """The parameters as JSON."""
-    labels, out, sizes, call = params
-    made: dict[str, Any] = {
-        "subscripts": ",".join(map(letters, labels)) + "->" + letters(out),
-        "sizes": {letters((k,)): written_dim(d) for k, d in enumerate(sizes)},
-    }
-    return made | ({"call": call} if call else {})
+class _Contraction(Form):
+    """The parameters of ``einsum``."""
 
-
-def read_contraction(field: Field, operands: tuple[Node, ...], dims: Dims, require: Requirements) -> tuple:
-    """The parameters, which fit the operands."""
-    members = field.members(("subscripts", "sizes"), ("call",))
-    spelled = members["subscripts"]
-    if len(operands) > MOST_FACTORS:
-        field.fail(f"{len(operands)} operands, where there may be {MOST_FACTORS}")
-    sizes: list[Dim] = []
-    for k, (letter, size) in enumerate(members["sizes"].pairs(MOST_LETTERS)):
-        if letter != letters((k,)):
-            size.fail(f"letter number {k} is {letters((k,))!r}")
-        sizes.append(dims.size(size))
-    text = spelled.text()
-    if not _SPELLED.fullmatch(text):
-        spelled.fail(f"{text[:80]!r} should be as 'ij,j->i'")
-    left, right = text.split("->")
-    labels = tuple([_labels(spelled, own, len(sizes)) for own in left.split(",")])
-    out = _labels(spelled, right, len(sizes))
-    if len(labels) != len(operands):
-        spelled.fail(f"letters of {len(labels)} operands, and there are {len(operands)}")
-    for own, x in zip(labels, operands, strict=True):
-        if len(own) != x.ndim:
-            spelled.fail(f"{letters(own)!r} does not fit an operand of shape {shape_text(x.shape)}")
-        for i, d in zip(own, x.shape, strict=True):
-            require.equal(
-                spelled, sizes[i], d, f"{letters((i,))} is {sizes[i]}, and an axis of that letter has size {d}"
+    def write(self, value):
+        labels, out, sizes, call = value
+        if len(labels) > MOST_FACTORS or len(sizes) > MOST_LETTERS:
+            raise UnsupportedOperation(
+                f"the JSON form has contractions of at most {MOST_FACTORS} operands and {MOST_LETTERS} letters, and "
+                f"one here has {len(labels)} and {len(sizes)}; contract fewer arrays at once."
             )
-    call = ""
-    if "call" in members:
-        call = members["call"].one_of(_CALLS)
-        if not _CALLS[call](list(zip(operands, labels, strict=True)), out, sizes):
-            members["call"].fail(f"{text[:80]!r} is not what {call} computes of these operands")
-    return labels, out, tuple(sizes), call
+        subscripts = ",".join(map(letters, labels)) + "->" + letters(out)
+        named = {letters((k,)): d for k, d in enumerate(sizes)}
+        return _MEMBERS.write({"subscripts": subscripts, "sizes": named, "call": call})
+
+    def read(self, value, known=None):
+        members = _MEMBERS.read(value, known)
+        text, sizes = members["subscripts"], members["sizes"]
+        for k, letter in enumerate(sizes):
+            if letter != letters((k,)):
+                raise Wrong(f"letter number {k} is {letters((k,))!r}", "sizes", letter)
+        left, right = text.split("->")
+        labels = tuple([_labels(own, len(sizes)) for own in left.split(",")])
+        return labels, _labels(right, len(sizes)), tuple(sizes.values()), members.get("call", "")
+
+    def schema(self, defs):
+        return _MEMBERS.schema(defs)
 
 
-def _labels(field: Field, text: str, count: int) -> Labels:
+def _labels(text: str, count: int) -> Labels:
     found = []
     for letter, number in _LETTER.findall(text):
         found.append(_ALPHABET.index(letter) + 26 * int(number or 0))
         if found[-1] >= count:
-            field.fail(f"{letter}{number} has no size")
+            raise Wrong(f"{letter}{number} has no size", "subscripts")
     if letters(tuple(found)) != text:
-        field.fail(f"{text[:80]!r} is not how its letters are written")
+        raise Wrong(f"{text[:80]!r} is not how its letters are written", "subscripts")
     return tuple(found)
+
+
+def fits_contraction(params: tuple, operands: tuple[Node, ...], sizes: Sizes) -> None:
+    """The letters are those of the operands' axes, and the call computes what they say."""
+    labels, out, extents, call = params
+    if len(operands) > MOST_FACTORS:
+        raise Wrong(f"{len(operands)} operands, where there may be {MOST_FACTORS}")
+    if len(labels) != len(operands):
+        raise Wrong(f"letters of {len(labels)} operands, and there are {len(operands)}", "subscripts")
+    for own, x in zip(labels, operands, strict=True):
+        if len(own) != x.ndim:
+            raise Wrong(f"{letters(own)!r} does not fit an operand of shape {shape_text(x.shape)}", "subscripts")
+        for i, d in zip(own, x.shape, strict=True):
+            if extents[i] != d:
+                message = f"{letters((i,))} is {extents[i]}, and an axis of that letter has size {d}"
+                sizes.require_equal(extents[i], d, message, "subscripts")
+    if call and not _CALLS[call](list(zip(operands, labels, strict=True)), out, extents):
+        raise Wrong(f"this is not what {call} computes of these operands", "call")
 
 
 # what the calls compute
@@ -180,3 +180,11 @@ _CALLS: dict[str, Callable[[Factors, Labels, Sequence[Dim]], bool]] = {
     "matmul": _is_matmul,
     "vecdot": _is_vecdot,
 }
+_MEMBERS = Members(
+    {
+        "subscripts": Text(pattern="([a-z][0-9]{0,2}|,)*->([a-z][0-9]{0,2})*", says="{} should be as 'ij,j->i'"),
+        "sizes": Mapped(Text(pattern="[a-z][0-9]{0,2}", says="{} is no letter"), SIZE, MOST_LETTERS),
+    },
+    {"call": OneOf(*_CALLS)},
+)
+CONTRACTION = _Contraction()

@@ -17,13 +17,12 @@ from operands import draw
 
 import symgrad as sg
 import symgrad.primitives.special
+from symgrad.codec.forms import Members
+from symgrad.codec.operations import SPECIAL, names
+from symgrad.codec.programs import PROGRAM, read_program, written_program
+from symgrad.codec.sizes import written_dim
 from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.errors import UnsupportedOperation
-from symgrad.interchange.dims import written_dim
-from symgrad.interchange.field import Field
-from symgrad.interchange.operations import SPECIAL, names
-from symgrad.interchange.reading import read_program
-from symgrad.interchange.writing import written_program
 from symgrad.kernels.kernel import lower
 from symgrad.primitives.elementwise import TEMPLATES, Template
 from symgrad.primitives.functions import DOMAINS
@@ -43,7 +42,7 @@ SHAPES = {
 def again(program: Program) -> Program:
     """The Program that is read from what is written of ``program``, which it must be in every particular."""
     members = json.loads(json.dumps(written_program(program), allow_nan=False))
-    read = read_program(Field(members).members(members)).program
+    read = read_program(Members(PROGRAM), members)[0].program
     assert str(read) == str(program)
     assert len(read.nodes) == len(program.nodes)
     for mine, theirs in zip(_in_order(read), _in_order(program), strict=True):

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import calls
 
+from symgrad.codec.forms import read_document
+from symgrad.codec.sizes import PLACE, Sizes, terms, written_dim
 from symgrad.errors import LoadError
-from symgrad.interchange.dims import Dims, terms, written_dim
-from symgrad.interchange.field import Field
 from symgrad.program.dims import named_dim
 
 N, M, D = named_dim("n"), named_dim("m"), named_dim("d")
 
 
 def read(value):
-    return Dims().whole(Field(json.loads(json.dumps(value)), "size"))
+    return read_document(PLACE, json.loads(json.dumps(value)), Sizes(), "size")
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_sizes_that_explode_are_refused_early():
 
 
 def test_more_names_than_there_may_be():
-    dims = Dims()
+    sizes = Sizes()
     for k in range(100):
-        dims.whole(Field(f"n{k}", "size"))
+        read_document(PLACE, f"n{k}", sizes)
     with pytest.raises(LoadError, match="more than 100 names"):
-        dims.whole(Field("n100", "size"))
+        read_document(PLACE, "n100", sizes)
 
 
 def test_terms():

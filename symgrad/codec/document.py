@@ -1,0 +1,89 @@
+"""A whole document: the Program with its names, its facts, how its results are nested, and its check."""
+
+from __future__ import annotations
+
+from .arrays import DTYPE, ELEMENTS
+from .forms import Either, Form, Listed, Mapped, Members, OneOf, Real, Schema, Text, Whole, Wrong
+from .limits import MOST_AXES, MOST_CHECKED, MOST_ELEMENTS, MOST_INPUTS, MOST_NAMES, MOST_OUTPUTS
+from .names import HASH, LABEL, LINE, NAME, TITLE, WORD
+from .programs import PROGRAM, ArrayForm
+from .results import RESULT
+
+FORMAT = "symgrad program"
+#: raised where a document of before is no longer read
+FORMAT_VERSION = 1
+
+
+class _Tolerance(Real):
+    def read(self, value, known=None):
+        made = super().read(value)
+        if not 0 <= made <= 1:
+            raise Wrong("should be from 0 to 1")
+        return made
+
+    def schema(self, defs):
+        return {"type": "number", "minimum": 0, "maximum": 1}
+
+
+class _Residual(Real):
+    """A number, or null."""
+
+    def write(self, value):
+        return None if value is None else super().write(value)
+
+    def read(self, value, known=None):
+        return None if value is None else super().read(value)
+
+    def schema(self, defs):
+        return {"oneOf": [{"type": "null"}, super().schema(defs)]}
+
+
+_ARRAY: dict[str, Form] = {"shape": Listed(Whole(0, MOST_ELEMENTS), MOST_AXES), "dtype": DTYPE}
+_DRAWN = Members({**_ARRAY, "low": Real(), "high": Real()})
+_GIVEN = Either("low", _DRAWN, ArrayForm(_ARRAY, ELEMENTS)).named("given")
+_WANTED = ArrayForm({**_ARRAY, "step": Whole(1, MOST_ELEMENTS)}, ELEMENTS).named("wanted")
+CHECK = Members(
+    {
+        "given": Listed(_GIVEN, MOST_INPUTS),
+        "wanted": Listed(_WANTED, MOST_OUTPUTS),
+        "sizes": Mapped(Text(), Whole(1, MOST_CHECKED), MOST_NAMES),
+        "tolerance": _Tolerance(),
+        "residual": _Residual(),
+        "differences": LINE,
+    }
+)
+UNCHECKED = Members({"none": LINE})
+
+#: what a document begins and ends with
+HEAD = Members(
+    {
+        "format": OneOf(FORMAT),
+        "version": Whole(FORMAT_VERSION, FORMAT_VERSION),
+        "symgrad": Text(100),
+        "name": NAME,
+        "title": TITLE,
+        "header": Listed(LINE, 10_000),
+        "facts": Members({"function": TITLE, "source": HASH, "flags": LINE, "operations": Listed(WORD, 1_000)}),
+    }
+)
+TAIL = Members(
+    {"labels": Listed(LABEL, MOST_OUTPUTS), "result": RESULT, "check": Either("none", UNCHECKED, CHECK)},
+)
+DOCUMENT = Members({**HEAD.forms, **PROGRAM, **TAIL.forms})
+
+
+def schema() -> Schema:
+    """JSON Schema, draft 2020-12, of all documents; ``program.schema.json`` holds it.
+
+    >>> schema()["properties"]["version"]
+    {'type': 'integer', 'minimum': 1, 'maximum': 1}
+    """
+    defs: Schema = {}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:symgrad:program:{FORMAT_VERSION}",
+        "title": "A program exported by symgrad",
+        "description": "docs/program_schema.md says what the members mean, and what else must hold between them.",
+        **DOCUMENT.schema(defs),
+        "$defs": defs,
+    }

@@ -1,0 +1,228 @@
+"""Nodes as bytes and back, each in terms of the nodes before it: the records of nodes, and a stream of numbers.
+
+What is written says exactly which nodes are meant, so it serves as a name of them. It is read as documents are, so a
+wrong byte gives an error and never another node. Nodes of one kind share their record, so it is short and quick to
+read. What has no exact record (the user's own rules, named dims, objects) is not written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedOperation
+from ..primitives.identity import CUSTOM, MARK
+from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, Captured, constant, literal
+from ..program.dims import is_concrete, is_named
+from ..program.node import Node, active_graph, emit
+from .arrays import DTYPE
+from .forms import Whole
+from .limits import MOST_OPERANDS
+from .programs import Kind, Reading, RecordForm, written_record
+from .sizes import SHAPE
+
+#: bytes of arrays that are written down among derived nodes
+_MOST_CONTENT = 2**20
+_RECORD = RecordForm(Whole(0, MOST_OPERANDS), {})
+
+
+class Damaged(Exception):
+    """Bytes that do not say which nodes are meant."""
+
+
+def name_of(nodes: Sequence[Node], number: dict[Node, int]) -> bytes:
+    """What tells these nodes from all others; ``number`` is given theirs, in order.
+
+    Inputs and captured arrays go by their number, the latter with their values where derivatives look at them:
+    integers, which are places, and scalars.
+    """
+    records, stream = _written(nodes, number, _surroundings)
+    return json.dumps(records).encode() + b"\n" + stream
+
+
+def encoded(
+    found: Sequence[Node], made: Sequence[Node], results: Sequence[Node | None], number: dict[Node, int]
+) -> bytes:
+    """``results``: of the nodes of ``number``, of others that were ``found`` in the graph, and of those ``made``.
+
+    An UnsupportedOperation where they cannot be written down exactly.
+    """
+    keys = _own_keys({n for n in (*found, *made) if n.primitive is CONSTANT})
+    if any(n.primitive is CONSTANT and n not in keys for n in found):
+        raise UnsupportedOperation("a captured array has no number")
+    records, stream = _written((*found, *made), number, lambda node: _content(node, keys))
+    at = [None if r is None else number[r] for r in results]
+    return json.dumps({"records": records, "found": len(found), "results": at}).encode() + b"\n" + stream
+
+
+def decoded(content: bytes, nodes: Sequence[Node]) -> list[Node | None]:
+    """The results that ``encoded`` wrote, in the active graph; ``nodes`` are those that had a number.
+
+    Damaged where it holds anything else, or what was found in the graph is not in this one.
+    """
+    try:
+        head, _, stream = content.partition(b"\n")
+        fields = json.loads(head)
+        known = Reading(active_graph())
+        kinds = [_Kind(record, known) for record in fields["records"]]
+        every = _read(np.frombuffer(stream, "<u4").tolist(), kinds, list(nodes), _index(fields["found"]))
+        return [None if at is None else every[_index(at)] for at in fields["results"]]
+    except Exception as error:
+        raise Damaged(f"{type(error).__name__}: {error}") from error
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def _written(
+    nodes: Iterable[Node], number: dict[Node, int], record_of: Callable[[Node], Any]
+) -> tuple[list[Any], bytes]:
+    """The records of the nodes, and the stream of each node's record and its operands' numbers."""
+    known: dict[tuple, int] = {}
+    records: list[Any] = []
+    stream: list[int] = []
+    for node in nodes:
+        operands = node.operands
+        key = (node.primitive, len(operands), node.params, node.shape, node.dtype, node.weak)
+        record = known.get(key)
+        if record is None:
+            record = known[key] = len(records)
+            records.append(record_of(node))
+        stream.append(record)
+        stream += [number[o] for o in operands]
+        number[node] = len(number)
+    return records, np.array(stream, "<u4").tobytes()
+
+
+def _surroundings(node: Node) -> Any:
+    """Of what is given: a leaf, or a mark, is told apart by its number alone where nothing else matters."""
+    if node.primitive is CONSTANT:
+        value = node.params[0].value
+        is_read = value.dtype.kind != "f" or not value.shape
+        return [hashlib.sha256(value.tobytes()).hexdigest() if is_read else None, *_kind(node)]
+    if node.primitive is INPUT:
+        return ["input", *_kind(node)]
+    return _exact(node)
+
+
+def _kind(node: Node) -> list[Any]:
+    _check_concrete(node)
+    return [SHAPE.write(node.shape), DTYPE.write(node.dtype), node.weak]
+
+
+def _exact(node: Node) -> dict[str, Any]:
+    _check_concrete(node)
+    if node.primitive is CUSTOM:
+        raise UnsupportedOperation("a rule of the user's is no record")
+    if node.primitive is LITERAL and node.params[0] != node.params[0]:  # NaNs differ in bits that their text has not
+        raise UnsupportedOperation("a literal that is no number")
+    return written_record(node, len(node.operands), {})
+
+
+def _check_concrete(node: Node) -> None:
+    if node.primitive is DIM or not is_concrete(node.shape):
+        raise UnsupportedOperation("named dims")
+
+
+def _content(node: Node, keys: Mapping[Node, Any]) -> dict[str, Any]:
+    """Of what derivatives made, to be made again; a constant with the key that the graph knows it by."""
+    if node.primitive is MARK:
+        raise UnsupportedOperation("a mark is like no other")
+    if node.primitive is not CONSTANT:
+        return _exact(node)
+    if node.params[0].value.nbytes > _MOST_CONTENT:
+        raise UnsupportedOperation("a large array")
+    return _exact(node) | ({"key": _plain(keys[node])} if node in keys else {})
+
+
+def _plain(key: Any) -> Any:
+    if type(key) is tuple:
+        return [_plain(k) for k in key]
+    if type(key) not in (str, int, bool, float):
+        raise UnsupportedOperation(f"a key with a {type(key).__name__}")
+    return key
+
+
+def _own_keys(constants: set[Node]) -> dict[Node, Any]:
+    """The keys under which the graph knows constants, other than as arrays of their own."""
+    if not constants:
+        return {}
+    entries = active_graph().table.items()
+    return {node: key for key, node in entries if node in constants and key != (CONSTANT, (), node.params)}
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+class _Kind:
+    """What nodes of one record have in common, and how they are made, or found where they are in the graph."""
+
+    __slots__ = ("arity", "key", "kind", "params", "primitive")
+
+    def __init__(self, record: dict[str, Any], known: Reading) -> None:
+        self.key = _tuples(record.pop("key", None))
+        members = _RECORD.read(record, known)
+        self.kind = Kind(members, known)
+        self.arity = members.get("operands", 0)
+        operation = self.kind.operation
+        self.primitive = operation and operation.primitive
+        self.params = self.kind.params
+        if self.primitive in (MARK, CUSTOM) or is_named(self.kind.own):
+            raise ValueError(f"{record['op']} is never written")
+        if self.key is not None and not isinstance(self.kind.own, Captured):
+            raise ValueError(f"{record['op']} has no key")
+        if operation is not None and not operation.least <= self.arity <= operation.most:
+            raise ValueError(f"{record['op']} of {self.arity} operands")
+
+    def leaf(self, is_found: bool) -> Node:
+        """The leaf of this kind."""
+        table, own = active_graph().table, self.kind.own
+        if not isinstance(own, Captured):
+            return table[LITERAL, (), (own, repr(own), type(own))] if is_found else literal(own)
+        if self.key is None:
+            if is_found:
+                raise ValueError("an array of the graph's without a name")
+            return constant(own)
+        if self.key not in table and not is_found:
+            table[self.key] = constant(own)
+        node = table[self.key]
+        if node.primitive is not CONSTANT or node.params[0].value.tobytes() != own.value.tobytes():
+            raise ValueError(f"{self.key} is another array here")
+        return node
+
+
+def _read(stream: list[int], kinds: Sequence[_Kind], nodes: list[Node], found: int) -> list[Node]:
+    """``nodes`` and those of the stream, of which as many as ``found`` are in the graph already."""
+    table = active_graph().table
+    at, last = 0, len(stream)
+    while at < last:
+        kind = kinds[stream[at]]
+        end = at + 1 + kind.arity
+        operands = tuple([nodes[i] for i in stream[at + 1 : end]])
+        if end > last:
+            raise ValueError("the stream ends within a node")
+        if kind.primitive is None:
+            node = kind.leaf(found > 0)
+        elif found > 0:
+            node = table[kind.primitive, operands, kind.params]
+        else:
+            node = emit(kind.primitive, operands, kind.params)
+        kind.kind.check(node)
+        nodes.append(node)
+        found -= 1
+        at = end
+    return nodes
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _index(at: Any) -> int:
+    if type(at) is not int or at < 0:
+        raise ValueError(f"{at!r} is no number of a node")
+    return at
