@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedOperation
-from .forms import Form, Given, OneOf, Real, Truth, Whole, Wrong, described
+from .forms import Form, Listed, Made, OneOf, Real, Truth, Whole, Wrong
 from .limits import MOST_BITS, MOST_LISTED, MOST_READ
 
 _NAMES = (
@@ -27,67 +27,45 @@ _NAMES = (
 _DTYPES: dict[str, np.dtype] = {name: np.dtype(name) for name in _NAMES}
 
 
-class _Dtype(OneOf):
-    """The name of a dtype."""
-
-    def write(self, value):
-        if _DTYPES.get(value.name) != value:
-            raise UnsupportedOperation(
-                f"the JSON form has no dtype {value.str}; pass arrays of {', '.join(_DTYPES)} in this machine's byte "
-                "order."
-            )
-        return value.name
-
-    def read(self, value, known=None):
-        return _DTYPES[super().read(value)]
+def _written_dtype(dtype: np.dtype) -> str:
+    if _DTYPES.get(dtype.name) != dtype:
+        raise UnsupportedOperation(
+            f"the JSON form has no dtype {dtype.str}; pass arrays of {', '.join(_DTYPES)} in this machine's byte order."
+        )
+    return dtype.name
 
 
 #: what arrays and nodes may be of
-DTYPE = _Dtype(*_NAMES).named("dtype")
+DTYPE = Made(OneOf(*_NAMES), lambda name, known: _DTYPES[name], _written_dtype).named("dtype")
 #: a whole number of 64 bits with its sign
 SCALAR = Whole(-(2**MOST_BITS), 2**MOST_BITS - 1)
-
-
-class _Element(Form):
-    """An element of an array of one dtype."""
-
-    def __init__(self, dtype: np.dtype) -> None:
-        self._type = dtype.type
-        self._is_exact = dtype == np.float64
-
-    def read(self, value, known=None):
-        made = _REAL.read(value)
-        with np.errstate(over="ignore"):
-            if not self._is_exact and float(self._type(made)) != made and made == made:
-                raise Wrong(f"{made!r} is no {np.dtype(self._type)}")
-        return made
-
-
 _REAL, _TRUTH = Real(), Truth()
+_ANY = Form({"oneOf": [{"type": "number"}, {"type": "boolean"}, {"enum": ["nan", "inf", "-inf"]}]}).named("element")
 
 
 @lru_cache
-def _element_of(dtype: np.dtype) -> Form:
+def _elements(dtype: np.dtype) -> Form:
+    """The elements of arrays of a dtype."""
     if dtype.kind == "b":
         return _TRUTH
-    if dtype.kind == "f":
-        return _Element(dtype)
-    limits = np.iinfo(dtype)
-    return Whole(int(limits.min), int(limits.max))
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return Whole(int(limits.min), int(limits.max))
+
+    def exact(value: float, known: Any) -> float:
+        with np.errstate(over="ignore"):
+            if float(dtype.type(value)) != value and value == value:
+                raise Wrong(f"{value!r} is no {dtype}")
+        return value
+
+    return Made(_REAL, exact)
 
 
-_ANY = Given({"oneOf": [{"type": "number"}, {"type": "boolean"}, {"enum": ["nan", "inf", "-inf"]}]}).named("element")
-
-
-class _Values(Form):
-    """The elements row by row; their form depends on the dtype."""
-
-    def schema(self, defs):
-        return {"type": "array", "items": described(_ANY, defs), "maxItems": MOST_READ}
-
-
-#: the members of which an array has one
-ELEMENTS: Mapping[str, Form] = {"values": _Values(), "base64": Given({"type": "string", "contentEncoding": "base64"})}
+#: the members of which an array has one, and which depend on its dtype
+ELEMENTS: Mapping[str, Form] = {
+    "values": Listed(_ANY, MOST_READ),
+    "base64": Form({"type": "string", "contentEncoding": "base64"}),
+}
 
 
 def written_elements(array: np.ndarray) -> dict[str, Any]:
@@ -115,18 +93,10 @@ def read_elements(members: Mapping[str, Any], shape: Sequence[int], dtype: np.dt
         raise wrong.within(name) from None
 
 
-def _listed(values: Any, count: int, dtype: np.dtype) -> np.ndarray:
-    if type(values) is not list or len(values) > MOST_READ:
-        raise Wrong(f"should be a list of at most {MOST_READ} items")
+def _listed(values: tuple, count: int, dtype: np.dtype) -> np.ndarray:
     if len(values) != count:
         raise Wrong(f"{len(values)} elements, where there should be {count}")
-    read, made = _element_of(dtype).read, []
-    try:
-        for value in values:
-            made.append(read(value))
-    except Wrong as wrong:
-        raise wrong.within(len(made)) from None
-    return np.array(made, dtype)
+    return np.array(Listed(_elements(dtype), count).read([*values]), dtype)
 
 
 def _decoded(text: Any, count: int, dtype: np.dtype) -> np.ndarray:
@@ -143,24 +113,19 @@ def _decoded(text: Any, count: int, dtype: np.dtype) -> np.ndarray:
     return np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype)
 
 
-class _Scalar(Form):
-    """A Python scalar, of the type that the dtype beside it says."""
-
-    def write(self, value):
-        if type(value) is float:
-            return _REAL.write(value)
-        if type(value) is int and value.bit_length() > MOST_BITS:
-            raise UnsupportedOperation(
-                f"the JSON form has whole numbers of at most {MOST_BITS} bits and a sign, and the function computes "
-                f"with a number of {value.bit_length()}; write it as a float."
-            )
-        return value
-
-    def schema(self, defs):
-        return described(_ANY, defs)
+def _written_scalar(value: bool | int | float) -> Any:
+    if type(value) is float:
+        return _REAL.write(value)
+    if type(value) is int and value.bit_length() > MOST_BITS:
+        raise UnsupportedOperation(
+            f"the JSON form has whole numbers of at most {MOST_BITS} bits and a sign, and the function computes with "
+            f"a number of {value.bit_length()}; write it as a float."
+        )
+    return value
 
 
-LITERAL_VALUE = _Scalar()
+#: a Python scalar, of the type that the dtype beside it says
+LITERAL_VALUE = Made(_ANY, write=_written_scalar)
 
 
 def read_scalar(value: Any, dtype: np.dtype) -> bool | int | float:

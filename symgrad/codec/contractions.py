@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..errors import UnsupportedOperation
 from ..primitives.contraction import Labels, letters
 from ..program.dims import Dim
 from ..program.node import Node
-from .forms import Form, Mapped, Members, OneOf, Text, Wrong
+from .forms import Made, Mapped, Members, OneOf, Text, Wrong
 from .limits import MOST_FACTORS, MOST_LETTERS
 from .sizes import SIZE, Sizes, shape_text
 
@@ -25,32 +26,25 @@ _ALPHABET = letters(tuple(range(26)))
 Factors = Sequence[tuple[Node, Labels]]
 
 
-class _Contraction(Form):
-    """The parameters of ``einsum``."""
+def _written(params: tuple) -> dict[str, Any]:
+    labels, out, sizes, call = params
+    if len(labels) > MOST_FACTORS or len(sizes) > MOST_LETTERS:
+        raise UnsupportedOperation(
+            f"the JSON form has contractions of at most {MOST_FACTORS} operands and {MOST_LETTERS} letters, and one "
+            f"here has {len(labels)} and {len(sizes)}; contract fewer arrays at once."
+        )
+    subscripts = ",".join(map(letters, labels)) + "->" + letters(out)
+    return {"subscripts": subscripts, "sizes": {letters((k,)): d for k, d in enumerate(sizes)}, "call": call}
 
-    def write(self, value):
-        labels, out, sizes, call = value
-        if len(labels) > MOST_FACTORS or len(sizes) > MOST_LETTERS:
-            raise UnsupportedOperation(
-                f"the JSON form has contractions of at most {MOST_FACTORS} operands and {MOST_LETTERS} letters, and "
-                f"one here has {len(labels)} and {len(sizes)}; contract fewer arrays at once."
-            )
-        subscripts = ",".join(map(letters, labels)) + "->" + letters(out)
-        named = {letters((k,)): d for k, d in enumerate(sizes)}
-        return _MEMBERS.write({"subscripts": subscripts, "sizes": named, "call": call})
 
-    def read(self, value, known=None):
-        members = _MEMBERS.read(value, known)
-        text, sizes = members["subscripts"], members["sizes"]
-        for k, letter in enumerate(sizes):
-            if letter != letters((k,)):
-                raise Wrong(f"letter number {k} is {letters((k,))!r}", "sizes", letter)
-        left, right = text.split("->")
-        labels = tuple([_labels(own, len(sizes)) for own in left.split(",")])
-        return labels, _labels(right, len(sizes)), tuple(sizes.values()), members.get("call", "")
-
-    def schema(self, defs):
-        return _MEMBERS.schema(defs)
+def _read(members: dict[str, Any], known: Any) -> tuple:
+    text, sizes = members["subscripts"], members["sizes"]
+    for k, letter in enumerate(sizes):
+        if letter != letters((k,)):
+            raise Wrong(f"letter number {k} is {letters((k,))!r}", "sizes", letter)
+    left, right = text.split("->")
+    labels = tuple([_labels(own, len(sizes)) for own in left.split(",")])
+    return labels, _labels(right, len(sizes)), tuple(sizes.values()), members.get("call", "")
 
 
 def _labels(text: str, count: int) -> Labels:
@@ -180,11 +174,11 @@ _CALLS: dict[str, Callable[[Factors, Labels, Sequence[Dim]], bool]] = {
     "matmul": _is_matmul,
     "vecdot": _is_vecdot,
 }
-_MEMBERS = Members(
-    {
-        "subscripts": Text(pattern="([a-z][0-9]{0,2}|,)*->([a-z][0-9]{0,2})*", says="{} should be as 'ij,j->i'"),
-        "sizes": Mapped(Text(pattern="[a-z][0-9]{0,2}", says="{} is no letter"), SIZE, MOST_LETTERS),
-    },
-    {"call": OneOf(*_CALLS)},
+_SUBSCRIPTS = Text(says="{} should be as 'ij,j->i'", pattern="([a-z][0-9]{0,2}|,)*->([a-z][0-9]{0,2})*")
+_LETTER_NAME = Text(3, "{} is no letter", pattern="[a-z][0-9]{0,2}")
+#: the parameters of ``einsum``
+CONTRACTION = Made(
+    Members({"subscripts": _SUBSCRIPTS, "sizes": Mapped(_LETTER_NAME, SIZE, MOST_LETTERS)}, {"call": OneOf(*_CALLS)}),
+    _read,
+    _written,
 )
-CONTRACTION = _Contraction()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from .arrays import DTYPE, ELEMENTS
-from .forms import Either, Form, Listed, Mapped, Members, OneOf, Real, Schema, Text, Whole, Wrong
+from typing import Any
+
+from .arrays import DTYPE
+from .forms import Either, Form, Listed, Made, Mapped, Members, OneOf, Real, Schema, Text, Whole, Wrong
 from .limits import MOST_AXES, MOST_CHECKED, MOST_ELEMENTS, MOST_INPUTS, MOST_NAMES, MOST_OUTPUTS
 from .names import HASH, LABEL, LINE, NAME, TITLE, WORD
 from .programs import PROGRAM, ArrayForm
@@ -12,17 +14,6 @@ from .results import RESULT
 FORMAT = "symgrad program"
 #: raised where a document of before is no longer read
 FORMAT_VERSION = 1
-
-
-class _Tolerance(Real):
-    def read(self, value, known=None):
-        made = super().read(value)
-        if not 0 <= made <= 1:
-            raise Wrong("should be from 0 to 1")
-        return made
-
-    def schema(self, defs):
-        return {"type": "number", "minimum": 0, "maximum": 1}
 
 
 class _Residual(Real):
@@ -38,16 +29,22 @@ class _Residual(Real):
         return {"oneOf": [{"type": "null"}, super().schema(defs)]}
 
 
+def _tolerance(value: float, known: Any) -> float:
+    if not 0 <= value <= 1:
+        raise Wrong("should be from 0 to 1")
+    return value
+
+
 _ARRAY: dict[str, Form] = {"shape": Listed(Whole(0, MOST_ELEMENTS), MOST_AXES), "dtype": DTYPE}
 _DRAWN = Members({**_ARRAY, "low": Real(), "high": Real()})
-_GIVEN = Either("low", _DRAWN, ArrayForm(_ARRAY, ELEMENTS)).named("given")
-_WANTED = ArrayForm({**_ARRAY, "step": Whole(1, MOST_ELEMENTS)}, ELEMENTS).named("wanted")
+_GIVEN = Either("low", _DRAWN, ArrayForm(_ARRAY)).named("given")
+_WANTED = ArrayForm({**_ARRAY, "step": Whole(1, MOST_ELEMENTS)}).named("wanted")
 CHECK = Members(
     {
         "given": Listed(_GIVEN, MOST_INPUTS),
         "wanted": Listed(_WANTED, MOST_OUTPUTS),
         "sizes": Mapped(Text(), Whole(1, MOST_CHECKED), MOST_NAMES),
-        "tolerance": _Tolerance(),
+        "tolerance": Made(Real(), _tolerance),
         "residual": _Residual(),
         "differences": LINE,
     }

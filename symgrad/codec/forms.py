@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from ..errors import LoadError
@@ -31,27 +32,28 @@ class Wrong(Exception):
         self.error = error
         self.place = [*reversed(place)]
 
-    def within(self, key: str | int) -> Wrong:
-        """The same, of what stands under ``key``."""
-        self.place.append(key)
+    def within(self, *place: str | int) -> Wrong:
+        """The same, of what stands at ``place``."""
+        self.place += reversed(place)
         return self
 
     def __str__(self) -> str:
         path = ""
         for key in reversed(self.place):
-            own = f"[{key if type(key) is int else shown(key)}]" if not _is_word(key) else f".{key}" if path else key
-            path += str(own)
+            if type(key) is str and _KEY.fullmatch(key):
+                path += f".{key}" if path else key
+            else:
+                path += f"[{key if type(key) is int else shown(key)}]"
         return f"{path or 'the document'}: {self.message}"
 
 
-def _is_word(key: str | int) -> bool:
-    return type(key) is str and _KEY.fullmatch(key) is not None
-
-
 class Form:
-    """Base class. ``name`` is what the schema calls a form that it describes once."""
+    """Anything, of which a schema can say ``says``. ``name`` is what it calls a form that it describes once."""
 
     name = ""
+
+    def __init__(self, says: Schema | None = None) -> None:
+        self._says = says or {}
 
     def named(self, name: str) -> Any:
         """This form, described under a name."""
@@ -68,7 +70,7 @@ class Form:
 
     def schema(self, defs: Schema) -> Schema:
         """What it is in JSON Schema; named forms within are put into ``defs``."""
-        return {}
+        return self._says
 
 
 def read_document(form: Form, value: Any, known: Any = None, *place: str) -> Any:
@@ -82,9 +84,7 @@ def read_document(form: Form, value: Any, known: Any = None, *place: str) -> Any
     try:
         return form.read(value, known)
     except Wrong as wrong:
-        for key in reversed(place):
-            wrong.within(key)
-        raise wrong.error(str(wrong)) from None
+        raise wrong.error(str(wrong.within(*place))) from None
 
 
 def described(form: Form, defs: Schema) -> Schema:
@@ -97,21 +97,36 @@ def described(form: Form, defs: Schema) -> Schema:
     return {"$ref": f"#/$defs/{form.name}"}
 
 
-class Given(Form):
-    """Whatever stands there: its form depends on what stands beside it. ``says`` is what a schema can say of it."""
+class Made(Form):
+    """What is made of a value of another form when it is read, and what is written in its place."""
 
-    def __init__(self, says: Schema | None = None) -> None:
-        self.says = says or {}
+    def __init__(
+        self,
+        form: Form,
+        read: Callable[[Any, Any], Any] = lambda value, known: value,
+        write: Callable[[Any], Any] = lambda value: value,
+    ) -> None:
+        self._form, self._read, self._write = form, read, write
+
+    def write(self, value):
+        return self._form.write(self._write(value))
+
+    def read(self, value, known=None):
+        return self._read(self._form.read(value, known), known)
 
     def schema(self, defs):
-        return self.says
+        return described(self._form, defs)
+
+
+# --- single values --------------------------------------------------------------------------------------------------
 
 
 class Whole(Form):
     """A whole number from ``low`` to ``high``."""
 
     def __init__(self, low: int, high: int) -> None:
-        self.low, self.high = low, high
+        super().__init__({"type": "integer", "minimum": low, "maximum": high})
+        self._low, self._high = low, high
 
     def write(self, value):
         return int(value)
@@ -119,28 +134,28 @@ class Whole(Form):
     def read(self, value, known=None):
         if type(value) is not int:
             raise Wrong(f"{shown(value)} should be a whole number")
-        if not self.low <= value <= self.high:
-            raise Wrong(f"{shown(value)} should be from {self.low} to {self.high}")
+        if not self._low <= value <= self._high:
+            raise Wrong(f"{shown(value)} should be from {self._low} to {self._high}")
         return value
-
-    def schema(self, defs):
-        return {"type": "integer", "minimum": self.low, "maximum": self.high}
 
 
 class Truth(Form):
     """true or false."""
+
+    def __init__(self) -> None:
+        super().__init__({"type": "boolean"})
 
     def read(self, value, known=None):
         if type(value) is not bool:
             raise Wrong(f"{shown(value)} should be true or false")
         return value
 
-    def schema(self, defs):
-        return {"type": "boolean"}
-
 
 class Real(Form):
     """A number that a float is exactly, or ``"nan"``, ``"inf"``, ``"-inf"``: the shortest decimal that reads as it."""
+
+    def __init__(self) -> None:
+        super().__init__({"oneOf": [{"type": "number"}, {"enum": list(_NUMBERS)}]})
 
     def write(self, value):
         return value if math.isfinite(value) else str(value)
@@ -156,18 +171,28 @@ class Real(Form):
                     return float(value)
         raise Wrong(f'{shown(value)} should be a number that a float holds, or "nan", "inf" or "-inf"')
 
-    def schema(self, defs):
-        return {"oneOf": [{"type": "number"}, {"enum": list(_NUMBERS)}]}
-
 
 class Text(Form):
-    """A text that can be written as UTF-8, of at most so many characters, all of which ``pattern`` lets through.
+    """A text that can be written as UTF-8, of at most so many characters, that ``fits`` or is of a ``pattern``.
 
-    ``says`` is what it should be, for people, and ``{}`` in it what it is.
+    ``says`` is what it should be, for people, with ``{}`` for what it is; ``clean`` makes one of any text.
     """
 
-    def __init__(self, most: int = LONGEST_NAME, pattern: str = "", says: str = "") -> None:
-        self.most, self.pattern, self.says = most, pattern, says
+    def __init__(
+        self,
+        most: int = LONGEST_NAME,
+        says: str = "",
+        fits: Callable[[str], Any] = lambda text: True,
+        pattern: str = "",
+        clean: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        super().__init__({"type": "string", "maxLength": most} | ({"pattern": f"^{pattern}$"} if pattern else {}))
+        self.most, self._says_so = most, says
+        self.fits = re.compile(pattern).fullmatch if pattern else fits
+        self._clean = clean
+
+    def write(self, value):
+        return self._clean(value)
 
     def read(self, value, known=None):
         if type(value) is not str:
@@ -177,94 +202,64 @@ class Text(Form):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
             raise Wrong("a text with half a surrogate pair")
         if not self.fits(value):
-            raise Wrong(self.says.format(shown(value)))
+            raise Wrong(self._says_so.format(shown(value)))
         return value
-
-    def fits(self, value: str) -> bool:
-        """Whether the characters are those that may stand here."""
-        return not self.pattern or re.fullmatch(self.pattern, value) is not None
-
-    def schema(self, defs):
-        return {"type": "string", "maxLength": self.most} | ({"pattern": f"^{self.pattern}$"} if self.pattern else {})
 
 
 class OneOf(Form):
     """One of these texts."""
 
     def __init__(self, *choices: str) -> None:
-        self.choices = choices
+        super().__init__({"enum": list(choices)})
+        self._choices = choices
 
     def read(self, value, known=None):
-        if type(value) is not str or value not in self.choices:
-            raise Wrong(f"{shown(value)} should be one of {', '.join(self.choices)}")
+        if type(value) is not str or value not in self._choices:
+            raise Wrong(f"{shown(value)} should be one of {', '.join(self._choices)}")
         return value
 
-    def schema(self, defs):
-        return {"enum": list(self.choices)}
+
+# --- values within others -------------------------------------------------------------------------------------------
+
+
+def _each(keys: Sequence[str | int], forms: Iterable[Form], values: Iterable[Any], known: Any) -> list[Any]:
+    """The values read, each in its form; what is wrong with one is so under its key."""
+    made: list[Any] = []
+    try:
+        for form, value in zip(forms, values):
+            made.append(form.read(value, known))
+    except Wrong as wrong:
+        raise wrong.within(keys[len(made)]) from None
+    return made
 
 
 class Listed(Form):
-    """A list of at most so many of one form, as a tuple; ``twice`` is what is wrong where two must not be the same."""
+    """A list of ``least`` to ``most`` items, as a tuple: the first of them in the forms ``first``, the rest in one."""
 
-    def __init__(self, form: Form, most: int, least: int = 0, twice: str = "") -> None:
-        self.form, self.most, self.least, self.twice = form, most, least, twice
-
-    def write(self, value):
-        write = self.form.write
-        return [write(item) for item in value]
-
-    def read(self, value, known=None):
-        items = _listed(value, self.least, self.most)
-        read, made = self.form.read, []
-        try:
-            for item in items:
-                made.append(read(item, known))
-        except Wrong as wrong:
-            raise wrong.within(len(made)) from None
-        if self.twice and len(set(made)) < len(made):
-            raise Wrong(self.twice)
-        return tuple(made)
-
-    def schema(self, defs):
-        made = {"type": "array", "items": described(self.form, defs), "maxItems": self.most}
-        return made | ({"minItems": self.least} if self.least else {}) | ({"uniqueItems": True} if self.twice else {})
-
-
-class Row(Form):
-    """A list with a form for each of its items, and one for those after them, if any."""
-
-    def __init__(self, *forms: Form, rest: Form | None = None, most: int = 0) -> None:
-        self.forms, self.rest = forms, rest
-        self.most = max(len(forms), most)
-
-    def _of(self, at: int) -> Form:
-        return self.forms[at] if at < len(self.forms) else self.rest  # type: ignore[return-value]
+    def __init__(self, rest: Form, most: int, least: int = 0, first: tuple[Form, ...] = ()) -> None:
+        self._rest, self._most, self._first = rest, most, first
+        self._least = max(least, len(first))
 
     def write(self, value):
-        return [self._of(k).write(item) for k, item in enumerate(value)]
+        return [form.write(item) for form, item in zip(chain(self._first, repeat(self._rest)), value)]
 
     def read(self, value, known=None):
-        made: list[Any] = []
-        items = _listed(value, len(self.forms), self.most)
-        try:
-            for k, item in enumerate(items):
-                made.append(self._of(k).read(item, known))
-        except Wrong as wrong:
-            raise wrong.within(len(made)) from None
-        return tuple(made)
+        if type(value) is not list:
+            raise Wrong(f"{shown(value)} should be a list")
+        if not self._least <= len(value) <= self._most:
+            raise Wrong(f"{len(value)} items, where there may be {self._least} to {self._most}")
+        return tuple(_each(range(len(value)), chain(self._first, repeat(self._rest)), value, known))
 
     def schema(self, defs):
-        rest = described(self.rest, defs) if self.rest else False
-        own = [described(f, defs) for f in self.forms]
-        return {"type": "array", "prefixItems": own, "items": rest, "minItems": len(own)}
+        made = {"type": "array", "maxItems": self._most} | ({"minItems": self._least} if self._least else {})
+        if self._first:
+            made["prefixItems"] = [described(form, defs) for form in self._first]
+        return made | ({"items": described(self._rest, defs)} if self._most > len(self._first) else {})
 
 
-def _listed(value: Any, least: int, most: int) -> list[Any]:
-    if type(value) is not list:
-        raise Wrong(f"{shown(value)} should be a list")
-    if not least <= len(value) <= most:
-        raise Wrong(f"{len(value)} items, where there may be {least} to {most}")
-    return value
+def pair(first: Form, second: Form) -> Listed:
+    """A list of two."""
+    return Listed(second, 2, 2, (first,))
 
 
 class Members(Form):
@@ -274,8 +269,7 @@ class Members(Form):
     """
 
     def __init__(self, required: Mapping[str, Form], optional: Mapping[str, Form] | None = None) -> None:
-        self.required = required
-        self.optional = optional or {}
+        self.required, self.optional = required, optional or {}
         self.forms = {**required, **self.optional}
 
     def write(self, value):
@@ -288,19 +282,11 @@ class Members(Form):
         for key in self.required:
             if key not in value:
                 raise Wrong(f"{key!r} is missing")
-        forms = self.forms
         for key in value:
-            if key not in forms:
+            if key not in self.forms:
                 raise Wrong(f"{shown(key)} is unknown here")
-        made: dict[str, Any] = {}
-        key = ""
-        try:
-            for key, form in forms.items():
-                if key in value:
-                    made[key] = form.read(value[key], known)
-        except Wrong as wrong:
-            raise wrong.within(key) from None
-        return made
+        keys = [key for key in self.forms if key in value]
+        return dict(zip(keys, _each(keys, [self.forms[key] for key in keys], [value[key] for key in keys], known)))
 
     def schema(self, defs):
         return {
@@ -315,61 +301,54 @@ class Mapped(Form):
     """An object of at most so many members that are called as ``key`` says, all of one form: a dict."""
 
     def __init__(self, key: Form, form: Form, most: int) -> None:
-        self.key, self.form, self.most = key, form, most
+        self._key, self._form, self._most = key, form, most
 
     def write(self, value):
-        return {key: self.form.write(v) for key, v in value.items()}
+        return {key: self._form.write(v) for key, v in value.items()}
 
     def read(self, value, known=None):
-        if type(value) is not dict or len(value) > self.most:
-            raise Wrong(f"{shown(value)} should be an object of at most {self.most} members")
-        made, key = {}, ""
-        try:
-            for key, v in value.items():
-                made[self.key.read(key, known)] = self.form.read(v, known)
-        except Wrong as wrong:
-            raise wrong.within(key) from None
-        return made
+        if type(value) is not dict or len(value) > self._most:
+            raise Wrong(f"{shown(value)} should be an object of at most {self._most} members")
+        keys = _each([*value], repeat(self._key), value, known)
+        return dict(zip(keys, _each(keys, repeat(self._form), value.values(), known)))
 
     def schema(self, defs):
-        names, values = described(self.key, defs), described(self.form, defs)
-        return {"type": "object", "propertyNames": names, "additionalProperties": values, "maxProperties": self.most}
+        names, values = described(self._key, defs), described(self._form, defs)
+        return {"type": "object", "propertyNames": names, "additionalProperties": values, "maxProperties": self._most}
 
 
 class Tagged(Form):
     """An object with one member, which says by its name what it is: the pair of the name and what was read."""
 
     def __init__(self, forms: Mapping[str, Form]) -> None:
-        self.forms = forms
+        self._forms = forms
 
     def write(self, value):
         kind, inner = value
-        return {kind: self.forms[kind].write(inner)}
+        return {kind: self._forms[kind].write(inner)}
 
     def read(self, value, known=None):
+        *most, last = self._forms
+        wanted = f"should be {{}} {', '.join(most)} and {last}"
         if type(value) is not dict or len(value) != 1:
-            raise Wrong(f"should be an object with one of {spoken(self.forms)}")
+            raise Wrong(wanted.format("an object with one of"))
         ((kind, inner),) = value.items()
-        form = self.forms.get(kind)
-        if form is None:
-            raise Wrong(f"{shown(kind)} should be one of {spoken(self.forms)}")
-        try:
-            return kind, form.read(inner, known)
-        except Wrong as wrong:
-            raise wrong.within(kind) from None
+        if kind not in self._forms:
+            raise Wrong(f"{shown(kind)} {wanted.format('one of')}")
+        return kind, _each([kind], [self._forms[kind]], [inner], known)[0]
 
     def schema(self, defs):
-        return {"oneOf": [Members({kind: form}).schema(defs) for kind, form in self.forms.items()]}
+        return {"oneOf": [Members({kind: form}).schema(defs) for kind, form in self._forms.items()]}
 
 
 class Either(Form):
     """``first`` where an object, or the dict that is written, has the member ``key``, and ``second`` elsewhere."""
 
     def __init__(self, key: str, first: Form, second: Form) -> None:
-        self.key, self.first, self.second = key, first, second
+        self._key, self._first, self._second = key, first, second
 
     def _of(self, value: Any) -> Form:
-        return self.first if type(value) is dict and self.key in value else self.second
+        return self._first if type(value) is dict and self._key in value else self._second
 
     def write(self, value):
         return self._of(value).write(value)
@@ -378,17 +357,7 @@ class Either(Form):
         return self._of(value).read(value, known)
 
     def schema(self, defs):
-        return {"oneOf": [described(self.first, defs), described(self.second, defs)]}
-
-
-def spoken(words: Iterable[str]) -> str:
-    """Words as a sentence lists them.
-
-    >>> spoken(["add", "mul", "pow"])
-    'add, mul and pow'
-    """
-    *most, last = words
-    return f"{', '.join(most)} and {last}"
+        return {"oneOf": [described(self._first, defs), described(self._second, defs)]}
 
 
 def shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import NoReturn
 from ..errors import UnsupportedOperation
 from ..primitives.lifting import Lifting
 from ..program.node import Node
-from .forms import Text
+from .forms import Made, Text
 
 
 class LostRule:
@@ -45,14 +45,5 @@ class LostRule:
         )
 
 
-class _Rule(Text):
-    """The name of a rule."""
-
-    def write(self, value):
-        return str(value.name)[: self.most]
-
-    def read(self, value, known=None):
-        return LostRule(super().read(value))
-
-
-RULE = _Rule(200)
+#: the name of a rule
+RULE = Made(Text(200), lambda name, known: LostRule(name), lambda rule: str(rule.name)[:200])

@@ -20,63 +20,59 @@ _COMMANDS = frozenset(f"frac partial nabla mathrm mathit mathbf {_ACCENTS} {_GRE
 _LATEX = re.compile(r"\\([A-Za-z]+)|[A-Za-z0-9 {}_^,.()\[\]-]")
 
 
-class _Name(Text):
-    """A Python identifier that is no keyword; others are made one.
+def _is_label(text: str) -> bool:
+    at = depth = 0
+    while at < len(text):
+        sign = _LATEX.match(text, at)
+        if sign is None or (sign[1] and sign[1] not in _COMMANDS):
+            return False
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)
+        if depth < 0:
+            return False
+        at = sign.end()
+    return depth == 0 and bool(text)
 
-    >>> NAME.write("grad_f"), NAME.write("x²"), NAME.write("class")
+
+def function_name(text: str) -> str:
+    """A name for a function that is much like ``text``.
+
+    >>> function_name("grad_f"), function_name("x²"), function_name("class")
     ('grad_f', 'x_', 'class_')
     """
-
-    def write(self, value):
-        made = value if value.isidentifier() else re.sub("[^A-Za-z0-9_]", "_", value)
-        made = (made if made.isidentifier() else f"f_{made}")[: self.most - 10]
-        return f"{made}_" if keyword.iskeyword(made) else made
-
-    def fits(self, value):
-        return value.isidentifier() and not keyword.iskeyword(value)
-
-
-class _Signs(Text):
-    """A text of the ``signs`` of a class of regular expressions; others are written as ``_``.
-
-    >>> LINE.write("one\\n²")
-    'one__'
-    """
-
-    def __init__(self, signs: str, most: int, least: int, says: str) -> None:
-        super().__init__(most, f"[{signs}]{{{least},{most}}}", says)
-        self._others = re.compile(f"[^{signs}]")
-
-    def write(self, value):
-        return self._others.sub("_", value)[: self.most]
-
-
-class _Label(Text):
-    """LaTeX of a name: letters, digits, signs and a few commands, with balanced braces."""
-
-    def fits(self, value):
-        at = depth = 0
-        while at < len(value):
-            sign = _LATEX.match(value, at)
-            if sign is None or (sign[1] and sign[1] not in _COMMANDS):
-                return False
-            depth += {"{": 1, "}": -1}.get(sign[0], 0)
-            if depth < 0:
-                return False
-            at = sign.end()
-        return depth == 0 and bool(value)
+    made = text if text.isidentifier() else re.sub("[^A-Za-z0-9_]", "_", text)
+    made = (made if made.isidentifier() else f"f_{made}")[:190]
+    return f"{made}_" if keyword.iskeyword(made) else made
 
 
 #: a function
-NAME = _Name(200, says="{} cannot be the name of a function")
+NAME = Text(
+    200,
+    "{} cannot be the name of a function",
+    lambda text: text.isidentifier() and not keyword.iskeyword(text),
+    clean=function_name,
+)
 #: what is exported, in words
-TITLE = _Signs(r"\w ,.()-", 300, 1, "should be letters, digits, spaces and , . ( ) - _")
-LINE = _Signs(" -~", LONGEST_TEXT, 0, "should be one line of printable ASCII").named("line")
+TITLE = Text(
+    300,
+    "should be letters, digits, spaces and , . ( ) - _",
+    re.compile(r"[\w ,.()-]+").fullmatch,
+    clean=lambda text: re.sub(r"[^\w ,.()-]", "_", text)[:300],
+)
+LINE = Text(
+    LONGEST_TEXT,
+    "should be one line of printable ASCII",
+    pattern="[ -~]*",
+    clean=lambda text: re.sub(r"[^ -~]", "_", text)[:LONGEST_TEXT],
+).named("line")
 #: an operation
-WORD = Text(pattern="[a-z][a-z0-9_]{0,60}", says="should be the name of an operation")
+WORD = Text(61, "should be the name of an operation", pattern="[a-z][a-z0-9_]*")
 #: the first digits of a SHA-256
-HASH = Text(pattern="([0-9a-f]{8,64}|unknown)", says="should be hexadecimal digits, or unknown")
-LABEL = _Label(says="should be LaTeX of a name, of letters, digits, signs and commands such as \\frac and \\partial")
+HASH = Text(64, "should be hexadecimal digits, or unknown", pattern="[0-9a-f]{8,64}|unknown")
+#: LaTeX of a name: letters, digits, signs and a few commands, with balanced braces
+LABEL = Text(
+    says="should be LaTeX of a name, of letters, digits, signs and commands such as \\frac and \\partial",
+    fits=_is_label,
+)
 
 
 def plain_labels(labels: Sequence[str]) -> list[str]:

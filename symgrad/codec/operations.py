@@ -9,7 +9,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 from ..errors import MissingPart, UnsupportedOperation
 from ..primitives import functions
@@ -27,7 +27,7 @@ from ..program.node import Node
 from . import fits
 from .arrays import DTYPE
 from .contractions import CONTRACTION, fits_contraction
-from .forms import Form, Listed, Members, OneOf, Schema, Truth, Whole, Wrong, described, shown
+from .forms import Either, Form, Listed, Made, Members, OneOf, Schema, Truth, Whole, Wrong, described, shown
 from .limits import LARGEST_SIZE, MOST_AXES, MOST_OPERANDS
 from .lost_rule import RULE
 from .sizes import PLACE, SHAPE, SIZE, Sizes
@@ -40,35 +40,9 @@ SPECIAL = frozenset(
 Fits = Callable[[tuple, "tuple[Node, ...]", Sizes], None]
 
 
-class Parameters(Members):
-    """The parameters of an operation, a tuple, as members that are called as they are."""
-
-    def __init__(self, **forms: Form) -> None:
-        super().__init__(forms)
-
-    def write(self, value):
-        return {key: form.write(own) for (key, form), own in zip(self.forms.items(), value)}  # a mark's is not written
-
-    def read(self, value, known=None):
-        return tuple(super().read(value, known).values())
-
-
-class _Entry(Form):
-    """One axis of a slice: a place, which takes one element and drops the axis, or ``(start, length, step)``."""
-
-    _place = Members({"at": PLACE})
-    _range = Parameters(start=PLACE, length=SIZE, step=Whole(-LARGEST_SIZE, LARGEST_SIZE))
-
-    def write(self, value):
-        return self._range.write(value) if isinstance(value, tuple) else self._place.write({"at": value})
-
-    def read(self, value, known=None):
-        if type(value) is dict and "at" in value:
-            return self._place.read(value, known)["at"]
-        return self._range.read(value, known)
-
-    def schema(self, defs):
-        return {"oneOf": [self._place.schema(defs), self._range.schema(defs)]}
+def parameters(**forms: Form) -> Form:
+    """Parameters, a tuple, as members in this order."""
+    return Made(Members(forms), lambda members, known: tuple(members.values()), lambda params: dict(zip(forms, params)))
 
 
 @dataclass(frozen=True)
@@ -87,15 +61,29 @@ def _fits_always(params: tuple, operands: tuple[Node, ...], sizes: Sizes) -> Non
 
 
 def _takes(least: int, most: int, primitive: Primitive, fits: Fits = _fits_always, **forms: Form) -> Operation:
-    return Operation(primitive, least, most, Parameters(**forms), fits)
+    return Operation(primitive, least, most, parameters(**forms), fits)
+
+
+def _distinct(items: tuple, known: Any) -> tuple:
+    if len(set(items)) < len(items):
+        raise Wrong("an axis stands twice")
+    return items
 
 
 AXIS = Whole(0, MOST_AXES - 1)
-_AXES = Listed(AXIS, MOST_AXES, twice="an axis stands twice")
-_SPEC = Listed(_Entry(), MOST_AXES).named("slice")
+_AXES = Made(Listed(AXIS, MOST_AXES), _distinct)
+_PLACE = Members({"at": PLACE})
+_RANGE = Members({"start": PLACE, "length": SIZE, "step": Whole(-LARGEST_SIZE, LARGEST_SIZE)})
+#: one axis of a slice: a place, which takes one element and drops the axis, or ``(start, length, step)``
+_ENTRY = Made(
+    Either("at", _PLACE, _RANGE),
+    lambda made, known: made["at"] if "at" in made else tuple(made.values()),
+    lambda entry: dict(zip(_RANGE.forms, entry)) if isinstance(entry, tuple) else {"at": entry},
+)
+_SPEC = Listed(_ENTRY, MOST_AXES).named("slice")
 _SLICES = Listed(_SPEC, MOST_OPERANDS)
 
-_FORMS: dict[str, Operation] = {
+_OPERATIONS: dict[str, Operation] = {
     o.primitive.name: o
     for o in (
         _takes(1, 1, ARGMAX, fits.filled_axis, axis=AXIS),
@@ -128,30 +116,27 @@ _FORMS: dict[str, Operation] = {
         _takes(1, 1, STOP),
     )
 }
-_ELEMENTWISE = {t.name: t for t in vars(functions).values() if isinstance(t, Template)}
 _SPECIAL_MODULE = f"{__name__.split('.')[0]}.primitives.special"
-_OWN_SPECIAL: dict[str, Template] = {}
+
+
+def _add_elementwise(module: Any) -> None:
+    own = [t for t in vars(module).values() if isinstance(t, Template) and t.name not in _OPERATIONS]
+    _OPERATIONS.update({t.name: _takes(t.arity, t.arity, t) for t in own})
+
+
+_add_elementwise(functions)
 
 
 def names() -> list[str]:
     """The operations that a document may hold, those of scipy among them."""
-    return sorted({*_FORMS, *SPECIAL, *_ELEMENTWISE})
+    return sorted({*_OPERATIONS, *SPECIAL})
 
 
 def own_operation(name: str) -> Operation | None:
     """symgrad's own operation of this name, as far as it is imported. Any other may be another one elsewhere."""
-    found = _FORMS.get(name)
-    if found is not None:
-        return found
-    template = _ELEMENTWISE.get(name)
-    if template is None and name in SPECIAL:
-        template = getattr(sys.modules.get(_SPECIAL_MODULE), name, None)
-    return None if template is None else _elementwise(template)
-
-
-@lru_cache
-def _elementwise(template: Template) -> Operation:
-    return _takes(template.arity, template.arity, template)
+    if name in SPECIAL and name not in _OPERATIONS and _SPECIAL_MODULE in sys.modules:
+        _add_elementwise(sys.modules[_SPECIAL_MODULE])
+    return _OPERATIONS.get(name)
 
 
 def operation_of(primitive: Primitive) -> Operation:
@@ -165,27 +150,27 @@ def operation_of(primitive: Primitive) -> Operation:
     return found
 
 
-class _OperationName(OneOf):
-    """The name of an operation, which is read as the operation."""
+def _named(name: Any, known: Any) -> Operation:
+    name = name if type(name) is str else ""
+    if name in SPECIAL:
+        try:
+            importlib.import_module(_SPECIAL_MODULE)
+        except ImportError:
+            raise Wrong(f"{name} needs scipy: pip install 'symgrad[sparse]'", error=MissingPart) from None
+    found = own_operation(name)
+    if found is None:
+        raise Wrong(f"there is no operation {shown(name)}")
+    return found
 
-    def read(self, value, known=None):
-        if type(value) is not str or value not in self.choices:
-            raise Wrong(f"there is no operation {shown(value)}")
-        if value in SPECIAL:
-            try:
-                importlib.import_module(_SPECIAL_MODULE)
-            except ImportError:
-                raise Wrong(f"{value} needs scipy: pip install 'symgrad[sparse]'", error=MissingPart) from None
-        return own_operation(value)
 
-
-OPERATION = _OperationName(*names())
+#: an operation, by its name
+OPERATION = Made(Form({"enum": names()}), _named)
 
 
 def parameters_schema(defs: Schema) -> list[Schema]:
     """What the member ``parameters`` is for each operation, as conditions in JSON Schema."""
     made = []
-    for name, operation in _FORMS.items():
+    for name, operation in sorted(_OPERATIONS.items()):
         own = described(operation.form, defs)
         if own["required"]:
             said = {"properties": {"parameters": own}, "required": ["parameters"]}

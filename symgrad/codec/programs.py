@@ -34,8 +34,8 @@ from ..program.verify import verify
 from .arrays import DTYPE, ELEMENTS, LITERAL_VALUE, read_elements, read_scalar, written_elements
 from .forms import (
     Form,
-    Given,
     Listed,
+    Made,
     Members,
     OneOf,
     Text,
@@ -87,6 +87,9 @@ def written_record(node: Node, operands: Any, first: Mapping[str, Any]) -> dict[
 class ArrayForm(Members):
     """An array of numbers, ``values``, which stand in one of two members."""
 
+    def __init__(self, required: Mapping[str, Form]) -> None:
+        super().__init__(required, ELEMENTS)
+
     def write(self, value):
         return {key: form.write(value[key]) for key, form in self.required.items()} | written_elements(value["values"])
 
@@ -105,14 +108,15 @@ class RecordForm(Form):
     """Records that begin with the members ``first``, and whose operands are said in the form of ``operands``."""
 
     def __init__(self, operands: Form, first: Mapping[str, Form]) -> None:
+        def leaf(op: str, **own: Form) -> Form:
+            return Members({**first, "op": OneOf(op), **own, **_KIND}, _WEAK).named(op)
+
         operation = {**first, "op": OPERATION, "operands": operands, **_KIND}
-        self._operation = _Operation(operation, {"parameters": Given({"type": "object"}), **_WEAK}).named("operation")
+        self._operation = _Operation(operation, {"parameters": Form({"type": "object"}), **_WEAK}).named("operation")
         self._leaves: dict[str, Form] = {
-            "constant": ArrayForm({**first, "op": OneOf("constant"), **_KIND}, ELEMENTS).named("constant"),
-            "literal": Members({**first, "op": OneOf("literal"), "value": LITERAL_VALUE, **_KIND}, _WEAK).named(
-                "literal"
-            ),
-            "dim": Members({**first, "op": OneOf("dim"), "size": PLACE, **_KIND}, _WEAK).named("dim"),
+            "constant": ArrayForm({**first, "op": OneOf("constant"), **_KIND}).named("constant"),
+            "literal": leaf("literal", value=LITERAL_VALUE),
+            "dim": leaf("dim", size=PLACE),
         }
 
     def read(self, value, known=None):
@@ -201,84 +205,53 @@ class Kind:
 # --- the whole ------------------------------------------------------------------------------------------------------
 
 
-class _Number(Whole):
-    """The number of the value that is read next."""
-
-    def read(self, value, known=None):
-        assert known is not None
-        if super().read(value) != len(known.values):
-            raise Wrong(f"values are numbered in order, and this one is {len(known.values)}")
-        return value
+def _numbered(number: int, known: Reading) -> int:
+    if number != len(known.values):
+        raise Wrong(f"values are numbered in order, and this one is {len(known.values)}")
+    return number
 
 
-class _Value(Form):
+def _value(number: Any, known: Reading) -> Node:
     """The value of this number, which stands before."""
-
-    def read(self, value, known=None):
-        assert known is not None
-        if type(value) is not int or not 0 <= value < len(known.values):
-            Whole(0, len(known.values) - 1).read(value)
-        return known.values[value]
-
-    def schema(self, defs):
-        return {"type": "integer", "minimum": 0}
+    if type(number) is not int or not 0 <= number < len(known.values):
+        Whole(0, len(known.values) - 1).read(number)
+    return known.values[number]
 
 
-class _Condition(_Value):
-    """A truth value."""
-
-    def read(self, value, known=None):
-        node = super().read(value, known)
-        if node.shape or node.dtype.kind != "b":
-            raise Wrong(f"a condition is one truth value, and this is {node.dtype}{shape_text(node.shape)}")
-        return node
+def _condition(node: Node, known: Reading) -> Node:
+    if node.shape or node.dtype.kind != "b":
+        raise Wrong(f"a condition is one truth value, and this is {node.dtype}{shape_text(node.shape)}")
+    return node
 
 
-class _Input(Members):
-    """An input, with its label."""
-
-    def read(self, value, known=None):
-        assert known is not None
-        members = super().read(value, known)
-        shape, weak = members["shape"], members.get("weak", False)
-        dtype: np.dtype = members["dtype"]
-        if weak and (shape or dtype != "float64"):
-            raise Wrong("only a Python float is weak, of shape [] and dtype float64", "weak")
-        node = input_node(members["label"], shape, dtype, weak)
-        known.values.append(node)
-        return node
+def _input(members: dict[str, Any], known: Reading) -> Node:
+    shape, dtype, weak = members["shape"], members["dtype"], members.get("weak", False)
+    if weak and (shape or dtype.name != "float64"):
+        raise Wrong("only a Python float is weak, of shape [] and dtype float64", "weak")
+    known.values.append(input_node(members["label"], shape, dtype, weak))
+    return known.values[-1]
 
 
-class _Node(RecordForm):
-    """A node that operands of others can name."""
-
-    def read(self, value, known=None):
-        assert known is not None
-        record = super().read(value, known)
-        node = Kind(record, known).node(record.get("operands", ()), known)
-        known.values.append(node)
-        return node
+def _node(record: dict[str, Any], known: Reading) -> Node:
+    known.values.append(Kind(record, known).node(record.get("operands", ()), known))
+    return known.values[-1]
 
 
-class _Fact(Members):
-    """What a size must satisfy, from now on a fact of the graph."""
-
-    def read(self, value, known=None):
-        assert known is not None
-        members = super().read(value, known)
-        if not is_named(members["size"]):
-            raise Wrong("a fact on sizes is of named dims", "size")
-        known.graph.sizes.facts[members["size"], members["is"]] = None
+def _fact(members: dict[str, Any], known: Reading) -> None:
+    if not is_named(members["size"]):
+        raise Wrong("a fact on sizes is of named dims", "size")
+    known.graph.sizes.facts[members["size"], members["is"]] = None
 
 
-_NUMBER: dict[str, Form] = {"number": _Number(0, MOST_INPUTS + MOST_NODES)}
+_NUMBER: dict[str, Form] = {"number": Made(Whole(0, MOST_INPUTS + MOST_NODES), _numbered)}
+_VALUE = Made(Form({"type": "integer", "minimum": 0}), _value)
 #: the members of a document that are the Program, in the order in which they are read
 PROGRAM: dict[str, Form] = {
-    "inputs": Listed(_Input({**_NUMBER, "label": Text(), **_KIND}, _WEAK), MOST_INPUTS),
-    "sizes": Listed(_Fact({"size": PLACE, "is": OneOf(*HOLDS)}), MOST_OUTPUTS),
-    "nodes": Listed(_Node(Listed(_Value(), MOST_OPERANDS), _NUMBER).named("node"), MOST_NODES),
-    "outputs": Listed(_Value(), MOST_OUTPUTS),
-    "conditions": Listed(_Condition(), MOST_OUTPUTS),
+    "inputs": Listed(Made(Members({**_NUMBER, "label": Text(), **_KIND}, _WEAK), _input), MOST_INPUTS),
+    "sizes": Listed(Made(Members({"size": PLACE, "is": OneOf(*HOLDS)}), _fact), MOST_OUTPUTS),
+    "nodes": Listed(Made(RecordForm(Listed(_VALUE, MOST_OPERANDS), _NUMBER), _node).named("node"), MOST_NODES),
+    "outputs": Listed(_VALUE, MOST_OUTPUTS),
+    "conditions": Listed(Made(_VALUE, _condition), MOST_OUTPUTS),
 }
 
 

@@ -10,21 +10,17 @@ from typing import Any
 from ..errors import UnsupportedOperation
 from ..tracing.tree import LEAF
 from .arrays import SCALAR
-from .forms import Form, Listed, Real, Row, Tagged, Text, Whole, Wrong, described
+from .forms import Form, Listed, Made, Real, Tagged, Text, Whole, Wrong, pair
 from .limits import LONGEST_TEXT, MOST_BITS, MOST_LEAVES
 
 
-class _Plain(Form):
-    """A text, a whole number, a truth value or null; where it has another type ``says`` is the error."""
+def _plain(what: str, advice: str) -> Form:
+    """A text, a whole number, a truth value or null: ``what`` the function returns, or else ``advice``."""
 
-    _text = Text(LONGEST_TEXT)
-
-    def __init__(self, says: str) -> None:
-        self._says = says
-
-    def write(self, value):
+    def written(value: Any) -> Any:
         if value is not None and type(value) not in (bool, int, str):
-            raise UnsupportedOperation(self._says.format(type(value).__name__))
+            said = what.format(type(value).__name__)
+            raise UnsupportedOperation(f"the function returns {said}, which the JSON form has no place for; {advice}.")
         if type(value) is int and value.bit_length() > MOST_BITS:
             raise UnsupportedOperation(f"the JSON form has whole numbers of {MOST_BITS} bits; return it as a float.")
         if type(value) is str and len(value) > LONGEST_TEXT:
@@ -33,86 +29,38 @@ class _Plain(Form):
             )
         return value
 
-    def read(self, value, known=None):
+    def made(value: Any, known: Any) -> Any:
         if type(value) is int:
             return SCALAR.read(value)
-        return value if value is None or type(value) is bool else self._text.read(value)
+        return value if value is None or type(value) is bool else _TEXT.read(value)
 
-    def schema(self, defs):
-        return {"type": ["null", "boolean", "integer", "string"]}
-
-
-class _Field(Text):
-    """What a named tuple, or a field of one, is called."""
-
-    def fits(self, value):
-        return value.isidentifier() and not value.startswith("_")
+    return Made(Form({"type": ["null", "boolean", "integer", "string"]}), made, written)
 
 
-_VALUE = _Plain(
-    "the function returns a {} beside its arrays, which the JSON form has no place for; return arrays, numbers, texts, "
-    "True, False and None."
-)
-_KEY = _Plain(
-    "the function returns a dict with a key of type {}, which the JSON form has no place for; use texts or whole "
-    "numbers as keys."
-)
-_FIELD = _Field(200, says="{} cannot be the name of a field")
-
-
-class _Distinct(Form):
+def _distinct(form: Form, first: int, says: str) -> Form:
     """A list of pairs, from number ``first`` on, none of which begins as another does."""
 
-    def __init__(self, form: Form, first: int, says: str) -> None:
-        self._form, self._first, self._says = form, first, says
-
-    def write(self, value):
-        return self._form.write(value)
-
-    def read(self, value, known=None):
-        made = self._form.read(value, known)
-        keys = [key for key, _ in made[self._first :]]
+    def checked(items: tuple, known: Any) -> tuple:
+        keys = [key for key, _ in items[first:]]
         if len(set(keys)) < len(keys):
-            raise Wrong(self._says)
-        return made
+            raise Wrong(says)
+        return items
 
-    def schema(self, defs):
-        return self._form.schema(defs)
+    return Made(form, checked)
 
 
-_FORMS: dict[str, Form] = {"output": Whole(0, MOST_LEAVES), "value": _VALUE, "float": Real()}
-_NESTED = Tagged(_FORMS).named("result")
-_FORMS |= {
+_TEXT = Text(LONGEST_TEXT)
+_VALUE = _plain("a {} beside its arrays", "return arrays, numbers, texts, True, False and None")
+_KEY = _plain("a dict with a key of type {}", "use texts or whole numbers as keys")
+_FIELD = Text(200, "{} cannot be the name of a field", lambda text: text.isidentifier() and not text.startswith("_"))
+_KINDS: dict[str, Form] = {"output": Whole(0, MOST_LEAVES), "value": _VALUE, "float": Real()}
+_NESTED = Tagged(_KINDS).named("result")
+_KINDS |= {
     "tuple": Listed(_NESTED, MOST_LEAVES),
     "list": Listed(_NESTED, MOST_LEAVES),
-    "dict": _Distinct(Listed(Row(_KEY, _NESTED), MOST_LEAVES), 0, "a key stands twice"),
-    "named": _Distinct(Row(_FIELD, rest=Row(_FIELD, _NESTED), most=1 + MOST_LEAVES), 1, "a field stands twice"),
+    "dict": _distinct(Listed(pair(_KEY, _NESTED), MOST_LEAVES), 0, "a key stands twice"),
+    "named": _distinct(Listed(pair(_FIELD, _NESTED), 1 + MOST_LEAVES, first=(_FIELD,)), 1, "a field stands twice"),
 }
-
-
-class _Result(Form):
-    """The pair of a structure, as ``symgrad.tracing.tree`` has it, and its leaves: ``(is an output, which or what)``.
-
-    >>> RESULT.write((("tuple", ("*", "*")), [(True, 0), (False, "aux")]))
-    {'tuple': [{'output': 0}, {'value': 'aux'}]}
-    """
-
-    def write(self, value):
-        structure, slots = value
-        return _NESTED.write(_tagged(structure, iter(slots)))
-
-    def read(self, value, known=None):
-        slots: list[tuple[bool, Any]] = []
-        structure = _structure(_NESTED.read(value), slots)
-        if len(slots) > MOST_LEAVES:
-            raise Wrong(f"a result of more than {MOST_LEAVES} leaves")
-        return structure, slots
-
-    def schema(self, defs):
-        return described(_NESTED, defs)
-
-
-RESULT = _Result()
 
 
 def _tagged(structure: Any, slots: Iterator[tuple[bool, Any]]) -> tuple[str, Any]:
@@ -138,6 +86,15 @@ def _structure(tagged: tuple[str, Any], slots: list[tuple[bool, Any]]) -> Any:
     pairs = inner if kind == "dict" else inner[1:]
     keys = tuple([key for key, _ in pairs])
     return kind, keys if kind == "dict" else record(inner[0], keys), tuple([_structure(v, slots) for _, v in pairs])
+
+
+def _read(tagged: tuple[str, Any], known: Any) -> tuple[Any, list[tuple[bool, Any]]]:
+    slots: list[tuple[bool, Any]] = []
+    return _structure(tagged, slots), slots
+
+
+#: the pair of a structure, as ``symgrad.tracing.tree`` has it, and its leaves, ``(is an output, which or what)``
+RESULT = Made(_NESTED, _read, lambda value: _tagged(value[0], iter(value[1])))
 
 
 @lru_cache(maxsize=256)

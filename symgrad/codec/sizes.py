@@ -19,7 +19,7 @@ import sympy
 from ..errors import UnsupportedOperation
 from ..program.dims import Dim, Shape, is_named, named_dim, normal, value_of
 from ..program.facts import HOLDS, spelled_fact
-from .forms import Form, Listed, Row, Tagged, Text, Whole, Wrong, described
+from .forms import Form, Listed, Made, Tagged, Text, Whole, Wrong, described, pair
 from .limits import (
     LARGEST_EXPONENT,
     LARGEST_SIZE,
@@ -36,13 +36,8 @@ from .limits import (
 Fact = tuple[sympy.Expr, str]
 
 
-class _Name(Text):
-    def fits(self, value):
-        return value.isidentifier()
-
-
 class _Term(Form):
-    """A part of a size, as sympy's expression."""
+    """A size, or a part of one, as sympy's expression."""
 
     def read(self, value, known=None):  # recursion is bounded as the nesting of the document is
         assert known is not None
@@ -54,44 +49,39 @@ class _Term(Form):
             raise Wrong("a size is a whole number, a name, or an object with one of add, mul, pow and rational")
         kind, parts = _EXPRESSION.read(value, known)
         try:
-            return self._made(kind, parts)
+            return _combined(kind, parts)
         except Wrong as wrong:
             raise wrong.within(kind) from None
 
-    def _made(self, kind: str, parts: tuple) -> sympy.Expr:
-        if kind == "rational":
-            return sympy.Rational(*parts)
-        if kind == "pow":
-            base, power = parts
-            if power in (0, 1) or not isinstance(base, _BASES):
-                raise Wrong("a power is of a name or a sum, with an exponent that is neither 0 nor 1")
-            made = base**power
-        else:
-            made = (sympy.Add if kind == "add" else sympy.Mul)(*parts)
-        if terms(made) > MOST_TERMS:
-            raise Wrong(f"multiplied out this size has more than {MOST_TERMS} terms")
-        for number in made.atoms(sympy.Rational):
-            if max(abs(int(number.p)).bit_length(), int(number.q).bit_length()) > MOST_BITS:
-                raise Wrong(f"this size holds a number of more than {MOST_BITS} bits")
-        return made
-
     def schema(self, defs):
-        return {"oneOf": [_NUMBER.schema(defs), _NAME.schema(defs), *_EXPRESSION.schema(defs)["oneOf"]]}
+        return {"oneOf": [form.schema(defs) for form in (_NUMBER, _NAME, _EXPRESSION)]}
+
+
+def _combined(kind: str, parts: tuple) -> sympy.Expr:
+    if kind == "rational":
+        return sympy.Rational(*parts)
+    if kind == "pow":
+        base, power = parts
+        if power in (0, 1) or not isinstance(base, _BASES):
+            raise Wrong("a power is of a name or a sum, with an exponent that is neither 0 nor 1")
+        made = base**power
+    else:
+        made = (sympy.Add if kind == "add" else sympy.Mul)(*parts)
+    if terms(made) > MOST_TERMS:
+        raise Wrong(f"multiplied out this size has more than {MOST_TERMS} terms")
+    for number in made.atoms(sympy.Rational):
+        if max(abs(int(number.p)).bit_length(), int(number.q).bit_length()) > MOST_BITS:
+            raise Wrong(f"this size holds a number of more than {MOST_BITS} bits")
+    return made
 
 
 _BASES = (sympy.Symbol, sympy.Add)
 _NUMBER = Whole(-LARGEST_SIZE, LARGEST_SIZE)
-_NAME = _Name(says="{} cannot be the name of a size; it should be a Python identifier")
+_NAME = Text(says="{} cannot be the name of a size; it should be a Python identifier", fits=str.isidentifier)
 _TERM = _Term().named("size")
 _TERMS = Listed(_TERM, MOST_DIM_SIGNS, 2)
-_EXPRESSION = Tagged(
-    {
-        "add": _TERMS,
-        "mul": _TERMS,
-        "pow": Row(_TERM, Whole(-LARGEST_EXPONENT, LARGEST_EXPONENT)),
-        "rational": Row(_NUMBER, Whole(1, LARGEST_SIZE)),
-    }
-)
+_POWER = pair(_TERM, Whole(-LARGEST_EXPONENT, LARGEST_EXPONENT))
+_EXPRESSION = Tagged({"add": _TERMS, "mul": _TERMS, "pow": _POWER, "rational": pair(_NUMBER, Whole(1, LARGEST_SIZE))})
 
 
 class Size(Form):
@@ -111,21 +101,15 @@ class Size(Form):
         return described(_TERM, defs)
 
 
-class _Shape(Listed):
-    """The sizes of an array that a machine could hold."""
-
-    def read(self, value, known=None):
-        shape = super().read(value, known)
-        count = 1
-        for d in shape:
-            count *= max(d, 1) if isinstance(d, int) else 1
-        if count > MOST_ELEMENTS:
-            raise Wrong(f"an array of shape {shape_text(shape)} has more than {MOST_ELEMENTS} elements")
-        return shape
+def _shape(shape: Shape, known: Any) -> Shape:
+    """A shape of an array that a machine could hold."""
+    if math.prod([max(d, 1) for d in shape if isinstance(d, int)]) > MOST_ELEMENTS:
+        raise Wrong(f"an array of shape {shape_text(shape)} has more than {MOST_ELEMENTS} elements")
+    return shape
 
 
 SIZE, PLACE = Size(0), Size(-LARGEST_SIZE)
-SHAPE = _Shape(SIZE, MOST_AXES).named("shape")
+SHAPE = Made(Listed(SIZE, MOST_AXES), _shape, tuple).named("shape")
 
 
 def written_dim(dim: Dim) -> Any:
