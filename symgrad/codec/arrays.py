@@ -25,14 +25,16 @@ _NAMES = (
     *("float16", "float32", "float64"),
 )
 _DTYPES: dict[str, np.dtype] = {name: np.dtype(name) for name in _NAMES}
+_WRITTEN = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 def _written_dtype(dtype: np.dtype) -> str:
-    if _DTYPES.get(dtype.name) != dtype:
+    name = _WRITTEN.get(dtype)
+    if name is None:
         raise UnsupportedOperation(
             f"the JSON form has no dtype {dtype.str}; pass arrays of {', '.join(_DTYPES)} in this machine's byte order."
         )
-    return dtype.name
+    return name
 
 
 #: what arrays and nodes may be of

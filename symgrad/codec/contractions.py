@@ -9,7 +9,7 @@ product came from, with which its value agrees to the bit; elsewhere it is left 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import UnsupportedOperation
@@ -22,8 +22,6 @@ from .sizes import SIZE, Sizes, shape_text
 
 _LETTER = re.compile(r"([a-z])([1-9]\d?)?")
 _ALPHABET = letters(tuple(range(26)))
-
-Factors = Sequence[tuple[Node, Labels]]
 
 
 def _written(params: tuple) -> dict[str, Any]:
@@ -72,78 +70,43 @@ def fits_contraction(params: tuple, operands: tuple[Node, ...], sizes: Sizes) ->
             if extents[i] != d:
                 message = f"{letters((i,))} is {extents[i]}, and an axis of that letter has size {d}"
                 sizes.require_equal(extents[i], d, message, "subscripts")
-    if call and not _CALLS[call](list(zip(operands, labels, strict=True)), out, extents):
+    if call and not _computes(call, operands, labels, out, extents):
         raise Wrong(f"this is not what {call} computes of these operands", "call")
 
 
-# what the calls compute
-
-
-def _distinct(*labels: Labels) -> bool:
-    return all(len(set(own)) == len(own) for own in labels)
-
-
-def _is_sum(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    return len(factors) == 1 and _distinct(factors[0][1]) and out == tuple([i for i in factors[0][1] if i in out])
-
-
-def _is_einsum(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    return _distinct(out) and {i for _, own in factors for i in own}.issuperset(out)
-
-
-def _is_self_dot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    return len(factors) == 2 and factors[0] == factors[1] and _distinct(factors[0][1]) and not out
-
-
-def _is_tensordot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    if len(factors) != 2:
+def _computes(call: str, operands: Sequence[Node], labels: Sequence[Labels], out: Labels, sizes: Sequence[Dim]) -> bool:
+    """Whether NumPy's function computes what the letters say."""
+    if call == "einsum":
+        return _are_distinct(out) and {i for own in labels for i in own}.issuperset(out)
+    if not all(map(_are_distinct, labels)):
         return False
-    (_, first), (_, second) = factors
-    shared = set(first) & set(second)
-    return _distinct(first, second) and out == tuple([i for i in (*first, *second) if i not in shared])
-
-
-def _shares(axis: Callable[[Labels], int]) -> Callable[[Factors, Labels, Sequence[Dim]], bool]:
-    """A product over the last axis of the first operand and ``axis`` of the second, or with a number."""
-
-    def fits(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-        if len(factors) != 2:
-            return False
-        if not all(own for _, own in factors):
-            return _is_tensordot(factors, out, sizes)
-        (_, first), (_, second) = factors
-        return (
-            _is_tensordot(factors, out, sizes)
-            and first[-1] == second[axis(second)]
-            and len(set(first) & set(second)) == 1
-        )
-
-    return fits
-
-
-def _is_vdot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    return len(factors) == 2 and all(len(own) == 1 for _, own in factors) and _is_dot(factors, out, sizes)
-
-
-def _is_vecdot(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    if len(factors) != 2 or not all(own for _, own in factors):
+    if call == "sum":
+        return len(labels) == 1 and out == tuple([i for i in labels[0] if i in out])
+    if len(labels) != 2:
         return False
-    (_, first), (_, second) = factors
-    return first[-1] == second[-1] and _broadcasts(first[:-1], second[:-1], out, first[-1:], sizes)
+    first, second = labels
+    if call == "self_dot":
+        return operands[0] is operands[1] and first == second and not out
+    shared = {*first} & {*second}
+    is_outer = out == tuple([i for i in (*first, *second) if i not in shared])
+    if call == "tensordot" or not (first and second):
+        return is_outer and call in ("tensordot", "dot", "inner")
+    takes_last = call in ("inner", "vecdot") or len(second) == 1
+    if first[-1] != second[-1 if takes_last else -2]:
+        return False
+    if call == "vdot" and len(first) + len(second) > 2:
+        return False
+    if call in ("dot", "inner", "vdot"):
+        return is_outer and len(shared) == 1
+    own = 1 if call == "vecdot" else 2  # the axes of a vector, or of a matrix; those before them are broadcast
+    ends = () if call == "vecdot" else (*first[-2:-1], *(() if takes_last else second[-1:]))
+    split = len(out) - len(ends)
+    lead = out[:split]
+    return out[split:] == ends and _broadcasts(first[:-own], second[:-own], lead, (*ends, first[-1]), sizes)
 
 
-def _is_matmul(factors: Factors, out: Labels, sizes: Sequence[Dim]) -> bool:
-    if len(factors) != 2 or not all(own for _, own in factors):
-        return False
-    (_, first), (_, second) = factors
-    inner = first[-1]
-    row = first[-2:-1]
-    column = second[-1:] if len(second) > 1 else ()
-    ends = (*row, *column)
-    lead = out[: len(out) - len(ends)]
-    if second[-2 if column else -1] != inner or out[len(lead) :] != ends:
-        return False
-    return _broadcasts(first[:-2], second[:-2], lead, (*ends, inner), sizes)
+def _are_distinct(labels: Labels) -> bool:
+    return len(set(labels)) == len(labels)
 
 
 def _broadcasts(first: Labels, second: Labels, out: Labels, others: Labels, sizes: Sequence[Dim]) -> bool:
@@ -161,19 +124,7 @@ def _broadcasts(first: Labels, second: Labels, out: Labels, others: Labels, size
     return len(set(met)) == len(met)
 
 
-_is_dot = _shares(lambda second: -2 if len(second) > 1 else 0)
-
-_CALLS: dict[str, Callable[[Factors, Labels, Sequence[Dim]], bool]] = {
-    "sum": _is_sum,
-    "einsum": _is_einsum,
-    "self_dot": _is_self_dot,
-    "tensordot": _is_tensordot,
-    "dot": _is_dot,
-    "vdot": _is_vdot,
-    "inner": _shares(lambda second: -1),
-    "matmul": _is_matmul,
-    "vecdot": _is_vecdot,
-}
+_CALLS = ("sum", "einsum", "self_dot", "tensordot", "dot", "vdot", "inner", "matmul", "vecdot")
 _SUBSCRIPTS = Text(says="{} should be as 'ij,j->i'", pattern="([a-z][0-9]{0,2}|,)*->([a-z][0-9]{0,2})*")
 _LETTER_NAME = Text(3, "{} is no letter", pattern="[a-z][0-9]{0,2}")
 #: the parameters of ``einsum``

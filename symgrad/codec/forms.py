@@ -241,7 +241,10 @@ class Listed(Form):
         self._least = max(least, len(first))
 
     def write(self, value):
-        return [form.write(item) for form, item in zip(chain(self._first, repeat(self._rest)), value)]
+        if self._first:
+            return [form.write(item) for form, item in zip(chain(self._first, repeat(self._rest)), value)]
+        write = self._rest.write
+        return [write(item) for item in value]
 
     def read(self, value, known=None):
         if type(value) is not list:
