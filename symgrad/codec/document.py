@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arrays import DTYPE
-from .forms import Either, Form, Listed, Made, Mapped, Members, OneOf, Real, Schema, Text, Whole, Wrong
+from .forms import Either, Form, Listed, Made, Mapped, Members, Nullable, OneOf, Real, Schema, Text, Whole, Wrong
 from .limits import MOST_AXES, MOST_CHECKED, MOST_ELEMENTS, MOST_INPUTS, MOST_NAMES, MOST_OUTPUTS
 from .names import HASH, LABEL, LINE, NAME, TITLE, WORD
 from .programs import PROGRAM, ArrayForm
@@ -14,19 +14,6 @@ from .results import RESULT
 FORMAT = "symgrad program"
 #: raised where a document of before is no longer read
 FORMAT_VERSION = 1
-
-
-class _Residual(Real):
-    """A number, or null."""
-
-    def write(self, value):
-        return None if value is None else super().write(value)
-
-    def read(self, value, known=None):
-        return None if value is None else super().read(value)
-
-    def schema(self, defs):
-        return {"oneOf": [{"type": "null"}, super().schema(defs)]}
 
 
 def _tolerance(value: float, known: Any) -> float:
@@ -45,7 +32,7 @@ CHECK = Members(
         "wanted": Listed(_WANTED, MOST_OUTPUTS),
         "sizes": Mapped(Text(), Whole(1, MOST_CHECKED), MOST_NAMES),
         "tolerance": Made(Real(), _tolerance),
-        "residual": _Residual(),
+        "residual": Nullable(Real()),
         "differences": LINE,
     }
 )

@@ -19,11 +19,9 @@ from ..primitives.identity import CUSTOM, MARK
 from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, Captured, constant, literal
 from ..program.dims import is_concrete, is_named
 from ..program.node import Node, active_graph, emit
-from .arrays import DTYPE
 from .forms import Whole
 from .limits import MOST_OPERANDS
-from .programs import Kind, Reading, RecordForm, written_record
-from .sizes import SHAPE
+from .programs import Kind, Reading, RecordForm, written_kind, written_record
 
 #: bytes of arrays that are written down among derived nodes
 _MOST_CONTENT = 2**20
@@ -90,6 +88,8 @@ def _written(
         key = (node.primitive, len(operands), node.params, node.shape, node.dtype, node.weak)
         record = known.get(key)
         if record is None:
+            if node.primitive is DIM or not is_concrete(node.shape):
+                raise UnsupportedOperation("a named dim")
             record = known[key] = len(records)
             records.append(record_of(node))
         stream.append(record)
@@ -98,44 +98,29 @@ def _written(
     return records, np.array(stream, "<u4").tobytes()
 
 
-def _surroundings(node: Node) -> Any:
+def _surroundings(node: Node) -> dict[str, Any]:
     """Of what is given: a leaf, or a mark, is told apart by its number alone where nothing else matters."""
-    if node.primitive is CONSTANT:
-        value = node.params[0].value
-        is_read = value.dtype.kind != "f" or not value.shape
-        return [hashlib.sha256(value.tobytes()).hexdigest() if is_read else None, *_kind(node)]
-    if node.primitive is INPUT:
-        return ["input", *_kind(node)]
-    return _exact(node)
-
-
-def _kind(node: Node) -> list[Any]:
-    _check_concrete(node)
-    return [SHAPE.write(node.shape), DTYPE.write(node.dtype), node.weak]
+    if node.primitive not in (INPUT, CONSTANT):
+        return _exact(node)
+    made = {"op": node.primitive.name, **written_kind(node)}
+    if node.primitive is CONSTANT and (node.dtype.kind != "f" or not node.shape):
+        made["content"] = hashlib.sha256(node.params[0].value.tobytes()).hexdigest()
+    return made
 
 
 def _exact(node: Node) -> dict[str, Any]:
-    _check_concrete(node)
+    """The record of a node that it tells from all others of the same operands."""
     if node.primitive is CUSTOM:
-        raise UnsupportedOperation("a rule of the user's is no record")
+        raise UnsupportedOperation("a rule of the user's")
     if node.primitive is LITERAL and node.params[0] != node.params[0]:  # NaNs differ in bits that their text has not
         raise UnsupportedOperation("a literal that is no number")
     return written_record(node, len(node.operands), {})
 
 
-def _check_concrete(node: Node) -> None:
-    if node.primitive is DIM or not is_concrete(node.shape):
-        raise UnsupportedOperation("named dims")
-
-
 def _content(node: Node, keys: Mapping[Node, Any]) -> dict[str, Any]:
     """Of what derivatives made, to be made again; a constant with the key that the graph knows it by."""
-    if node.primitive is MARK:
-        raise UnsupportedOperation("a mark is like no other")
-    if node.primitive is not CONSTANT:
-        return _exact(node)
-    if node.params[0].value.nbytes > _MOST_CONTENT:
-        raise UnsupportedOperation("a large array")
+    if node.primitive is MARK or (node.primitive is CONSTANT and node.params[0].value.nbytes > _MOST_CONTENT):
+        raise UnsupportedOperation("a mark, which is like no other, or a large array")
     return _exact(node) | ({"key": _plain(keys[node])} if node in keys else {})
 
 

@@ -67,12 +67,16 @@ class Reading(Sizes):
 # --- what is said of a node -----------------------------------------------------------------------------------------
 
 
+def written_kind(node: Node) -> dict[str, Any]:
+    """What every value is said to be."""
+    kind = {"shape": SHAPE.write(node.shape), "dtype": DTYPE.write(node.dtype)}
+    return kind | {"weak": True} if node.weak else kind
+
+
 def written_record(node: Node, operands: Any, first: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a node: what it begins with, its operation, its operands, and the rest."""
     primitive = node.primitive
-    kind: dict[str, Any] = {"shape": SHAPE.write(node.shape), "dtype": DTYPE.write(node.dtype)}
-    if node.weak:
-        kind["weak"] = True
+    kind = written_kind(node)
     if primitive is CONSTANT:
         return {**first, "op": "constant", **kind, **written_elements(np.asarray(node.params[0].value))}
     if primitive is LITERAL:
@@ -274,7 +278,10 @@ def written_program(program: Program, conditions: int = 0) -> dict[str, Any]:
     at = [number[n] for n in program.outputs]
     last = len(at) - conditions
     return {
-        "inputs": [_written_input(n, label, number[n]) for n, label in zip(program.inputs, program.names, strict=True)],
+        "inputs": [
+            {"number": k, "label": _label(name), **written_kind(n)}
+            for k, (n, name) in enumerate(zip(program.inputs, program.names, strict=True))
+        ],
         "nodes": [written_record(n, [number[o] for o in n.operands], {"number": number[n]}) for n in nodes],
         "outputs": at[:last],
         "conditions": at[last:],
@@ -282,10 +289,8 @@ def written_program(program: Program, conditions: int = 0) -> dict[str, Any]:
     }
 
 
-def _written_input(node: Node, label: str, number: int) -> dict[str, Any]:
-    shown_label = label.encode("utf-8", "replace").decode("utf-8")[:LONGEST_NAME]
-    kind = {"shape": SHAPE.write(node.shape), "dtype": DTYPE.write(node.dtype)}
-    return {"number": number, "label": shown_label, **kind} | ({"weak": True} if node.weak else {})
+def _label(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")[:LONGEST_NAME]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
 from ..primitives.casting import cast
 from ..primitives.identity import MARK, mark
 from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, constant, dim_value, literal
-from ..program.dims import Dim, is_named, normal, value_of
+from ..program.dims import Dim, is_named, normal
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..tracing.trace import Trace
@@ -29,14 +29,14 @@ def emitted(document: Document, inputs: Sequence[Node], trace: Trace, own: bool)
     for sizes that have been checked.
     """
     program = document.read.program
-    sizes = _bound(program, inputs)
+    sizes = bound_sizes(program, [given.shape for given in inputs])
     if own:
         trace.sizes.facts.update(program.graph.sizes.facts)
     else:
         _require_sizes(document, sizes, trace)
     image: dict[Node, Node] = {}
     for node, given, label in zip(program.inputs, inputs, program.names, strict=True):
-        image[node] = _fitting(node, given, label, sizes)
+        image[node] = _fitting(node, given, label)
     whole = program.with_outputs((*program.outputs, *document.read.conditions))
     for node in whole.nodes:
         if node.primitive is not INPUT:
@@ -77,22 +77,8 @@ def sized(param: Any, sizes: Sizes) -> Any:
     return normal(param.xreplace({d: sympy.sympify(sizes[d]) for d in param.free_symbols}))
 
 
-def _bound(program: Program, inputs: Sequence[Node]) -> dict[sympy.Symbol, Dim]:
-    """What the named dims of the Program are here."""
-    sizes: dict[sympy.Symbol, Dim] = {}
-    for node, given, label in zip(program.inputs, inputs, program.names, strict=True):
-        if node.ndim != given.ndim:
-            raise _wrong_shape(label, given.shape, node.shape)
-        for d, size in zip(node.shape, given.shape, strict=True):
-            if isinstance(d, sympy.Symbol):
-                sizes.setdefault(d, size)
-    return sizes
-
-
-def _fitting(node: Node, given: Node, label: str, sizes: Sizes) -> Node:
-    """The given value where it is of the shape and dtype of an input."""
-    if given.shape != sized(node.shape, sizes):
-        raise _wrong_shape(label, given.shape, node.shape)
+def _fitting(node: Node, given: Node, label: str) -> Node:
+    """The given value where it is of the dtype of an input."""
     if given.dtype != node.dtype and not given.weak:
         raise DtypeError(
             at_user_line(f"{label} is of {given.dtype} and was exported for {node.dtype}; pass it as {node.dtype}.")
@@ -104,7 +90,7 @@ def _require_sizes(document: Document, sizes: Sizes, trace: Trace) -> None:
     """The facts on sizes that the Program takes for granted, and that no named dim is 0, hold here or are guarded."""
     asked = (*document.read.program.graph.sizes.facts, *document.read.required)
     if all(isinstance(d, int) for d in sizes.values()):
-        check_sizes(document, {s: int(d) for s, d in sizes.items()})
+        check_sizes(document, sizes)
         return
     for d in sizes.values():
         if is_named(d):
@@ -124,33 +110,34 @@ def _guard(document: Document, dim: Dim, sign: str, trace: Trace) -> None:
         raise ShapeError(at_user_line(f"{document.name} holds for other sizes: {dim} is {sign} there."))
 
 
-def check_sizes(document: Document, sizes: Mapping[sympy.Symbol, int]) -> None:
-    """A ShapeError where the Program is not for these sizes."""
+def check_sizes(document: Document, sizes: Mapping[sympy.Symbol, Any]) -> None:
+    """A ShapeError where the Program is not for these sizes, which are numbers."""
     empty = [str(d) for d, n in sizes.items() if n < 1]
     broken = f"{empty[0]} ≥ 1" if empty else document.read.broken(sizes)
     if broken:
-        listed = ", ".join(f"{d} = {n}" for d, n in sizes.items())
         raise ShapeError(
-            at_user_line(f"{document.name} holds for sizes with {broken}, and {listed}; export it for these sizes too.")
+            at_user_line(
+                f"{document.name} holds for sizes with {broken}, and {_listed(sizes)}; export it for these sizes too."
+            )
         )
 
 
-def bound_sizes(program: Program, shapes: Sequence[Sequence[int]]) -> dict[sympy.Symbol, int]:
+def bound_sizes(program: Program, shapes: Sequence[Sequence[Any]]) -> dict[sympy.Symbol, Any]:
     """What the named dims are where the inputs have these shapes; a ShapeError where they cannot have them."""
-    sizes: dict[sympy.Symbol, int] = {}
+    sizes: dict[sympy.Symbol, Any] = {}
     for node, shape in zip(program.inputs, shapes, strict=True):
         if len(shape) == node.ndim:
             for d, size in zip(node.shape, shape, strict=True):
                 if isinstance(d, sympy.Symbol):
                     sizes.setdefault(d, size)
-    for node, shape, label in zip(program.inputs, shapes, program.names, strict=True):
-        if len(shape) != node.ndim or tuple([value_of(d, sizes) for d in node.shape]) != tuple(shape):
-            raise _wrong_shape(label, shape, node.shape, sizes)
+    given = list(zip(program.inputs, shapes, program.names, strict=True))
+    wrong = [g for g in given if len(g[1]) != g[0].ndim] or [g for g in given if sized(g[0].shape, sizes) != tuple(g[1])]
+    for node, shape, label in wrong:
+        where = f", where {_listed(sizes)}" if sizes else ""
+        message = f"{label} has the shape {shape_text(shape)} and should have {shape_text(node.shape)}{where}."
+        raise ShapeError(at_user_line(message))
     return sizes
 
 
-def _wrong_shape(label: str, got: Sequence[Any], wanted: Sequence[Any], sizes: Sizes | None = None) -> ShapeError:
-    known = ", ".join(f"{d} = {n}" for d, n in (sizes or {}).items())
-    where = f", where {known}" if known else ""
-    message = f"{label} has the shape {shape_text(got)} and should have {shape_text(wanted)}{where}."
-    return ShapeError(at_user_line(message))
+def _listed(sizes: Sizes) -> str:
+    return ", ".join(f"{d} = {n}" for d, n in sizes.items())
