@@ -114,22 +114,22 @@ def check_of(program: Program, conditions: int, arrays: Sequence[np.ndarray] | N
     return Check(tuple(given), tuple(map(wanted_of, outputs)), _by_name(sizes), _tolerance([*given, *outputs]))
 
 
-def agrees(got: np.ndarray, wanted: Wanted, tolerance: float) -> bool:
-    """Whether a result passes.
+def difference(got: np.ndarray, wanted: Wanted) -> float:
+    """How far a result is off, relative to the largest finite element that is wanted or 1.
 
     >>> wanted = Wanted((2,), np.dtype(float), 1, np.array([1.0, np.nan]))
-    >>> agrees(np.array([1.0 + 1e-13, np.nan]), wanted, 1e-9), agrees(np.array([1.0, 2.0]), wanted, 1e-9)
-    (True, False)
+    >>> difference(np.array([1.5, np.nan]), wanted), difference(np.array([1.0, 2.0]), wanted)
+    (0.5, inf)
     """
     want = wanted.values.astype(np.float64)
     mine = np.ravel(got)[:: wanted.step].astype(np.float64)
     if np.shape(got) != wanted.shape or mine.shape != want.shape:
-        return False
-    finite = np.abs(want[np.isfinite(want)])
-    bound = tolerance * max(1.0, float(finite.max(initial=0.0)))
+        return math.inf
     with np.errstate(invalid="ignore"):
-        close = (np.abs(mine - want) <= bound) | (mine == want) | (np.isnan(mine) & np.isnan(want))
-    return bool(np.all(close))
+        same = (mine == want) | (np.isnan(mine) & np.isnan(want))
+        off = np.where(same, 0.0, np.nan_to_num(np.abs(mine - want), nan=np.inf))
+    scale = max(1.0, float(np.abs(want[np.isfinite(want)]).max(initial=0.0)))
+    return float(off.max(initial=0.0)) / scale
 
 
 def _sizes(program: Program, arrays: Sequence[np.ndarray] | None) -> dict:

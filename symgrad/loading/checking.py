@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..exporters.check import Given, Wanted, agrees
+from ..exporters.check import Given, difference
 from ..program.node import Node
 from ..tracing.tree import flatten
 from .document import Document
@@ -44,24 +44,11 @@ def checked(document: Document, function: Callable[..., Any]) -> CheckResult:
     inputs = document.read.program.inputs
     leaves, _ = flatten(function(*[_argument(g, n) for g, n in zip(check.given, inputs, strict=True)]))
     arrays = [np.asarray(leaf) for leaf, (is_array, _) in zip(leaves, document.slots, strict=True) if is_array]
-    pairs = list(zip(arrays, check.wanted, strict=True))
-    passed = all(agrees(got, wanted, check.tolerance) and got.dtype == wanted.dtype for got, wanted in pairs)
-    return CheckResult(document.name, passed, max([_off(*pair) for pair in pairs], default=0.0), check.tolerance)
+    largest = max([difference(*pair) for pair in zip(arrays, check.wanted, strict=True)], default=0.0)
+    passed = largest <= check.tolerance and [a.dtype for a in arrays] == [w.dtype for w in check.wanted]
+    return CheckResult(document.name, passed, largest, check.tolerance)
 
 
 def _argument(given: Given, node: Node) -> Any:
     """An input as the function takes it: a Python float where it was one."""
     return float(given.array()) if node.weak else given.array()
-
-
-def _off(got: np.ndarray, wanted: Wanted) -> float:
-    """The largest difference, relative to the largest entry that is wanted or 1."""
-    want = wanted.values.astype(np.float64)
-    mine = np.ravel(got)[:: wanted.step].astype(np.float64)
-    if mine.shape != want.shape:
-        return float("inf")
-    with np.errstate(invalid="ignore"):
-        same = (mine == want) | (np.isnan(mine) & np.isnan(want))
-        off = np.where(same, 0.0, np.nan_to_num(np.abs(mine - want), nan=np.inf))
-    scale = max(1.0, float(np.abs(want[np.isfinite(want)]).max(initial=0.0)))
-    return float(off.max(initial=0.0)) / scale

@@ -131,7 +131,9 @@ def bound_sizes(program: Program, shapes: Sequence[Sequence[Any]]) -> dict[sympy
                 if isinstance(d, sympy.Symbol):
                     sizes.setdefault(d, size)
     given = list(zip(program.inputs, shapes, program.names, strict=True))
-    wrong = [g for g in given if len(g[1]) != g[0].ndim] or [g for g in given if sized(g[0].shape, sizes) != tuple(g[1])]
+    wrong = [g for g in given if len(g[1]) != g[0].ndim] or [
+        g for g in given if sized(g[0].shape, sizes) != tuple(g[1])
+    ]
     for node, shape, label in wrong:
         where = f", where {_listed(sizes)}" if sizes else ""
         message = f"{label} has the shape {shape_text(shape)} and should have {shape_text(node.shape)}{where}."
