@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arrays import DTYPE
-from .forms import Either, Form, Listed, Made, Mapped, Members, Nullable, OneOf, Real, Schema, Text, Whole, Wrong
+from .forms import Either, Form, Listed, Made, Mapped, Members, OneOf, Real, Schema, Text, Whole, Wrong
 from .limits import MOST_AXES, MOST_CHECKED, MOST_ELEMENTS, MOST_INPUTS, MOST_NAMES, MOST_OUTPUTS
 from .names import HASH, LABEL, LINE, NAME, TITLE, WORD
 from .programs import PROGRAM, ArrayForm
@@ -16,6 +16,15 @@ FORMAT = "symgrad program"
 FORMAT_VERSION = 1
 
 
+_REAL = Real()
+#: a number, or null where differences were not taken
+_RESIDUAL = Made(
+    Form({"oneOf": [{"type": "null"}, *_REAL.schema({})["oneOf"]]}),
+    lambda value, known: None if value is None else _REAL.read(value),
+    lambda value: None if value is None else _REAL.write(value),
+)
+
+
 def _tolerance(value: float, known: Any) -> float:
     if not 0 <= value <= 1:
         raise Wrong("should be from 0 to 1")
@@ -23,7 +32,7 @@ def _tolerance(value: float, known: Any) -> float:
 
 
 _ARRAY: dict[str, Form] = {"shape": Listed(Whole(0, MOST_ELEMENTS), MOST_AXES), "dtype": DTYPE}
-_DRAWN = Members({**_ARRAY, "low": Real(), "high": Real()})
+_DRAWN = Members({**_ARRAY, "low": _REAL, "high": _REAL})
 _GIVEN = Either("low", _DRAWN, ArrayForm(_ARRAY)).named("given")
 _WANTED = ArrayForm({**_ARRAY, "step": Whole(1, MOST_ELEMENTS)}).named("wanted")
 CHECK = Members(
@@ -31,8 +40,8 @@ CHECK = Members(
         "given": Listed(_GIVEN, MOST_INPUTS),
         "wanted": Listed(_WANTED, MOST_OUTPUTS),
         "sizes": Mapped(Text(), Whole(1, MOST_CHECKED), MOST_NAMES),
-        "tolerance": Made(Real(), _tolerance),
-        "residual": Nullable(Real()),
+        "tolerance": Made(_REAL, _tolerance),
+        "residual": _RESIDUAL,
         "differences": LINE,
     }
 )

@@ -118,22 +118,6 @@ class Made(Form):
         return described(self._form, defs)
 
 
-class Nullable(Form):
-    """What is of another form, or null."""
-
-    def __init__(self, form: Form) -> None:
-        self._form = form
-
-    def write(self, value):
-        return None if value is None else self._form.write(value)
-
-    def read(self, value, known=None):
-        return None if value is None else self._form.read(value, known)
-
-    def schema(self, defs):
-        return {"oneOf": [{"type": "null"}, described(self._form, defs)]}
-
-
 # --- single values --------------------------------------------------------------------------------------------------
 
 

@@ -143,29 +143,29 @@ def _own_keys(constants: set[Node]) -> dict[Node, Any]:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-class _Kind:
-    """What nodes of one record have in common, and how they are made, or found where they are in the graph."""
+class _Kind(Kind):
+    """A kind whose nodes are made, or found where they are in the graph."""
 
-    __slots__ = ("arity", "key", "kind", "params", "primitive")
+    __slots__ = ("arity", "key", "primitive")
 
     def __init__(self, record: dict[str, Any], known: Reading) -> None:
         self.key = _tuples(record.pop("key", None))
-        members = _RECORD.read(record, known)
-        self.kind = Kind(members, known)
-        self.arity = members.get("operands", 0)
-        operation = self.kind.operation
+        super().__init__(_RECORD.read(record, known), known)
+        operation, self.arity = self.operation, record.get("operands", 0)
         self.primitive = operation and operation.primitive
-        self.params = self.kind.params
-        if self.primitive in (MARK, CUSTOM) or is_named(self.kind.own):
+        if self.primitive in (MARK, CUSTOM) or is_named(self.own):
             raise ValueError(f"{record['op']} is never written")
-        if self.key is not None and not isinstance(self.kind.own, Captured):
+        if self.key is not None and not isinstance(self.own, Captured):
             raise ValueError(f"{record['op']} has no key")
         if operation is not None and not operation.least <= self.arity <= operation.most:
             raise ValueError(f"{record['op']} of {self.arity} operands")
 
-    def leaf(self, is_found: bool) -> Node:
-        """The leaf of this kind."""
-        table, own = active_graph().table, self.kind.own
+    def found_or_made(self, operands: tuple[Node, ...], is_found: bool) -> Node:
+        """The node of this kind, which is in the graph already or comes into it."""
+        table, own = active_graph().table, self.own
+        if self.primitive is not None:
+            key = (self.primitive, operands, self.params)
+            return table[key] if is_found else emit(*key)
         if not isinstance(own, Captured):
             return table[LITERAL, (), (own, repr(own), type(own))] if is_found else literal(own)
         if self.key is None:
@@ -182,7 +182,6 @@ class _Kind:
 
 def _read(stream: list[int], kinds: Sequence[_Kind], nodes: list[Node], found: int) -> list[Node]:
     """``nodes`` and those of the stream, of which as many as ``found`` are in the graph already."""
-    table = active_graph().table
     at, last = 0, len(stream)
     while at < last:
         kind = kinds[stream[at]]
@@ -190,13 +189,8 @@ def _read(stream: list[int], kinds: Sequence[_Kind], nodes: list[Node], found: i
         operands = tuple([nodes[i] for i in stream[at + 1 : end]])
         if end > last:
             raise ValueError("the stream ends within a node")
-        if kind.primitive is None:
-            node = kind.leaf(found > 0)
-        elif found > 0:
-            node = table[kind.primitive, operands, kind.params]
-        else:
-            node = emit(kind.primitive, operands, kind.params)
-        kind.kind.check(node)
+        node = kind.found_or_made(operands, found > 0)
+        kind.check(node)
         nodes.append(node)
         found -= 1
         at = end
