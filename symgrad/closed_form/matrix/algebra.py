@@ -38,17 +38,25 @@ class Algebra:
             self._bases[key] = Base(kind, data, tuple(args), tuple(dims), len(self._bases))
         return self._bases[key]
 
-    def array(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim]) -> Poly:
-        """A base as a sum of one term; a matrix made of matrices is the same base as its transpose, labels swapped."""
-        whole = tuple(range(len(dims)))
+    def factor(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim]) -> Factor:
+        """A base with its axes in order; a matrix of matrices is the same base as its transpose, labels swapped."""
         base = self.base(kind, data, args, dims)
-        labels = whole
         if len(dims) == 2 and kind in ("function", "group", "inverse") and all(len(p.dims) == 2 for p in args):
             turned = [self.relabelled(p, (1, 0), (0, 1)) for p in args]
             base.symmetric = all(p.key == q.key for p, q in zip(args, turned, strict=True))
             if [p.ordering for p in turned] < [p.ordering for p in args]:
-                base, labels = self.base(kind, data, turned, dims[::-1]), (1, 0)
-        return self.collected(dims, [(sympy.Integer(1), whole, [Factor(base, _ONE, labels)])])
+                return Factor(self.base(kind, data, turned, dims[::-1]), _ONE, (1, 0))
+        return Factor(base, _ONE, tuple(range(len(dims))))
+
+    def array(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim], power: Fraction = _ONE) -> Poly:
+        """A power of a base as a sum of one term."""
+        factor = self.factor(kind, data, args, dims)._replace(power=power)
+        return self.collected(dims, [(sympy.Integer(1), tuple(range(len(dims))), [factor])])
+
+    def power_of(self, base: Base, power: Fraction) -> Poly:
+        """A power of a base as it is."""
+        whole = tuple(range(len(base.dims)))
+        return Poly(base.dims, {Term(whole, (Factor(base, power, whole),)): sympy.Integer(1)})
 
     def constant(self, value: Any, dims: Sequence[Dim] = ()) -> Poly:
         """The same number everywhere."""
@@ -180,11 +188,9 @@ class Algebra:
                 a, b = tie.base.args
                 difference = self.add([self.times(a, sign), self.times(b, -sign)])
                 difference = self.times(difference, 1 / abs(content(difference)))
-                step = self.array("function", "step", [difference], a.dims)
-                ((term, _),) = step.terms.items()
-                labels = tuple(tie.labels[i] for i in term.factors[0].labels)
+                step = self.factor("function", "step", [difference], a.dims)
                 rest = [f for f in factors if f is not tie and f is not wins]
-                return self._stepped([*rest, Factor(term.factors[0].base, _ONE, labels)])
+                return self._stepped([*rest, step._replace(labels=_picked(tie.labels, step.labels))])
         return factors
 
     def summed(self, factors: Sequence[Factor], out: Labels) -> Factor:

@@ -180,10 +180,7 @@ def _taken_out(algebra: Algebra, poly: Poly, signature: Signature) -> Poly:
     count = len(poly.dims)
     labels = tuple(p if p >= 0 else count + k for k, p in enumerate(places))
     sizes = dict(enumerate(poly.dims)) | {count + k: base.dims[k] for k in inner}
-    lead = Poly(
-        base.dims,
-        {Term(tuple(range(len(base.dims))), (Factor(base, taken, tuple(range(len(base.dims)))),)): sympy.Integer(1)},
-    )
+    lead = algebra.power_of(base, taken)
     product = algebra.contract(
         [(lead, labels), (whole, (*kept, *(count + k for k in inner)))], tuple(range(count)), sizes
     )

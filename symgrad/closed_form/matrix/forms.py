@@ -45,9 +45,10 @@ class MatrixForm:
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
         self._names = named_parts(expression, leaves | dims | {"I", "K"})
         self._own = leaves | dims
-        self._inputs = list(zip(program.names, program.inputs, strict=True))
-        self._constants = [n.params[0].value for n in constants(program)]
-        self._labels = Translation.names_of(program)
+        labels = Translation.names_of(program)
+        self._inputs = dict(zip(labels, zip(program.names, program.inputs, strict=True), strict=False))
+        held = [n.params[0].value for n in constants(program)]
+        self._constants = {n: v.reshape(wide(v.shape)) for n, v in zip(labels[len(self._inputs) :], held, strict=True)}
 
     @cached_property
     def text(self) -> str:
@@ -60,7 +61,7 @@ class MatrixForm:
 
         Further lines say what K is, and which quotients count as 0 where the formula divides by 0.
         """
-        return self._where(Text(self._names, self._own), "1 / {0} = 0 for {1} = 0")
+        return self._where(Text(self._names, self._own))
 
     @cached_property
     def latex(self) -> str:
@@ -70,7 +71,7 @@ class MatrixForm:
     @cached_property
     def latex_where(self) -> list[str]:
         """The lines of ``where`` as LaTeX."""
-        return self._where(Latex(self._names, self._own), r"\frac{{1}}{{{0}}} = 0 \text{{ for }} {1} = 0")
+        return self._where(Latex(self._names, self._own))
 
     @property
     def latex_line(self) -> str:
@@ -84,19 +85,13 @@ class MatrixForm:
         None with captured arrays, axes of length one, or functions that NumPy has not.
         """
         used = {e.data for x in (self.expression, *self._names) for e in x.walk() if e.op == "leaf"}
-        shapes = [n.shape for name, (_, n) in zip(self._labels, self._inputs, strict=False) if name in used]
-        unwritten = {"np", *self._labels[len(self._inputs) :]}
-        if any(1 in shape for shape in (self.shape, *shapes)) or used & unwritten:
+        shapes = [node.shape for name, (_, node) in self._inputs.items() if name in used]
+        if any(1 in shape for shape in (self.shape, *shapes)) or used & {"np", *self._constants}:
             return None
-        dims = {
-            d: f"{name}.shape[{axis}]"
-            for name, (_, node) in reversed(list(zip(self._labels, self._inputs, strict=False)))
-            for axis, d in reversed(list(enumerate(node.shape)))
-            if not isinstance(d, int)
-        }
+        sizes = [(d, f"{n}.shape[{k}]") for n, (_, node) in self._inputs.items() for k, d in enumerate(node.shape)]
+        dims = {d: spelled for d, spelled in reversed(sizes) if not isinstance(d, int)}
         writing = Writing(dims)
-        lines = self._where(Text(self._names, self._own), "1 / {0} = 0 for {1} = 0")[len(self._names) :]
-        lines = [f"# {line}" for line in lines]
+        lines = [f"# {line}" for line in self.where[len(self._names) :]]
         try:
             for part, name in self._names.items():
                 lines.append(f"{name} = {writing(part)}")
@@ -104,9 +99,9 @@ class MatrixForm:
             code = writing(self.expression)
         except NotExpressible:
             return None
-        return "\n".join(
-            [*lines, str(code if len(self.shape) < 3 else np.reshape(code, tuple(map(writing.size, self.shape))))]
-        )
+        if len(self.shape) > 2:
+            code = np.reshape(code, tuple(map(writing.size, self.shape)))
+        return "\n".join([*lines, str(code)])
 
     @property
     def length(self) -> int:
@@ -114,25 +109,24 @@ class MatrixForm:
         leaves = sum(x.leaves for x in (self.expression, *self._names))
         return len(self.text) + sum(map(len, self.where)) + leaves
 
-    def _where(self, printer: Text, quotient: str) -> list[str]:
+    def _where(self, printer: Text) -> list[str]:
         lines = [f"{printer.name(name)} = {printer(part, opened=True)}" for part, name in self._names.items()]
         turns = [e for e in self.expression.walk() if e.op == "commutation"]
         if turns:
             v = leaf("V", *turns[0].data)
             lines.append(f"{printer(product([turns[0], vec(v)]))} = {printer(vec(transpose(v)))}")
-        return lines + [quotient.format(printer.denominator(x), printer(x)) for x in self._guarded]
+        reciprocals = [printer.fraction("1", printer.denominator(x)) for x in self._guarded]
+        return lines + [printer.convention(r, printer(x)) for r, x in zip(reciprocals, self._guarded, strict=True)]
 
     def evaluate(self, arrays: Mapping[str, Any]) -> np.ndarray:
         """The value for these inputs, by their names, computed from the formula itself."""
-        values, dims = {}, {}
-        for name, (label, node) in zip(self._labels, self._inputs, strict=False):
-            if label not in arrays:
-                continue
-            value = np.asarray(arrays[label], dtype=np.float64)
-            values[name] = np.reshape(value, [n for d, n in zip(node.shape, value.shape, strict=True) if d != 1])
-            dims |= {d: n for d, n in zip(node.shape, value.shape, strict=True) if not isinstance(d, int)}
-        held = [np.reshape(value, wide(value.shape)) for value in self._constants]
-        values |= dict(zip(self._labels[len(self._inputs) :], held, strict=True))
+        values, dims = dict(self._constants), {}
+        for name, (label, node) in self._inputs.items():
+            if label in arrays:
+                value = np.asarray(arrays[label], dtype=np.float64)
+                pairs = list(zip(node.shape, value.shape, strict=True))
+                values[name] = np.reshape(value, [n for d, n in pairs if d != 1])
+                dims |= {d: n for d, n in pairs if not isinstance(d, int)}
         evaluation = Evaluation(values, dims, self._guarded)
         with np.errstate(all="ignore"):
             made = evaluation(self.expression)

@@ -66,12 +66,9 @@ def _term_power(algebra: Algebra, dims: tuple, term: Term, exponent: Fraction) -
 
 def _absolute(algebra: Algebra, factor: Factor) -> Factor:
     """``|x|`` where the factor is a power of ``x``."""
-    whole = tuple(range(len(factor.labels)))
-    plain = algebra.collected(factor.base.dims, [(sympy.Integer(1), whole, [Factor(factor.base, Fraction(1), whole)])])
-    made = algebra.array("function", "absolute", [plain], factor.base.dims).single
-    assert made is not None
-    image = made[0].factors[0]
-    return Factor(image.base, Fraction(1), tuple(factor.labels[k] for k in image.labels))
+    plain = algebra.power_of(factor.base, Fraction(1))
+    made = algebra.factor("function", "absolute", [plain], factor.base.dims)
+    return made._replace(labels=tuple(factor.labels[k] for k in made.labels))
 
 
 def _group_power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
@@ -80,9 +77,7 @@ def _group_power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
         inner = _logit(algebra, poly)
         if inner is not None:
             return power(algebra, function(algebra, "sigmoid", [inner]), -exponent)
-    ((term, _),) = algebra.array("group", None, [poly], poly.dims).terms.items()
-    (f,) = term.factors
-    return Poly(poly.dims, {Term(term.out, (Factor(f.base, exponent, f.labels),)): sympy.Integer(1)})
+    return algebra.array("group", None, [poly], poly.dims, exponent)
 
 
 def bracketed(algebra: Algebra, poly: Poly) -> Poly:
@@ -170,11 +165,7 @@ def _exponential(algebra: Algebra, poly: Poly) -> Poly:
     scale = content(poly)
     if not scale.is_Rational:
         scale = sympy.Integer(-1) if scale.could_extract_minus_sign() else sympy.Integer(1)
-    base = algebra.array("function", "exp", [algebra.times(poly, 1 / scale)], poly.dims)
-    ((term, _),) = base.terms.items()
-    (f,) = term.factors
-    raised = Factor(f.base, Fraction(int(scale.p), int(scale.q)), f.labels)
-    return Poly(poly.dims, {Term(term.out, (raised,)): sympy.Integer(1)})
+    return algebra.array("function", "exp", [algebra.times(poly, 1 / scale)], poly.dims, Fraction(scale.p, scale.q))
 
 
 def _logarithm(algebra: Algebra, poly: Poly) -> Poly:

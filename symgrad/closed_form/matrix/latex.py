@@ -41,6 +41,7 @@ class Latex(Text):
     root = r"\sqrt{{{}}}".format
     elementwise_power = r"{}^{{\odot {}}}".format
     exponent = "{}".format
+    convention = r"{} = 0 \text{{ for }} {} = 0".format
     axis = r",\; \text{{axis}}={}".format
     indexed = "{{{}}}_{{[{}]}}".format
     above = below = SUM

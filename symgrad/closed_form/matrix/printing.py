@@ -58,6 +58,7 @@ class Text:
     root: Spelling = "√({})".format
     elementwise_power: Spelling = "{}^⊙{}".format
     exponent: Spelling = "({})".format
+    convention: Spelling = "{} = 0 for {} = 0".format
     axis: Spelling = ", axis={}".format
     indexed: Spelling = "{}[{}]".format
     #: what a numerator and a denominator need no brackets above
