@@ -138,25 +138,17 @@ class Text:
     def _sum(self, x: Expression) -> tuple[str, int]:
         elementwise = any(_body(a).op in _ELEMENTWISE for a in x.args)
         text = ""
-        for k, a in enumerate(x.args):
-            negative, piece = self._summand(a, elementwise)
+        for a in x.args:
+            plain = elementwise and a not in self.names and _body(a).op in _CONSTANT and len(a.args) <= 1
+            piece = self._signed(a.parts[0]) if plain else self._within(a, KRON)
+            negative = piece.startswith(self.minus)  # which takes in all of a product
             sign = self.minus if negative else self.plus
-            text += f" {sign} {piece}" if k else self.minus + piece if negative else piece
+            text += f" {sign} {piece.removeprefix(self.minus)}" if text else piece
         return text, SUM
 
-    def _summand(self, x: Expression, elementwise: bool) -> tuple[bool, str]:
-        """The sign and the rest; ones in an elementwise sum are plain numbers."""
-        if x in self.names:
-            return False, self._within(x, KRON)
-        if elementwise and _body(x).op in _CONSTANT and len(x.args) <= 1:
-            value = x.parts[0]
-            return bool(value.could_extract_minus_sign()), self.number(abs(value))
-        if x.op == "number" and x.data.could_extract_minus_sign():
-            return True, self.number(-x.data)
-        if x.op == "scaled" and x.data[0].could_extract_minus_sign():
-            text, _ = self._scaled_by(-x.data[0], x)
-            return True, text
-        return False, self._within(x, KRON)
+    def _signed(self, value: Any) -> str:
+        """A number, whose sign stands close to it."""
+        return self.minus + self.number(-value) if value.could_extract_minus_sign() else self.number(value)
 
     def _scaled(self, x: Expression) -> tuple[str, int]:
         negative = x.data[0].could_extract_minus_sign()
@@ -226,7 +218,7 @@ class Text:
         if below != 1 and not value.is_Float:
             sign = self.minus if value.could_extract_minus_sign() else ""
             return sign + self.ratio(abs(above) if above.is_number else above, below), PRODUCT
-        return self.number(value), ATOM if value.is_Atom and not value.could_extract_minus_sign() else PRODUCT
+        return self._signed(value), ATOM if value.is_Atom and not value.could_extract_minus_sign() else PRODUCT
 
     def _symbol(self, x: Expression) -> tuple[str, int]:
         return self.symbol(x.op), PRODUCT if x.op == "all_ones" else ATOM
