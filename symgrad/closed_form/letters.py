@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import unicodedata
@@ -27,6 +28,7 @@ _OVER = {"\u0304": r"\bar", "\u0305": r"\overline", "\u0307": r"\dot"}
 _BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
+@functools.lru_cache(maxsize=4096)
 def name_latex(name: str) -> str:
     r"""LaTeX of a name; what follows a digit or an underscore is an index. No other sign of it is left.
 

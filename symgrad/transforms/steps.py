@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..closed_form.deadline import TimeIsUp, within
 from ..closed_form.derivation.constants import Constants, lifted
 from ..closed_form.derivation.lines import Line, cut
-from ..closed_form.derivation.naming import Name, counted, numbered, user_name
+from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings
 from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.formulas import formulas, formulas_in
@@ -114,7 +115,7 @@ def _written(
     with program.graph:
         bars: dict[Node, Node] = {}
         lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
-        names = _names(program, lines, local, derivation)
+        names = _names(program, lines, local, derivation.outputs)
         sweep = Sweep(program.graph, names)
         steps = sweep.values(lines)
         symbol = {line.node: line.stand_in for line in lines}
@@ -173,48 +174,30 @@ def _direction_reason(tangent: Node | None) -> str:
     return "the argument by itself" if tangent.is_literal else "the direction that was given"
 
 
-def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], derivation: Run) -> dict[Node, Name]:
+def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], outputs: Sequence[Node]) -> Names:
     """A name for each input and each line, no two alike."""
-    names: dict[Node, Name] = {}
-    taken: set[str] = set()
-
-    def give(node: Node, name: Name) -> None:
-        names[node] = name
-        taken.add(name.latex)
-
-    def fresh(label: str) -> Name:
-        name, count = user_name(label), 1
-        while name.latex in taken:
-            count += 1
-            name = user_name(f"{label}_{count}")
-        return name
-
+    names = Names()
     for node, label in zip(program.inputs, program.names, strict=True):
-        give(node, fresh(label))
+        names[node] = names.fresh(spellings(label))
     arguments = set(program.names)
-    outputs = {n: k for k, n in enumerate(dict.fromkeys(derivation.outputs))}
+    results = {n: k for k, n in enumerate(dict.fromkeys(outputs), 1)}
     bound = Counter(local[line.node] for line in lines if line.node in local)
     seen: Counter[str] = Counter()
-    unnamed = 0
+    unnamed = map(numbered, count(1))
     for line in lines:
         label = local.get(line.node)
+        candidates: Iterable[Name] = unnamed
         if label is not None:
             seen[label] += 1
-            name = counted(label, seen[label]) if bound[label] > 1 or label in arguments else user_name(label)
-            give(line.stand_in, name if name.latex not in taken else fresh(label))
-        elif line.node in outputs:
-            give(line.stand_in, fresh("f" if len(outputs) == 1 else f"f_{outputs[line.node] + 1}"))
-        else:
-            unnamed += 1
-            while numbered(unnamed).latex in taken:
-                unnamed += 1
-            give(line.stand_in, numbered(unnamed))
+            again = bound[label] > 1 or label in arguments
+            candidates = chain([counted(label, seen[label])] if again else [], spellings(label))
+        elif line.node in results:
+            candidates = spellings("f" if len(results) == 1 else f"f_{results[line.node]}")
+        names[line.stand_in] = names.fresh(candidates)
     return names
 
 
-def _result(
-    derived: DerivedFunction, entry: Entry, wrt: Sequence[Name], names: Mapping[Node, Name]
-) -> list[tuple[str, str, str]]:
+def _result(derived: DerivedFunction, entry: Entry, wrt: Sequence[Name], names: Names) -> list[tuple[str, str, str]]:
     """The derivatives put together, where that is short and soon found: text, LaTeX and why."""
     try:
         with within(_LONGEST):
@@ -224,7 +207,7 @@ def _result(
 
 
 def _together(
-    program: Program, labels: Sequence[str], wrt: Sequence[Name], captured: Mapping[Node, Name]
+    program: Program, labels: Sequence[str], wrt: Sequence[Name], captured: Names
 ) -> list[tuple[str, str, str]]:
     called = {name.latex: str(name) for name in wrt}
     empty = any(d == 0 for n in program.nodes for d in n.shape)

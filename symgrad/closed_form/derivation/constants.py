@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,8 @@ _MOST_ENTRIES, _MOST_CHARACTERS = 16, 16
 class Constants:
     """Names of captured arrays, put among ``names``; equal arrays have one, uniform ones and identities need none."""
 
-    def __init__(self, names: MutableMapping[Node, Name]) -> None:
+    def __init__(self, names: Names) -> None:
         self._names = names
-        self._taken = {name.latex for name in names.values()}
         self._found: dict[Any, Name] = {}
         self._values: dict[Name, np.ndarray] = {}
 
@@ -47,9 +46,7 @@ class Constants:
     def _of(self, value: np.ndarray) -> Name:
         key = (value.dtype.str, value.shape, value.tobytes())
         if key not in self._found:
-            numbered = (user_name(f"c_{k}") for k in itertools.count(1))
-            name = next(n for n in numbered if n.latex not in self._taken)
-            self._taken.add(name.latex)
+            name = self._names.fresh(user_name(f"c_{k}") for k in itertools.count(1))
             self._found[key] = name
             self._values[name] = value
         return self._found[key]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from ...program.node import Node
 from ..letters import SafeName, name_latex
@@ -42,7 +43,18 @@ class Name(SafeName):
         return Name(composed("".join(over)) + self[len("".join([first, *others])) :])
 
 
-Names = Mapping[Node, Name]
+class Names(dict[Node, Name]):
+    """What nodes are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._taken: set[str] = set()
+
+    def fresh(self, candidates: Iterable[Name]) -> Name:
+        """The first of ``candidates`` that has not been given yet, as LaTeX sets them too."""
+        name = next(name for name in candidates if name.latex not in self._taken)
+        self._taken.add(name.latex)
+        return name
 
 
 def composed(text: str) -> str:
@@ -53,6 +65,12 @@ def composed(text: str) -> str:
 def user_name(label: str) -> Name:
     """A label of the user's, made safe."""
     return Name(safe_name(label))
+
+
+def spellings(label: str) -> Iterator[Name]:
+    """A label of the user's, then with numbers behind it."""
+    yield user_name(label)
+    yield from (user_name(f"{label}_{k}") for k in count(2))
 
 
 def numbered(k: int) -> Name:

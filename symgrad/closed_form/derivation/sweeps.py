@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ...differentiation.forward import push_forward
@@ -14,7 +14,7 @@ from ...primitives.selection import ASSEMBLE, SCATTER, assemble, full
 from ...program.node import Graph, Node
 from . import reasons
 from .lines import Line, spelled_shape, with_replaced
-from .naming import Name
+from .naming import Names
 from .step import Step
 
 #: contributions that are added in one line
@@ -24,7 +24,7 @@ _MOST_TOGETHER = 3
 class Sweep:
     """Steps over one graph, and the names of all values in them."""
 
-    def __init__(self, graph: Graph, names: MutableMapping[Node, Name]) -> None:
+    def __init__(self, graph: Graph, names: Names) -> None:
         self.graph = graph
         self.names = names
 
