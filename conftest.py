@@ -17,9 +17,10 @@ os.environ["SYMGRAD_CACHE_DIR"] = _folder  # before anything is imported; proces
 @pytest.fixture(autouse=True)
 def _registries():
     from symgrad.exporters import FORMATS
+    from symgrad.flags import FLAGS
     from symgrad.kernels.backend import BACKENDS
 
-    before = [(registry, dict(registry)) for registry in (FORMATS, BACKENDS)]
+    before = [(registry, dict(registry)) for registry in (FORMATS, BACKENDS, FLAGS)]
     yield
     for registry, own in before:
         if registry != own:

@@ -337,3 +337,42 @@ class TestFormat:
     def test_names(self):
         with pytest.raises(ArgumentError, match="a format json of its own"):
             extend.export_format("json", _operations, suffix=".json", about="")
+
+
+class TestFlag:
+    """Of twice the function; ``tests/extension/test_registered_flags.py`` has flags of every kind."""
+
+    @pytest.fixture(autouse=True)
+    def _registered(self):
+        extend.flag(
+            "doubled",
+            "of twice the function",
+            derive=lambda derived, _: sg.grad(lambda *args: 2.0 * derived.fn(*args)),
+            gloss="of twice the function",
+        )
+
+    def test_the_magic_and_its_completion_know_it(self, shell):
+        shell.user_ns["np"] = np
+        shell.run_cell_magic("grad", "--quiet --doubled --at x=1", "def f(x):\n    return x**3")
+        assert shell.user_ns["grad_f"](2.0) == 24.0
+        line = "%%grad --dou"
+        with provisionalcompleter():
+            assert [c.text for c in shell.Completer.completions(line, len(line))] == ["--doubled"]
+
+    def test_the_command_line_knows_it(self, tmp_path, capsys):
+        path = tmp_path / "cubed_model.py"
+        path.write_text("def f(x):\n    return x**3\n")
+        assert main(["derive", f"{path}:f", "--doubled", "--at", "x=3"]) == 0
+        assert "= 6*x0" in capsys.readouterr().out.replace("**2", "")
+
+    def test_the_panel_has_a_box_for_it(self):
+        def f(x):
+            return x**3
+
+        shown = sg.grad(f).panel(2.0)
+        shown.controls.others["doubled"].value = True
+        assert shown.outcome.result == 24.0
+
+    def test_names(self):
+        with pytest.raises(ArgumentError, match="hessian"):
+            extend.flag("hessian", "another one", show=lambda *_: None)
