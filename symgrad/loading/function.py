@@ -12,7 +12,7 @@ import numpy as np
 
 from ..codec.limits import MOST_BYTES
 from ..compiled import is_tracing
-from ..entry import Entry
+from ..entry import Entry, Result
 from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
 from ..exporters import checked_format, export
 from ..named_dims import Declaration, Placeholder, declared_like, is_shapes
@@ -109,7 +109,7 @@ class LoadedFunction(DerivedFunction):
         made = [Placeholder(n.shape, n.dtype, n.weak) for n in inputs]
         return self._compiled._new_entry(made, {}, None, _Shown())
 
-    def labels(self, entry: Entry) -> list[str]:
+    def labels(self, entry: Result) -> list[str]:
         return list(self._document.labels)
 
     def check(self) -> CheckResult:

@@ -16,18 +16,21 @@ import numpy as np
 
 from ..differentiation.reverse import active_nodes, cotangents_of
 from ..entry import Entry
+from ..errors import ArgumentError
 from ..passes.sizes import at_sizes
 from ..primitives.casting import cast
 from ..primitives.contraction import contract
 from ..primitives.functions import absolute, add
 from ..primitives.primitive import input_node, literal
+from ..program.dims import value_of
 from ..program.interpret import interpreted
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.provenance import SourceLine
+from .shown import checked_index
 
 if TYPE_CHECKING:
-    from .jacobian import Linearised
+    from .jacobian import JacobianFunction, Linearised
 
 _MOST_PATHS = 8
 _SEED = np.dtype(np.float64)
@@ -73,12 +76,39 @@ class _Edge:
 
 
 def contributions(
+    derived: JacobianFunction, index: int | tuple[int, ...], *args: Any, output: int = 0, **kwargs: Any
+) -> Contributions:
+    """Which lines of the function the entry at ``index`` flows through, for these arguments.
+
+    ``index`` and ``output`` name an entry as in ``entry``. Each line has the part of the entry that leaves it
+    towards other lines (``flow``), and the sum of the magnitudes that make it up (``size``), which is not zero
+    where parts cancel; ``paths`` are the chains of lines along which most of it flows. It depends on the values: a
+    factor that is zero lets nothing through.
+
+    >>> import numpy as np, symgrad
+    >>> def f(x):
+    ...     a = np.sin(x)
+    ...     b = 3 * x
+    ...     return a * x + b
+    >>> found = symgrad.jacobian(f).contributions((1, 1), np.zeros(2))
+    >>> found.value, {share.line.number: share.flow for share in found.lines}
+    (3.0, {3: 3.0, 4: 3.0})
+    """
+    derived._needs_examples(args, kwargs)
+    readable = derived._readable()
+    entry, arrays = readable._recorded(args, kwargs)
+    count = derived.block_count(entry.structure, len(entry.slots))
+    if not 0 <= output < count:
+        raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")
+    sizes = readable._compiled.sizes(args, kwargs)
+    shape = tuple([value_of(d, sizes) for d in entry.arrays_of(entry.program.outputs)[output].shape])
+    return _contributions(entry, arrays, sizes, output, checked_index(index, shape))
+
+
+def _contributions(
     entry: Entry, arrays: Sequence[Any], sizes: Mapping[Any, int], block: int, place: tuple[int, ...]
 ) -> Contributions:
-    """What contributes to the entry at ``place`` of a block of a Jacobian, counted row by row.
-
-    ``entry`` is its recorded trace, ``arrays`` what that takes, ``sizes`` those of named dims.
-    """
+    """What contributes to the entry at ``place`` of a block, counted row by row; ``sizes`` are those of named dims."""
     linearised: Linearised = entry.trace.derivation
     row, column = divmod(block, len(linearised.wrt))
     if block not in linearised.flows:

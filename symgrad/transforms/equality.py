@@ -22,8 +22,25 @@ if TYPE_CHECKING:
 _FOR_ALGEBRA = 0.4
 
 
-def equality(derived: DerivedFunction, other: Any, args: tuple, kwargs: dict[str, Any], seconds: float) -> Equality:
-    """Whether ``derived`` and ``other`` agree; see ``DerivedFunction.equals``."""
+def equals(derived: DerivedFunction, other: Any, *args: Any, seconds: float = 5.0, **kwargs: Any) -> Equality:
+    """Whether this derivative agrees with ``other``, for arguments like these (or shapes as text).
+
+    ``other`` is another derivative, a function of the same arguments (a gradient by hand), or sympy expressions in
+    the entries that ``closed_form`` uses, in the structure of the result. Where sympy can show within the time that
+    the difference of the formulas is 0, they are ``equal``; otherwise both are computed at many points, of several
+    sizes where dims are named: near the arguments, spread over the plausible domains, near kinks and at special
+    values. They ``agree`` there, which is no proof, or ``differ``, with a ``counterexample``. An ``if`` reads the
+    result as true or false.
+
+    >>> import numpy as np
+    >>> from symgrad import grad
+    >>> grad(lambda x: np.sum(x**2)).equals(lambda x: 2 * x, "n")
+    equal: the difference of the formulas simplifies to 0
+    >>> grad(lambda x: np.log(1 + np.exp(x))).equals(lambda x: np.exp(x) / (1 + np.exp(x)), 0.5).equal
+    True
+    >>> grad(lambda x: x**3).equals(lambda x: 3 * x * abs(x), 2.0).counterexample.args[0] < 0
+    True
+    """
     start = time.monotonic()
     derived = derived._readable()
     entry = derived._entry(args, kwargs)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import keyword
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
 from sympy.concrete.expr_with_limits import ExprWithLimits
 
-from ..closed_form.derivation.steps import Steps
 from ..closed_form.reading.latex_reader import read_latex, read_name
 from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
@@ -25,6 +24,9 @@ from ..tracing.tree import flatten
 from .derived import DerivedFunction
 from .gradient import GradientFunction
 from .jacobian import JacobianFunction
+
+if TYPE_CHECKING:
+    from ..closed_form.derivation.steps import Steps
 
 
 class Expression:

@@ -11,7 +11,7 @@ from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import Shapes
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
-from ..entry import Entry, Result
+from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..primitives.contraction import identity as delta
 from ..primitives.identity import mark
@@ -135,7 +135,7 @@ class GradientFunction(DerivedFunction):
         said |= {name: True for name in named if getattr(self, name)}
         return said | ({"sens_param": True} if self.takes_sens else {}) | {"mode": self.mode}
 
-    def labels(self, entry: Entry) -> list[str]:
+    def labels(self, entry: Result) -> list[str]:
         """``f`` for values, ``∂f/∂x`` for gradients, in the order of the outputs."""
         by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
         # the gradient of a gradient is that of its sum, which is the second derivative of a number alone

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..differentiation.colored import colored_term
@@ -19,16 +19,19 @@ from ..errors import ArgumentError, TracingError, at_user_line
 from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
-from ..program.dims import is_concrete, value_of
+from ..program.dims import is_concrete
 from ..program.node import Node, ancestors, originating
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .contributions import Contributions, Flow, contributions
-from .derived import DerivedFunction, checked_index, finished, finished_as, notebook_room
+from .derived import DerivedFunction, finished, finished_as
 from .modes import MODES, Choice, chosen
 from .positions import check_arguments, checked_flag, checked_function, checked_positions
 from .run import Run, run_of, seeds_of_sum
+from .view import View
+
+if TYPE_CHECKING:
+    from .contributions import Flow
 
 #: a node is differentiated in so many times the time with terms in place of one array
 _BY_TERMS = 10
@@ -74,6 +77,12 @@ def _listed(terms: list[Term], output: Node, source: Node, symmetric: bool) -> l
 
 class JacobianFunction(DerivedFunction):
     """The Jacobian of a function; made by ``jacobian``, ``jacfwd`` and ``jacrev``."""
+
+    if TYPE_CHECKING:
+        from .contributions import contributions
+        from .in_notebook import explore
+    else:
+        contributions, explore = View(".contributions"), View(".in_notebook")
 
     verb = "jacobian"
 
@@ -160,38 +169,6 @@ class JacobianFunction(DerivedFunction):
         raise ArgumentError(
             f"{self.__name__}: the panel has the flags of gradients; open grad(f).panel(…), or .explore(…) for this."
         )
-
-    def explore(self, *args: Any, **kwargs: Any) -> Any:
-        """A map of the Jacobian to look into, entry by entry, in a notebook (``pip install 'symgrad[notebook]'``)."""
-        self._needs_examples(args, kwargs)
-        return notebook_room("explorer").explore(self, args, kwargs)
-
-    def contributions(self, index: int | tuple[int, ...], *args: Any, output: int = 0, **kwargs: Any) -> Contributions:
-        """Which lines of the function the entry at ``index`` flows through, for these arguments.
-
-        ``index`` and ``output`` name an entry as in ``entry``. Each line has the part of the entry that leaves it
-        towards other lines (``flow``), and the sum of the magnitudes that make it up (``size``), which is not zero
-        where parts cancel; ``paths`` are the chains of lines along which most of it flows. It depends on the values: a
-        factor that is zero lets nothing through.
-
-        >>> import numpy as np
-        >>> def f(x):
-        ...     a = np.sin(x)
-        ...     b = 3 * x
-        ...     return a * x + b
-        >>> found = jacobian(f).contributions((1, 1), np.zeros(2))
-        >>> found.value, {share.line.number: share.flow for share in found.lines}
-        (3.0, {3: 3.0, 4: 3.0})
-        """
-        self._needs_examples(args, kwargs)
-        readable = self._readable()
-        entry, arrays = readable._recorded(args, kwargs)
-        count = self.block_count(entry.structure, len(entry.slots))
-        if not 0 <= output < count:
-            raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")
-        sizes = readable._compiled.sizes(args, kwargs)
-        shape = tuple([value_of(d, sizes) for d in entry.arrays_of(entry.program.outputs)[output].shape])
-        return contributions(entry, arrays, sizes, output, checked_index(index, shape))
 
     def _differentiated(self, run: Run) -> list[Node]:
         """What the rows of the Jacobian are the derivatives of."""

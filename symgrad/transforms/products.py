@@ -10,7 +10,7 @@ from typing import Any
 from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
-from ..entry import Entry
+from ..entry import Result
 from ..errors import ArgumentError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
@@ -122,7 +122,7 @@ class SymbolicFunction(DerivedFunction):
 
     verb = "symbolic"
 
-    def labels(self, entry: Entry) -> list[str]:
+    def labels(self, entry: Result) -> list[str]:
         count = len(entry.program.outputs)
         return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(count)]
 

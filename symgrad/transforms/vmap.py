@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..entry import Entry
+from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from ..named_dims import argument_names, declaration_of
 from ..primitives.casting import CAST
@@ -80,7 +80,7 @@ class MappedFunction(DerivedFunction):
         pairs = zip(leaves, axes, strict=True)
         return unflatten(structure, [_of_all(leaf, *place, over, self.__name__) for leaf, place in pairs])
 
-    def labels(self, entry: Entry) -> list[str]:
+    def labels(self, entry: Result) -> list[str]:
         count = len(entry.program.outputs)
         return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(count)]
 

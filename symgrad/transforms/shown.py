@@ -1,0 +1,171 @@
+"""What a derivative shows of itself: its formulas in every form, single entries, the chain rule line by line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+
+from ..closed_form.agreement import Agreement
+from ..closed_form.agreement import agreement as agreement_of
+from ..closed_form.budget import BUDGET, require
+from ..closed_form.derivation.steps import MOST_LINES, Steps
+from ..closed_form.entries import entry_at
+from ..closed_form.formulas import Formulas, element_forms
+from ..closed_form.formulas import formulas as formulas_of
+from ..closed_form.latex import aligned
+from ..closed_form.matrix import required_forms
+from ..errors import ArgumentError
+from ..kernels.kernel import lower
+from ..program.dims import is_concrete
+from .steps import steps_of
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+_FORMS = ("auto", "entries", "index", "matrix")
+
+
+def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget: int = BUDGET, **kwargs: Any) -> Any:
+    """The derivative as sympy, in the structure of the result.
+
+    ``form="entries"`` gives for each array a ``sympy.Array`` (a scalar expression for one of shape
+    ``()``) in the entries ``x1, x2, …`` of the inputs, numbered row by row from 1. ``form="index"``
+    gives the element at free indices ``i, j, …`` (counting from 0), with sums as ``sympy.Sum``.
+    ``auto`` takes entries for small arrays. ``form="matrix"`` gives a MatrixForm, a formula in matrix
+    notation with ``text``, ``latex`` and ``evaluate``. Raises ClosedFormTooLarge, before anything is
+    expanded, where the form would have more than ``budget`` operations, or where there is no matrix notation.
+
+    >>> import numpy as np
+    >>> from symgrad import grad
+    >>> grad(lambda x, y: x**2 * y).closed_form(1.0, 2.0)
+    2*x*y
+    >>> grad(lambda x, A: x @ A @ x).closed_form(np.ones(9), np.ones((9, 9)), form="matrix")
+    (A + Aᵀ)x
+    """
+    entry = derived._readable()._entry(args, kwargs)
+    program = entry.readable
+    checked_form(form)
+    if form == "matrix":
+        made = required_forms(program)
+        return entry.filled(made)
+    if form == "entries" and not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
+        raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
+    made = element_forms(program, form, budget)
+    return entry.filled(made)
+
+
+def checked_form(form: Any) -> str:
+    """``form`` where it is one that formulas have."""
+    if not isinstance(form, str) or form not in _FORMS:
+        raise ArgumentError(f"form={form!r} is unknown; choose one of {', '.join(map(repr, _FORMS))}.")
+    return form
+
+
+def entry(
+    derived: DerivedFunction,
+    index: int | tuple[int, ...],
+    *args: Any,
+    output: int = 0,
+    budget: int = BUDGET,
+    **kwargs: Any,
+) -> sympy.Basic:
+    """One entry of the derivative as sympy, at ``index`` of the array number ``output``, counted from 0.
+
+    Where the sums in it are short they are written out in the entries ``x1, x2, …`` of the inputs, numbered
+    from 1 row by row, as in ``closed_form(form="entries")``; long ones stay sums over ``x[i, j]``. No other
+    entry is built, so it may be one of a large array.
+
+    >>> import numpy as np, symgrad
+    >>> h = symgrad.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2))
+    >>> h.entry((0, 1), np.ones(3)), h.entry((0, 2))
+    (2*x1, 0)
+    """
+    entry = derived._readable()._entry(args, kwargs)
+    program = entry.readable
+    arrays = entry.arrays_of(program.outputs)
+    if not 0 <= output < len(arrays):
+        raise ArgumentError(f"entry: output={output}, and the result has {len(arrays)} arrays.")
+    node = arrays[output]
+    place = checked_index(index, node.shape)
+    require(program.with_outputs([node]), False, budget)
+    return entry_at(program, node, place)
+
+
+def checked_index(index: Any, shape: tuple) -> tuple[int, ...]:
+    """``index`` as whole numbers from 0, within ``shape``."""
+    place = index if isinstance(index, tuple) else (index,)
+    if len(place) != len(shape) or not all(isinstance(k, (int, np.integer)) for k in place):
+        raise ArgumentError(f"entry: the array has shape {shape}; name one entry by {len(shape)} whole numbers.")
+    if any(isinstance(d, int) and not -d <= k < d for k, d in zip(place, shape, strict=True)):
+        raise ArgumentError(f"entry: {tuple(place)} is outside the array of shape {shape}.")
+    return tuple([int(k) if k >= 0 else int(k) + d for k, d in zip(place, shape, strict=True)])
+
+
+def latex(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> str:
+    """The derivative as LaTeX: a formula an output, let-bound lines where that would be too large."""
+    return aligned(latex_rows(derived, *args, budget=budget, **kwargs))
+
+
+def latex_rows(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
+    """The rows ``name &= formula`` that ``latex`` aligns."""
+    entry = derived._readable()._entry(args, kwargs)
+    return formulas_of(entry.readable, budget).latex_rows(derived.labels(entry))
+
+
+def formulas(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> Formulas:
+    """The arrays of the result as formulas in the form that reads best, which ``latex`` shows."""
+    return formulas_of(derived._readable()._entry(args, kwargs).readable, budget)
+
+
+def agreement(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Agreement:
+    """How closely the closed forms agree with the kernel at these arrays, each evaluated on its own.
+
+    The matrix and the entry form are compared everywhere, the index form at a few places.
+
+    >>> import numpy as np, symgrad
+    >>> gradient = symgrad.grad(lambda w, X: np.sum((X @ w) ** 2))
+    >>> gradient.agreement(np.ones(2), np.ones((3, 2)))
+    matrix form:  agrees with the kernel to 0.0e+00
+    entries form: agrees with the kernel to 0.0e+00
+    index form:   agrees with the kernel to 0.0e+00
+    """
+    entry, arrays = derived._readable()._served(args, kwargs)
+    return agreement_of(entry.readable, arrays, lower(entry.readable, "numpy")(*arrays))
+
+
+def steps(
+    derived: DerivedFunction, *args: Any, mode: str | None = None, budget: int = MOST_LINES, **kwargs: Any
+) -> Steps:
+    """The chain rule as a person would write it, one step a line, for these arguments (or shapes as text).
+
+    First the function's own lines, in the names of its local variables where it has some; then the derivative
+    through each of them by the rules that symgrad differentiates with, last line first in reverse mode
+    (``w̄`` is the derivative of the output by ``w``), first line first in forward mode (``ẋ`` is the change of
+    ``x``); then the derivative put together. ``mode`` is that of the derivative where it is None. Of more than
+    ``budget`` lines those in the middle are left out when it is shown. See ``Steps``, and ``Step.why``.
+
+    >>> import numpy as np
+    >>> from symgrad import grad
+    >>> def loss(w, X):
+    ...     r = X @ w
+    ...     return np.sum(np.sin(r))
+    >>> print(grad(loss).steps("d", "n d"))
+    grad(loss), reverse mode
+    <BLANKLINE>
+    The function
+      r = Xw                shape (n,)
+      v₁ = sin(r)           shape (n,)
+      f = sum(v₁)
+    <BLANKLINE>
+    The chain rule, from the output back
+      f̄ = 1                 the output by itself
+      v̄₁ = f̄𝟏               a sum: each term counts alike
+      r̄ = v̄₁ ⊙ cos(r)       chain rule through sin
+      w̄ = Xᵀr̄               linear in w: multiply by the transpose of the other factor
+    <BLANKLINE>
+    Put together
+      ∂f/∂w = Xᵀ cos(Xw)
+    """
+    return steps_of(derived, args, kwargs, mode, budget)

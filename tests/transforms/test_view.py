@@ -1,0 +1,45 @@
+"""Methods of derivatives that live in modules of their own: they are found, documented and overridden as any."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import subprocess
+import sys
+
+import pytest
+
+import symgrad as sg
+from symgrad.transforms.derived import DerivedFunction
+
+SHOWN = ["agreement", "annotate", "closed_form", "entry", "equals", "export", "formulas", "latex", "panel", "steps"]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_method_has_its_name_its_documentation_and_its_options(name):
+    method = getattr(sg.grad(lambda x: x**2), name)
+    assert method.__name__ == name
+    assert inspect.getdoc(method)
+    assert f" {name}(" in pydoc.plain(pydoc.render_doc(sg.grad(lambda x: x**2).__class__))
+    assert "kwargs" in inspect.signature(method).parameters
+    assert "derived" not in inspect.signature(method).parameters
+
+
+def test_the_class_itself_and_completion_know_them():
+    assert set(SHOWN) <= set(dir(DerivedFunction))
+    assert inspect.getdoc(DerivedFunction.export)
+    assert "contributions" in dir(sg.jacobian(lambda x: x))
+
+
+def test_what_shows_is_imported_when_it_is_asked_for():
+    code = (
+        "import sys, symgrad; g = symgrad.grad(lambda x: x**2); assert g(3.0) == 6.0\n"
+        "assert not {'symgrad.transforms.shown', 'symgrad.transforms.equality'} & set(sys.modules)\n"
+        "assert str(g.closed_form()) == '2*x'; assert 'symgrad.transforms.shown' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_subclass_extends_what_it_overrides():
+    gradient = sg.from_latex("x^2 y", "x")
+    assert "2 x y" in gradient.export("latex", y=2.0, x=3.0)
