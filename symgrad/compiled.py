@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -99,15 +100,15 @@ class CompiledFunction:
         """The trace that serves these arguments."""
         return self._serving(self._call(args, kwargs))
 
-    def entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Entry:
+    def entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], recorded: bool = False) -> Entry:
         """The trace for float64 arrays of which no more than trees of ``Declared`` are known."""
         key = (tuple(map(_texts, args)), tuple((name, _texts(tree)) for name, tree in kwargs.items()))
         for entry in self._entries.get(key, ()):
-            if entry.serves_shapes():
+            if entry.serves_shapes() and entry.is_recorded >= recorded:
                 break
         else:
             made = [tree_map(_stand_in, t) for t in args], {name: tree_map(_stand_in, t) for name, t in kwargs.items()}
-            entry = self._new_entry(*made, key, Trace())
+            entry = self._new_entry(*made, key, _new_trace(None, recorded))
         self.latest = entry
         return entry
 
@@ -126,12 +127,7 @@ class CompiledFunction:
         It is recorded where it is asked for alone: that takes time and memory.
         """
         call = self._call(args, kwargs)
-        found = self._kept(call.key, call, recorded=True)
-        if found is not None:
-            return found[0], call.leaves
-        trace = Trace(call.sizes, recorded_inside=CompiledFunction._new_entry.__code__)
-        with watching(self.watched, trace.bind):
-            return self._new_entry(*call.stand_ins(), call.key, trace), call.leaves
+        return self._serving(call, recorded=True), call.leaves
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Call:
         call = Call(args, kwargs)
@@ -143,7 +139,7 @@ class CompiledFunction:
     def _kept(self, key: tuple, call: Call, recorded: bool = False) -> tuple[Entry, Sequence[Any]] | None:
         """The trace of this signature that serves a call, and its inputs; one that is ``recorded`` where that is so."""
         for entry in self._entries.get(key, ()):
-            if recorded and not entry.trace.graph.is_recorded:
+            if recorded and not entry.is_recorded:
                 continue
             leaves = call.leaves if entry.host is None else entry.host.inputs(call.leaves, ints_of(call.key))
             if leaves is not None and entry.serves(leaves, call.sizes):
@@ -151,12 +147,12 @@ class CompiledFunction:
                 return entry, leaves
         return None
 
-    def _serving(self, call: Call) -> Entry:
+    def _serving(self, call: Call, recorded: bool = False) -> Entry:
         """The trace that serves a call, in which ints are what they are."""
-        found = self._kept(call.key, call)
+        found = self._kept(call.key, call, recorded)
         if found is not None:
             return found[0]
-        self.latest = entry = self._new_entry(*call.stand_ins(), call.key, Trace(call.sizes))
+        self.latest = entry = self._new_entry(*call.stand_ins(), call.key, _new_trace(call.sizes, recorded))
         return entry
 
     def _running(self, call: Call) -> tuple[Entry, Sequence[Any]]:
@@ -195,7 +191,8 @@ class CompiledFunction:
             traced = [arguments.traced(label, v) for label, v in labeled]
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}
             try:
-                outputs = self.body(*traced, **named)
+                with watching(self.watched, trace.bind) if trace.graph.is_recorded else nullcontext():
+                    outputs = self.body(*traced, **named)
                 if host is not None:
                     host.finish(outputs)
                 entry = Entry(arguments, surroundings, outputs, self.backend)
@@ -213,7 +210,7 @@ class CompiledFunction:
     def _keep(self, key: Any, entry: Entry) -> None:
         """Remember a trace; the oldest is forgotten where there are too many."""
         kept = self._entries.setdefault(key, [])
-        kept.insert(int(entry.trace.graph.is_recorded), entry)  # after the latest, which may have its kernel
+        kept.insert(int(entry.is_recorded), entry)  # after the latest, which may have its kernel
         forgotten = [*kept[_MOST_ENTRIES:]] if entry.host is not None else []
         del kept[_MOST_ENTRIES:]
         while len(self._entries) > _MAX_SIGNATURES:
@@ -244,6 +241,10 @@ def _note_first_trace(function: Callable) -> None:
             TracedAgain,
             stacklevel=2,
         )
+
+
+def _new_trace(sizes: Mapping[Any, int] | None, recorded: bool) -> Trace:
+    return Trace(sizes, recorded_inside=CompiledFunction._new_entry.__code__ if recorded else None)
 
 
 def _texts(tree: Any) -> Any:

@@ -189,6 +189,11 @@ class Entry(Result):
                 self.trace.let_go()
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether the trace knows the lines that its nodes come from, and the local names of the function."""
+        return self.trace.graph.is_recorded
+
+    @property
     def ledger(self) -> Ledger:
         """Where the nodes of a recorded trace come from."""
         ledger = self.program.graph.table

@@ -58,6 +58,7 @@ FLAGS = [
         "steps",
         "the derivation: the chain rule, one step a line",
         show=lambda derived, args, kwargs, _: derived.steps(*args, **kwargs),
+        reads_lines=True,
     ),
     Flag(
         "export",

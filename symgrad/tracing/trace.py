@@ -66,7 +66,8 @@ class Trace:
         self.branches: list[tuple[Node, Any]] = []
         self.subject: Any = None  # the function that the trace is of, and what it gave, where a derivative is traced
         self.value: tuple[Any] | None = None
-        self.derivation: Any = None  # what a derivative of it has derived, for what is asked about that later
+        self.run: Any = None  # what a derivative differentiates, and what it derived, for what is asked about it later
+        self.derivation: Any = None
         self.bindings: list[Binding] = []
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
         self._constants: dict[int, tuple[Any, Node]] = {}

@@ -97,6 +97,7 @@ def contributions(
     derived._needs_examples(args, kwargs)
     readable = derived._readable()
     entry, arrays = readable._recorded(args, kwargs)
+    assert arrays is not None
     count = derived.block_count(entry.structure, len(entry.slots))
     if not 0 <= output < count:
         raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")

@@ -15,7 +15,7 @@ import numpy as np
 from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode
 from ..entry import Entry, Result
-from ..errors import UnsupportedOperation, shortened
+from ..errors import shortened
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
@@ -90,9 +90,7 @@ class DerivedFunction(Importable):
 
     def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Run:
         """The function on traced values, with what it is differentiated by and along."""
-        raise UnsupportedOperation(
-            f"{self.__name__} differentiates nothing itself, so it has no steps; ask the derivative for them."
-        )
+        raise NotImplementedError
 
     def _result(self, run: Run) -> Any:
         """The derivative of what the function gave."""
@@ -100,7 +98,11 @@ class DerivedFunction(Importable):
 
     def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
         """The derivative on traced values; ``fresh`` where the arguments are inputs of the trace."""
-        return self._result(self._run(args, kwargs, fresh))
+        run = self._run(args, kwargs, fresh)
+        result = self._result(run)
+        if fresh:
+            running().run = run
+        return result
 
     def _value(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the function itself gives on traced values."""
@@ -174,10 +176,9 @@ class DerivedFunction(Importable):
         latest = self._compiled.latest
         if not args and not kwargs and latest is not None:
             return latest
-        if is_shapes(args, kwargs):
-            return self._entry_of_shapes(*declared_arguments(self.fn, args, kwargs))
-        if not args and not kwargs and self.declaration is not None:
-            return self._entry_of_shapes(*self.declaration.complete(self.__name__))
+        shapes = self._shapes_of(args, kwargs)
+        if shapes is not None:
+            return self._entry_of_shapes(*shapes)
         self._check(args, kwargs)
         return self._compiled.entry(*args, **kwargs)
 
@@ -187,17 +188,31 @@ class DerivedFunction(Importable):
         entry, leaves = self._compiled.served(*args, **kwargs)
         return entry, entry.arguments(leaves)
 
-    def _recorded(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry, Sequence[Any]]:
-        """As ``_served``, of what shows this one; the trace knows the lines of the user that its nodes come from."""
+    def _recorded(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry, Sequence[Any] | None]:
+        """As ``_served``, of what shows this one; the trace knows the user's lines and local names.
+
+        There are no arrays where shapes are given as text, or none are given and the function declares them.
+        """
         readable = self._readable()
+        shapes = readable._shapes_of(args, kwargs)
+        if shapes is not None:
+            return readable._entry_of_shapes(*shapes, recorded=True), None
         readable._check(args, kwargs)
         entry, leaves = readable._compiled.recorded(*args, **kwargs)
         return entry, entry.arguments(leaves)
 
-    def _entry_of_shapes(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
-        checked = tree_map(lambda _: np.zeros(()), (args, kwargs))
+    def _shapes_of(self, args: tuple, kwargs: dict[str, Any]) -> Shapes | None:
+        """The trees of ``Declared`` of arguments that are shapes as text, or that are left out; None for arrays."""
+        if is_shapes(args, kwargs):
+            return declared_arguments(self.fn, args, kwargs)
+        if args or kwargs or self.declaration is None:
+            return None
+        return self.declaration.complete(self.__name__)
+
+    def _entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], recorded: bool = False) -> Entry:
+        checked = tree_map(lambda _: np.zeros(()), (tuple(args), kwargs))
         self._check(*checked)
-        return self._compiled.entry_of_shapes(args, kwargs)
+        return self._compiled.entry_of_shapes(args, kwargs, recorded)
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The derived Program for these arguments, let-bound.

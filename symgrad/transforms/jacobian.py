@@ -217,7 +217,7 @@ class JacobianFunction(DerivedFunction):
         found = Linearised(self, run)
         cells = _sparse_cells(found) if self.sparse else self._dense_cells(found)
         if fresh:
-            running().derivation = found
+            running().run, running().derivation = run, found
         result = self._nested([self._by(row, run) for row in cells], run)
         return (result, run.aux) if self.has_aux else result
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +18,12 @@ from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.formulas import formulas, formulas_in
 from ..closed_form.labels import label_text
 from ..closed_form.matrix import matrix_forms
-from ..compiled import CompiledFunction
 from ..differentiation.reverse import active_nodes
 from ..entry import Entry
-from ..errors import ArgumentError
-from ..named_dims import declared_arguments, is_shapes
+from ..errors import ArgumentError, UnsupportedOperation
 from ..primitives.primitive import literal
 from ..program.node import Node
 from ..program.program import Program
-from ..tracing.local_names import watching
-from ..tracing.provenance import SourceLine
-from ..tracing.tracer import Tracer
 
 if TYPE_CHECKING:
     from .derived import DerivedFunction
@@ -42,15 +36,6 @@ _MOST_CHARACTERS = 400
 _LONGEST = 2.0
 
 
-@dataclass
-class _Found:
-    """What a trace for the steps has met."""
-
-    derivation: Run | None = None
-    local: dict[Node, str] = field(default_factory=dict)
-    steps: Any = None
-
-
 def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode: str | None, budget: int) -> Steps:
     """The steps of a derivative at these arguments; see ``DerivedFunction.steps``."""
     if mode is not None and (not isinstance(mode, str) or mode not in _MODES):
@@ -58,28 +43,20 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
         raise ArgumentError(f"steps: budget={budget!r} must be a whole number of lines, 2 or more.")
     shown = derived._readable()
-    entry = shown._entry(args, kwargs)
-    found = _Found()
-
-    def bound(name: str, line: SourceLine, value: Tracer) -> None:
-        node = value._symgrad_node
-        if not node.is_leaf:
-            found.local.setdefault(node, name)
-
-    def body(*args: Any, **kwargs: Any) -> Any:
-        with watching(shown.underlying, bound):
-            found.derivation = shown._run(args, kwargs, fresh=True)
-        return tuple(Tracer(n) for n in found.derivation.outputs)
-
-    compiled = CompiledFunction(body, shown.fn, "numpy", False, shown._compiled.shapes, names=shown._compiled.names)
-    own, leaves = _traced(shown, compiled, args, kwargs)
-    derivation = found.derivation
-    assert derivation is not None
+    if not args and not kwargs and shown.declaration is None:
+        raise ArgumentError("steps: pass the arguments, or shapes such as 'n d', that the steps are for.")
+    entry, arrays = shown._recorded(args, kwargs)
+    run: Run | None = entry.trace.run
+    if run is None:
+        raise UnsupportedOperation(
+            f"{shown.__name__} differentiates nothing itself, so it has no steps; ask the derivative for them."
+        )
     if mode is None:
-        mode = _own_mode(shown, derivation)
-    if mode not in derivation.modes:
-        raise ArgumentError(f"steps: {shown.__name__} is shown in mode={derivation.modes[0]!r} only.")
-    return _written(shown, entry, own, leaves, derivation, found.local, mode, budget)
+        mode = _own_mode(shown, run)
+    if mode not in run.modes:
+        raise ArgumentError(f"steps: {shown.__name__} is shown in mode={run.modes[0]!r} only.")
+    local = {bound.node: bound.name for bound in reversed(entry.trace.bindings) if not bound.node.is_leaf}
+    return _written(shown, entry, arrays, run, local, mode, budget)
 
 
 def _own_mode(derived: DerivedFunction, derivation: Run) -> str:
@@ -87,23 +64,8 @@ def _own_mode(derived: DerivedFunction, derivation: Run) -> str:
     return asked if asked in derivation.modes else derivation.modes[0]
 
 
-def _traced(
-    derived: DerivedFunction, compiled: CompiledFunction, args: tuple, kwargs: dict[str, Any]
-) -> tuple[Entry, Sequence[Any] | None]:
-    """The trace, and the arrays that it was made with, where there are any."""
-    if is_shapes(args, kwargs):
-        return compiled.entry_of_shapes(*declared_arguments(derived.fn, args, kwargs)), None
-    if not args and not kwargs:
-        if derived.declaration is None:
-            raise ArgumentError("steps: pass the arguments, or shapes such as 'n d', that the steps are for.")
-        return compiled.entry_of_shapes(*derived.declaration.complete(derived.__name__)), None
-    entry, leaves = compiled.served(*args, **kwargs)
-    return entry, entry.arguments(leaves)
-
-
 def _written(
     derived: DerivedFunction,
-    shown: Entry,
     entry: Entry,
     arrays: Sequence[Any] | None,
     derivation: Run,
@@ -140,8 +102,8 @@ def _written(
     ]
     constants = Constants(names)
     constants.name([s.root for s in steps if s.root is not None])
-    constants.name(shown.readable.outputs)
-    result = _result(derived, shown, [names[w] for w in derivation.wrt], names)
+    constants.name(entry.readable.outputs)
+    result = _result(derived, entry, [names[w] for w in derivation.wrt], names)
     notes = ["for the branches that these arguments take"] if entry.taken else []
     if mode == "forward" and derivation.summed and not derivation.twice and any(o.shape for o in derivation.outputs):
         notes.append("the gradient is that of the sum of all elements")

@@ -31,7 +31,7 @@ def counted(monkeypatch):
     return counts
 
 
-@pytest.mark.parametrize("shown", ["", "--annotate", "--quiet --annotate", "--panel", "--annotate --panel"])
+@pytest.mark.parametrize("shown", ["", "--annotate", "--quiet --annotate", "--panel", "--annotate --panel --steps"])
 @pytest.mark.parametrize("derivative", ["", "--order 2", "--hessian", "--jacobian", "--mode forward --jacobian"])
 def test_one_trace_and_one_derivation(run, counted, derivative, shown):
     if "--panel" in shown:

@@ -95,6 +95,7 @@ def subject_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) ->
         raise ArgumentError(f"{derived.__name__}: pass example arrays; a picture shows what they make of each node.")
     readable = derived._readable()
     entry, arrays = readable._recorded(args, kwargs)
+    assert arrays is not None
     told, program = entry.ledger, entry.readable
     sized, image = _at_sizes_of(program, readable._compiled.sizes(args, kwargs))
     backend = readable.kernel(*args, **kwargs).backend if readable is derived else "numpy"
