@@ -89,7 +89,7 @@ class Result:
     ``slots`` say of each leaf whether it is an array: then its number among the outputs, else the leaf itself.
     """
 
-    def __init__(self, outputs: Any, arguments: Arguments, inputs: Sequence[Node], labels: list[str]) -> None:
+    def __init__(self, outputs: Any, arguments: Arguments, inputs: Sequence[Node], labels: Sequence[str]) -> None:
         leaves, self.structure = flatten(outputs)
         self.slots: list[tuple[bool, Any]] = []
         self.assembled: dict[int, tuple[Assembled, slice]] = {}
@@ -142,7 +142,8 @@ class Entry(Result):
         inputs = [*arguments.inputs, *computed, *(n for _, n in trace.parameters.values())]
         labels = [*(n for own in arguments.names for n in own), *called, *(p.name for p in self.parameters)]
         super().__init__(outputs, arguments, inputs, labels)
-        self._value = None if trace.value is None else Result(trace.value[0], arguments, inputs, labels)
+        self._arguments = arguments
+        self._value: Result | None = None
         self.taken_as = arguments.taken_as
         self._traced = len(trace.graph.table)
         known = set(inputs)
@@ -170,7 +171,13 @@ class Entry(Result):
     @property
     def value(self) -> Result:
         """What the function gave that this is a derivative of; the entry itself where it is of none."""
-        return self._value or self
+        if self.trace.value is None:
+            return self
+        if self._value is None:
+            with self.trace:
+                inputs, names = self.program.inputs, self.program.names
+                self._value = Result(self.trace.value(), self._arguments, inputs, names)
+        return self._value
 
     def operations(self) -> frozenset[str]:
         """The operations of the trace: those of the function too that its derivative does not read."""

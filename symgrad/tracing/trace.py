@@ -11,7 +11,7 @@ import contextlib
 import functools
 import itertools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -64,8 +64,8 @@ class Trace:
         self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}
         self.branches: list[tuple[Node, Any]] = []
-        self.subject: Any = None  # the function that the trace is of, and what it gave, where a derivative is traced
-        self.value: tuple[Any] | None = None
+        self.subject: Any = None  # the function that the trace is of, and what says what it gave, in a derivative's
+        self.value: Callable[[], Any] | None = None
         self.run: Any = None  # what a derivative differentiates, and what it derived, for what is asked about it later
         self.derivation: Any = None
         self.bindings: list[Binding] = []

@@ -108,7 +108,7 @@ class DerivedFunction(Importable):
         """What the function itself gives on traced values."""
         output = self.fn(*args, **kwargs)
         if running().subject is self.fn:
-            running().value = (output,)
+            running().value = lambda: output
         return output
 
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:

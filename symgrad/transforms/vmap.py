@@ -68,9 +68,9 @@ class MappedFunction(DerivedFunction):
         before = running().value
         output = self._value(own, named)
         made = self._collected(output, self.out_axes, over)
-        value = running().value
-        if value is not None and value is not before:  # of one example, or of one of several vmaps
-            running().value = (made if value[0] is output else self._collected(value[0], 0, over),)
+        of_one = running().value
+        if of_one is not None and of_one is not before:  # the function's value for all examples, where it is asked for
+            running().value = lambda: made if self.fn is running().subject else self._collected(of_one(), 0, over)
         return made
 
     def _collected(self, output: Any, out_axes: Any, over: Lifting) -> Any:

@@ -1,0 +1,93 @@
+"""Trace cache entries: the value of the function beside its derivative, and what goes on in a trace that has ended."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad import nn
+from symgrad.program.interpret import interpreted
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def f(x):
+    return np.sum(np.sin(x) * x[::-1])
+
+
+def value_of(derived, *args, **kwargs):
+    """What the value in the trace of a derivative gives for these arguments."""
+    entry, arrays = derived._served(args, kwargs)
+    return entry.value.filled(interpreted(entry.value.program, arrays))
+
+
+@pytest.mark.parametrize("derive", [sg.grad, sg.jacobian, sg.hessian, sg.value_and_grad, sg.symbolic])
+def test_the_value_is_that_of_the_function(derive):
+    np.testing.assert_array_equal(value_of(derive(f), X), f(X))
+
+
+def test_of_derivatives_of_derivatives_it_is_the_innermost_function_that_counts():
+    np.testing.assert_array_equal(value_of(sg.grad(sg.grad(lambda x: np.sum(x**3))), X), np.sum(X**3))
+    np.testing.assert_array_equal(value_of(sg.jacobian(sg.grad(f)), X), f(X))
+
+
+def test_functions_that_are_called_on_the_way_do_not_count():
+    def slope(x):
+        return sg.grad(f)(x) * x
+
+    np.testing.assert_allclose(value_of(sg.jacobian(slope), X), sg.grad(f)(X) * X)
+
+
+def test_of_many_examples_there_is_a_value_each():
+    rows = np.stack([X, 2 * X])
+    for derived in (sg.vmap(sg.grad(f)), sg.grad(sg.vmap(f)), sg.vmap(f)):
+        np.testing.assert_allclose(value_of(derived, rows), [f(row) for row in rows])
+    np.testing.assert_allclose(value_of(sg.vmap(sg.vmap(sg.grad(np.sin))), rows), np.sin(rows))
+
+
+def test_with_aux_sens_and_weights():
+    np.testing.assert_array_equal(value_of(sg.grad(lambda x: (f(x), x), has_aux=True), X)[1], X)
+    gradient = sg.GradOperation(sens_param=True)(lambda x: np.sin(x) * 2)
+    np.testing.assert_array_equal(value_of(gradient, X, X), np.sin(X) * 2)
+    net = nn.Dense(3, 2)
+    np.testing.assert_allclose(value_of(sg.grad(net, None, net.trainable_params()), X[None]), np.asarray(net(X[None])))
+
+
+def test_an_entry_holds_no_array_of_its_call():
+    x = np.arange(1000.0)
+    gone = weakref.ref(x)
+    derived = sg.hessian(lambda x: np.sum(x * x) * 2)
+    entry = derived._entry((x,), {})
+    _ = entry.value
+    derived.explain(x)
+    assert not entry.trace.values
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_trace_that_is_recorded_serves_calls_and_is_made_once():
+    def square(x):
+        y = x * x
+        return np.sum(y)
+
+    derived = sg.grad(square)
+    entry, _ = derived._recorded((X,), {})
+    assert [b.name for b in entry.trace.bindings] == ["y"]
+    assert derived._recorded((X,), {})[0] is entry
+    assert derived._entry((X,), {}) is entry
+    assert derived._recorded(("n",), {})[0].is_recorded
+
+
+def test_a_kernel_that_is_there_runs_on_beside_a_recorded_trace():
+    derived = sg.grad(f)
+    derived(X)
+    first = derived._entry((X,), {})
+    recorded, _ = derived._recorded((X,), {})
+    assert recorded is not first
+    derived(X)
+    assert derived._compiled.latest is first
