@@ -10,6 +10,7 @@ import pytest
 
 import symgrad as sg
 from symgrad import nn
+from symgrad.kernels import kernel
 from symgrad.program.interpret import interpreted
 
 X = np.array([1.0, 2.0, 3.0])
@@ -91,3 +92,17 @@ def test_a_kernel_that_is_there_runs_on_beside_a_recorded_trace():
     assert recorded is not first
     derived(X)
     assert derived._compiled.latest is first
+
+
+def test_passes_run_once_for_what_is_shown_and_for_what_runs(monkeypatch):
+    runs = []
+    passes = kernel.strip_marks
+    monkeypatch.setattr(kernel, "strip_marks", lambda program: runs.append(program) or passes(program))
+    derived = sg.grad(f)
+    derived(X)
+    derived.latex()
+    assert len(runs) == 1
+    program = weakref.ref(runs.pop())
+    del derived
+    gc.collect()
+    assert program() is None

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import sympy
@@ -139,8 +140,14 @@ def _numbers_of_elements(program: Program) -> list[Any]:
 
 
 def optimized(program: Program) -> Program:
-    """``program`` after the passes that every kernel wants."""
-    return share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(strip_marks(program))))))
+    """``program`` after the passes that every kernel wants; they run once, for what is shown and for what runs."""
+    if program not in _optimized:
+        made = share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(strip_marks(program))))))
+        _optimized[program] = None if made is program else made  # a value that is its own key would never go
+    return _optimized[program] or program
+
+
+_optimized: WeakKeyDictionary[Program, Program | None] = WeakKeyDictionary()
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:

@@ -50,7 +50,7 @@ def points(leaves: Sequence[Leaf], structure: Any, constants: Sequence[float]) -
             values = []
             for leaf in leaves:
                 shape = tuple([value_of(d, sizes) for d in leaf.shape])
-                draw = family or _MIXED[rng.integers(len(_MIXED))]
+                draw = _MIXED[rng.integers(len(_MIXED))] if family == "mixed" else family
                 values.append(_drawn(rng, leaf, shape, draw, constants))
             if min((np.size(v) for v in values), default=1):
                 yield _point(structure, values, kind)
@@ -64,19 +64,20 @@ def _point(structure: Any, values: list[Any], kind: str) -> Point:
     return Point(tuple(args), kwargs, kind)
 
 
-def _drawn(rng: np.random.Generator, leaf: Leaf, shape: tuple, draw: _Draw, constants: Sequence[float]) -> Any:
+def _drawn(rng: np.random.Generator, leaf: Leaf, shape: tuple, draw: str, constants: Sequence[float]) -> Any:
     if not leaf.drawn:
         return leaf.value
-    if draw is _near_constants:
+    if draw == "near constants":
         made = np.array(constants or [0.0])[rng.integers(max(len(constants), 1), size=shape)]
         made = made * (1 + 0.3 * rng.standard_normal(shape)) + 0.01 * rng.standard_normal(shape)
     else:
-        made = draw(rng, leaf, shape)
+        made = _DRAWS[draw](rng, leaf, shape)
     made = np.asarray(made, leaf.dtype)
     return made.item() if type(leaf.value) is float else made
 
 
 def _near(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
+    """About as large as the values that there are."""
     if leaf.value is None:
         return rng.standard_normal(shape)
     base = np.asarray(leaf.value, np.float64)
@@ -89,26 +90,6 @@ def _nearest(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
     return base * (1 + 0.01 * rng.standard_normal(shape))
 
 
-def _normal(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return 1.5 * rng.standard_normal(shape)
-
-
-def _positive(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return np.exp(rng.standard_normal(shape))
-
-
-def _negative(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return -np.exp(rng.standard_normal(shape))
-
-
-def _between(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return rng.uniform(0.05, 0.95, shape)
-
-
-def _wide(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return rng.uniform(-10, 10, shape)
-
-
 def _definite(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
     """A positive definite matrix where the argument is square."""
     made = rng.standard_normal(shape)
@@ -117,47 +98,38 @@ def _definite(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
     return made
 
 
-def _close_to_zero(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return 1e-3 * rng.standard_normal(shape)
-
-
-def _near_constants(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    raise AssertionError("drawn where the constants are known")
-
-
-def _whole(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return rng.integers(-2, 3, shape).astype(np.float64)
-
-
-def _alike(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return np.full(shape, rng.choice([0.0, 1.0, -1.0, 0.5, 2.0]))
-
-
-def _some_zeros(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return _near(rng, leaf, shape) * (rng.uniform(size=shape) > 0.5)
-
-
-def _extreme(rng: np.random.Generator, leaf: Leaf, shape: tuple) -> np.ndarray:
-    return np.sign(rng.standard_normal(shape)) * 10 ** rng.uniform(-3, 3, shape)
-
-
-_MIXED: list[_Draw] = [_near, _normal, _positive, _negative, _between]
-#: families of points, each taken in every turn; None: one for each argument
-_FAMILIES: list[tuple[str, _Draw | None]] = [
-    ("general", _near),
-    ("general", _normal),
-    ("general", _positive),
-    ("special", _whole),
-    ("general", _between),
-    ("general", None),
-    ("general", _near_constants),
-    ("general", _negative),
-    ("general", _definite),
-    ("special", _alike),
-    ("general", _wide),
-    ("general", _nearest),
-    ("general", _close_to_zero),
-    ("special", _some_zeros),
-    ("extreme", _extreme),
-    ("general", None),
+_DRAWS: dict[str, _Draw] = {
+    "near": _near,
+    "nearest": _nearest,
+    "definite": _definite,
+    "normal": lambda rng, leaf, shape: 1.5 * rng.standard_normal(shape),
+    "positive": lambda rng, leaf, shape: np.exp(rng.standard_normal(shape)),
+    "negative": lambda rng, leaf, shape: -np.exp(rng.standard_normal(shape)),
+    "between": lambda rng, leaf, shape: rng.uniform(0.05, 0.95, shape),
+    "wide": lambda rng, leaf, shape: rng.uniform(-10, 10, shape),
+    "close to zero": lambda rng, leaf, shape: 1e-3 * rng.standard_normal(shape),
+    "whole": lambda rng, leaf, shape: rng.integers(-2, 3, shape).astype(np.float64),
+    "alike": lambda rng, leaf, shape: np.full(shape, rng.choice([0.0, 1.0, -1.0, 0.5, 2.0])),
+    "some zeros": lambda rng, leaf, shape: _near(rng, leaf, shape) * (rng.uniform(size=shape) > 0.5),
+    "extreme": lambda rng, leaf, shape: np.sign(rng.standard_normal(shape)) * 10 ** rng.uniform(-3, 3, shape),
+}
+_MIXED = ("near", "normal", "positive", "negative", "between")
+#: families of points, each taken in every turn; ``mixed``: one of ``_MIXED`` for each argument
+_FAMILIES = [
+    ("general", "near"),
+    ("general", "normal"),
+    ("general", "positive"),
+    ("special", "whole"),
+    ("general", "between"),
+    ("general", "mixed"),
+    ("general", "near constants"),
+    ("general", "negative"),
+    ("general", "definite"),
+    ("special", "alike"),
+    ("general", "wide"),
+    ("general", "nearest"),
+    ("general", "close to zero"),
+    ("special", "some zeros"),
+    ("extreme", "extreme"),
+    ("general", "mixed"),
 ]
