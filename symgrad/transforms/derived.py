@@ -83,6 +83,8 @@ class DerivedFunction(Importable):
         latex, latex_rows, steps = View(".shown"), View(".shown"), View(".shown")
 
     verb = "derived"
+    #: what its results are called in LaTeX
+    _letter = r"\mathrm{out}"
     #: whether only the first output is differentiated
     has_aux = False
     #: a sparse result has places, which need sizes: then named dims are checked, and traced as they are in the call
@@ -257,8 +259,7 @@ class DerivedFunction(Importable):
 
     def labels(self, entry: Result) -> list[str]:
         """LaTeX names of the outputs."""
-        count = len(entry.program.outputs)
-        return [r"\mathrm{out}"] if count == 1 else [rf"\mathrm{{out}}_{{{k}}}" for k in range(count)]
+        return numbered(self._letter, len(entry.program.outputs))
 
     def _repr_latex_(self) -> str | None:
         """The closed form of the latest call; nothing before the first."""
@@ -274,6 +275,11 @@ class DerivedFunction(Importable):
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def numbered(letter: str, count: int) -> list[str]:
+    """Names of so many arrays in LaTeX."""
+    return [letter] if count == 1 else [f"{letter}_{{{k}}}" for k in range(count)]
 
 
 def finished(node: Node | None, like: Node) -> Node:

@@ -13,13 +13,15 @@ from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
 from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
+from ..named_dims import parameters_of
+from ..primitives.contraction import contract
 from ..primitives.contraction import identity as delta
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
-from .derived import DerivedFunction, finished
+from .derived import DerivedFunction, finished, numbered
 from .positions import (
     check_arguments,
     checked_flag,
@@ -147,7 +149,7 @@ class GradientFunction(DerivedFunction):
         others = len(entry.program.outputs) - len(gradients)
         value = f if self.nesting == 1 else r"\Sigma\nabla " * (self.nesting - 2) + rf"\nabla {f}"
         word = r"\mathrm{aux}" if self.has_aux and not self.with_value else value
-        values = [word] if others == 1 else [f"{word}_{{{k}}}" for k in range(others)]
+        values = numbered(word, others)
         return values + gradients if self.with_value else gradients + values
 
     def inputs_of(self, entry: Result) -> Sequence[int]:
@@ -223,20 +225,13 @@ def partial_latex(by: str, order: int = 1, of: str = "f") -> str:
 
 
 def _weighed(tangent: Node, ct: Node, batch: int) -> Node:
-    from ..primitives.contraction import contract
-
     labels = tuple(range(tangent.ndim))
     return contract([tangent, ct], [labels, labels[batch:]], labels[:batch], tangent.shape)
 
 
 def _positional_count(fn: Callable) -> int | None:
     """How many positional arguments ``fn`` needs; None where it takes any number."""
-    import inspect
-
-    try:
-        parameters = inspect.signature(getattr(fn, "construct", fn)).parameters.values()
-    except (TypeError, ValueError):
-        return None
+    parameters = parameters_of(fn)
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     return sum(1 for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty)

@@ -10,7 +10,6 @@ from typing import Any
 from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import pull_back
-from ..entry import Result
 from ..errors import ArgumentError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
@@ -121,10 +120,7 @@ class SymbolicFunction(DerivedFunction):
     """A function as it is, traced and compiled: it runs, and shows its Program, formula and kernel."""
 
     verb = "symbolic"
-
-    def labels(self, entry: Result) -> list[str]:
-        count = len(entry.program.outputs)
-        return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(count)]
+    _letter = "f"
 
     def _derive(self, args, kwargs, fresh):
         return self._value(args, kwargs)

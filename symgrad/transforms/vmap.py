@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from ..named_dims import argument_names, declaration_of
 from ..primitives.casting import CAST
@@ -36,6 +35,7 @@ class MappedFunction(DerivedFunction):
     """A function of many examples; made by ``vmap``."""
 
     verb = "vmap"
+    _letter = "f"
 
     def __init__(self, fn: Callable, in_axes: Any, out_axes: Any, backend: str) -> None:
         self.in_axes = in_axes
@@ -79,10 +79,6 @@ class MappedFunction(DerivedFunction):
         axes = spread(out_axes, output, "the output", "out_axes", self.__name__)
         pairs = zip(leaves, axes, strict=True)
         return unflatten(structure, [_of_all(leaf, *place, over, self.__name__) for leaf, place in pairs])
-
-    def labels(self, entry: Result) -> list[str]:
-        count = len(entry.program.outputs)
-        return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(count)]
 
 
 def _mapped(leaf: Any, axis: int, label: str, caller: str) -> Node:
