@@ -8,21 +8,18 @@ chain rule, read edge by edge (Bauer 1974, "Computational graphs and rounding er
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..differentiation.reverse import active_nodes, cotangents_of
-from ..entry import Entry
 from ..errors import ArgumentError
-from ..passes.sizes import at_sizes
 from ..primitives.casting import cast
 from ..primitives.contraction import contract
 from ..primitives.functions import absolute, add
 from ..primitives.primitive import input_node, literal
-from ..program.dims import value_of
 from ..program.interpret import interpreted
 from ..program.node import Node
 from ..program.program import Program
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from .jacobian import JacobianFunction, Linearised
 
 _MOST_PATHS = 8
-_SEED = np.dtype(np.float64)
 #: parts of the entry below this are rounding, and no path
 _LEAST = 1e-9
 
@@ -95,34 +91,17 @@ def contributions(
     (3.0, {3: 3.0, 4: 3.0})
     """
     derived._needs_examples(args, kwargs)
-    readable = derived._readable()
-    entry, arrays = readable._recorded(args, kwargs)
-    assert arrays is not None
-    count = derived.block_count(entry.structure, len(entry.slots))
-    if not 0 <= output < count:
-        raise ArgumentError(f"contributions: output={output}, and the Jacobian has {count} blocks.")
-    sizes = readable._compiled.sizes(args, kwargs)
-    shape = tuple([value_of(d, sizes) for d in entry.arrays_of(entry.program.outputs)[output].shape])
-    return _contributions(entry, arrays, sizes, output, checked_index(index, shape))
-
-
-def _contributions(
-    entry: Entry, arrays: Sequence[Any], sizes: Mapping[Any, int], block: int, place: tuple[int, ...]
-) -> Contributions:
-    """What contributes to the entry at ``place`` of a block, counted row by row; ``sizes`` are those of named dims."""
-    linearised: Linearised = entry.trace.derivation
-    row, column = divmod(block, len(linearised.wrt))
-    if block not in linearised.flows:
-        with entry.reopened(arrays):
-            linearised.flows[block] = _flow(linearised.outputs[row], linearised.wrt[column])
-    flow = linearised.flows[block]
+    derived._check(args, kwargs)
+    entry, leaves = derived._function_alone.recorded(*args, **kwargs)
+    arrays = entry.arguments(leaves)
+    with entry.reopened(arrays):
+        flow = _flow(entry.trace.derivation, output)
+    place = checked_index(index, flow.output.shape + flow.source.shape)
+    split = flow.output.ndim
+    seeds = _one_hot(flow.source.shape, place[split:]), _one_hot(flow.output.shape, place[:split])
     inputs = [*entry.program.inputs, flow.tangent, flow.cotangent]
     outputs = [flow.value, *(n for e in flow.edges for n in (e.flow, e.size))]
     program = Program(inputs, outputs, [*entry.program.names, "tangent", "cotangent"], entry.program.graph)
-    if sizes:
-        program = at_sizes(program, sizes)
-    split = flow.output.ndim
-    seeds = [_one_hot(n.shape, at) for n, at in zip(program.inputs[-2:], (place[split:], place[:split]), strict=True)]
     value, *rest = interpreted(program, [*arrays, *seeds])
     flows = {e: (float(f), float(s)) for e, f, s in zip(flow.edges, rest[::2], rest[1::2], strict=True)}
     line = {n: entry.ledger.line(n) for e in flow.edges for n in (e.source, e.target)}
@@ -152,11 +131,17 @@ class Flow:
     value: Node
 
 
-def _flow(output: Node, source: Node) -> Flow:
-    """What flows from ``source`` to ``output``, for seeds that are inputs."""
-    tangent, cotangent = input_node("tangent", source.shape, _SEED), input_node("cotangent", output.shape, _SEED)
-    edges, value = _edges(output, source, cast(tangent, source.dtype), cast(cotangent, output.dtype))
-    return Flow(output, source, tangent, cotangent, edges, value)
+def _flow(found: Linearised, block: int) -> Flow:
+    """What flows through a block, counted row by row, for seeds that are inputs; found once a trace."""
+    count = len(found.outputs) * len(found.wrt)
+    if not 0 <= block < count:
+        raise ArgumentError(f"contributions: output={block}, and the Jacobian has {count} blocks.")
+    if block not in found.flows:
+        output, source = found.outputs[block // len(found.wrt)], found.wrt[block % len(found.wrt)]
+        tangent, cotangent = [input_node("seed", n.shape, np.dtype(np.float64)) for n in (source, output)]
+        edges, value = _edges(output, source, cast(tangent, source.dtype), cast(cotangent, output.dtype))
+        found.flows[block] = Flow(output, source, tangent, cotangent, edges, value)
+    return found.flows[block]
 
 
 def _edges(output: Node, source: Node, tangent: Node, cotangent: Node) -> tuple[list[_Edge], Node]:

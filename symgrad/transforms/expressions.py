@@ -177,6 +177,11 @@ class ExpressionJacobian(_OfExpression, JacobianFunction):
 
     kind = "Jacobian"
 
+    def contributions(self, index: Any, *args: Any, **kwargs: Any) -> Any:
+        """Which symbols an entry flows through; see ``JacobianFunction.contributions``."""
+        args, options = self._given(args, kwargs)
+        return super().contributions(index, *args, **options)
+
 
 def from_sympy(expr: Any, wrt: Any) -> Any:
     """The gradient of a sympy expression by ``wrt``: a derivative like that of a function, compiled and shown.

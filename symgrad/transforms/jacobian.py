@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..closed_form.latex import function_letter, input_latex, symbol_latex
+from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
 from ..differentiation.reverse import active_nodes, pull_back
 from ..differentiation.stored import recalled
@@ -169,6 +170,16 @@ class JacobianFunction(DerivedFunction):
         raise ArgumentError(
             f"{self.__name__}: the panel has the flags of gradients; open grad(f).panel(…), or .explore(…) for this."
         )
+
+    @cached_property
+    def _function_alone(self) -> CompiledFunction:
+        """The function alone, with what its Jacobian would be derived from."""
+        return CompiledFunction(self._trace_alone, self.fn, "numpy")
+
+    def _trace_alone(self, *args: Any, **kwargs: Any) -> Any:
+        run = self._run(args, kwargs, fresh=True)
+        running().derivation = Linearised(self, run)
+        return tuple(map(Tracer, run.outputs))
 
     def _differentiated(self, run: Run) -> list[Node]:
         """What the rows of the Jacobian are the derivatives of."""

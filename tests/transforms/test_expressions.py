@@ -347,3 +347,8 @@ def test_texts_are_no_expressions_alone_or_in_a_list():
     for text in ("x**2", ["x**2"], [["x", "y"]], np.array(["x"]), np.array(5)):
         with pytest.raises(SymgradError, match="from_sympy"):
             sg.from_sympy(text, "x")
+
+
+def test_contributions_take_the_symbols_by_name_too():
+    made = sg.from_sympy(sympy.Matrix([x * y, x + y]), [x, y])
+    assert made.contributions((0, 0), y=3.0, x=2.0).value == made.contributions((0, 0), 2.0, 3.0).value == 3.0
