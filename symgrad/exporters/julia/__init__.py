@@ -12,10 +12,10 @@ from ..dialect import indented
 from ..loops import lower, named_dims
 from ..loops.language import Array, Name, Routine
 from ..naming import target_names
+from ..python_source import wrapped
 from ..subject import Subject
 from .checking import check_function
-from .numbers import constant
-from .printing import FUNCTIONS, PACKAGES, RESERVED, Body, number, type_name
+from .printing import FUNCTIONS, PACKAGES, RESERVED, Body, array, number, type_name
 
 _LONGEST = 100
 
@@ -33,7 +33,7 @@ def source(subject: Subject) -> str:
     function, routine = _named(subject)
     written = "\n".join([*_function(subject, function, routine), "", *check_function(subject, function, routine)])
     helpers = FUNCTIONS.called_in(written)
-    constants = [row for array, value in routine.constants for row in constant(f"const {array.name}", value)]
+    constants = [row for a, value in routine.constants for row in wrapped(f"const {a.name} = {array(value)}")]
     everything = "\n".join([written, *helpers])
     if "GOLDEN" in everything:
         constants.insert(0, f"const GOLDEN = {GOLDEN!r}")
@@ -116,10 +116,10 @@ def _door(routine: Routine, body: Body) -> list[str]:
     if arrays:
         rows.append(f"Base.require_one_based_indexing({', '.join(a.name for a in arrays)})")
     for symbol, name in routine.dims.items():
-        array, axis = next((a, k) for a in arrays for k, d in enumerate(a.shape, 1) if d == symbol)
-        rows.append(f"{name} = size({array.name}, {axis})")
-    for array in arrays:
-        name, size = array.name, body.size(array.shape)
+        found, axis = next((a, k) for a in arrays for k, d in enumerate(a.shape, 1) if d == symbol)
+        rows.append(f"{name} = size({found.name}, {axis})")
+    for found in arrays:
+        name, size = found.name, body.size(found.shape)
         rows.append(f'size({name}) == {size} || throw(DimensionMismatch("{name} must have the size {size}"))')
     return rows
 

@@ -9,9 +9,9 @@ import numpy as np
 from ..check import Given, Wanted
 from ..dialect import indented
 from ..loops.language import Array, Routine
+from ..python_source import wrapped
 from ..subject import Subject
-from .numbers import array, wrapped
-from .printing import number, type_name
+from .printing import array, number, type_name
 
 
 def check_function(subject: Subject, name: str, routine: Routine) -> list[str]:

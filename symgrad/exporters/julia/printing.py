@@ -178,3 +178,19 @@ def number(value: Any, dtype: np.dtype) -> Text:
     if narrow and not np.isinf(x):
         source = source.replace("e", "f") if "e" in source else f"{source}f0"
     return Text(sign + source, SUM if sign else ATOM)
+
+
+def array(value: np.ndarray) -> str:
+    """An array as source, its elements by columns.
+
+    >>> array(np.array([[1, 2], [3, 4]])), array(np.zeros((0, 2))), array(np.full(3, 0.5, np.float32))
+    ('reshape(Int64[1, 3, 2, 4], 2, 2)', 'zeros(Float64, 0, 2)', 'fill(0.5f0, 3)')
+    """
+    extents, own = ", ".join(map(str, value.shape)), type_name(value.dtype)
+    listed = [number(v.item(), value.dtype).source for v in value.ravel(order="F")]
+    if not listed:
+        return f"zeros({own}, {extents})"
+    if len(listed) > 1 and len(set(listed)) == 1:
+        return f"fill({listed[0]}, {extents})"
+    made = f"{own}[{', '.join(listed)}]"
+    return made if value.ndim == 1 else f"reshape({made}, {extents})"

@@ -5,12 +5,12 @@ ONNX has an Einsum; onnxruntime's stops the process on arrays without elements a
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from ...primitives.order import pairwise_order
 from ...program.dims import Dim, is_named, size
@@ -48,46 +48,24 @@ class Contraction:
         """The result, its axes labelled ``out``."""
         unique = tuple(dict.fromkeys(out))
         terms = [self._simple(Term(x, ls), set(out)) for x, ls in zip(operands, labels, strict=True)]
-        factor = self._folded([t.value for t in terms if not t.labels])
         arrays = [t for t in terms if t.labels]
-        if factor is None and not arrays:
-            factor = self.g.constant(1, dtype)
-        if factor is not None and arrays:  # the smallest array takes the factor
-            small = min(range(len(arrays)), key=lambda k: self._count(arrays[k].labels))
-            if self._count(arrays[small].labels) <= self._count(unique):
-                arrays[small] = self._scaled(arrays[small], factor)
-                factor = None
+        scalars = [t.value for t in terms if not t.labels]
+        known_first = sorted(scalars, key=lambda x: x.name not in self.g.initializers)
+        factor = functools.reduce(operator.mul, known_first, self.g.constant(1, dtype))
         if not arrays:
-            assert factor is not None
             return self._place(Term(factor, ()), out, unique)
+        small = min(range(len(arrays)), key=lambda k: self._count(arrays[k].labels))
+        if self._count(arrays[small].labels) <= self._count(unique):  # the smallest array takes the factor
+            arrays[small] = Term(factor * arrays[small].value, arrays[small].labels)
+            return self._place(self._in_order(arrays, unique), out, unique)
         made = self._in_order(arrays, unique)
-        return self._place(made if factor is None else self._scaled(made, factor), out, unique)
+        return self._place(Term(factor * made.value, made.labels), out, unique)
 
     def _count(self, labels: Sequence[int]) -> float:
         return math.prod(1000.0 if is_named(self.sizes[i]) else float(self.sizes[i]) for i in labels)
 
     def _shape(self, labels: Sequence[int]) -> tuple:
         return tuple(self.sizes[i] for i in labels)
-
-    def _folded(self, scalars: Sequence[Value]) -> Value | None:
-        """The product of the scalars, those that are known as one."""
-        g, made = self.g, None
-        known = [g.initializers[s.name] for s in scalars if s.name in g.initializers]
-        parts = [s for s in scalars if s.name not in g.initializers]
-        if known:
-            with np.errstate(all="ignore"):
-                product = math.prod(known[1:], start=known[0])
-            if not parts or product != 1:
-                parts.insert(0, g.constant(product, known[0].dtype))
-        for part in parts:
-            made = part if made is None else made * part
-        return made
-
-    def _scaled(self, t: Term, factor: Value) -> Term:
-        known = self.g.initializers.get(factor.name)
-        if known is not None and known == -1:
-            return Term(-t.value, t.labels)
-        return Term(factor * t.value, t.labels)
 
     def _simple(self, t: Term, kept: set[int]) -> Term:
         """Diagonals taken and unit axes dropped."""

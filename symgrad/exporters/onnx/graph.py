@@ -142,6 +142,9 @@ class Graph(Steps):
             xs = [x.astype(bool) for x in xs]
         elif name in COMPARISONS and xs[0].dtype == BOOL:
             xs = [x.astype(np.int32) for x in xs]
+        folded = self._product(*xs) if name == "multiply" else None
+        if folded is not None:
+            return folded
         dtype = xs[-1].dtype if name == "where" else xs[0].dtype
         operator = operator_of(name, dtype)
         if operator is None:
@@ -149,6 +152,16 @@ class Graph(Steps):
         made = BOOL if name in (*COMPARISONS, *TESTS) else dtype
         attributes = {"fmod": 1} if operator == "Mod" else {}
         return self.apply(operator, xs, made, broadcast(*[x.shape for x in xs]), **attributes)
+
+    def _product(self, a: Value, b: Value) -> Value | None:
+        """A product with a number of the model that is known, or is 1 or -1; None for others."""
+        known, beside = self.initializers.get(a.name), self.initializers.get(b.name)
+        if known is None or known.shape or a.dtype == BOOL:
+            return None
+        if beside is not None and not beside.shape:
+            with np.errstate(all="ignore"):
+                return self.constant(known * beside, a.dtype)
+        return b if known == 1 else -b if known == -1 else None
 
     def _formula(self, name: str, dtype: np.dtype, xs: Sequence[Value]) -> Value:
         found = formula_of(name, dtype)
