@@ -184,6 +184,26 @@ def _refusals() -> Part:
     return Part([(e, [e.inputs, wrong]) for e, (_, _, wrong, _) in zip(exports, refused.values(), strict=True)], asked)
 
 
+def _edges() -> Part:
+    """Where NumPy and numba could differ: unsigned numbers, zero divisors, NaN among numbers and in matrices."""
+    largest = np.iinfo(np.uint64).max
+    pairs = [
+        m.ravel() for m in np.meshgrid(np.array([0, 1, 7, largest], np.uint64), np.array([0, 3, largest], np.uint64))
+    ]
+    of_pairs = (np.floor_divide, np.remainder, np.fmod, np.maximum, np.add, np.multiply)
+    x = np.array([3, np.nan, 1, -0.0, 0.0, np.nan, -np.inf, np.inf, 1])
+    matrix = np.array([[1.0, np.nan], [2.0, 3.0]])
+    exports = [
+        exportable("unsigned", sg.symbolic(lambda u, v: [f(u, v) for f in of_pairs]), tuple(pairs)),
+        exportable("sign", sg.symbolic(lambda u: [np.sign(u), -u, ~u, u**2]), (pairs[0],)),
+        exportable("order", sg.symbolic(lambda x: [np.argsort(x, kind="stable"), np.sort(x)]), (x,)),
+        exportable("search", sg.symbolic(lambda k, v: [np.searchsorted(k, v, s) for s in SIDES]), (np.sort(x), x)),
+        exportable("matrix", sg.symbolic(lambda a: [np.linalg.det(a), np.linalg.inv(a)]), (matrix,)),
+    ]
+    return _compared(exports)
+
+
+SIDES = ("left", "right")
 HOSTILE = ["λ", "int", "v0", "math", "njit", "range", "a.b", "a_b", '"""', "x\n    import os", "\\input{/etc/passwd}"]
 HOSTILE += ["</script>", "'); drop", "i", "np", "class", "x" * 300, "1x", "float", "min", "_loops", "{x}", "%s"]
 
@@ -222,7 +242,7 @@ def test_exports_run_alone_check_themselves_and_agree_with_the_kernel(tmp_path):
     parts = [
         _compared([*operations, *loop_programs.primitives(), *exportables.bench()]),
         _compared(loop_programs.random_programs([1, 2])),
-        *[_cases(), _named_dims(), _refusals(), _hostile()],
+        *[_cases(), _named_dims(), _refusals(), _edges(), _hostile()],
     ]
     ran = Ran(tmp_path, [run for part in parts for run in part.runs])
     for part in parts:

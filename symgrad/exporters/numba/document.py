@@ -41,7 +41,6 @@ def module(subject: Subject) -> str:
     given = ", ".join([*signature.dims.values(), *arguments])
     returned = f"return ({''.join(f'{name}, ' for name in outputs).strip()})"
     loops = "\n".join([f"def _loops({given}):", *indented([*lines, returned])])
-    needs_scipy = subject.assembled or "np.linalg" in loops  # which numba finds LAPACK in
     names = [f"v{k}" for k in range(len(outputs))]
     call = f"{', '.join(names)}{',' if len(names) == 1 else ''} = _loops({given})"
     results = [
@@ -59,7 +58,7 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
-        f"it needs NumPy{', SciPy' if needs_scipy else ''} and numba.",
+        f"it needs NumPy{', SciPy' if subject.assembled else ''} and numba.",
         ["import math", "import sys", "", "import numpy as np", "from numba import njit"],
         ("np.ndarray", "np.generic"),
         helpers=[f'@njit(error_model="numpy")\n{text}' for text in (*FUNCTIONS.called_in(loops), loops)],

@@ -1,4 +1,4 @@
-"""What numba has not of NumPy and SciPy, copied into the modules that call it."""
+"""What numba has not of NumPy and SciPy, or with other rules for NaN, copied into the modules that call it."""
 
 import math
 
@@ -39,6 +39,14 @@ def _whole_fmod(x, y):
         return 0
     rest = x % y
     return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
+
+def _unsigned_floor_divide(x, y):
+    return x // y if y else y
+
+
+def _unsigned_remainder(x, y):
+    return x % y if y else y
 
 
 def _expit(x):
@@ -145,3 +153,73 @@ def _zeta(x, q):
         b /= a
         k += 2
     return total
+
+
+def _factorised(a):
+    """The LU factors of a with its rows in another order, that order, and its sign."""
+    n, lu, rows, parity = a.shape[0], a.copy(), np.arange(a.shape[0]), 1
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(lu[i, k]) > abs(lu[best, k]):
+                best = i
+        if best != k:
+            rows[k], rows[best] = rows[best], rows[k]
+            for j in range(n):
+                lu[k, j], lu[best, j] = lu[best, j], lu[k, j]
+            parity = -parity
+        if lu[k, k] == 0:
+            continue
+        for i in range(k + 1, n):
+            lu[i, k] /= lu[k, k]
+            for j in range(k + 1, n):
+                lu[i, j] -= lu[i, k] * lu[k, j]
+    return lu, rows, parity
+
+
+def _solve(a, b):
+    """x with a x = b."""
+    lu, rows, _ = _factorised(a)
+    if np.any(np.diag(lu) == 0):
+        raise np.linalg.LinAlgError("a matrix is singular")
+    n, x = a.shape[0], b[rows]
+    for i in range(n):
+        for k in range(i):
+            x[i] -= lu[i, k] * x[k]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= lu[i, k] * x[k]
+        x[i] /= lu[i, i]
+    return x
+
+
+def _inverse(a):
+    return _solve(a, np.eye(a.shape[0]).astype(a.dtype))
+
+
+def _determinant(a):
+    lu, _, parity = _factorised(a)
+    return parity * np.prod(np.diag(lu))
+
+
+def _log_determinant(a):
+    return np.sum(np.log(np.abs(np.diag(_factorised(a)[0]))))
+
+
+def _determinant_sign(a):
+    lu, _, parity = _factorised(a)
+    return parity * np.prod(np.sign(np.diag(lu)))
+
+
+def _cholesky(a):
+    """The lower triangle l with a = l l^T of a matrix, of which the lower triangle is read."""
+    n, lower = a.shape[0], np.zeros_like(a)
+    for i in range(n):
+        for j in range(i + 1):
+            rest = a[i, j]
+            for k in range(j):
+                rest -= lower[i, k] * lower[j, k]
+            if i == j and not rest > 0:
+                raise np.linalg.LinAlgError("a matrix is not positive definite")
+            lower[i, j] = math.sqrt(rest) if i == j else rest / lower[j, j]
+    return lower

@@ -31,6 +31,12 @@ _OPERATIONS = {
     "ldexp": "math.ldexp({0}, {1})",
 }
 _WHOLE = _OPERATIONS | {f: f"_whole_{f}({{0}}, {{1}})" for f in ("floor_divide", "remainder", "fmod")}
+_UNSIGNED = _OPERATIONS | {
+    "sign": "({0} > 0)",
+    "floor_divide": "_unsigned_floor_divide({0}, {1})",
+    "remainder": "_unsigned_remainder({0}, {1})",
+    "fmod": "_unsigned_remainder({0}, {1})",
+}
 _ERRORS = {"memory": "MemoryError", "index": "IndexError"}
 
 
@@ -39,14 +45,13 @@ class Body(Dialect):
 
     language = "numba"
     base, power, quotient, end = 0, "**", "({0})//({1})", ()
-    tables: ClassVar = {"f": _OPERATIONS, "b": _OPERATIONS, "i": _WHOLE, "u": _WHOLE}
+    tables: ClassVar = {"f": _OPERATIONS, "b": _OPERATIONS, "i": _WHOLE, "u": _UNSIGNED}
     calls: ClassVar = {
-        "inverse": "np.linalg.inv({0})",
-        "solve": "np.linalg.solve({0}, {1})",
-        "determinant": "np.linalg.det({0})",
-        "log_determinant": "np.linalg.slogdet({0})[1]",
-        "determinant_sign": "np.linalg.slogdet({0})[0]",
-        "cholesky": "np.linalg.cholesky({0})",
+        "solve": "_solve({0}, {1})",
+        **{
+            name: f"_{name}({{0}})"
+            for name in ("inverse", "determinant", "log_determinant", "determinant_sign", "cholesky")
+        },
         "argsort": 'np.argsort({0}, kind="mergesort")',
     }
 
