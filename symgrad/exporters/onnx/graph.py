@@ -176,23 +176,24 @@ class Graph(Steps):
 
     # sums
 
+    def reduced(self, operator: str, x: Value, axes: Sequence[int]) -> Value:
+        """One of the operators that reduce over some axes."""
+        shape = [d for k, d in enumerate(x.shape) if k not in axes]
+        return self.apply(operator, [x, self.constant(list(axes), INT)], x.dtype, shape, keepdims=0)
+
     def any(self, x: Value, axes: Sequence[int]) -> Value:
         """Whether one of the truth values is True over some axes."""
-        shape = [d for k, d in enumerate(x.shape) if k not in axes]
-        largest = self.apply(
-            "ReduceMax", [x.astype(np.int32), self.constant(list(axes), INT)], np.int32, shape, keepdims=0
-        )
-        return largest.astype(bool)
+        return self.reduced("ReduceMax", x.astype(np.int32), axes).astype(bool)
 
     def total(self, x: Value, axes: Sequence[int]) -> Value:
         """The sum over some axes. Whole numbers are multiplied with ones: onnxruntime sums them as floats."""
         if not axes:
             return x
-        shape = [d for k, d in enumerate(x.shape) if k not in axes]
         if x.is_float:
-            return self.apply("ReduceSum", [x, self.constant(list(axes), INT)], x.dtype, shape, keepdims=0)
+            return self.reduced("ReduceSum", x, axes)
         rest = [k for k in range(x.rank) if k not in axes]
         count = size(tuple(x.shape[k] for k in axes))
+        shape = tuple(x.shape[k] for k in rest)
         rows = self.reshape(self.transpose(x, [*rest, *axes]), (*shape, count))
         ones = self.expand(self.constant([1], x.dtype), (count,))
         return self.apply("MatMul", [rows, ones], x.dtype, shape)

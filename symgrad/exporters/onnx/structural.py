@@ -144,18 +144,13 @@ def _extremum(operator: str):
     """NaN where there is one, which onnxruntime passes over."""
 
     def rule(g: Graph, node: Node, x: Value) -> Value:
-        axes = g.constant(list(node.params[0]), INT)
-        for k in node.params[0]:
+        (axes,) = node.params
+        for k in axes:
             g.require_elements(x.shape[k])
-
-        def reduced(v: Value) -> Value:
-            return g.apply(operator, [v, axes], v.dtype, node.shape, keepdims=0)
-
         if x.dtype == BOOL:
-            return g.cast(reduced(x.astype(np.int32)), BOOL)
-        if not x.is_float:
-            return reduced(x)
-        return xp.where(g.any(xp.isnan(x), node.params[0]), np.nan, reduced(x))
+            return g.reduced(operator, x.astype(np.int32), axes).astype(BOOL)
+        made = g.reduced(operator, x, axes)
+        return xp.where(g.any(xp.isnan(x), axes), np.nan, made) if x.is_float else made
 
     return rule
 
@@ -163,7 +158,7 @@ def _extremum(operator: str):
 def _prod(g: Graph, node: Node, x: Value) -> Value:
     if not x.is_float:
         raise UnsupportedOperation("onnx: a product of whole numbers is not written; cast them to float.")
-    return g.apply("ReduceProd", [x, g.constant(list(node.params[0]), INT)], x.dtype, node.shape, keepdims=0)
+    return g.reduced("ReduceProd", x, node.params[0])
 
 
 def _cumsum(g: Graph, node: Node, x: Value) -> Value:
