@@ -93,13 +93,17 @@ def checked_name(name: str) -> str:
     return name
 
 
+#: by name as they are when they are asked for, those from outside too
+_NAMES_OF_BACKENDS: Any = BACKENDS
+
+
 class Options(Configurable):
     """What ``%symgrad`` sets for the rest of the notebook, and ``c.SymgradMagics.… = …`` in a configuration file."""
 
     mode = traitlets.Enum(MODES, "auto", help="the sweep where --mode is not given").tag(config=True)
-    backend = traitlets.Enum(BACKENDS, "auto", help="what derivatives run on where --backend is not given").tag(
-        config=True
-    )
+    backend = traitlets.Enum(
+        _NAMES_OF_BACKENDS, "auto", help="what derivatives run on where --backend is not given"
+    ).tag(config=True)
     budget = traitlets.Int(BUDGET, min=1, help="operations that a formula may have before it is let-bound").tag(
         config=True
     )

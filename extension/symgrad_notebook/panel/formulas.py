@@ -15,7 +15,7 @@ from symgrad.closed_form.formulas import formulas as formulas_of
 from symgrad.closed_form.latex import MOST_CHARACTERS, at
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
-from symgrad.entry import Result
+from symgrad.entry import Entry
 from symgrad.program.dims import is_concrete
 from symgrad.program.program import Program
 from symgrad.transforms.derived import DerivedFunction
@@ -46,9 +46,9 @@ class Formula:
     parts: tuple[tuple[Any, str], ...] = field(default=(), compare=False)
 
 
-def labels(derived: DerivedFunction, result: Result, args: tuple) -> list[Label]:
+def labels(derived: DerivedFunction, entry: Entry, args: tuple) -> list[Label]:
     """What each array of the result is called, in order."""
-    pairs = zip(result_names(derived, result, args), derived.labels(result), strict=True)
+    pairs = zip(result_names(derived, entry, args), derived.labels(entry), strict=True)
     return [Label(*pair) for pair in pairs]
 
 

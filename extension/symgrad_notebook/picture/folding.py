@@ -52,7 +52,8 @@ def folded(subject: Subject, by: str = "auto") -> Diagram:
         if len(nodes) == 1:
             box = node_box(subject, nodes[0])
         else:
-            box = group_box(subject, nodes, *(() if is_leaf(nodes[0]) else _HEADS[by](place)))
+            head, loop = ("", 0) if is_leaf(nodes[0]) else _HEADS[by](place)
+            box = group_box(subject, nodes, head, loop)
         boxes.append(box)
         key.update((n, box.key) for n in nodes)
     results: dict[str, list[tuple[str, Node]]] = {}
