@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import UnsupportedOperation
 from ..primitives.identity import CUSTOM, MARK
-from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, Captured, constant, literal
+from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, Captured, constant, literal, made_constant
 from ..program.dims import is_concrete, is_named
 from ..program.node import Node, active_graph, emit
 from .forms import Whole
@@ -49,10 +49,9 @@ def encoded(
 
     An UnsupportedOperation where they cannot be written down exactly.
     """
-    keys = _own_keys({n for n in (*found, *made) if n.primitive is CONSTANT})
-    if any(n.primitive is CONSTANT and n not in keys for n in found):
+    if any(n.primitive is CONSTANT and n.params[0].key is None for n in found):
         raise UnsupportedOperation("a captured array has no number")
-    records, stream = _written((*found, *made), number, lambda node: _content(node, keys))
+    records, stream = _written((*found, *made), number, _content)
     at = [None if r is None else number[r] for r in results]
     return json.dumps({"records": records, "found": len(found), "results": at}).encode() + b"\n" + stream
 
@@ -117,11 +116,12 @@ def _exact(node: Node) -> dict[str, Any]:
     return written_record(node, len(node.operands), {})
 
 
-def _content(node: Node, keys: Mapping[Node, Any]) -> dict[str, Any]:
-    """Of what derivatives made, to be made again; a constant with the key that the graph knows it by."""
-    if node.primitive is MARK or (node.primitive is CONSTANT and node.params[0].value.nbytes > _MOST_CONTENT):
+def _content(node: Node) -> dict[str, Any]:
+    """Of what derivatives made, to be made again; a constant with its key."""
+    captured = node.params[0] if node.primitive is CONSTANT else None
+    if node.primitive is MARK or (captured is not None and captured.value.nbytes > _MOST_CONTENT):
         raise UnsupportedOperation("a mark, which is like no other, or a large array")
-    return _exact(node) | ({"key": _plain(keys[node])} if node in keys else {})
+    return _exact(node) | ({"key": _plain(captured.key)} if captured is not None and captured.key else {})
 
 
 def _plain(key: Any) -> Any:
@@ -130,14 +130,6 @@ def _plain(key: Any) -> Any:
     if type(key) not in (str, int, bool, float):
         raise UnsupportedOperation(f"a key with a {type(key).__name__}")
     return key
-
-
-def _own_keys(constants: set[Node]) -> dict[Node, Any]:
-    """The keys under which the graph knows constants, other than as arrays of their own."""
-    if not constants:
-        return {}
-    entries = active_graph().table.items()
-    return {node: key for key, node in entries if node in constants and key != (CONSTANT, (), node.params)}
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -172,9 +164,7 @@ class _Kind(Kind):
             if is_found:
                 raise ValueError("an array of the graph's without a name")
             return constant(own)
-        if self.key not in table and not is_found:
-            table[self.key] = constant(own)
-        node = table[self.key]
+        node = table[self.key] if is_found else made_constant(self.key, lambda: own.value)
         if node.primitive is not CONSTANT or node.params[0].value.tobytes() != own.value.tobytes():
             raise ValueError(f"{self.key} is another array here")
         return node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..program.node import Node, active_graph, emit
+from ..program.node import Node, emit
 from .contraction import contract
-from .primitive import Captured, Primitive, constant
+from .primitive import Primitive, made_constant
 from .selection import assemble, full, gather, take_slice
 
 
@@ -50,11 +50,13 @@ CONVOLVE = Convolve()
 def toeplitz(v: Node, columns: int) -> Node:
     """The matrix of the convolution with ``v``: its entry ``[i, j]`` is ``v[i - j]``, and 0 where there is none."""
     m = v.shape[0]
-    table, key = active_graph().table, ("toeplitz", m, columns)
-    if key not in table:
+
+    def places() -> np.ndarray:
         lag = np.arange(m + columns - 1)[:, None] - np.arange(columns)
-        table[key] = constant(Captured(np.where((lag >= 0) & (lag < m), lag, m)))
-    return gather(assemble([v], (m + 1,), [((0, m, 1),)]), table[key], 0)
+        return np.where((lag >= 0) & (lag < m), lag, m)
+
+    index = made_constant(("toeplitz", m, columns), places)
+    return gather(assemble([v], (m + 1,), [((0, m, 1),)]), index, 0)
 
 
 def windows(x: Node, width: int) -> Node:
@@ -63,13 +65,11 @@ def windows(x: Node, width: int) -> Node:
     The first is the one that counts with the first of the others.
     """
     n = x.shape[-1]
-    table, key = active_graph().table, ("windows", n, width)
-    if key not in table:
-        last = np.arange(n + width - 1)[:, None] + width - 1
-        table[key] = constant(Captured(last - np.arange(width)))
+    last = np.arange(n + width - 1) + width - 1
+    index = made_constant(("windows", n, width), lambda: last[:, None] - np.arange(width))
     lead = full(x.shape[:-1])
     padded = assemble([x], (*x.shape[:-1], n + 2 * (width - 1)), [(*lead, (width - 1, n, 1))])
-    return gather(padded, table[key], x.ndim - 1)
+    return gather(padded, index, x.ndim - 1)
 
 
 def _contracted(matrix: Node, flow: Node, mode: str) -> Node:

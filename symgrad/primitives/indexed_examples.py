@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..program.dims import Dim, normal
-from ..program.node import Node, active_graph, emit
+from ..program.node import Node, emit
 from .contraction import expand, pad_rank, transpose
 from .functions import add, multiply, subtract
-from .primitive import Captured, constant, dim_value, literal
+from .primitive import Captured, constant, dim_value, literal, made_constant
 from .reduction import cumulative_sum
 from .selection import SCATTER, gather
 from .shaping import reshape
@@ -58,7 +58,4 @@ def _count(dim: Dim) -> Node:
     if not isinstance(dim, int):
         unit = expand(constant(Captured(np.ones((), _INDEX))), (dim,))
         return subtract(cumulative_sum(unit, 0), literal(1))
-    table, key = active_graph().table, ("count", dim)
-    if key not in table:
-        table[key] = constant(Captured(np.arange(dim, dtype=_INDEX)))
-    return table[key]
+    return made_constant(("count", dim), lambda: np.arange(dim, dtype=_INDEX))

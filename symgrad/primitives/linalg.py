@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..program.dims import Dim, Shape
-from ..program.node import Node, active_graph, emit
+from ..program.node import Node, emit
 from .casting import cast
 from .contraction import EINSUM, contract, identity, scale, transpose
 from .functions import add, subtract
-from .primitive import CONSTANT, Captured, Primitive, constant, literal
+from .primitive import CONSTANT, Primitive, literal, made_constant
 from .reduction import cumulative_sum
 from .shaping import reshape
 
@@ -271,10 +271,8 @@ def halved_triangle(size: Dim, dtype: np.dtype) -> Node:
     if not isinstance(size, int):
         diagonal = cast(identity((size,)), dtype)
         return subtract(cumulative_sum(diagonal, 0), scale(diagonal, literal(0.5)))
-    table, key = active_graph().table, ("halved triangle", size, dtype.str)
-    if key not in table:
-        table[key] = constant(Captured(np.tri(size, dtype=dtype) - np.eye(size, dtype=dtype) / 2))
-    return table[key]
+    key = ("halved triangle", size, dtype.str)
+    return made_constant(key, lambda: np.tri(size, dtype=dtype) - np.eye(size, dtype=dtype) / 2)
 
 
 def _solved(a: Node, flow: Node, batch: int) -> Node:

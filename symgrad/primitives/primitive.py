@@ -7,7 +7,7 @@ a cotangent (reverse mode). Both accept ``batch`` leading axes, so a seed may be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,12 +106,13 @@ LITERAL = Literal("literal")
 
 
 class Captured:
-    """A NumPy array that a trace found in its surroundings; compared by identity."""
+    """A NumPy array that a trace found in its surroundings, or derivations made under a key; compared by identity."""
 
-    __slots__ = ("value",)
+    __slots__ = ("key", "value")
 
-    def __init__(self, value: np.ndarray) -> None:
+    def __init__(self, value: np.ndarray, key: tuple | None = None) -> None:
         self.value = value
+        self.key = key
 
     def __repr__(self) -> str:
         return f"array{list(self.value.shape)}"
@@ -126,6 +127,14 @@ def constant(captured: Captured) -> Node:
     """The node for a captured array."""
     value = captured.value
     return _leaf(CONSTANT, (captured,), value.shape, value.dtype)
+
+
+def made_constant(key: tuple, make: Callable[[], np.ndarray]) -> Node:
+    """The node for the array that ``make`` gives, one in a graph for each key, of texts, numbers and tuples of them."""
+    table = active_graph().table
+    if key not in table:
+        table[key] = constant(Captured(make(), key))
+    return table[key]
 
 
 def dim_value(dim: Any) -> Node:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...primitives.contraction import contract
 from ...primitives.functions import add, floor_divide, multiply, remainder
-from ...primitives.primitive import CONSTANT, Captured, dim_value
+from ...primitives.primitive import CONSTANT, dim_value, made_constant
 from ...primitives.selection import gather, take_slice
 from ...primitives.shaping import reshape
 from ...program.dims import Dim, normal
@@ -98,11 +98,7 @@ def shifted(m: Map, start: Dim, step: Dim) -> Map:
 def index_array(values: np.ndarray) -> Node:
     """The node of a constant integer array; equal arrays give the same node."""
     array = np.asarray(values, dtype=np.intp, order="C")
-    table = active_graph().table
-    key = ("index", array.shape, array.tobytes().hex())
-    if key not in table:
-        table[key] = Node(CONSTANT, (), (Captured(array),), array.shape, array.dtype)
-    return table[key]
+    return made_constant(("index", array.shape, array.tobytes().hex()), lambda: array)
 
 
 def digit(index: Node, stride: int, size: int, whole: int) -> Node:

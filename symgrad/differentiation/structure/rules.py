@@ -11,11 +11,11 @@ from ...primitives.casting import CAST, cast
 from ...primitives.contraction import EINSUM, GATE, float_operands
 from ...primitives.elementwise import Template, partial_factor
 from ...primitives.identity import MARK
-from ...primitives.primitive import Captured, constant
+from ...primitives.primitive import made_constant
 from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
 from ...primitives.selection import Selection, Structural
 from ...program.dims import Shape
-from ...program.node import Node, active_graph
+from ...program.node import Node
 from .index_maps import (
     Affine,
     Label,
@@ -247,12 +247,8 @@ def _running(node: Node, term: Term, backwards: bool) -> list[Term]:
 
 def triangle(size: int, upper: bool) -> Node:
     """Ones on and below the diagonal, or on and above it; one node each."""
-    table = active_graph().table
     key = ("triangle", size, upper)
-    if key not in table:
-        ones = np.tri(size).T if upper else np.tri(size)
-        table[key] = constant(Captured(np.ascontiguousarray(ones)))
-    return table[key]
+    return made_constant(key, lambda: np.ascontiguousarray(np.tri(size).T if upper else np.tri(size)))
 
 
 def _same(node: Node, source: Node, key: Any, term: Term) -> list[Term]:

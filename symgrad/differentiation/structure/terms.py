@@ -17,11 +17,11 @@ import numpy as np
 from ...primitives.casting import cast
 from ...primitives.contraction import EINSUM, contract, gate
 from ...primitives.functions import add
-from ...primitives.primitive import Captured, constant, dim_value, literal
+from ...primitives.primitive import dim_value, literal, made_constant
 from ...primitives.selection import SCATTER, assemble, full, gather
 from ...primitives.shaping import reshape
 from ...program.dims import Dim, Shape
-from ...program.node import Node, active_graph, emit
+from ...program.node import Node, emit
 from ..reverse import accumulate
 from .index_maps import (
     Affine,
@@ -169,11 +169,7 @@ def gated(term: Term, factor: Node, labels: Labels, strong: bool) -> Term:
 
 def scalar(value: float, dtype: np.dtype) -> Node:
     """A number of a dtype as an array; equal ones are one node."""
-    table = active_graph().table
-    key = ("scalar", value, dtype.str)
-    if key not in table:
-        table[key] = constant(Captured(np.asarray(value, dtype)))
-    return table[key]
+    return made_constant(("scalar", value, dtype.str), lambda: np.asarray(value, dtype))
 
 
 def aligned(x: Node, labels: Labels, order: Labels) -> Node:
