@@ -1,11 +1,15 @@
 """A few thousand mutated and random documents; ``tools/fuzz_load.py`` runs many more."""
 
 import importlib
+import json
 import sys
 import tracemalloc
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+from symgrad.codec.document import schema
 
 TOOLS = Path(__file__).parents[2] / "tools"
 
@@ -34,6 +38,18 @@ def test_documents_give_an_error_or_a_program(tools):
     finally:
         tracemalloc.stop()
     assert kinds >= {"LoadError", "a function"}
+
+
+def test_what_is_read_is_of_the_schema(tools):
+    documents, load = tools
+    audit = load.Audit()
+    validator = jsonschema.Draft202012Validator(schema())
+    read = 0
+    for _, content in documents.made_documents(documents.documents(), 800, seed=21):
+        if load.Outcome(content, audit).kind == "a function":
+            validator.validate(json.loads(content))
+            read += 1
+    assert read > 30
 
 
 def test_what_is_forbidden_is_noticed(tools):
