@@ -17,9 +17,8 @@ from ..deadline import TimeIsUp, within
 from ..latex_tree import NotLatex, Part, tree
 from .latex_marks import mark_behind
 from .latex_names import Names
-from .latex_source import Source, is_command, is_letter
+from .latex_source import Source, begins_factor, is_command, is_function, is_letter
 from .latex_words import (
-    BETWEEN,
     BRACKETS,
     COMPARISONS,
     FUNCTIONS,
@@ -142,9 +141,9 @@ class _Reader(Names):
                 value, loose = self._factor()
                 factors, slashed = [_times(factors) / value], True
                 continue
-            elif not _begins_factor(part):
+            elif not begins_factor(part):
                 return _times(factors)
-            elif loose and not _is_function(part):
+            elif loose and not is_function(part):
                 raise self._error("does this belong to the function before it? Write brackets", part)
             elif part.kind == "number" and self._source.text[self._last.end - 1].isdigit():
                 raise self._error("two numbers in a row", part)
@@ -169,7 +168,7 @@ class _Reader(Names):
             fix = f"is {said} a function or a factor? Write {said} \\cdot (…) for the product"
             raise self._error(fix, part, self._next)
         ends_with_bracket = self._last.kind in ("row", "fenced") or self._last.text in (")", "]", r"\}")
-        of_function = part.text[1:] in FUNCTIONS and _is_function(part) and ends_with_bracket
+        of_function = part.text[1:] in FUNCTIONS and is_function(part) and ends_with_bracket
         while self._is("!", "^", "'", "_"):
             sign = self._next
             if sign.text == "'":
@@ -352,7 +351,7 @@ class _Reader(Names):
     def _loose_argument(self, name: str) -> Any:
         """An argument without brackets: one factor."""
         first = self._next
-        if name in SEVERAL or not _begins_factor(first) or _is_function(first):
+        if name in SEVERAL or not begins_factor(first) or is_function(first):
             raise self._error(f"write the argument of {name} in brackets", first)
         argument, _ = self._atom()
         if self._is("("):
@@ -388,16 +387,6 @@ class _Reader(Names):
 
 
 _NUMBERS = {"pi": sympy.pi, "infty": sympy.oo}
-
-
-def _begins_factor(part: Part) -> bool:
-    if part.kind != "sign":
-        return part.kind not in ("end", "script")
-    return part.text not in BETWEEN and (is_letter(part) or is_command(part) or part.text in ("(", "[", r"\{"))
-
-
-def _is_function(part: Part) -> bool:
-    return part.kind in ("fraction", "root") or (is_command(part) and part.text[1:] in FUNCTIONS)
 
 
 def _times(factors: list[Any]) -> Any:

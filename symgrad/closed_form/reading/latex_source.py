@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ...errors import ArgumentError
 from ..latex_tree import Part
-from .latex_words import CHARACTERS, COMPARISONS
+from .latex_words import BETWEEN, CHARACTERS, COMPARISONS, FUNCTIONS
 
 #: letters of LaTeX that are read
 _LONGEST = 4000
@@ -128,6 +128,18 @@ def is_letter(part: Part) -> bool:
 def is_command(part: Part) -> bool:
     """True for a command of TeX."""
     return part.kind == "sign" and part.text[:1] == "\\" and part.text[1:].isalpha()
+
+
+def begins_factor(part: Part) -> bool:
+    """True where a factor may begin, without a sign before it."""
+    if part.kind != "sign":
+        return part.kind not in ("end", "script")
+    return part.text not in BETWEEN and (is_letter(part) or is_command(part) or part.text in ("(", "[", r"\{"))
+
+
+def is_function(part: Part) -> bool:
+    """True for what cannot be taken for the argument of a function before it."""
+    return part.kind in ("fraction", "root") or (is_command(part) and part.text[1:] in FUNCTIONS)
 
 
 def _opened(text: str) -> tuple[int, int]:
