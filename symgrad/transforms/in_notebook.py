@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 def panel(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Any:
     """Switches and sliders around this derivative, in a notebook (``pip install 'symgrad[notebook]'``)."""
-    return notebook_room("panel").panel(derived, args, kwargs)
+    return notebook_part("panel").panel(derived, args, kwargs)
 
 
 def picture(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Any:
     """The Program as a picture, what the function computes beside what the derivative adds."""
-    return notebook_room("picture").picture(derived, args, kwargs)
+    return notebook_part("picture").picture(derived, args, kwargs)
 
 
 def annotate(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Any:
     """The source of the function, with what each line costs and what its derivative adds to that."""
-    return notebook_room("annotation").annotate(derived, args, kwargs)
+    return notebook_part("annotation").annotate(derived, args, kwargs)
 
 
 def explore(derived: JacobianFunction, *args: Any, **kwargs: Any) -> Any:
     """A map of the Jacobian to look into, entry by entry, in a notebook (``pip install 'symgrad[notebook]'``)."""
     derived._needs_examples(args, kwargs)
-    return notebook_room("explorer").explore(derived, args, kwargs)
+    return notebook_part("explorer").explore(derived, args, kwargs)
 
 
-def notebook_room(name: str) -> Any:
+def notebook_part(name: str) -> Any:
     """A part of ``symgrad_notebook``, imported where it is asked for and nowhere else."""
     try:
         return importlib.import_module(f"symgrad_notebook.{name}")

@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import MissingPart
 from symgrad.signature import called_name
 from symgrad.tracing.tree import tree_map
-from symgrad.transforms.derived import notebook_room
+from symgrad.transforms.in_notebook import notebook_part
 from symgrad.transforms.jacobian import JacobianFunction
 
 from ..errors import one_line
@@ -61,7 +61,7 @@ class Explorer:
     def widget(self) -> Any:
         """The widget alone, made at the first use; it shows the same explorer wherever it is displayed."""
         if self._widget is None:
-            self._widget = notebook_room("explorer.widget").ExplorerWidget(self)
+            self._widget = notebook_part("explorer.widget").ExplorerWidget(self)
         return self._widget
 
     def _ipython_display_(self) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symgrad.transforms.derived import DerivedFunction, notebook_room
+from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.in_notebook import notebook_part
 
 from .opening import opening
 
@@ -23,7 +24,7 @@ def panel(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Pane
     >>> print(shown.outcome.tree)
     (∂f/∂x: (), ∂f/∂y: ())
     """
-    room = notebook_room("panel.widget")  # which imports ipywidgets
+    room = notebook_part("panel.widget")  # which imports ipywidgets
     return room.Panel(opening(derived, args, kwargs), _namespace(), derived)
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from symgrad.errors import ArgumentError
-from symgrad.transforms.derived import notebook_room
+from symgrad.transforms.in_notebook import notebook_part
 
 from .diagram import Diagram
 from .folding import FOLDS, folded
@@ -77,7 +77,7 @@ class Picture:
 
     def explore(self) -> Any:
         """A widget with the picture, in which a click on a box shows its formula, value and source line."""
-        return notebook_room("picture.widget").PictureWidget(self)
+        return notebook_part("picture.widget").PictureWidget(self)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the picture; the ending says in which form: ``.svg``, ``.dot``, ``.mmd`` or ``.txt``."""
