@@ -152,12 +152,11 @@ class _Kind(Kind):
         if operation is not None and not operation.least <= self.arity <= operation.most:
             raise ValueError(f"{record['op']} of {self.arity} operands")
 
-    def found_or_made(self, operands: tuple[Node, ...], is_found: bool) -> Node:
-        """The node of this kind, which is in the graph already or comes into it."""
+    def node_of(self, operands: tuple[Node, ...], is_found: bool) -> Node:
+        """The node of this kind that is in the graph already, or a leaf that comes into it."""
         table, own = active_graph().table, self.own
         if self.primitive is not None:
-            key = (self.primitive, operands, self.params)
-            return table[key] if is_found else emit(*key)
+            return table[self.primitive, operands, self.params]
         if not isinstance(own, Captured):
             return table[LITERAL, (), (own, repr(own), type(own))] if is_found else literal(own)
         if self.key is None:
@@ -179,7 +178,10 @@ def _read(stream: list[int], kinds: Sequence[_Kind], nodes: list[Node], found: i
         operands = tuple([nodes[i] for i in stream[at + 1 : end]])
         if end > last:
             raise ValueError("the stream ends within a node")
-        node = kind.found_or_made(operands, found > 0)
+        if found <= 0 and kind.primitive is not None:  # almost all
+            node = emit(kind.primitive, operands, kind.params)
+        else:
+            node = kind.node_of(operands, found > 0)
         kind.check(node)
         nodes.append(node)
         found -= 1

@@ -256,7 +256,11 @@ def test_derivatives_of_random_programs_are_read_as_they_were_written(seed, deri
     kernels = [lower(p, "numpy") for p in (again, made)]  # what a derivation leaves in its graph may order them anew
     operations = [sorted(n.primitive.name for n in kernel.program.nodes) for kernel in kernels]
     assert operations[0] == operations[1]
-    point = [np.asarray(np.random.default_rng(seed).normal(size=n.shape)).astype(n.dtype) for n in made.inputs]
+    flows = made.inputs[len(first.inputs) :]  # drawn; an index among the inputs proper must stay within its array
+    point = [
+        *program.point(),
+        *[np.asarray(np.random.default_rng(seed).normal(size=n.shape)).astype(n.dtype) for n in flows],
+    ]
     for now, then in zip(*(kernel(*point) for kernel in kernels), strict=True):
         np.testing.assert_array_equal(now, then)
     _, rewritten = derived(traced(), derive)
