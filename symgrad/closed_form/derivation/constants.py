@@ -12,11 +12,12 @@ import sympy
 
 from ...primitives.primitive import input_node
 from ...primitives.selection import GATHER, SCATTER
+from ...program.interpret import rebuilt, walk
 from ...program.node import Node, ancestors
 from ...program.program import Program
 from ..symbols import number
 from ..typeset import typeset
-from .lines import spelled_shape, with_replaced
+from .lines import spelled_shape
 from .naming import Name, Names, user_name
 
 #: whole numbers that are written out where rows are picked by them
@@ -66,8 +67,9 @@ def lifted(program: Program, names: Names, identities: bool = False) -> Program:
         if n.primitive.name == "constant" and n in names and (identities or not _is_unit(n.params[0].value)):
             found[n] = input_node("constant", n.shape, n.dtype)
     with program.graph:
-        outputs = with_replaced(program.outputs, found)
+        image = walk(program.nodes, dict(found), rebuilt)
     labels = [*program.names, *[names[n] for n in found]]
+    outputs = [image[o] for o in program.outputs]
     return Program([*program.inputs, *found.values()], outputs, labels, program.graph)
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from ...primitives.elementwise import Template
 from ...primitives.primitive import INPUT
 from ...program.dims import Shape
-from ...program.node import Node, ancestors, emit
+from ...program.interpret import rebuilt
+from ...program.node import Node, ancestors
 
 #: what a line may cost: one function, or two steps of arithmetic
 _LINE = 2
@@ -43,16 +44,6 @@ def spelled_shape(shape: Shape) -> str:
     return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
-def with_replaced(roots: Sequence[Node], image: Mapping[Node, Node]) -> list[Node]:
-    """``roots`` made of the nodes that ``image`` has in place of others. To be called in their graph."""
-    made = dict(image)
-    for n in ancestors(roots):
-        if n not in made:
-            same = n.is_leaf or all(made[o] is o for o in n.operands)
-            made[n] = n if same else emit(n.primitive, tuple([made[o] for o in n.operands]), n.params)
-    return [made[r] for r in roots]
-
-
 def cut(outputs: Sequence[Node], named: Iterable[Node], alive: Iterable[Node]) -> list[Line]:
     """The lines of ``outputs``; nodes in ``named`` have one each. To be called in their graph.
 
@@ -65,7 +56,7 @@ def cut(outputs: Sequence[Node], named: Iterable[Node], alive: Iterable[Node]) -
     image: dict[Node, Node] = {}
     lines = []
     for node in nodes:
-        local = node if node.is_leaf else emit(node.primitive, tuple([image[o] for o in node.operands]), node.params)
+        local = rebuilt(node, [image[o] for o in node.operands])
         image[node] = local
         if node in breaks:
             stand_in = _stand_in(node)

@@ -11,6 +11,7 @@ import numpy as np
 from ...passes.sizes import at_sizes
 from ...primitives.selection import ASSEMBLE, SCATTER, spell_slice
 from ...program.dims import value_of
+from ...program.interpret import interpreted
 from ...program.node import Graph, Node
 from ...program.program import Program
 from ..typeset import element
@@ -111,14 +112,7 @@ class Step:
         if self.program is None:
             return
         program = at_sizes(self.program, sizes) if sizes else self.program
-        known = dict(zip(program.inputs, [values[n] for n in self.program.inputs], strict=True))
-        with np.errstate(all="ignore"):
-            for n in program.nodes:
-                if n.primitive.name == "constant":
-                    known[n] = n.params[0].value
-                elif n not in known:
-                    known[n] = n.primitive.evaluate(n.params, *[known[o] for o in n.operands])
-        made = known[program.outputs[0]]
+        (made,) = interpreted(program, [values[n] for n in self.program.inputs])
         if self.adds:
             values[self.target] = values[self.target] + made
         else:

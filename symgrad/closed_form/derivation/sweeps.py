@@ -11,9 +11,10 @@ from ...primitives.contraction import expand
 from ...primitives.elementwise import Template
 from ...primitives.primitive import input_node, literal
 from ...primitives.selection import ASSEMBLE, SCATTER, assemble, full
-from ...program.node import Graph, Node
+from ...program.interpret import rebuilt, walk
+from ...program.node import Graph, Node, ancestors
 from . import reasons
-from .lines import Line, spelled_shape, with_replaced
+from .lines import Line, spelled_shape
 from .naming import Names
 from .step import Step
 
@@ -157,7 +158,7 @@ def _with_value(derivative: Node, root: Node, value: Node) -> Node:
     """``derivative`` in terms of ``value`` where it computes that, ``root``, once more: d exp(u) = exp(u) du."""
     if isinstance(root.primitive, Template) and root.primitive.stable is not None and root.primitive.stable(root):
         return derivative  # reads better in terms of what goes in: σ(u)(1 − σ(u))
-    return with_replaced([derivative], {root: value})[0]
+    return walk(ancestors([derivative]), {root: value}, rebuilt)[derivative]
 
 
 def needed(steps: Sequence[Step], targets: Iterable[Node]) -> list[Step]:
