@@ -29,7 +29,7 @@ def safe_name(label: str) -> str:
     ('fc_weight', 'img_onerror_1')
     """
     if isinstance(label, SafeName):
-        return label
+        return str(label)
     name = re.sub(r"\W+", "_", label).strip("_")
     return name if name and not name[0].isdigit() else f"x_{name}".rstrip("_")
 

@@ -53,31 +53,18 @@ def _determinant(algebra: Algebra, kind: str, poly: Poly) -> Poly:
 
 def _determinant_node(algebra: Algebra, node: Node, polys: Sequence[Poly]) -> Poly:
     (poly,) = polys
-    if node.operands[0].ndim != 2:
-        raise NotExpressible
-    if not poly.dims:
-        return {
-            "determinant": lambda: poly,
-            "determinant_sign": lambda: function(algebra, "sign", [poly]),
-            "log_determinant": lambda: function(algebra, "log", [function(algebra, "absolute", [poly])]),
-        }[node.primitive.name]()
-    if node.primitive.name == "log_determinant":
-        return _determinant(algebra, "logdet", poly)
-    det = _determinant(algebra, "det", poly)
-    return det if node.primitive.name == "determinant" else function(algebra, "sign", [det])
-
-
-def _inverse_node(algebra: Algebra, node: Node, polys: Sequence[Poly]) -> Poly:
-    if node.ndim != 2:
-        raise NotExpressible
-    return inverse(algebra, polys[0])
+    name = node.primitive.name
+    if name == "log_determinant":
+        if poly.dims:
+            return _determinant(algebra, "logdet", poly)
+        return function(algebra, "log", [function(algebra, "absolute", [poly])])
+    det = _determinant(algebra, "det", poly) if poly.dims else poly
+    return det if name == "determinant" else function(algebra, "sign", [det])
 
 
 def _solve_node(algebra: Algebra, node: Node, polys: Sequence[Poly]) -> Poly:
     """``solve(A, B)`` as ``A⁻¹ B``."""
     a, b = node.operands
-    if a.ndim != 2:
-        raise NotExpressible
     matrix = inverse(algebra, polys[0])
     sizes = {k: d for k, d in ((0, a.shape[0]), (1, a.shape[1]), *enumerate(b.shape[1:], 2)) if d != 1}
     lower = tuple(i for i in (1, *range(2, 1 + b.ndim)) if i in sizes)
@@ -85,9 +72,9 @@ def _solve_node(algebra: Algebra, node: Node, polys: Sequence[Poly]) -> Poly:
     return algebra.contract([(matrix, tuple(i for i in (0, 1) if i in sizes)), (polys[1], lower)], upper, sizes)
 
 
-#: primitive -> how it is written
+#: primitive -> how it is written, for one matrix
 LINEAR_ALGEBRA: dict[str, Callable[[Algebra, Node, Sequence[Poly]], Poly]] = {
-    "inverse": _inverse_node,
+    "inverse": lambda algebra, node, polys: inverse(algebra, polys[0]),
     "solve": _solve_node,
     "determinant": _determinant_node,
     "log_determinant": _determinant_node,

@@ -67,7 +67,7 @@ class Translation:
             return polys[0]
         if isinstance(node.primitive, Template):
             return self._elementwise(node, polys)
-        if name in LINEAR_ALGEBRA:
+        if name in LINEAR_ALGEBRA and node.operands[0].ndim == 2:
             return LINEAR_ALGEBRA[name](self.algebra, node, polys)
         if name in _WHOLE:
             return _WHOLE[name](self, node, polys)
