@@ -68,7 +68,7 @@ class Node(OfOneProcess):
         return f"<{self.primitive.spell(self)}: {self.dtype}{list(self.shape)}>"
 
 
-class Graph:
+class Graph(OfOneProcess):
     """The table in which nodes are interned, one a trace; derivations of the trace grow it.
 
     ``sizes`` holds what they take for granted about named dims, ``origin`` what is being derived or rewritten: a node,
