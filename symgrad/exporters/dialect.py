@@ -15,9 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from ..errors import UnsupportedOperation
-from ..program.dims import Dim, is_named
-from .loops.language import (
+from ..emit.loops.language import (
     OPERATIONS,
     Alias,
     Allocate,
@@ -47,6 +45,8 @@ from .loops.language import (
     Update,
     Variable,
 )
+from ..errors import UnsupportedOperation
+from ..program.dims import Dim, is_named
 
 _I64, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 #: how tightly a text binds, from the loosest on

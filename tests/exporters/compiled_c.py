@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from exportables import Exportable
 
+from symgrad.emit.loops.language import Array, Name
 from symgrad.exporters.c import source
 from symgrad.exporters.c.names import names_of
-from symgrad.exporters.loops.language import Array, Name
 from symgrad.exporters.sources import Sources
 from symgrad.program.dims import value_of
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from exportables import Exportable
 
+from symgrad.emit.loops.language import STATUSES, Array, Name
 from symgrad.exporters.c.names import names_of
 from symgrad.exporters.fortran import source
 from symgrad.exporters.fortran.spelling import type_of
-from symgrad.exporters.loops.language import STATUSES, Array, Name
 from symgrad.program.dims import value_of
 
 FLAGS = ["-std=f2008", "-Wall", "-Wextra", "-Werror"]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.emit.loops.language import Apply, Array, Assign, Element, Index, Literal, Loop, Name, Routine
 from symgrad.errors import UnsupportedOperation
 from symgrad.exporters.dialect import Dialect, Functions, Pattern, Text
 from symgrad.exporters.julia.printing import Body as Julia
-from symgrad.exporters.loops.language import Apply, Array, Assign, Element, Index, Literal, Loop, Name, Routine
 from symgrad.exporters.numba.printing import Body as Numba
 from symgrad.program.dims import named_dim
 

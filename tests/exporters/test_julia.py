@@ -17,10 +17,10 @@ from exportables import exportable, kernel_values, same
 from hypothesis import HealthCheck, given, settings
 
 import symgrad as sg
+from symgrad.emit.loops.language import OPERATIONS
 from symgrad.errors import UnsupportedOperation
 from symgrad.exporters.julia import source
 from symgrad.exporters.julia.printing import Body
-from symgrad.exporters.loops.language import OPERATIONS
 
 if not os.environ.get("CI"):
     pytest.importorskip("tree_sitter_julia", reason="the grammar of Julia is not installed")

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from ...emit.c.printing import filled
+from ...emit.c.spelling import literal, type_of
+from ...emit.loops.language import Array, Name
 from ..check import GOLDEN, Check, Given, Wanted
-from ..loops.language import Array, Name
 from ..subject import Subject
 from .names import Names
-from .printing import filled
-from .spelling import literal, type_of
 
 _DRAWN = f"""
 /* element k of an input that is too large to be written out, between low and high */

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 import textwrap
 
+from ...emit.c.library import Library
+from ...emit.c.printing import Body
+from ...emit.c.spelling import TYPES, type_of
+from ...emit.loops import STATUSES
+from ...emit.loops.language import Array, Name
 from ...errors import ArgumentError, UnsupportedOperation
 from .. import header
-from ..loops import STATUSES
-from ..loops.language import Array, Name
 from ..sources import Sources
 from ..subject import Subject
 from . import check
-from .library import Library
 from .names import Names, names_of
-from .printing import Body
-from .spelling import TYPES, type_of
 
 _INCLUDES = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
 _FLAGS = "-std=c99 -O2"
@@ -114,7 +114,7 @@ def _declarations(subject: Subject, names: Names) -> str:
 
 
 def _described(given: Name | Array, names: Names) -> list[str]:
-    from .spelling import Spelling
+    from ...emit.c.spelling import Spelling
 
     role = "output" if isinstance(given, Array) and given.role == "output" else "input"
     if isinstance(given, Name):

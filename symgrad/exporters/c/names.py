@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import sympy
 
 from ...closed_form.labels import label_name
+from ...emit.c.library import names as library_names
+from ...emit.loops import COUNTERS, STATUSES, Routine, lower, named_dims
 from ...passes.constants import fold_constants
 from ...program.program import Program
-from ..loops import COUNTERS, STATUSES, Routine, lower, named_dims
 from ..naming import target_names
 from ..subject import Subject
-from .library import names as library_names
 
 #: keywords of C and C++, and what the standard headers that are included define
 _TEXT = """

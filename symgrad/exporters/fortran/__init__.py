@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 import sympy
 
+from ...emit.loops.language import STATUSES, Array, Name
 from ...errors import UnsupportedOperation
 from ...program.dims import Dim, dim_source
 from .. import header
 from ..c.document import unchecked_source
 from ..c.names import RESERVED, Names, names_of
-from ..loops.language import STATUSES, Array, Name
 from ..naming import target_names
 from ..sources import Sources
 from ..subject import Subject

@@ -10,9 +10,9 @@ import re
 
 import numpy as np
 
+from ...emit.loops.language import Array
 from ..c.names import Names
 from ..check import GOLDEN, Check, Given, Wanted
-from ..loops.language import Array
 from ..subject import Subject
 from .spelling import filled, indented, kind_of, number, type_of
 

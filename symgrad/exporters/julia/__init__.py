@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from ...closed_form.labels import label_name
+from ...emit.loops import lower, named_dims
+from ...emit.loops.language import Array, Name, Routine
 from ...passes.constants import fold_constants
 from .. import header
 from ..check import GOLDEN
 from ..dialect import indented
-from ..loops import lower, named_dims
-from ..loops.language import Array, Name, Routine
 from ..naming import target_names
 from ..python_source import wrapped
 from ..subject import Subject

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
+from ...emit.loops.language import Array, Routine
 from ..check import Given, Wanted
 from ..dialect import indented
-from ..loops.language import Array, Routine
 from ..python_source import wrapped
 from ..subject import Subject
 from .printing import array, number, type_name

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...emit.loops.language import STATUSES, Alias, Array, Element, Index, Literal, Loop, Require, Routine
+from ...emit.loops.reading import parts, read_by
 from ...program.dims import Dim
 from ..dialect import ATOM, INFIX, OR, SUM, Dialect, Functions, Text, called, is_zero
-from ..loops.language import STATUSES, Alias, Array, Element, Index, Literal, Loop, Require, Routine
-from ..loops.reading import parts, read_by
 
 _SOURCE = (Path(__file__).parent / "functions.jl").read_text()
 FUNCTIONS = Functions(_SOURCE)

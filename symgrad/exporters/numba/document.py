@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from ...closed_form.labels import label_name
+from ...emit.loops import COUNTERS, lower
 from .. import array_module, python_source
 from ..arguments import Leaf
 from ..array_module import Module, Signature
 from ..dialect import indented
-from ..loops import COUNTERS, lower
 from ..naming import target_names
 from ..python import ENTRANCES, converted
 from ..subject import Subject

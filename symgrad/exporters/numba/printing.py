@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...emit.loops import STATUSES
+from ...emit.loops.language import Alias, Apply, Array, Literal, Loop, Require, Slab
 from ..dialect import INFIX, LOOSE, SUM, Dialect, Functions, Text, called, is_zero
-from ..loops import STATUSES
-from ..loops.language import Alias, Apply, Array, Literal, Loop, Require, Slab
 from ..python_source import number, numpy_dtype
 
 #: the functions that numba lacks; they begin with an underscore, as no name of a user does

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.emit.loops import COUNTERS, OPERATIONS, lower, named_dims
+from symgrad.emit.loops.contractions import loops_for
+from symgrad.emit.loops.language import Allocate, Apply, Call, Fill, Let, Loop, Require, Update
+from symgrad.emit.loops.reading import parts, read_by
+from symgrad.emit.loops.views import view_of, whole
 from symgrad.errors import UnsupportedOperation
-from symgrad.exporters.loops import COUNTERS, OPERATIONS, lower, named_dims
-from symgrad.exporters.loops.contractions import loops_for
-from symgrad.exporters.loops.language import Allocate, Apply, Call, Fill, Let, Loop, Require, Update
-from symgrad.exporters.loops.reading import parts, read_by
-from symgrad.exporters.loops.views import view_of, whole
 from symgrad.primitives.elementwise import TEMPLATES
 
 

@@ -1,0 +1,1 @@
+"""Programs as source: what kernels run and exports hold."""
