@@ -17,6 +17,7 @@ from symgrad.exporters.sources import Sources
 from symgrad.program.dims import value_of
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+OPTIMIZED = ("-O1", "-fopenmp-simd")
 
 
 def run(command: Sequence[str], folder: Path, **options) -> str:
@@ -29,7 +30,9 @@ def run(command: Sequence[str], folder: Path, **options) -> str:
 class Compiled:
     """Exports as one shared library."""
 
-    def __init__(self, exports: Sequence[Exportable], folder: Path, flags: Sequence[str] = ("-O1",)) -> None:
+    def __init__(
+        self, exports: Sequence[Exportable], folder: Path, flags: Sequence[str] = ("-O1", "-fopenmp-simd")
+    ) -> None:
         self.names = {e.subject.name: names_of(e.subject) for e in exports}
         assert len(self.names) == len(exports)
         files = []

@@ -59,7 +59,11 @@ def test_every_operation_and_its_derivative(tmp_path):
     agree(Compiled(exports, tmp_path, ["-O0"]), exports, scaled=False)
 
 
-@pytest.mark.parametrize("flags", [["-O2"], ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]])
+VECTORS = ["-O3", "-fopenmp-simd"]
+SANITIZED = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+@pytest.mark.parametrize("flags", [["-O2"], VECTORS, SANITIZED])
 def test_every_case_checks_itself(tmp_path, flags):
     files, calls = ["all.c"], []
     for k, (name, case) in enumerate(CASES.items()):

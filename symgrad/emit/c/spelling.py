@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ TYPES: dict[str, str] = {"bool": "bool", "float32": "float", "float64": "double"
     f"{u}int{bits}": f"{u}int{bits}_t" for u in ("", "u") for bits in (8, 16, 32, 64)
 }
 #: how tightly an operator binds; what is not an operator binds tightest
-_ATOM, _UNARY, _TIMES, _PLUS, _LOOSE = 9, 8, 7, 6, 0
+ATOM, _UNARY, _TIMES, _PLUS, _LOOSE = 9, 8, 7, 6, 0
 
 _INFIX = {"add": ("+", _PLUS), "subtract": ("-", _PLUS), "multiply": ("*", _TIMES), "divide": ("/", _TIMES)}
 _COMPARED = {
@@ -46,21 +46,17 @@ _COMPARED = {
     "bitwise_or": "|",
     "bitwise_xor": "^",
 }
-#: operations on floats that are functions of math.h
-_MATH = {
-    "absolute": "fabs",
-    "power": "pow",
-    "arctan2": "atan2",
-    **{name: name.replace("arc", "a") for name in ("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh")},
-    **{
-        name: name
-        for name in (
-            *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"),
-            *("sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint", "hypot", "copysign", "fmod", "fmax", "fmin"),
-            *("erf", "erfc"),
-        )
-    },
-}
+#: functions of math.h of which there are forms that take many numbers at once, in glibc's libmvec
+VECTORISED = (
+    *("cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "sin", "cos", "tan", "sinh"),
+    *("cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "pow", "atan2", "hypot"),
+)
+_TWO = ("pow", "atan2", "hypot")
+#: operations on floats that are functions of math.h, by another name than NumPy's
+_MATH = {"absolute": "fabs", "power": "pow", "arctan2": "atan2"}
+_MATH |= {f"arc{name[1:]}": name for name in VECTORISED if name[0] == "a" and name != "atan2"}
+_MATH |= {name: name for name in VECTORISED if name[0] != "a" and name != "pow"}
+_MATH |= {name: name for name in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmod")}
 #: operations on floats that are macros of math.h, of one name for all types
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
@@ -70,6 +66,22 @@ Spelled = tuple[str, int]
 def type_of(dtype: np.dtype) -> str:
     """The C type of a dtype."""
     return TYPES[dtype.name]
+
+
+def vector_declarations(names: Iterable[str] = VECTORISED) -> str:
+    """Functions of math.h declared as such that there are forms of for many numbers at once.
+
+    >>> print(vector_declarations(["pow"]))
+    __attribute__((simd("notinbranch"))) double pow(double, double);
+    __attribute__((simd("notinbranch"))) float powf(float, float);
+    """
+    mark = '__attribute__((simd("notinbranch"))) '
+    kinds = (("double", ""), ("float", "f"))
+    return "\n".join(
+        f"{mark}{kind} {name}{end}({', '.join([kind] * (2 if name in _TWO else 1))});"
+        for name in names
+        for kind, end in kinds
+    )
 
 
 def suffix(dtype: np.dtype) -> str:
@@ -119,7 +131,7 @@ class Spelling:
 
     def _dim(self, dim: Dim, signed: bool) -> Spelled:
         if not is_named(dim):
-            return (str(int(dim)), _ATOM if dim >= 0 else _PLUS)
+            return (str(int(dim)), ATOM if dim >= 0 else _PLUS)
         found = self._known.get((dim, signed))
         if found is None:
             top, bottom = sympy.fraction(sympy.together(dim))
@@ -131,9 +143,9 @@ class Spelling:
 
     def _polynomial(self, e: Any, signed: bool) -> Spelled:
         if e.is_Integer:
-            return str(e), _ATOM if e >= 0 else _PLUS
+            return str(e), ATOM if e >= 0 else _PLUS
         if isinstance(e, sympy.Symbol):
-            return (f"(int64_t){self.dims[e]}", _UNARY) if signed else (self.dims[e], _ATOM)
+            return (f"(int64_t){self.dims[e]}", _UNARY) if signed else (self.dims[e], ATOM)
         if isinstance(e, sympy.Add):
             terms = sorted(e.args, key=lambda t: (t.could_extract_minus_sign(), bool(t.is_number), str(t)))
             text = _tight(self._polynomial(terms[0], signed), _PLUS)
@@ -167,7 +179,7 @@ class Spelling:
         for negative, part in parts[1:]:
             text += f" {'-' if negative else '+'} {part if not negative or ' ' not in part else f'({part})'}"
         single = len(parts) == 1 and not parts[0][0] and " " not in text
-        return text, _ATOM if single else _PLUS
+        return text, ATOM if single else _PLUS
 
     def flat(self, shape: Sequence[Dim], place: Sequence[Index]) -> str:
         """The index into an array in C order."""
@@ -191,20 +203,20 @@ class Spelling:
 
     def _spelled(self, e: Expression) -> Spelled:
         if isinstance(e, Name):
-            return e.name, _ATOM
+            return e.name, ATOM
         if isinstance(e, Literal):
             text = literal(e.value, e.dtype)
-            return text, _UNARY if text.startswith("-") else _ATOM
+            return text, _UNARY if text.startswith("-") else ATOM
         if isinstance(e, Element):
             array = e.array
             if not array.shape:
                 return f"*{array.name}", _UNARY
-            return f"{array.name}[{self.flat(array.shape, e.place)}]", _ATOM
+            return f"{array.name}[{self.flat(array.shape, e.place)}]", ATOM
         if isinstance(e, Size):
             text, level = self._dim(e.dim, True)
             if e.dtype != np.int64 and is_named(e.dim):
                 return f"({type_of(e.dtype)}){_tight((text, level), _UNARY)}", _UNARY
-            return (literal(e.dim, e.dtype), _ATOM if e.dim >= 0 else _UNARY) if not is_named(e.dim) else (text, level)
+            return (literal(e.dim, e.dtype), ATOM if e.dim >= 0 else _UNARY) if not is_named(e.dim) else (text, level)
         if isinstance(e, Counted):
             return f"({type_of(e.dtype)}){_tight(self.index(e.index), _UNARY)}", _UNARY
         if isinstance(e, Cast):
@@ -214,7 +226,7 @@ class Spelling:
         if isinstance(e, Search):
             count = " * ".join(self.dim(d) for d in e.knots.shape)
             name = self._used(f"search_{e.side}", e.value.dtype)
-            return f"{name}({count}, {e.knots.name}, {self(e.value)})", _ATOM
+            return f"{name}({count}, {e.knots.name}, {self(e.value)})", ATOM
         return self._applied(e)
 
     def _applied(self, e: Apply) -> Spelled:
@@ -230,8 +242,8 @@ class Spelling:
         if kind.kind == "f":
             return self._floating(name, operands, e.dtype)
         if name == "ldexp":
-            return f"{self._used(name, e.dtype)}({self(operands[0])}, {self(operands[1])})", _ATOM
-        return f"{self._used(name, kind)}({', '.join(map(self, operands))})", _ATOM
+            return f"{self._used(name, e.dtype)}({self(operands[0])}, {self(operands[1])})", ATOM
+        return f"{self._used(name, kind)}({', '.join(map(self, operands))})", ATOM
 
     def _floating(self, name: str, operands: Sequence[Expression], dtype: np.dtype) -> Spelled:
         if name in _INFIX:
@@ -246,13 +258,13 @@ class Spelling:
             left = f"{self(operands[0], level)} {sign} {self(operands[1], level + 1)}"
             return f" {sign} ".join([left, *reversed(right)]), level
         if name == "negative":
-            return f"-{self(operands[0], _ATOM)}", _UNARY
+            return f"-{self(operands[0], ATOM)}", _UNARY
         if name in _TESTS:
             return f"{name}({self(operands[0])}) != 0", _LOOSE
         arguments = ", ".join(map(self, operands))
         if name in _MATH:
-            return f"{_MATH[name]}{'f' if dtype.itemsize == 4 else ''}({arguments})", _ATOM
-        return f"{self._used(name, dtype)}({arguments})", _ATOM
+            return f"{_MATH[name]}{'f' if dtype.itemsize == 4 else ''}({arguments})", ATOM
+        return f"{self._used(name, dtype)}({arguments})", ATOM
 
 
 def _tight(spelled: Spelled, loosest: int) -> str:

@@ -92,6 +92,8 @@ FLOATS = {
     "sign": "static @T sign_@s(@T x)\n{\n    return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;\n}",
     "maximum": "static @T maximum_@s(@T x, @T y)\n{\n    return x > y || isnan(x) ? x : y; /* NaN stays */\n}",
     "minimum": "static @T minimum_@s(@T x, @T y)\n{\n    return x < y || isnan(x) ? x : y; /* NaN stays */\n}",
+    "fmax": "static @T fmax_@s(@T x, @T y)\n{\n    return x > y || isnan(y) ? x : y;\n}",
+    "fmin": "static @T fmin_@s(@T x, @T y)\n{\n    return x < y || isnan(y) ? x : y;\n}",
     "heaviside": """
 static @T heaviside_@s(@T x, @T y)
 {
@@ -102,10 +104,8 @@ static @T heaviside_@s(@T x, @T y)
 /* log(exp(x) + exp(y)) */
 static @T logaddexp_@s(@T x, @T y)
 {
-    if (x == y)
-        return x + (@T)0.693147180559945309;
-    const @T d = x - y;
-    return d > 0 ? x + log1p@f(exp@f(-d)) : d <= 0 ? y + log1p@f(exp@f(d)) : d;
+    const @T d = x - y, high = x >= y || isnan(x) ? x : y;
+    return x == y ? x + (@T)0.693147180559945309 : isnan(d) ? d : high + log1p@f(exp@f(-fabs@f(d)));
 }
 """,
     "logaddexp2": """

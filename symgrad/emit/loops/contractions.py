@@ -14,6 +14,8 @@ from .views import View, moved
 
 #: elements of a result that stays in the cache while sums are added to it from the outermost loop
 _CACHED = 4096
+#: elements summed from which that pays, for rows that are longer than the other
+_MANY, _SHORT = 64, 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def loops_for(
     inner = _innermost(views, labels, kept, summed, sizes, last)
     if inner in kept:
         rest = [i for i in kept if i != inner]
-        if _count(kept, sizes) <= _CACHED < _count(summed, sizes):
+        row, turns = _count([inner], sizes), _count(summed, sizes)
+        if _count(kept, sizes) <= _CACHED and turns > _MANY and row > _SHORT:
             return Sums((*summed, *rest, inner), False)
         return Sums((*rest, *summed, inner), False)
     return Sums((*kept, *[i for i in summed if i != inner], inner), False)

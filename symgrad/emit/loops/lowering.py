@@ -13,6 +13,7 @@ from ...program.dims import is_named
 from ...program.node import Node
 from ...program.program import Program
 from .blocks import block
+from .flat import FlatValues, accesses, flat_index, merged
 from .language import COUNTERS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
 from .nests import Nest, Values, adds_to_array, start_of
 from .normal import in_order, normal_form
@@ -47,20 +48,24 @@ def lower(
     dims: Mapping[sympy.Symbol, str],
     *,
     row_major: bool = True,
+    flat: bool = False,
     taken: Collection[str] = (),
 ) -> Routine:
     """The loops of a program.
 
     ``outputs`` names its outputs; the outputs after these are conditions: where one is not true, the routine ends with
     the status "branch". ``inputs`` names the inputs, ``dims`` what ``named_dims`` gives. ``row_major`` says along
-    which axis the innermost loops should run. Loops count with names that are not in ``taken``, nor arguments.
+    which axis the innermost loops should run; with ``flat``, elements are had by one index each, as they lie in memory.
+    Loops count with names that are not in ``taken``, nor arguments.
 
     >>> import numpy as np, symgrad
     >>> routine = lower(symgrad.trace(lambda x: np.sum(np.sin(x)), np.ones(3)), ["x"], ["out"], {})
     >>> [type(s).__name__ for s in routine.body]
     ['Variable', 'Loop', 'Assign']
     """
-    return _Lowering(program, inputs, outputs, dims, row_major, {*taken, *inputs, *outputs, *dims.values()}).routine
+    return _Lowering(
+        program, inputs, outputs, dims, row_major, flat, {*taken, *inputs, *outputs, *dims.values()}
+    ).routine
 
 
 class _Lowering:
@@ -71,10 +76,12 @@ class _Lowering:
         outputs: Sequence[str],
         dims: Mapping[sympy.Symbol, str],
         row_major: bool,
+        flat: bool,
         taken: set[str],
     ) -> None:
         count = itertools.count()
-        self.values = Values(lambda: f"v{next(count)}")
+        self.flat = flat
+        self.values = (FlatValues if flat else Values)(lambda: f"v{next(count)}")
         self.constants: list[tuple[Array, np.ndarray]] = []
         conditions = program.outputs[len(outputs) :]
         results = program.outputs[: len(outputs)]
@@ -166,9 +173,15 @@ class _Lowering:
             if isinstance(step, Block):
                 body += block(step, values, self.counters)
             elif step.items:
-                body += Nest(step, values, self.counters, schedule.is_array).statements
+                into: dict[int, int] = {}
+                if self.flat:
+                    step, into = merged(step, [flat_index(r) for r in accesses(step, self._in_memory)])
+                body += Nest(step, values, self.counters, schedule.is_array, into).statements
             body += [Free(values.arrays[node]) for node in dying.get(k, ())]
         return body
+
+    def _in_memory(self, node: Node) -> bool:
+        return node in self.values.arrays and self.schedule.is_array(node)
 
 
 def _filled(schedule: Schedule) -> dict[Node, Literal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,10 @@ class Values:
     numbers: dict[Node, Expression] = field(default_factory=dict)
     arrays: dict[Node, Array] = field(default_factory=dict)
 
+    def element(self, read: Read, names: dict[Any, Index]) -> Element:
+        """An element of an array, where ``names`` are indices for the names of its places."""
+        return Element(self.arrays[read.root], moved(read.places, names))
+
 
 def extreme(operation: str, dtype: np.dtype) -> Literal:
     """What the first element of an extremum is compared with.
@@ -77,14 +81,26 @@ def update(target: Name | Element, operation: str, value: Expression) -> Stateme
 
 
 class Nest:
-    """Writes one region. ``statements`` are those of its place in the routine."""
+    """Writes one region. ``statements`` are those of its place in the routine.
 
-    def __init__(self, region: Region, values: Values, counters: Sequence[str], arrays: Callable[[Node], bool]) -> None:
+    ``into`` says which loops are part of another, whose counter counts for both.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        values: Values,
+        counters: Sequence[str],
+        arrays: Callable[[Node], bool],
+        into: Mapping[int, int],
+    ) -> None:
         self.values = values
         self._is_array = arrays
         self._depth = len(region.order)
         self._level = {loop: level for level, loop in enumerate(region.order)}
         self._names = {loop: Index(0, ((counters[level], 1),)) for loop, level in self._level.items()}
+        self._level |= {outer: self._level[inner] for outer, inner in into.items()}
+        self._names |= dict.fromkeys(into, Index())
         #: statements within so many loops, before the next one and after it
         self._before: list[list[Statement]] = [[] for _ in range(self._depth + 1)]
         self._after: list[list[Statement]] = [[] for _ in range(self._depth + 1)]
@@ -118,7 +134,7 @@ class Nest:
             for name, _ in place.terms:
                 known = looked_up[1] if looked_up is not None and name == LOOKED_UP else self._level[name] + 1
                 depth = max(depth, known)
-        return Element(self.values.arrays[root], moved(read.places, names)), depth
+        return self.values.element(read, names), depth
 
     def _look_up(self, read: Read, dim: Dim, places: Sequence[Index]) -> tuple[str, int]:
         """The name of an index that counts from 0 and is within a dim; ``places`` are where it is used."""
@@ -164,8 +180,7 @@ class Nest:
 
     def _keep(self, node: Node, value: Expression, depth: int) -> None:
         if self._is_array(node):
-            place = moved(own_read(node).places, self._names)
-            self._before[self._depth].append(Assign(Element(self.values.arrays[node], place), value))
+            self._before[self._depth].append(Assign(self.values.element(own_read(node), self._names), value))
             return
         if not is_held(value):
             name = self.values.fresh()
@@ -199,7 +214,7 @@ class Nest:
         names: dict[Any, Index] = dict(self._names)
         if looked_up is not None:
             names[LOOKED_UP] = Index(0, ((looked_up[0], 1),))
-        target = Element(self.values.arrays[node], moved(item.place, names))
+        target = self.values.element(Read(node, item.place), names)
         self._before[self._depth].append(update(target, "add", value) if item.adds else Assign(target, value))
 
     def _reduce(self, item: Reduction) -> None:
@@ -209,7 +224,7 @@ class Nest:
         depth = len(kept)
         body = self._before[self._depth]
         if kept != set(range(depth)):  # what is kept runs inside of what is summed: the array itself is added to
-            target = Element(self.values.arrays[node], moved(item.place, self._names))
+            target = self.values.element(Read(node, item.place), self._names)
             body.append(update(target, operation, product([e for e, _ in reads], node.dtype)))
             return
         numbers = [e for e, d in reads if not d] if operation == "add" else []
@@ -226,7 +241,7 @@ class Nest:
                 result = Name(name, node.dtype)
             self.values.numbers[node] = result
             return
-        target = Element(self.values.arrays[node], moved(item.place, self._names))
+        target = self.values.element(Read(node, item.place), self._names)
         self._after[depth].append(Assign(target, result))
 
 

@@ -5,12 +5,13 @@ Nodes are taken in order, once each: linear in the program.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...errors import UnsupportedOperation
 from ...primitives.elementwise import Template
 from ...primitives.selection import CONCATENATE
-from ...program.dims import Dim
+from ...program.dims import Dim, is_named
 from ...program.node import Node
 from .contractions import is_summed, loops_for
 from .disjoint import are_disjoint
@@ -18,11 +19,13 @@ from .language import Index
 from .regions import LOOKED_UP, Block, Put, Read, Reduction, broadcast_read, loops_of, own_read
 from .scalars import checked
 from .schedule import Schedule
-from .views import moved, view_of, whole
+from .views import View, moved, view_of, whole
 
 _REDUCTIONS = {"max": "maximum", "min": "minimum", "prod": "multiply"}
 _NUMBERS = ("determinant", "log_determinant", "determinant_sign")
 _CALLS = ("inverse", "solve", "cholesky", "argsort", *_NUMBERS)
+#: elements side by side, and times that an operand is read, from which a copy in the order of the loops pays
+_WORTH_COPY = 4
 _PLACED = ("reshape", "concatenate", "assemble", "gather", "scatter", "convolve")
 
 
@@ -94,6 +97,11 @@ class Placement(Schedule):
     def _reduce(self, node: Node, labels: Sequence, out: Sequence[int], sizes: Sequence[Dim], operation: str) -> None:
         views = [self.views[o] for o in node.operands]
         found = loops_for(views, labels, out, sizes, self.row_major)
+        if not found.whole and out:
+            label = out[-1 if self.row_major else 0]
+            streams = [self._streaming(v, own, label, sizes) for v, own in zip(views, labels, strict=True)]
+            views, labels = [v for v, _ in streams], [own for _, own in streams]
+            found = loops_for(views, labels, out, sizes, self.row_major)
         at = {i: Index(0, ((k, 1),)) for k, i in enumerate(found.labels)}
         extents = tuple([sizes[i] for i in found.labels])
         reads = tuple(
@@ -108,6 +116,30 @@ class Placement(Schedule):
         place = tuple([at.get(i, Index()) for i in out])
         region.items.append(Reduction(node, reads, place, operation))
         self._made(node, step)
+
+    def _streaming(
+        self, view: View, own: Sequence[int], label: int, sizes: Sequence[Dim]
+    ) -> tuple[View, Sequence[int]]:
+        """A small operand of a contraction copied so that the axis of the label lies together in memory."""
+        extents = [sizes[i] for i in own]
+        if list(own).count(label) != 1 or any(is_named(d) for d in sizes) or sizes[label] < _WORTH_COPY:
+            return view, own
+        axis = list(own).index(label)
+        beside = [k for k, place in enumerate(view.places) if any(name == axis for name, _ in place.terms)]
+        near = len(view.places) - 1 if self.row_major else 0
+        if beside == [near] and dict(view.places[near].terms)[axis] == 1:
+            return view, own
+        if _WORTH_COPY * math.prod(extents) > math.prod(sizes):
+            return view, own
+        rest = [k for k in range(len(own)) if k != axis]
+        order = [*rest, axis] if self.row_major else [axis, *rest]
+        image = [Index() if extents[k] == 1 else Index(0, ((order.index(k), 1),)) for k in range(len(own))]
+        turned = View(view.root, moved(view.places, image))
+        key = (turned, tuple([extents[k] for k in order]))
+        copied = self._copies.get(key)
+        if copied is None:
+            copied = self._copies[key] = self._copied(*key, view.root.dtype, apart=True)
+        return self.views[copied], tuple([own[k] for k in order])
 
     def _scan(self, node: Node) -> None:
         if node.primitive.name in ("cumsum", "cumprod"):
@@ -144,7 +176,9 @@ class Placement(Schedule):
                     place.append(moved([Index(entry[0], ((0, entry[2]),))], [next(inside)])[0])
                 else:
                     place.append(Index(entry + d if isinstance(entry, int) and entry < 0 else entry))
-            self._put(Put(node, (Read(view.root, moved(view.places, image)),), tuple(place), adds), extents)
+            read = Read(view.root, moved(view.places, image))
+            after = self.made.get(node, -1) + 1 if adds else 0  # turns of one loop do not write the same elements
+            self._put(Put(node, (read,), tuple(place), adds), extents, after)
 
     def _gather(self, node: Node) -> None:
         x, index = node.operands

@@ -47,7 +47,7 @@ class Schedule:
         self.claimed: dict[Node, int] = {}
         self._regions: dict[tuple[Dim, ...], tuple[list[int], list[Region]]] = {}
         self._points: dict[Node, Region] = {}
-        self._copies: dict[View, Node] = {}
+        self._copies: dict[tuple[View, Shape], Node] = {}
 
     # results
 
@@ -79,9 +79,9 @@ class Schedule:
             elif root.is_leaf:
                 self.boxed.add(root)
             return root
-        copied = self._copies.get(view)
-        if copied is None or copied.shape != node.shape:
-            copied = self._copies[view] = self._copied(view, node.shape, node.dtype)
+        copied = self._copies.get((view, node.shape))
+        if copied is None:
+            copied = self._copies[view, node.shape] = self._copied(view, node.shape, node.dtype)
         return copied
 
     def is_array(self, node: Node) -> bool:
@@ -93,13 +93,14 @@ class Schedule:
             return False
         return root.is_leaf or root in self.boxed or any(d != 1 for d in root.shape)
 
-    def _copied(self, view: View, shape: Shape, dtype: np.dtype) -> Node:
+    def _copied(self, view: View, shape: Shape, dtype: np.dtype, apart: bool = False) -> Node:
+        """An array with the elements of a view; its loops are ``apart`` from others where they run across memory."""
         copied = Node(_COPY, (), (), shape, dtype)
         self.boxed.add(copied)
         self.views[copied] = whole(copied)
         extents, image = loops_of(shape)
         read = Read(view.root, moved(view.places, image))
-        self._put(Put(copied, (read,), moved(own_places(shape), image)), extents)
+        self._put(Put(copied, (read,), moved(own_places(shape), image)), extents, closed=apart)
         return copied
 
     # points that move
@@ -158,9 +159,9 @@ class Schedule:
             first = max(first, made if here else made + 1)
         return first
 
-    def _region(self, extents: tuple[Dim, ...], reads: Sequence[Read]) -> tuple[int, Region]:
-        """The region over ``extents`` that may read all of it and has room, or a new one."""
-        first = self._after(reads, extents)
+    def _region(self, extents: tuple[Dim, ...], reads: Sequence[Read], after: int = 0) -> tuple[int, Region]:
+        """The region over ``extents`` from step ``after`` on that may read all of it and has room, or a new one."""
+        first = max(after, self._after(reads, extents))
         numbers, regions = self._regions.setdefault(extents, ([], []))
         for k in range(bisect.bisect_left(numbers, first), len(numbers)):
             if not extents or len(regions[k].items) < MOST_ITEMS:
@@ -182,8 +183,8 @@ class Schedule:
         self._made(node, step)
         self._points[node] = region
 
-    def _put(self, put: Put, extents: tuple[Dim, ...]) -> None:
-        step, region = self._region(extents, put.reads)
+    def _put(self, put: Put, extents: tuple[Dim, ...], after: int = 0, closed: bool = False) -> None:
+        step, region = self._closed(extents) if closed else self._region(extents, put.reads, after)
         region.items.append(put)
         for read in put.reads:
             self._read(read, step)

@@ -7,7 +7,7 @@ import textwrap
 
 from ...emit.c.library import Library
 from ...emit.c.printing import Body
-from ...emit.c.spelling import TYPES, type_of
+from ...emit.c.spelling import TYPES, VECTORISED, type_of, vector_declarations
 from ...emit.loops import STATUSES
 from ...emit.loops.language import Array, Name
 from ...errors import ArgumentError, UnsupportedOperation
@@ -19,6 +19,7 @@ from .names import Names, names_of
 
 _INCLUDES = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
 _FLAGS = "-std=c99 -O2"
+_FAST = "glibc's vectors: -O3 -march=native -fopenmp-simd -fno-math-errno -fno-builtin-sin -fno-builtin-cos"
 
 
 def source(subject: Subject) -> str | Sources:
@@ -29,10 +30,11 @@ def source(subject: Subject) -> str | Sources:
     output. The function gives a status.
     """
     names = names_of(subject)
+    function = _defined(names)
     macro = f"{names.function.upper()}_CHECK"
     if not subject.document:
         build = f"cc {_FLAGS} -D{macro} {names.function}.c -lm -o {names.function} && ./{names.function}"
-        parts = [_comment(subject, build), _includes("stdio.h"), *_declared_and_defined(subject, names)]
+        parts = [_comment(subject, build), _includes("stdio.h", calls=function), _declarations(subject, names), function]
         parts += [f"#ifdef {macro}\n", check.main(subject, names), "#endif"]
         return "\n\n".join(parts) + "\n"
     stem = _checked_stem(subject.stem)
@@ -40,7 +42,7 @@ def source(subject: Subject) -> str | Sources:
     head = _comment(subject, build)
     return Sources(
         {
-            f"{stem}.c": "\n\n".join([head, f'#include "{stem}.h"\n\n{_includes()}', *_defined(names)]) + "\n",
+            f"{stem}.c": "\n\n".join([head, f'#include "{stem}.h"\n\n{_includes(calls=function)}', function]) + "\n",
             f"{stem}.h": "\n\n".join([head, _guarded(names.guard, _declarations(subject, names))]) + "\n",
             f"{stem}_check.c": "\n\n".join(
                 [head, f'#include "{stem}.h"\n\n{_includes("stdio.h")}', check.main(subject, names)]
@@ -52,22 +54,19 @@ def source(subject: Subject) -> str | Sources:
 
 def unchecked_source(subject: Subject, names: Names) -> str:
     """The function in one text without a ``main``, for a format that calls it from another language."""
-    return "\n\n".join([_comment(subject), _includes(), *_declared_and_defined(subject, names)]) + "\n"
+    function = _defined(names)
+    return "\n\n".join([_comment(subject), _includes(calls=function), _declarations(subject, names), function]) + "\n"
 
 
-def _declared_and_defined(subject: Subject, names: Names) -> list[str]:
-    defined = _defined(names)
-    return [_declarations(subject, names), *defined]
-
-
-def _defined(names: Names) -> list[str]:
+def _defined(names: Names) -> str:
     """The function, what it calls before it."""
     for array in (*names.routine.inputs, *names.routine.outputs):
         if array.dtype.name not in TYPES:
             raise UnsupportedOperation(f"C has no type for {array.dtype}; cast {array.name} to float64 or float32.")
     library = Library(names.statuses)
     body = Body(names.routine, library, names.statuses)
-    return [*library.texts.values(), "\n".join([_signature(names, True), "{", *body.lines, "}"])]
+    function = "\n".join([_signature(names, True), "{", *body.lines, "}"])
+    return "\n\n".join([*library.texts.values(), function])
 
 
 def _checked_stem(stem: str) -> str:
@@ -81,8 +80,16 @@ def _comment(subject: Subject, build: str = "") -> str:
     return "\n".join(["/*", *[f" * {row}".rstrip() for row in rows], " */"])
 
 
-def _includes(*more: str) -> str:
-    return "\n".join(f"#include <{name}>" for name in sorted([*_INCLUDES, *more]))
+def _includes(*more: str, calls: str = "") -> str:
+    """The headers; for text that ``calls`` functions of math.h, what lets loops over them run as vectors."""
+    rows = [f"#include <{name}>" for name in sorted([*_INCLUDES, *more])]
+    if "#pragma omp" in calls:
+        rows += ["", "#if defined __GNUC__", '#pragma GCC diagnostic ignored "-Wunknown-pragmas"', "#endif"]
+        words = set(re.findall(r"\b\w+(?=\()", calls))
+        found = [name for name in VECTORISED if name in words or f"{name}f" in words]
+        if found:
+            rows += [f"#if defined LIBMVEC /* {_FAST} */", vector_declarations(found), "#endif"]
+    return "\n".join(rows)
 
 
 def _guarded(guard: str, text: str) -> str:

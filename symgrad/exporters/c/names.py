@@ -9,6 +9,7 @@ import sympy
 from ...closed_form.labels import label_name
 from ...emit.c.library import names as library_names
 from ...emit.loops import COUNTERS, STATUSES, Routine, lower, named_dims
+from ...emit.loops.schedule import MOST_ITEMS
 from ...passes.constants import fold_constants
 from ...program.program import Program
 from ..naming import target_names
@@ -36,7 +37,7 @@ strtok strlen strnlen strerror strxfrm strdup strndup bcopy bzero bcmp ffs print
 fscanf sscanf vprintf vfprintf vsprintf vsnprintf puts putchar putc getc getchar gets fopen fclose fread fwrite
 fflush remove rename tmpfile tmpnam perror feof ferror clearerr read write open close pipe dup link sleep time clock
 signal raise wait select send connect bind accept listen alarm pause stat environ end edata etext status done
-no_memory held drawn off
+no_memory held drawn off from to row
 """
 _WORDS = _TEXT.split()
 #: what no name of a user may be
@@ -44,6 +45,7 @@ RESERVED = frozenset(
     [*_WORDS, *COUNTERS, *library_names()]
     + [f"{w}{s}" for w in _WORDS for s in "fl"]
     + [f"{u}int{k}{bits}_t" for u in ("", "u") for k in ("", "_least", "_fast") for bits in (8, 16, 32, 64)]
+    + [f"{name}{k}" for name in ("part", "nan", "here") for k in range(2 * MOST_ITEMS)]
     + ["intptr_t", "uintptr_t", "intmax_t", "uintmax_t"]
 )
 
@@ -78,5 +80,5 @@ def names_of(subject: Subject) -> Names:
     capital = function.upper()
     statuses = {"ok": f"{capital}_OK"} | {s: f"{capital}_{s.upper()}" for s in STATUSES}
     named = dict(zip(dims, arguments, strict=True))
-    routine = lower(program, inputs, outputs, named, taken={function})
+    routine = lower(program, inputs, outputs, named, flat=True, taken={function})
     return Names(function, statuses, f"{capital}_H", named, program, routine)

@@ -22,6 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+
 /* what the function gives: 0 where all is well, else what hinders it; then the outputs mean nothing */
 enum {
     GRAD_BRANCHES_OK = 0,
@@ -54,6 +58,7 @@ int grad_branches(const double *restrict x, double *restrict f, double *restrict
     double v19 = 0.0;
     double v20 = 0.0;
     double v21 = 0.0;
+    #pragma omp simd reduction(+:v0) reduction(+:v19) reduction(+:v20) reduction(+:v21)
     for (size_t i = 0; i < 3; i++) {
         v0 += x[i];
         const bool v1 = x[i] > 0.5;

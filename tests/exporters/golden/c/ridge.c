@@ -17,6 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+
 /* what the function gives: 0 where all is well, else what hinders it; then the outputs mean nothing */
 enum {
     GRAD_RIDGE_OK = 0,
@@ -68,17 +72,29 @@ int grad_ridge(
     int status = GRAD_RIDGE_OK;
     void *held[2] = {NULL};
     double v1 = 0.0;
-    for (size_t i = 0; i < d; i++) {
-        const double v0 = w[i] * w[i];
-        v1 += v0;
+    for (size_t from = 0; from < d; from += 2048) {
+        const size_t to = d - from > 2048 ? from + 2048 : d;
+        double part0 = 0;
+        #pragma omp simd reduction(+:part0)
+        for (size_t i = from; i < to; i++) {
+            const double v0 = w[i] * w[i];
+            part0 += v0;
+        }
+        v1 += part0;
     }
     double *v2 = held[0] = array_of(n, sizeof *v2); /* (n) */
     if (!v2)
         goto no_memory;
     for (size_t i = 0; i < n; i++) {
         double v3 = 0.0;
-        for (size_t j = 0; j < d; j++) {
-            v3 += X[i * d + j] * w[j];
+        for (size_t from = 0; from < d; from += 2048) {
+            const size_t to = d - from > 2048 ? from + 2048 : d;
+            double part0 = 0;
+            #pragma omp simd reduction(+:part0)
+            for (size_t j = from; j < to; j++) {
+                part0 += X[i * d + j] * w[j];
+            }
+            v3 += part0;
         }
         v2[i] = v3;
     }
@@ -86,10 +102,16 @@ int grad_ridge(
     if (!v4)
         goto no_memory;
     double v6 = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        v4[i] = v2[i] - y[i];
-        const double v5 = v4[i] * v4[i];
-        v6 += v5;
+    for (size_t from = 0; from < n; from += 2048) {
+        const size_t to = n - from > 2048 ? from + 2048 : n;
+        double part0 = 0;
+        #pragma omp simd reduction(+:part0)
+        for (size_t i = from; i < to; i++) {
+            v4[i] = v2[i] - y[i];
+            const double v5 = v4[i] * v4[i];
+            part0 += v5;
+        }
+        v6 += part0;
     }
     free(v2), held[0] = NULL;
     const double v7 = lam * v1;
@@ -102,11 +124,13 @@ int grad_ridge(
     for (size_t i = 0; i < d; i++)
         v9[i] = 0.0;
     for (size_t i = 0; i < n; i++) {
+        #pragma omp simd
         for (size_t j = 0; j < d; j++) {
             v9[j] += 2.0 * v4[i] * X[i * d + j];
         }
     }
     free(v4), held[1] = NULL;
+    #pragma omp simd
     for (size_t i = 0; i < d; i++) {
         const double v10 = 2.0 * lam * w[i];
         df_dw[i] = v10 + v9[i];
