@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from symgrad.emit.loops.regions import Region as CompiledRegion
 from symgrad.kernels.block_backend import BLOCKS_FROM, BlockWriter
-from symgrad.kernels.native.region import Region as CompiledRegion
 from symgrad.kernels.native.schedule import Schedule
 from symgrad.kernels.regions import Region as BlockRegion
 from symgrad.passes.constants import fold_constants
@@ -60,7 +60,7 @@ _NONE = "the kernel calls NumPy for each operation"
 def _compiled(program: Program) -> Iterable[list[Node]]:
     for step in Schedule(program).steps:
         if isinstance(step, CompiledRegion):
-            yield [*step.points, *[r.node for r in step.reductions], *[p.target.base for p in step.puts]]
+            yield [item.node for item in step.items]
 
 
 def _by_blocks(program: Program) -> Iterable[list[Node]]:

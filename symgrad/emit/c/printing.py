@@ -44,6 +44,9 @@ _SIGNS = {"add": "+=", "multiply": "*="}
 class Statements:
     """Statements on numbers and elements as lines of C; ``bounds`` are those of loops that do not begin at 0."""
 
+    #: the type of counters
+    counted = "size_t"
+
     def __init__(self, spell: Spelling, library: Library) -> None:
         self.spell = spell
         self.lines: list[str] = []
@@ -108,15 +111,15 @@ class Statements:
             return
         short = low == "0" and high.isdigit() and int(high) <= RUN
         if reductions and not short:
-            self.line(depth, f"for (size_t from = {low}; from < {high}; from += {RUN}) {{")
-            self.line(depth + 1, f"const size_t to = {high} - from > {RUN} ? from + {RUN} : {high};")
+            self.line(depth, f"for ({self.counted} from = {low}; from < {high}; from += {RUN}) {{")
+            self.line(depth + 1, f"const {self.counted} to = {high} - from > {RUN} ? from + {RUN} : {high};")
             self._turns_at_once(s, reductions, ("from", "to"), depth + 1, False)
             self.line(depth, "}")
         else:
             self._turns_at_once(s, reductions, (low, high), depth, True)
 
     def _turns(self, head: str, body: Sequence[Statement], depth: int) -> None:
-        self.line(depth, f"for (size_t {head}) {{")
+        self.line(depth, f"for ({self.counted} {head}) {{")
         for inner in body:
             self.write(inner, depth + 1)
         self.line(depth, "}")
@@ -162,7 +165,7 @@ class Statements:
             function = self._library.use(r.operation, r.target.dtype)
             after.append(f"{total} = {function}({total}, {nan} ? NAN : {part});")
         self.line(depth, f"#pragma omp simd{clauses}")
-        self.line(depth, f"for (size_t {s.counter} = {bounds[0]}; {s.counter} < {bounds[1]}; {s.counter}++) {{")
+        self.line(depth, f"for ({self.counted} {s.counter} = {bounds[0]}; {s.counter} < {bounds[1]}; {s.counter}++) {{")
         for inner in s.body:
             for text in inside.get(id(inner), ()):
                 self.line(depth + 1, text)

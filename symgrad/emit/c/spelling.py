@@ -51,7 +51,8 @@ VECTORISED = (
     *("cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "sin", "cos", "tan", "sinh"),
     *("cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "pow", "atan2", "hypot"),
 )
-_TWO = ("pow", "atan2", "hypot")
+#: those of two numbers
+TWO = ("pow", "atan2", "hypot")
 #: operations on floats that are functions of math.h, by another name than NumPy's
 _MATH = {"absolute": "fabs", "power": "pow", "arctan2": "atan2"}
 _MATH |= {f"arc{name[1:]}": name for name in VECTORISED if name[0] == "a" and name != "atan2"}
@@ -68,20 +69,17 @@ def type_of(dtype: np.dtype) -> str:
     return TYPES[dtype.name]
 
 
-def vector_declarations(names: Iterable[str] = VECTORISED) -> str:
-    """Functions of math.h declared as such that there are forms of for many numbers at once.
+def declarations(names: Iterable[str], vector: bool = True) -> str:
+    """Prototypes of functions of math.h, which say of which there are forms for many numbers at once.
 
-    >>> print(vector_declarations(["pow"]))
+    >>> print(declarations(["pow"]))
     __attribute__((simd("notinbranch"))) double pow(double, double);
     __attribute__((simd("notinbranch"))) float powf(float, float);
     """
-    mark = '__attribute__((simd("notinbranch"))) '
+    mark = '__attribute__((simd("notinbranch"))) ' if vector else ""
     kinds = (("double", ""), ("float", "f"))
-    return "\n".join(
-        f"{mark}{kind} {name}{end}({', '.join([kind] * (2 if name in _TWO else 1))});"
-        for name in names
-        for kind, end in kinds
-    )
+    rows = [(name, kind, end, ", ".join([kind] * (2 if name in TWO else 1))) for name in names for kind, end in kinds]
+    return "\n".join(f"{mark}{kind} {name}{end}({given});" for name, kind, end, given in rows)
 
 
 def suffix(dtype: np.dtype) -> str:
@@ -132,6 +130,8 @@ class Spelling:
     def _dim(self, dim: Dim, signed: bool) -> Spelled:
         if not is_named(dim):
             return (str(int(dim)), ATOM if dim >= 0 else _PLUS)
+        if isinstance(dim, sympy.Symbol):
+            return self._polynomial(dim, signed)
         found = self._known.get((dim, signed))
         if found is None:
             top, bottom = sympy.fraction(sympy.together(dim))

@@ -105,9 +105,13 @@ class Nest:
         self._before: list[list[Statement]] = [[] for _ in range(self._depth + 1)]
         self._after: list[list[Statement]] = [[] for _ in range(self._depth + 1)]
         self._known: dict[Node, int] = {}
+        self._read_here = {r.root for item in region.items for r in item.reads}
+        stored: list[Node] = []
         for item in region.items:
             if isinstance(item, Point):
                 self._point(item)
+                if arrays(item.node):
+                    stored.append(item.node)
             elif isinstance(item, Put):
                 self._put(item)
             else:
@@ -117,6 +121,8 @@ class Nest:
             loop = Loop(counters[level], region.extents[region.order[level]], body)
             body = [*self._before[level], loop, *self._after[level]]
         self.statements = body
+        for node in stored:  # other loops read it from memory
+            values.numbers.pop(node, None)
 
     # what is read
 
@@ -179,13 +185,13 @@ class Nest:
         self._keep(node, value, depth)
 
     def _keep(self, node: Node, value: Expression, depth: int) -> None:
-        if self._is_array(node):
-            self._before[self._depth].append(Assign(self.values.element(own_read(node), self._names), value))
-            return
-        if not is_held(value):
+        in_memory = self._is_array(node)
+        if not is_held(value) and (not in_memory or node in self._read_here):
             name = self.values.fresh()
             self._before[depth].append(Let(name, value))
             value = Name(name, value.dtype)
+        if in_memory:
+            self._before[self._depth].append(Assign(self.values.element(own_read(node), self._names), value))
         self.values.numbers[node] = value
         self._known[node] = depth
 
@@ -242,7 +248,7 @@ class Nest:
             self.values.numbers[node] = result
             return
         target = self.values.element(Read(node, item.place), self._names)
-        self._after[depth].append(Assign(target, result))
+        self._after[depth].append(update(target, "add", result) if item.adds else Assign(target, result))
 
 
 def _depth(found: tuple[Expression, int]) -> int:

@@ -34,15 +34,23 @@ class Placement(Schedule):
 
     def place(self, node: Node) -> None:
         """Schedule one node, whose operands have been."""
-        name = checked(node).primitive.name
+        checked(node)
         if node.is_leaf:
-            self.views[node] = whole(node)
-            self.born[node] = self.made[node] = -1
+            self._leaf(node)
             return
         view = view_of(node, self.views)
         if view is not None:
             self.views[node] = view
-            return
+        else:
+            self._compute(node)
+
+    def _leaf(self, node: Node) -> None:
+        self.views[node] = whole(node)
+        self.born[node] = self.made[node] = -1
+
+    def _compute(self, node: Node) -> None:
+        """Give a node that is no view a step."""
+        name = node.primitive.name
         self.views[node] = whole(node)
         if isinstance(node.primitive, Template) or name in ("gate", "cast"):
             self._broadcast(node)
@@ -81,7 +89,7 @@ class Placement(Schedule):
             self._reduce(node, labels, out, sizes, "add")
             return
         unique = tuple(dict.fromkeys(out))
-        extents, image = loops_of([sizes[i] for i in unique])
+        extents, image = loops_of(tuple([sizes[i] for i in unique]))
         at = {i: image[k] for k, i in enumerate(unique)}
         reads = [
             Read(self.views[o].root, moved(self.views[o].places, [at.get(i, Index()) for i in ls]))
@@ -110,12 +118,20 @@ class Placement(Schedule):
                 for view, own in zip(views, labels, strict=True)
             ]
         )
-        step, region = self._region(extents, reads) if found.whole else self._closed(extents)
+        step, region = self._region(extents, reads) if found.whole and self._joins(node) else self._closed(extents)
         for read in reads:
             self._read(read, step)
         place = tuple([at.get(i, Index()) for i in out])
-        region.items.append(Reduction(node, reads, place, operation))
-        self._made(node, step)
+        region.items.append(self._reduction(Reduction(node, reads, place, operation)))
+        self._made(region.items[-1].node, step)
+
+    def _joins(self, node: Node) -> bool:
+        """True for a reduction that may run in the loops of others."""
+        return True
+
+    def _reduction(self, reduction: Reduction) -> Reduction:
+        """The reduction as it is done."""
+        return reduction
 
     def _streaming(
         self, view: View, own: Sequence[int], label: int, sizes: Sequence[Dim]
@@ -205,7 +221,7 @@ class Placement(Schedule):
     def _convolve(self, node: Node) -> None:
         self.boxed.add(node)
         self.zeroed.add(node)
-        extents, image = loops_of([o.shape[0] for o in node.operands])
+        extents, image = loops_of(tuple([o.shape[0] for o in node.operands]))
         views = [self.views[o] for o in node.operands]
         reads = tuple([Read(v.root, moved(v.places, [i])) for v, i in zip(views, image, strict=True)])
         place = Index(0, (*image[0].terms, *image[1].terms))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -42,12 +43,16 @@ class Put:
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """The product of what is read, taken into an element of ``node`` by an operation."""
+    """The product of what is read, taken into an element of ``node`` by an operation.
+
+    Where it ``adds``, to what is there.
+    """
 
     node: Node
     reads: tuple[Read, ...]
     place: tuple[Index, ...]
     operation: str = "add"
+    adds: bool = False
 
 
 Item = Point | Put | Reduction
@@ -75,11 +80,12 @@ class Block:
 Step = Region | Block
 
 
-def loops_of(shape: Sequence[Dim]) -> tuple[tuple[Dim, ...], list[Index]]:
+@functools.lru_cache(maxsize=4096)
+def loops_of(shape: Shape) -> tuple[tuple[Dim, ...], tuple[Index, ...]]:
     """The extents of the loops over an array, and each of its axes in them.
 
     >>> loops_of((2, 1, 3))
-    ((2, 3), [Index(offset=0, terms=((0, 1),)), Index(offset=0, terms=()), Index(offset=0, terms=((1, 1),))])
+    ((2, 3), (Index(offset=0, terms=((0, 1),)), Index(offset=0, terms=()), Index(offset=0, terms=((1, 1),))))
     """
     extents: list[Dim] = []
     image = []
@@ -89,7 +95,7 @@ def loops_of(shape: Sequence[Dim]) -> tuple[tuple[Dim, ...], list[Index]]:
         else:
             image.append(Index(0, ((len(extents), 1),)))
             extents.append(d)
-    return tuple(extents), image
+    return tuple(extents), tuple(image)
 
 
 def broadcast_read(view: View, shape: Shape, wide: Shape, image: Sequence[Index]) -> Read:
@@ -101,7 +107,12 @@ def broadcast_read(view: View, shape: Shape, wide: Shape, image: Sequence[Index]
 
 def own_read(node: Node) -> Read:
     """A node read by the loops over it."""
-    return Read(node, moved(own_places(node.shape), loops_of(node.shape)[1]))
+    return Read(node, _own_loops(node.shape))
+
+
+@functools.lru_cache(maxsize=4096)
+def _own_loops(shape: Shape) -> tuple[Index, ...]:
+    return moved(own_places(shape), loops_of(shape)[1])
 
 
 def loops_in(places: Sequence[Index]) -> set[int]:

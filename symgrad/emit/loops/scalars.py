@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -59,17 +57,7 @@ def checked(node: Node) -> Node:
 def loop_dtypes(node: Node) -> tuple[np.dtype, ...]:
     """The dtypes in which a template node takes its operands."""
     assert isinstance(node.primitive, Template)
-    return _loop(node.primitive, node.dtype, tuple([(o.dtype, o.weak) for o in node.operands]))
-
-
-@functools.lru_cache(maxsize=4096)
-def _loop(template: Any, dtype: np.dtype, operands: tuple[tuple[np.dtype, bool], ...]) -> tuple[np.dtype, ...]:
-    if template.name == "where":
-        return (operands[0][0], dtype, dtype)
-    strong = any(not weak for _, weak in operands)
-    python: dict[str, Any] = {"b": np.dtype(bool), "i": int, "u": int, "f": float}
-    kinds = [python[d.kind] if weak and strong else d for d, weak in operands]
-    return template.ufunc.resolve_dtypes((*kinds, None))[:-1]
+    return node.primitive.loop_dtypes(node.operands)[:-1]
 
 
 def elementwise(node: Node, operands: Sequence[Expression]) -> Expression:

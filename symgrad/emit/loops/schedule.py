@@ -137,8 +137,7 @@ class Schedule:
     def _read(self, read: Read, step: int) -> None:
         """A step reads a value; where other loops than its own do, it is stored."""
         root = read.root
-        region = self._points.get(root)
-        if region is not None and self.steps[step] is not region and any(d != 1 for d in root.shape):
+        if root in self._points and self.made[root] != step and self._is_array(root):
             self.stored.add(root)
         base: Node | None = root
         while base is not None:
@@ -164,7 +163,7 @@ class Schedule:
         first = max(after, self._after(reads, extents))
         numbers, regions = self._regions.setdefault(extents, ([], []))
         for k in range(bisect.bisect_left(numbers, first), len(numbers)):
-            if not extents or len(regions[k].items) < MOST_ITEMS:
+            if len(regions[k].items) < MOST_ITEMS:
                 return numbers[k], regions[k]
         region = Region(extents, tuple(range(len(extents)))[:: 1 if self.row_major else -1])
         numbers.append(self._step(region))

@@ -6,6 +6,7 @@ indices that are linear in its own. A chain of them is one ``View`` of what it b
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ def whole(node: Node) -> View:
     return View(node, own_places(node.shape))
 
 
+@functools.lru_cache(maxsize=4096)
 def own_places(shape: Shape) -> tuple[Index, ...]:
     """An array at its own axes; those of one element are at 0."""
     return tuple([Index() if d == 1 else Index(0, ((k, 1),)) for k, d in enumerate(shape)])

@@ -7,7 +7,7 @@ import textwrap
 
 from ...emit.c.library import Library
 from ...emit.c.printing import Body
-from ...emit.c.spelling import TYPES, VECTORISED, type_of, vector_declarations
+from ...emit.c.spelling import TYPES, VECTORISED, declarations, type_of
 from ...emit.loops import STATUSES
 from ...emit.loops.language import Array, Name
 from ...errors import ArgumentError, UnsupportedOperation
@@ -34,7 +34,12 @@ def source(subject: Subject) -> str | Sources:
     macro = f"{names.function.upper()}_CHECK"
     if not subject.document:
         build = f"cc {_FLAGS} -D{macro} {names.function}.c -lm -o {names.function} && ./{names.function}"
-        parts = [_comment(subject, build), _includes("stdio.h", calls=function), _declarations(subject, names), function]
+        parts = [
+            _comment(subject, build),
+            _includes("stdio.h", calls=function),
+            _declarations(subject, names),
+            function,
+        ]
         parts += [f"#ifdef {macro}\n", check.main(subject, names), "#endif"]
         return "\n\n".join(parts) + "\n"
     stem = _checked_stem(subject.stem)
@@ -88,7 +93,7 @@ def _includes(*more: str, calls: str = "") -> str:
         words = set(re.findall(r"\b\w+(?=\()", calls))
         found = [name for name in VECTORISED if name in words or f"{name}f" in words]
         if found:
-            rows += [f"#if defined LIBMVEC /* {_FAST} */", vector_declarations(found), "#endif"]
+            rows += [f"#if defined LIBMVEC /* {_FAST} */", declarations(found), "#endif"]
     return "\n".join(rows)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import BackendError
 from ...program.program import Program
 from . import compiler
-from .writer import NativeWriter
+from .writer import Functions, NativeWriter
 
 
 class NativeCode:
@@ -22,11 +22,11 @@ class NativeCode:
     Codes that share ``functions`` are built together, by one run of the compiler, with the first that is.
     """
 
-    def __init__(self, program: Program, functions: dict[str, int] | None = None) -> None:
+    def __init__(self, program: Program, functions: Functions | None = None) -> None:
         self.program = program
         #: seconds that the C compiler took, 0 where what it made was kept
         self.seconds = 0.0
-        self._functions: dict[str, int] = {} if functions is None else functions
+        self._functions = Functions() if functions is None else functions
 
     @cached_property
     def writer(self) -> NativeWriter:
@@ -39,8 +39,8 @@ class NativeCode:
     def source(self) -> str:
         """The Python source and the C functions that it calls."""
         _ = self.writer
-        functions = [f"/* step {k} */\n{text}" for k, text in enumerate(self._functions)]
-        return "\n\n".join([self._python, *functions])
+        functions = [text.replace("@", str(k)) for k, text in enumerate(self._functions)]
+        return "\n\n".join([self._python, *self._functions.library.values(), *functions])
 
     def _c_source(self) -> str:
         if not self.writer.runs:
@@ -50,7 +50,7 @@ class NativeCode:
         chain = compiler.toolchain()
         if chain is None:
             raise BackendError(compiler.why_none())
-        return chain.source(list(self._functions))
+        return chain.source(list(self._functions), list(self._functions.library.values()))
 
     def kept(self) -> Callable | None:
         """The function, where an earlier build of the same C source is at hand."""

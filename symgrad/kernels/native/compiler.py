@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ... import disk_cache
+from ...emit.c.spelling import TWO, VECTORISED, declarations
 from ...errors import BackendError, CompilerWarning, at_user_line
-from .spelling import VECTORISED
 
 #: arithmetic stays IEEE's and NumPy's: no contraction to fused operations, no reordering; only errno and traps go
 _FLAGS = (
@@ -37,9 +37,6 @@ _PROBE = "int probe(void) { return 0; }\n"
 _MOST_SECONDS, _BYTES_A_SECOND = 15.0, 4000.0
 #: what compilers say when the programs that they run were stopped
 _STOPPED = ("signal terminated program", "due to signal", "unable to execute command")
-_TWO = {"pow", "atan2", "hypot"}
-
-_ARGUMENTS = "(char **p, const int64_t *d, int64_t lo, int64_t hi)"
 
 _lock = threading.Lock()
 _running: set[subprocess.Popen] = set()
@@ -61,12 +58,12 @@ class Toolchain:
         #: seconds that it took to find out how to call it, not told yet as part of a build
         self.probed = 0.0
 
-    def source(self, functions: list[str]) -> str:
-        """The whole text of a kernel whose steps are ``functions``, numbered as they stand."""
-        steps = [f"static void step{k}{_ARGUMENTS} {{\n{text}\n}}\n" for k, text in enumerate(functions)]
+    def source(self, functions: list[str], library: list[str]) -> str:
+        """The whole text of a kernel whose steps are ``functions``, numbered as they stand, which call ``library``."""
+        steps = [text.replace("@", str(k)) for k, text in enumerate(functions)]
         table = ", ".join(f"step{k}" for k in range(len(functions)))
         prelude = _text("prelude.c").replace("/* DECLARATIONS */", self.declarations)
-        return "\n".join([prelude, *steps, f"static step_t steps[] = {{{table}}};\n", _text("door.c")])
+        return "\n".join([prelude, *library, *steps, f"static step_t steps[] = {{{table}}};\n", _text("door.c")])
 
     @functools.cached_property
     def identity(self) -> str:
@@ -153,7 +150,7 @@ def _candidates(command: str) -> tuple[Toolchain, ...]:
     for vector in (True, False):
         for flags in ((*_FLAGS, _NATIVE), _FLAGS):
             libraries = ("-lmvec", "-lm") if vector else ("-lm",)
-            chains.append(Toolchain(found, flags, libraries, _declarations(vector)))
+            chains.append(Toolchain(found, flags, libraries, declarations(VECTORISED, vector)))
     return tuple(chains)
 
 
@@ -161,7 +158,7 @@ def _try(chain: Toolchain) -> None:
     """Compile and load loops over every function of libm; a BackendError where that cannot be done."""
     vector = "-lmvec" in chain.libraries
     body = "".join(
-        f"  for (int i = 0; i < 64; i++) y[i] = {n}(x[i]{', x[i]' if n in _TWO else ''});\n" for n in VECTORISED
+        f"  for (int i = 0; i < 64; i++) y[i] = {n}(x[i]{', x[i]' if n in TWO else ''});\n" for n in VECTORISED
     )
     source = f"{chain.declarations}\nvoid probe(double *restrict y, const double *restrict x) {{\n{body}}}\n"
     with _folder() as folder:
@@ -193,17 +190,6 @@ def _folder() -> Iterator[Path]:
         raise Stopped(f"there is no folder for what the C compiler makes: {error}") from None
     with made as folder:
         yield Path(folder)
-
-
-def _declarations(vector: bool) -> str:
-    """The prototypes of libm's functions, which say what libmvec has."""
-    mark = '__attribute__((simd("notinbranch"))) ' if vector else ""
-    lines = []
-    for name in VECTORISED:
-        for kind, suffix in (("double", ""), ("float", "f")):
-            arguments = ", ".join([kind] * (2 if name in _TWO else 1))
-            lines.append(f"{mark}{kind} {name}{suffix}({arguments});")
-    return "\n".join(lines)
 
 
 @functools.lru_cache(maxsize=8)

@@ -12,8 +12,7 @@ from ...primitives.functions import add
 from ...program.node import Node
 from ...program.program import Program
 from ..contraction import product_sizes
-from .region import summed
-from .spelling import HELD
+from .points import HELD, summed
 
 #: multiplications of a contraction of two arrays up to which C loops beat a BLAS call
 _SMALL_WORK = 1 << 15

@@ -1,57 +1,63 @@
-"""The form of a region: all that its C text depends on, without its nodes; regions of one form share one function."""
+"""The C of a region: regions of one form, whatever their sizes, share one function.
+
+The text names arrays ``a0, a1, …``, which begin where the region's first element is, and takes large sizes and strides
+as arguments; a call runs the outermost loop from ``lo`` to ``hi``.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import sympy
 
+from ...emit.c.library import Library
+from ...emit.c.printing import Statements
+from ...emit.c.spelling import Spelling, type_of
+from ...emit.loops.flat import accesses, flat_index, merged
+from ...emit.loops.language import COUNTERS, Array, Assign, Element, Index, Literal, Loop, Statement
+from ...emit.loops.nests import Nest, Values, start_of
+from ...emit.loops.regions import Item, Point, Read, Reduction, Region, own_read
+from ...program.dims import Dim
 from ...program.node import Node
-from .layout import View, contiguous
-from .region import DEALT_FROM, Factor, Reduction, Region, is_whole, literal_code, point_format
+from .points import work_of
+from .schedule import Schedule
 
-#: how a value is had: C text, or a number of an access or of a point before it; then its dtype, and the one wanted
-Code = tuple[str, "str | int", np.dtype, np.dtype]
-
-
-class Point(NamedTuple):
-    """A value: its C expression over ``{0} {1} {2}``, its dtype, its operands, the access it is stored to or None."""
-
-    format: str
-    dtype: np.dtype
-    operands: tuple[Code, ...]
-    stored: int | None
+#: additions from which a region is dealt out to threads
+DEALT_FROM = 400_000.0
+#: sizes and strides up to this are written into the text, larger ones are arguments
+_MOST_WRITTEN = 32
 
 
-class Sum(NamedTuple):
-    """A product of ``factors`` that is reduced into an access, or added to what is there."""
+class Access(NamedTuple):
+    """Where a pointer begins in the memory of a node, in elements."""
 
-    operator: str
-    adds: bool
-    dtype: np.dtype
-    factors: tuple[Code, ...]
-    access: int
+    base: Node
+    offset: int
 
 
-class Placed(NamedTuple):
-    """A product of ``factors`` that is written, or added, to an access."""
-
-    factors: tuple[Code, ...]
-    adds: bool
-    access: int
+#: what a step of a kernel is called with
+STEP = "static void step@(char **p, const int64_t *d, int64_t lo, int64_t hi)"
 
 
-class Form(NamedTuple):
-    """What is hashable of a region: ``accesses`` are dtypes and strides."""
+@dataclass(frozen=True)
+class Written:
+    """A C function whose number is written ``@``: its text, the functions that it calls, and the sizes that it takes.
 
-    extents: tuple[int, ...]
-    closed: bool
-    deals: bool
-    accesses: tuple[tuple[np.dtype, tuple[int, ...]], ...]
-    points: tuple[Point, ...]
-    sums: tuple[Sum, ...]
-    puts: tuple[Placed, ...]
-    fills: tuple[int, ...]
+    ``outer`` is the extent of its outermost loop.
+    ``parted`` are the accesses that are reduced over the outermost loop, with their operations, and whether they add
+    to what is there.
+    """
+
+    text: str
+    library: tuple[tuple[str, str], ...]
+    sizes: tuple[int, ...]
+    outer: int
+    parted: tuple[tuple[int, str, bool], ...]
 
 
 def is_dealt(work: float) -> bool:
@@ -59,67 +65,181 @@ def is_dealt(work: float) -> bool:
     return work >= DEALT_FROM
 
 
-class Reading:
-    """Takes down the form of one region, and which views its accesses are."""
+class Form:
+    """A region as it lies in memory: ``accessed`` are its pointers, ``deals`` whether threads share it."""
 
-    def __init__(self, region: Region, views: dict[Node, View]) -> None:
-        self.region = region
-        self._views = views
-        self.accessed: list[View] = []
-        self._accesses: dict[tuple, int] = {}
-        self._known: list[tuple[np.dtype, tuple[int, ...]]] = []
-        self._numbers: dict[Node, int] = {}
-        whole = contiguous(region.extents)
-        points = tuple([self._point(n, factors, whole) for n, factors in region.points.items()])
-        sums = tuple([self._sum(r) for r in region.reductions])
-        puts = tuple(
-            [
-                Placed(self._codes(p.factors), p.adds, self._access(p.target, p.target.base.dtype, p.target.strides))
-                for p in region.puts
-            ]
-        )
-        fills = tuple([self._access(views[n], n.dtype, whole) for n in region.fills])
-        self.form = Form(
-            region.extents, region.closed, is_dealt(region.work()), tuple(self._known), points, sums, puts, fills
-        )
+    def __init__(self, region: Region, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self.is_array = schedule.is_array
+        self.deals = is_dealt(work_of(region))
+        indices = [flat_index(r) for r in accesses(region, schedule.is_array)]
+        self.region, self.into = merged(region, indices)
+        self.levels = [self.region.extents[k] for k in self.region.order]
+        self.accessed: list[Access] = []
+        #: dtypes and strides, by loops, of the pointers
+        self.kinds: list[tuple[np.dtype, tuple[int, ...]]] = []
+        self._numbers: dict[tuple, int] = {}
+        self._points = {item.node: k for k, item in enumerate(region.items) if isinstance(item, Point)}
+        items = tuple([self._item(item) for item in region.items])
+        self.key = (tuple(self.levels), self.deals, tuple(self.kinds), items)
 
-    def _access(self, view: View, dtype: np.dtype, strides: tuple[int, ...]) -> int:
-        key = (view.base, view.offset, strides)
-        number = self._accesses.get(key)
+    def written(self) -> Written:
+        """The C of the region, which is made once a form."""
+        found = _written.get(self.key)
+        if found is None:
+            if len(_written) >= _MOST_KEPT:
+                _written.clear()
+            found = _written[self.key] = _Text(self).written()
+        return found
+
+    def number(self, read: Read) -> int:
+        """The number of the pointer to what is read."""
+        index = flat_index(read)
+        terms = dict(index.terms)
+        strides = tuple([terms.get(k, 0) for k in self.region.order])
+        access = Access(self._schedule.base_of(read.root), index.offset)
+        key = (access, strides)
+        number = self._numbers.get(key)
         if number is None:
-            number = self._accesses[key] = len(self.accessed)
-            self.accessed.append(view)
-            self._known.append((dtype, strides))
+            number = self._numbers[key] = len(self.accessed)
+            self.accessed.append(access)
+            self.kinds.append((read.root.dtype, strides))
         return number
 
-    def _point(self, node: Node, factors: tuple[Factor, ...], whole: tuple[int, ...]) -> Point:
-        codes = self._codes(factors)
-        stored = self._access(self._views[node], node.dtype, whole) if node in self.region.stored else None
-        self._numbers[node] = len(self._numbers)
-        return Point(point_format(node), node.dtype, codes, stored)
+    def bytes(self) -> float:
+        """The bytes that the pointers walk over."""
+        return float(
+            sum(
+                math.prod(d for d, s in zip(self.levels, strides, strict=True) if s) * dtype.itemsize
+                for dtype, strides in self.kinds
+            )
+        )
 
-    def _sum(self, r: Reduction) -> Sum:
-        codes = self._codes(r.factors)
-        strides = [0] * len(self.region.extents)
-        for axis, stride in zip(r.kept, contiguous(r.node.shape), strict=True):
-            if axis is not None:
-                strides[axis] = stride
-        access = self._access(self._views[r.node], r.node.dtype, tuple(strides))
-        return Sum(r.operator, r.adds, r.node.dtype, codes, access)
+    def _item(self, item: Item) -> tuple:
+        """All that the text of an item depends on."""
+        node = item.node
+        reads = tuple([self._read(r) for r in item.reads])
+        if isinstance(item, Point):
+            operands = tuple([(o.dtype, o.weak, repr(o.params[0]) if o.is_literal else "") for o in node.operands])
+            stored = self.number(own_read(node)) if self._schedule.is_array(node) else -1
+            return (node.primitive, node.dtype, operands, reads, stored)
+        operation = item.operation if isinstance(item, Reduction) else "put"
+        return (operation, node.dtype, reads, self.number(Read(node, item.place)), item.adds)
 
-    def _codes(self, factors: tuple[Factor, ...]) -> tuple[Code, ...]:
-        return tuple([self._code(f) for f in factors])
+    def _read(self, read: Read) -> Any:
+        root = read.root
+        if root.is_literal:
+            return (repr(root.params[0]), root.dtype)
+        return f"v{self._points[root]}" if root in self._points else self.number(read)
 
-    def _code(self, f: Factor) -> Code:
-        node = f.node
-        if node.is_literal:
-            return ("literal", literal_code(f), f.dtype, f.dtype)
-        number = self._numbers.get(node)
-        if number is not None and is_whole(f.axes, node, self.region.extents):
-            return ("point", number, node.dtype, f.dtype)
-        view = self._views[node]
-        strides = [0] * len(self.region.extents)
-        for axis, stride in zip(f.axes, view.strides, strict=True):
-            if axis is not None:
-                strides[axis] += stride
-        return ("access", self._access(view, node.dtype, tuple(strides)), node.dtype, f.dtype)
+
+#: what was written, by form
+_written: dict[tuple, Written] = {}
+_MOST_KEPT = 4096
+_HI = sympy.Symbol("hi", integer=True)
+_SIZES = [sympy.Symbol(f"d{k}", integer=True) for k in range(64)]
+
+
+@dataclass
+class _Values(Values):
+    """Elements by the pointers of a form."""
+
+    text: Any = None
+
+    def element(self, read: Read, names: Any) -> Element:
+        return self.text.element(read)
+
+
+class _Text:
+    """Writes one form."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self._sizes: dict[int, sympy.Symbol] = {}
+        self._counters = _counters(len(form.levels))
+        self._pointers = [Array(f"a{k}", (1,), dtype, "local") for k, (dtype, _) in enumerate(form.kinds)]
+
+    def written(self) -> Written:
+        form, region = self.form, self.form.region
+        count = itertools.count()
+        values = _Values(lambda: f"v{next(count)}", text=self)
+        for item in region.items:
+            values.numbers |= {r.root: Literal(r.root.params[0], r.root.dtype) for r in item.reads if r.root.is_literal}
+        parted = [k for k in region.items if isinstance(k, Reduction) and self._is_parted(k)]
+        afresh = parted if form.deals else []
+        items = [replace(k, adds=False) if k in afresh and isinstance(k, Reduction) else k for k in region.items]
+        shared = bool(form.levels) and (form.deals or form.levels[0] > _MOST_WRITTEN)
+        extents: dict[int, Dim] = {k: self._size(region.extents[k]) for k in region.order[shared:]}
+        extents |= dict.fromkeys(region.order[:shared], _HI)  # of which a call runs a part
+        written = replace(region, extents=extents, items=items)
+        body: list[Statement] = []
+        for item in items:
+            if isinstance(item, Reduction) and not item.adds and not self._is_prefix(item):
+                body += self._start(item, extents)
+        body += Nest(written, values, self._counters, form.is_array, form.into).statements
+        library = Library({})
+        spell = Spelling({s: s.name for s in (_HI, *self._sizes.values())}, set(self._counters), library.use)
+        statements = Statements(spell, library)
+        statements.counted = "int64_t"
+        if shared:
+            statements.bounds[self._counters[0]] = ("lo", "hi")
+        for s in body:
+            statements.write(s, 1)
+        sizes = [s.name for s in self._sizes.values()]
+        given = [f"{type_of(dtype)} *restrict a{k}" for k, (dtype, _) in enumerate(form.kinds)]
+        given += [f"int64_t {name}" for name in (*sizes, "lo", "hi")]
+        passed = [*(f"(void *)p[{k}]" for k in range(len(form.kinds))), *(f"d[{k}]" for k in range(len(sizes)))]
+        head = f"static __attribute__((noinline)) void loops@({', '.join(given)})"  # where ``restrict`` has its meaning
+        call = f"{STEP} {{ loops@({', '.join([*passed, 'lo', 'hi'])}); }}"
+        return Written(
+            "\n".join([head, "{", *statements.lines, "}", call]),
+            tuple(library.texts.items()),
+            tuple(self._sizes),
+            form.levels[0] if form.levels else 1,
+            tuple([(form.number(Read(r.node, r.place)), r.operation, r.adds) for r in parted]),
+        )
+
+    def element(self, read: Read) -> Element:
+        """What is read, by the counters."""
+        number = self.form.number(read)
+        strides = self.form.kinds[number][1]
+        terms = [(c, self._size(s)) for c, s in zip(self._counters, strides, strict=True) if s]
+        return Element(self._pointers[number], (Index(0, tuple(terms)),))
+
+    def _size(self, value: Dim) -> Dim:
+        if abs(value) <= _MOST_WRITTEN:
+            return value
+        if value not in self._sizes:
+            self._sizes[value] = _size_symbol(len(self._sizes))
+        return self._sizes[value]
+
+    def _kept(self, item: Reduction) -> set[Any]:
+        into = self.form.into
+        return {into.get(name, name) for place in item.place for name, _ in place.terms}
+
+    def _is_parted(self, item: Reduction) -> bool:
+        """True for a reduction over the outermost loop."""
+        order = self.form.region.order
+        return bool(order) and order[0] not in self._kept(item)
+
+    def _is_prefix(self, item: Reduction) -> bool:
+        """True where the outermost loops are those that are kept."""
+        kept = self._kept(item)
+        return kept == set(self.form.region.order[: len(kept)])
+
+    def _start(self, item: Reduction, extents: Mapping[int, Dim]) -> Iterator[Statement]:
+        """Loops that set a result to what its reduction begins with."""
+        kept, order = self._kept(item), self.form.region.order
+        made: Statement = Assign(self.element(Read(item.node, item.place)), start_of(item.operation, item.node.dtype))
+        for level in range(len(order) - 1, -1, -1):
+            if order[level] in kept:
+                made = Loop(self._counters[level], extents[order[level]], [made])
+        yield made
+
+
+def _size_symbol(k: int) -> sympy.Symbol:
+    return _SIZES[k] if k < len(_SIZES) else sympy.Symbol(f"d{k}", integer=True)
+
+
+def _counters(count: int) -> list[str]:
+    return [*COUNTERS, *(f"i{k}" for k in range(count))][:count]

@@ -17,6 +17,7 @@ from .calibration import calibrate
 from .code import BUILDS, NativeCode
 from .prediction import predicted_saving
 from .trial import Trial, clock
+from .writer import Functions
 
 #: nanoseconds that calls must have cost too much before the compiler is started
 _WASTE = 500_000.0
@@ -48,7 +49,7 @@ class NativeKernel(Kernel):
     @classmethod
     def built(cls, *programs: Program) -> list[NativeKernel | None]:
         """The kernels, by one run of the compiler; None where one cannot be built here, or has nothing to compile."""
-        functions: dict[str, int] = {}
+        functions = Functions()
         codes = [NativeCode(p, functions) for p in programs]
         for code in codes:
             _ = code.writer

@@ -5,7 +5,7 @@ from __future__ import annotations
 _ALIGNED = 64
 
 
-class Block:
+class Memory:
     """Places are given in the order of steps; what has been read for the last time makes room for its like."""
 
     def __init__(self) -> None:

@@ -9,8 +9,8 @@ from ...program.node import Node
 from ...program.program import Program
 from .calibration import Costs, costs
 from .contractions import contraction_suits
-from .layout import may_be_view
-from .region import is_point, summed
+from .points import is_point, summed
+from .schedule import may_be_view
 from .threads import THREADS
 
 #: nanoseconds of a call of NumPy, and of a compiled kernel's own call

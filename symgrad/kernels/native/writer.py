@@ -7,25 +7,28 @@ compute. Values that NumPy sees are arrays; the others live in one block of memo
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ...emit.loops.flat import flat_index
+from ...emit.loops.regions import Block, Put, Read, Region, loops_of, own_read
+from ...emit.loops.views import own_places
 from ...errors import KernelError
-from ...primitives.primitive import Leaf
-from ...program.node import Node
+from ...primitives.primitive import Leaf, literal
+from ...program.node import Graph, Node
 from ...program.program import Program
 from ..explanation import Step as Told
 from ..explanation import named, node_step
 from ..numpy_backend import REUSED_FROM, Writer
-from .form import Reading, is_dealt
-from .layout import View
-from .loops import Written, written
-from .memory import Block
+from .form import Access, Form, Written, is_dealt
+from .memory import Memory
+from .points import work_of
 from .scans import part_sums, scan_loops
-from .schedule import Call, Region, Scan, Schedule
+from .schedule import Schedule
 from .threads import THREADS, deal, on_contiguous, take_block
 
 #: bytes of the block up to which it stands on the stack
@@ -43,12 +46,12 @@ _PARTS = Leaf("parts")
 
 
 class Emitted:
-    """A step in C, the views that it accesses, and for each the bytes from one chunk's copy to the next."""
+    """A step in C, its pointers, and for each the bytes from one chunk's copy to the next."""
 
-    def __init__(self, written: Written, views: list[View]) -> None:
+    def __init__(self, written: Written, accesses: list[Access]) -> None:
         self.written = written
-        self.views = views
-        self.chunks = [0] * len(views)
+        self.accesses = accesses
+        self.chunks = [0] * len(accesses)
 
 
 class Segment(ctypes.Structure):
@@ -62,6 +65,14 @@ class Segment(ctypes.Structure):
         ("arena", ctypes.c_int64),
         ("long_running", ctypes.c_int64),
     ]
+
+
+class Functions(dict[str, int]):
+    """C functions with their numbers; ``library`` holds the functions that they call, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.library: dict[str, str] = {}
 
 
 class Run:
@@ -83,7 +94,7 @@ class NativeWriter(Writer):
 
     exact = False
 
-    def __init__(self, program: Program, functions: dict[str, int]) -> None:
+    def __init__(self, program: Program, functions: Functions) -> None:
         """``functions`` numbers the C functions there are; new ones are added."""
         super().__init__(program)
         self.delayed = {}
@@ -116,15 +127,17 @@ class NativeWriter(Writer):
 
     # the steps in C
 
-    def _emit(self) -> list[tuple[int, Call | Run]]:
+    def _emit(self) -> list[tuple[int, Block | Run]]:
         """Calls of NumPy and runs of compiled steps, each with the number of its first step."""
-        made: list[tuple[int, Call | Run]] = []
-        for number, step in enumerate(self.schedule.steps):
-            if isinstance(step, Call):
+        made: list[tuple[int, Block | Run]] = []
+        steps = list(enumerate(self.schedule.steps))
+        for number, step in [(k, s) for k, own in steps for s in (*self._zeros(k), own)]:
+            if isinstance(step, Block) and step.kind == "numpy":
                 made.append((number, step))
+            if (isinstance(step, Block) and step.kind != "scan") or (isinstance(step, Region) and not step.items):
                 continue
             step_in_c, deals = self._written(step)
-            work = step.work() if isinstance(step, Region) else float(math.prod(step.node.shape))
+            work = work_of(step) if isinstance(step, Region) else float(math.prod(step.node.shape))
             chunks = self._chunks(step_in_c, work) if deals else 1
             latest = made[-1][1] if made else None
             joins = isinstance(latest, Run) and latest.chunks == 1 == chunks and latest.work + work <= _MOST_WORK
@@ -139,43 +152,62 @@ class NativeWriter(Writer):
                 made.append((number, together))
         return made
 
-    def _written(self, step: Region | Scan) -> tuple[Emitted, bool]:
+    def _zeros(self, number: int) -> list[Region]:
+        """What sets to zero the values that begin so and are first written by a step."""
+        schedule = self.schedule
+        made = []
+        for node in schedule.zeroed:
+            if schedule.born[node] == number:
+                with Graph():
+                    zero = literal(0.0)
+                place = own_read(node)
+                extents = loops_of(node.shape)[0]
+                made.append(Region(extents, range(len(extents)), items=[Put(node, (Read(zero, ()),), place.places)]))
+        return made
+
+    def _written(self, step: Region | Block) -> tuple[Emitted, bool]:
         """A step in C, and whether it is dealt out to threads."""
-        views = self.schedule.views
+        schedule = self.schedule
         if isinstance(step, Region):
-            reading = Reading(step, views)
-            return Emitted(written(reading.form), reading.accessed), reading.form.deals
-        source, target = views[step.source], views[step.node]
-        shape, dtype = step.node.shape, step.node.dtype
-        name, strides = step.node.primitive.name, (source.strides, target.strides)
-        loops = scan_loops(name, shape, step.axis, step.reverse, *strides, dtype)
-        return Emitted(loops, [source, target]), is_dealt(math.prod(shape))
+            form = Form(step, schedule)
+            return Emitted(form.written(), form.accessed), form.deals
+        node = step.node
+        accesses: list[Access] = []
+        strides: list[tuple[int, ...]] = []
+        axis, reverse = node.params
+        for read in (*step.reads, Read(node, own_places(node.shape))):
+            index = flat_index(read)
+            terms = dict(index.terms)
+            accesses.append(Access(schedule.base_of(read.root), index.offset))
+            strides.append(tuple([terms.get(k, 0) for k in range(node.ndim)]))
+        loops = scan_loops(node.primitive.name, node.shape, axis, reverse, strides[0], strides[1], node.dtype)
+        return Emitted(loops, accesses), is_dealt(math.prod(node.shape))
 
     def _chunks(self, step: Emitted, work: float) -> int:
         """The parts that the outermost loop of a step is dealt out in."""
         chunks = max(THREADS, math.ceil(work / _MOST_WORK))
         for access, _, _ in step.written.parted:
-            chunks = min(chunks, max(THREADS, _MOST_COPIES // _bytes(step.views[access].base)))
+            chunks = min(chunks, max(THREADS, _MOST_COPIES // _bytes(step.accesses[access].base)))
         return min(chunks, step.written.outer)
 
     def _parted(self, step: Emitted, access: int, operator: str, adds: bool, chunks: int) -> Emitted:
         """Give each chunk a copy of a result of its own; the step that adds them up."""
-        whole = step.views[access]
+        whole = step.accesses[access]
         count, dtype = math.prod(whole.base.shape), whole.base.dtype
-        parts = step.views[access] = View(Node(_PARTS, (), (), (chunks, count), dtype), 0, (1,))
+        parts = step.accesses[access] = Access(Node(_PARTS, (), (), (chunks, count), dtype), 0)
         step.chunks[access] = count * dtype.itemsize
         return Emitted(part_sums(count, chunks, dtype, operator, adds), [parts, whole])
 
     # memory
 
-    def _place_in_block(self, emitted: list[tuple[int, Call | Run]]) -> None:
+    def _place_in_block(self, emitted: list[tuple[int, Block | Run]]) -> None:
         """Every value that compiled steps alone read and write gets a place in the block."""
-        block = Block()
+        block = Memory()
         order = [step for _, item in emitted if isinstance(item, Run) for step in item.steps]
         first: dict[Node, int] = {}
         last: dict[Node, int] = {}
         for k, step in enumerate(order):
-            for base in [v.base for v in step.views]:
+            for base in [a.base for a in step.accesses]:
                 if base not in self.schedule.seen and base.primitive.name not in ("input", "constant"):
                     first.setdefault(base, k)
                     last[base] = k
@@ -197,7 +229,7 @@ class NativeWriter(Writer):
         holds: dict[int, Node] = {}
         written: set[Node] = set()
         for step in order:
-            bases = {v.base for v in step.views if v.base in self._blocks}
+            bases = {a.base for a in step.accesses if a.base in self._blocks}
             new = bases - written
             written |= new
             holds.update((self._blocks[base], base) for base in new)
@@ -209,16 +241,16 @@ class NativeWriter(Writer):
 
     # the Python around them
 
-    def _lines(self, emitted: list[tuple[int, Call | Run]]) -> None:
+    def _lines(self, emitted: list[tuple[int, Block | Run]]) -> None:
         schedule = self.schedule
         runs = [item for _, item in emitted if isinstance(item, Run)]
         for run in runs:
             for step in run.steps:
-                for view in step.views:
-                    if view.base in self._blocks:
+                for access in step.accesses:
+                    if access.base in self._blocks:
                         run.uses_block = True
                     else:
-                        run.bases[view.base] = None
+                        run.bases[access.base] = None
         self.on_stack = self.block_size <= _ON_STACK and len(runs) == 1 and runs[0].chunks == 1
         if self.block_size and not self.on_stack:
             self.lines.append("block = take_block(blocks, block_size)")
@@ -233,12 +265,13 @@ class NativeWriter(Writer):
                 if not value.flags.c_contiguous:
                     self._contiguous[node] = self.new_name()
                     self.namespace[self._contiguous[node]] = np.ascontiguousarray(value)
-        for number, item in emitted:
-            if isinstance(item, Call):
+        for (number, item), (after, _) in itertools.pairwise([*emitted, (-1, None)]):
+            if isinstance(item, Block):
                 self._called(item.node, number, native)
-            else:
+            elif item is not None:
                 self._run(item)
-            self._drop(number)
+            if after != number:  # what begins as zeros, and what is added up, takes several runs
+                self._drop(number)
         if self.block_size and not self.on_stack:
             self.lines.append("blocks.append(block)")
         for node in dict.fromkeys(self.program.outputs):
@@ -281,10 +314,11 @@ class NativeWriter(Writer):
         loops = step.written
         function = self.functions.setdefault(loops.text, len(self.functions))
         start = len(self.words)
-        self.words += [function, len(step.views), len(loops.sizes), loops.outer, 0]
-        for view, chunk in zip(step.views, step.chunks, strict=True):
-            at = view.offset * view.base.dtype.itemsize + self._blocks.get(view.base, 0)
-            self.words += [place.get(view.base, len(place)), at, chunk]
+        self.functions.library |= dict(loops.library)
+        self.words += [function, len(step.accesses), len(loops.sizes), loops.outer, 0]
+        for (base, offset), chunk in zip(step.accesses, step.chunks, strict=True):
+            at = offset * base.dtype.itemsize + self._blocks.get(base, 0)
+            self.words += [place.get(base, len(place)), at, chunk]
         self.words += loops.sizes
         self.words[start + 4] = len(self.words) - start
 
@@ -303,33 +337,30 @@ class NativeWriter(Writer):
     @property
     def calls_numpy(self) -> bool:
         """True where NumPy computes something in between."""
-        return any(isinstance(step, Call) for step in self.schedule.steps)
+        return any(isinstance(step, Block) and step.kind == "numpy" for step in self.schedule.steps)
 
     def steps_told(self) -> list[Told]:
         """What each step does, for an explanation."""
         made = []
         for step in self.schedule.steps:
-            if isinstance(step, Call):
+            if isinstance(step, Region):
+                if step.items:
+                    made.append(self._told(step))
+            elif step.kind == "numpy":
                 shared = step.node.primitive.name == "einsum"
                 why = "BLAS is faster at this size" if shared else "NumPy does what C has no loop for"
                 made.append(node_step(step.node, "numpy", why))
-            elif isinstance(step, Scan):
+            elif step.kind == "scan":
                 made.append(node_step(step.node, "native", "a compiled loop of running sums"))
-            else:
-                made.append(self._told(step))
         return made
 
     def _told(self, region: Region) -> Told:
-        reading = Reading(region, self.schedule.views)
-        sizes = [
-            math.prod(d for d, s in zip(region.extents, strides, strict=True) if s) * dtype.itemsize
-            for dtype, strides in reading.form.accesses
-        ]
-        nodes = [*region.points, *[r.node for r in region.reductions]]
-        what = named(nodes) if nodes else ("zeros" if region.fills else "pieces put in place")
-        dealt = reading.form.deals and min(THREADS, written(reading.form).outer) > 1
+        form = Form(region, self.schedule)
+        nodes = [item.node for item in region.items if not isinstance(item, Put)]
+        what = named(nodes) if nodes else "pieces put in place"
+        dealt = form.deals and min(THREADS, form.written().outer) > 1
         why = f"one loop{f', dealt out to {THREADS} threads' if dealt else ''}"
-        return Told(what, region.extents, region.work(), float(sum(sizes)), "native", why)
+        return Told(what, tuple(region.extents), work_of(region), form.bytes(), "native", why)
 
     def bind(self, library: Any) -> dict[str, Any]:
         """The namespace of the source, its runs bound to the compiled library."""

@@ -6,7 +6,7 @@ import pytest
 import symgrad
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.native.kernel import NativeKernel
-from symgrad.kernels.native.spelling import is_spelled
+from symgrad.kernels.native.points import is_compiled as is_spelled
 from symgrad.primitives.elementwise import TEMPLATES
 
 pytestmark = pytest.mark.needs("native")

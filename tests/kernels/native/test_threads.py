@@ -10,14 +10,14 @@ import symgrad
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.native import threads, writer
 from symgrad.kernels.native.kernel import NativeKernel
-from symgrad.kernels.native.writer import NativeWriter
+from symgrad.kernels.native.writer import Functions, NativeWriter
 
 needs_compiler = pytest.mark.needs("native")
 
 
 def runs_of(function, *arrays):
     """The runs of a function's compiled kernel, as it is planned."""
-    planned = NativeWriter(lower(symgrad.trace(function, *arrays), "numpy").program, {})
+    planned = NativeWriter(lower(symgrad.trace(function, *arrays), "numpy").program, Functions())
     planned.write()
     return planned.runs
 

@@ -141,8 +141,9 @@ int grad_Net(
         for (size_t j = 0; j < 4; j++) {
             const float v8 = v2[i * 4 + j] * v2[i * 4 + j];
             const float v9 = 1.0f - v8;
-            v7[i * 4 + j] = v9 * v6[i * 4 + j];
-            df_dfirst_bias[j] += v7[i * 4 + j];
+            const float v10 = v9 * v6[i * 4 + j];
+            v7[i * 4 + j] = v10;
+            df_dfirst_bias[j] += v10;
         }
     }
     for (size_t i = 0; i < 2 * 4; i++)

@@ -101,39 +101,40 @@ int grad_ridge(
     double *v4 = held[1] = array_of(n, sizeof *v4); /* (n) */
     if (!v4)
         goto no_memory;
-    double v6 = 0.0;
+    double v7 = 0.0;
     for (size_t from = 0; from < n; from += 2048) {
         const size_t to = n - from > 2048 ? from + 2048 : n;
         double part0 = 0;
         #pragma omp simd reduction(+:part0)
         for (size_t i = from; i < to; i++) {
-            v4[i] = v2[i] - y[i];
-            const double v5 = v4[i] * v4[i];
-            part0 += v5;
+            const double v5 = v2[i] - y[i];
+            v4[i] = v5;
+            const double v6 = v5 * v5;
+            part0 += v6;
         }
-        v6 += part0;
+        v7 += part0;
     }
     free(v2), held[0] = NULL;
-    const double v7 = lam * v1;
-    const double v8 = v6 + v7;
-    *f = v8;
+    const double v8 = lam * v1;
+    const double v9 = v7 + v8;
+    *f = v9;
     *df_dlam = v1;
-    double *v9 = held[0] = array_of(d, sizeof *v9); /* (d) */
-    if (!v9)
+    double *v10 = held[0] = array_of(d, sizeof *v10); /* (d) */
+    if (!v10)
         goto no_memory;
     for (size_t i = 0; i < d; i++)
-        v9[i] = 0.0;
+        v10[i] = 0.0;
     for (size_t i = 0; i < n; i++) {
         #pragma omp simd
         for (size_t j = 0; j < d; j++) {
-            v9[j] += 2.0 * v4[i] * X[i * d + j];
+            v10[j] += 2.0 * v4[i] * X[i * d + j];
         }
     }
     free(v4), held[1] = NULL;
     #pragma omp simd
     for (size_t i = 0; i < d; i++) {
-        const double v10 = 2.0 * lam * w[i];
-        df_dw[i] = v10 + v9[i];
+        const double v11 = 2.0 * lam * w[i];
+        df_dw[i] = v11 + v10[i];
     }
 done:
     for (size_t i = 0; i < 2; i++)

@@ -1,0 +1,82 @@
+"""Which values compiled loops compute element by element, and what that costs."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from ...emit.loops.regions import Point, Reduction, Region
+from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
+from ...primitives.contraction import EINSUM
+from ...primitives.elementwise import Template
+from ...program.node import Node
+
+#: the dtypes of values in compiled loops
+HELD = frozenset((F64, F32, I64, BOOL))
+_FUNCTIONS = (
+    *("cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "sin", "cos", "tan"),
+    *("sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"),
+)
+#: what a function costs an element, in additions; the others cost one
+COSTS = {"divide": 4, "reciprocal": 4, "sqrt": 5, "norm_sqrt": 5, "hypot": 20, "power": 30, "float_power": 30}
+COSTS |= {"arctan2": 25, "fmod": 40, "remainder": 40, "logaddexp": 30}
+COSTS |= dict.fromkeys(_FUNCTIONS, 12)
+
+#: operations that are compiled for all dtypes, for numbers, and for floats
+_OF_ALL = frozenset(
+    ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
+    + ("logical_and", "logical_or", "logical_xor", "logical_not", "where")
+)
+_OF_NUMBERS = frozenset(
+    ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square", "maximum", "minimum")
+)
+_OF_FLOATS = frozenset(
+    (*COSTS, "absolute", "fabs", "sign", "fmax", "fmin", "heaviside", "copysign", "floor", "ceil", "trunc", "rint")
+    + ("radians", "deg2rad", "degrees", "rad2deg", "isnan", "isinf", "isfinite")
+)
+
+
+def is_compiled(node: Node) -> bool:
+    """True for an elementwise operation that compiled loops compute as NumPy does."""
+    name = node.primitive.name
+    if node.dtype not in HELD or any(o.dtype not in HELD for o in node.operands):
+        return False
+    kinds = {d.kind for d in (loop_dtypes(node)[1:] if name == "where" else loop_dtypes(node))}
+    if name in _OF_ALL:
+        return True
+    return (name in _OF_NUMBERS and kinds <= {"f", "i"}) or (name in _OF_FLOATS and kinds == {"f"})
+
+
+def is_point(node: Node) -> bool:
+    """True for a node that C computes element by element."""
+    if node.dtype not in HELD or any(o.dtype not in HELD for o in node.operands):
+        return False
+    name = node.primitive.name
+    if isinstance(node.primitive, Template):
+        return is_compiled(node)
+    if name == "gate":
+        return True
+    if name == "cast":
+        return node.dtype.kind == "f" or node.operands[0].dtype.kind == "b"
+    return node.primitive is EINSUM and not summed(node) and len(set(node.params[1])) == len(node.params[1])
+
+
+def summed(node: Node) -> list[int]:
+    """The labels that an einsum sums over."""
+    return _summed(*node.params[:3])
+
+
+@functools.lru_cache(maxsize=4096)
+def _summed(labels: tuple, out: tuple, sizes: tuple) -> list[int]:
+    return [i for i in dict.fromkeys(i for ls in labels for i in ls) if i not in out and sizes[i] != 1]
+
+
+def work_of(region: Region) -> float:
+    """What the loops cost, in additions."""
+    own = 0.0
+    for item in region.items:
+        if isinstance(item, Point):
+            own += COSTS.get(item.node.primitive.name, max(len(item.node.operands) - 1, 1))
+        else:
+            own += len(item.reads) if isinstance(item, Reduction) else 1
+    return float(math.prod(region.extents)) * own
