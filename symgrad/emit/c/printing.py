@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from ..loops.language import (
     Array,
     Assign,
     Call,
-    Element,
     Fill,
     Free,
     If,
-    Index,
     Let,
     Loop,
     Note,
@@ -30,9 +27,10 @@ from ..loops.language import (
     Update,
     Variable,
 )
+from ..loops.nests import ROW
 from .library import Library
 from .spelling import Spelling, literal, type_of
-from .vectors import ROW, RUN, STARTS, narrowed, reductions_of, row_of
+from .vectors import RUN, STARTS, is_copy_of_row, narrowed, reductions_of
 
 #: arrays whose memory is kept on the stack
 _MOST_ON_STACK = 256
@@ -76,6 +74,8 @@ class Statements:
             self.line(depth, "}")
         elif isinstance(s, Note):
             self.line(depth, f"/* {s.text} */")
+        elif isinstance(s, Allocate) and s.array.role == ROW:
+            self.line(depth, f"{type_of(s.array.dtype)} {s.array.name}[{spell.dim(s.array.shape[0])}];")
         else:
             raise TypeError(f"{type(s).__name__} is no statement on numbers")
 
@@ -88,21 +88,7 @@ class Statements:
         self.line(depth, f"{target} = {function}({target}, {self.spell(s.value)});")
 
     def _loop(self, s: Loop, depth: int) -> None:
-        found = row_of(s)
-        if found is None:
-            self._plain_loop(s, depth)
-            return
-        inner, update = found
-        size, own = self.spell.dim(inner.extent), (Index(0, ((inner.counter, 1),)),)
-        row = Element(Array("row", (inner.extent,), update.target.dtype, ROW), own)
-        self.line(depth, "{")
-        self.line(depth + 1, f"{type_of(row.dtype)} row[{size}] = {{0}};")
-        self._plain_loop(_replaced(s, update, replace(update, target=row)), depth + 1)
-        self._plain_loop(Loop(inner.counter, inner.extent, [replace(update, value=row)]), depth + 1)
-        self.line(depth, "}")
-
-    def _plain_loop(self, s: Loop, depth: int) -> None:
-        reductions = None if s.reverse else reductions_of(s)
+        reductions = None if s.reverse or is_copy_of_row(s) else reductions_of(s)
         low, high = self.bounds.get(s.counter, ("0", self.spell.dim(s.extent)))
         if reductions is None:
             head = f"{s.counter} = {high}; {s.counter}-- > {low};"
@@ -174,12 +160,6 @@ class Statements:
         self.line(depth, "}")
         for text in after:
             self.line(depth, text)
-
-
-def _replaced(loop: Loop, old: Statement, new: Statement) -> Loop:
-    """A nest of loops with another statement in the place of one."""
-    body = [_replaced(s, old, new) if isinstance(s, Loop) else new if s is old else s for s in loop.body]
-    return replace(loop, body=body)
 
 
 class Body(Statements):
@@ -276,7 +256,7 @@ class Body(Statements):
     def write(self, s: Statement, depth: int) -> None:
         if isinstance(s, Require):
             self._fail(f"!({self.spell(s.condition)})", s.status, depth)
-        elif isinstance(s, Allocate | Free | Fill | Alias | Call):
+        elif isinstance(s, Free | Fill | Alias | Call) or (isinstance(s, Allocate) and s.array.role != ROW):
             self._on_arrays(s, depth)
         else:
             super().write(s, depth)

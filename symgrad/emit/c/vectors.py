@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..loops.language import Assign, Cast, Element, Expression, Let, Loop, Name, Statement, Update
+from ..loops.nests import ROW
 from ..loops.reading import parts, read_by
 
 #: turns that one run of a sum takes
 RUN = 2048
-#: elements of a row of results that is held in registers
-MAX_ROW = 32
-#: the role of such a row
-ROW = "row"
 #: what a run of a reduction begins with, and the operator that compilers know it by
 STARTS = {"add": ("0", "+"), "multiply": ("1", "*"), "maximum": ("-INFINITY", "max"), "minimum": ("INFINITY", "min")}
 
@@ -51,27 +48,12 @@ def reductions_of(loop: Loop) -> list[Update] | None:
     return found
 
 
-def row_of(loop: Loop) -> tuple[Loop, Update] | None:
-    """The innermost loop and what it adds to a short row of elements that are the same in every turn of ``loop``."""
-    outer, inner = [loop], loop
-    while len(inner.body) == 1 and isinstance(inner.body[0], Loop):
-        inner = inner.body[0]
-        outer.append(inner)
-    *lets, last = inner.body
-    if not isinstance(last, Update) or not isinstance(last.target, Element) or len(outer) < 2:
-        return None
-    if last.target.array.role == ROW:
-        return None
-    if last.operation != "add" or last.target.dtype.kind != "f" or not all(isinstance(s, Let) for s in lets):
-        return None
-    changing = {o.counter for o in outer[:-1]}
-    names = {name for index in last.target.place for name, _ in index.terms}
-    short = isinstance(inner.extent, int) and inner.extent <= MAX_ROW
-    return (
-        (inner, last)
-        if short and not names & changing and _is_own(last.target, inner.counter, {inner.counter})
-        else None
-    )
+def is_copy_of_row(loop: Loop) -> bool:
+    """True for a loop that begins or ends a row of results, which a compiler takes apart: then it needs no memory."""
+    (s, *more) = loop.body
+    ends = [s.target, s.value] if isinstance(s, Assign | Update) else []
+    held = [isinstance(e, Element) and e.array.role == ROW for e in ends]
+    return not more and held.count(True) == 1 and (held[1] or isinstance(s, Assign))
 
 
 def narrowed(value: Expression) -> Expression:

@@ -55,6 +55,8 @@ def flat_index(read: Read) -> Index:
 class FlatValues(Values):
     """Values in memory: an element is had by one index."""
 
+    rows = True
+
     def element(self, read: Read, names: dict[Any, Index]) -> Element:
         array = self.arrays[read.root]
         if not array.shape:

@@ -142,7 +142,7 @@ class Routine:
         """The statuses that the routine may end with, in the order of ``STATUSES``."""
         found = {s.status for s in self.statements() if isinstance(s, Require)}
         for s in self.statements():
-            if isinstance(s, Allocate | Call):
+            if isinstance(s, Call) or (isinstance(s, Allocate) and s.array.role == "local"):
                 found.add("memory")
             if isinstance(s, Call) and s.function in FAILURES:
                 found.add(FAILURES[s.function])

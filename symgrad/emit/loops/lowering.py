@@ -15,11 +15,11 @@ from ...program.program import Program
 from .blocks import block
 from .flat import FlatValues, accesses, flat_index, merged
 from .language import COUNTERS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
-from .nests import Nest, Values, adds_to_array, start_of
+from .nests import Nest, Values, is_started, start_of
 from .normal import in_order, normal_form
 from .placement import Placement
 from .pruning import pruned
-from .regions import Block, Reduction
+from .regions import Block, Reduction, Region, Step
 from .scalars import checked
 from .schedule import Schedule
 from .sinking import sink
@@ -149,7 +149,13 @@ class _Lowering:
 
     def _body(self) -> list[Statement]:
         schedule, values = self.schedule, self.values
-        starts = _filled(schedule)
+        plans = [
+            merged(s, [flat_index(r) for r in accesses(s, self._in_memory)])
+            if self.flat and isinstance(s, Region)
+            else (s, {})
+            for s in schedule.steps
+        ]
+        starts = self._filled(plans)
         born: dict[int, list[Node]] = {}
         dying: dict[int, list[Node]] = {}
         for node, step in schedule.born.items():
@@ -159,7 +165,7 @@ class _Lowering:
                     last = max(schedule.last.get(node, -1), schedule.made[node])
                     dying.setdefault(last, []).append(node)
         body: list[Statement] = []
-        for k, step in enumerate(schedule.steps):
+        for k, (step, into) in enumerate(plans):
             for node in born.get(k, ()):
                 number = schedule.claimed.get(node)
                 if number is not None:
@@ -173,26 +179,22 @@ class _Lowering:
             if isinstance(step, Block):
                 body += block(step, values, self.counters)
             elif step.items:
-                into: dict[int, int] = {}
-                if self.flat:
-                    step, into = merged(step, [flat_index(r) for r in accesses(step, self._in_memory)])
                 body += Nest(step, values, self.counters, schedule.is_array, into).statements
             body += [Free(values.arrays[node]) for node in dying.get(k, ())]
         return body
 
+    def _filled(self, plans: Sequence[tuple[Step, Mapping[int, int]]]) -> dict[Node, Literal]:
+        """What is set to a value before anything is added to it."""
+        found = {n: start_of("add", n.dtype) for n in self.schedule.zeroed}
+        for step, into in plans:
+            if isinstance(step, Region):
+                for item in step.items:
+                    if isinstance(item, Reduction) and is_started(item, step, into, self.values.rows):
+                        found[item.node] = start_of(item.operation, item.node.dtype)
+        return found
+
     def _in_memory(self, node: Node) -> bool:
-        return node in self.values.arrays and self.schedule.is_array(node)
-
-
-def _filled(schedule: Schedule) -> dict[Node, Literal]:
-    """What is set to a value before anything is added to it."""
-    found = {n: start_of("add", n.dtype) for n in schedule.zeroed}
-    for step in schedule.steps:
-        if not isinstance(step, Block):
-            for item in step.items:
-                if isinstance(item, Reduction) and adds_to_array(item, step.order):
-                    found[item.node] = start_of(item.operation, item.node.dtype)
-    return found
+        return node not in self.values.numbers and self.schedule.is_array(node)
 
 
 def _is_uniform(flat: np.ndarray) -> bool:

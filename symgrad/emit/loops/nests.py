@@ -12,6 +12,7 @@ from ...primitives.elementwise import Template
 from ...program.dims import Dim, is_named, normal
 from ...program.node import Node
 from .language import (
+    Allocate,
     Apply,
     Array,
     Assign,
@@ -35,6 +36,8 @@ from .scalars import BOOL, F32, F64, I64, cast, constant, elementwise, gated, pr
 from .scalars import is_named as is_held
 from .views import moved
 
+#: elements of a row of results that registers hold, and the role of such an array
+MAX_ROW, ROW = 32, "row"
 #: what a reduction begins with
 _START = {"add": 0, "multiply": 1}
 
@@ -42,6 +45,9 @@ _START = {"add": 0, "multiply": 1}
 @dataclass
 class Values:
     """Where values are: numbers by name (or written out), others in arrays; ``fresh`` makes names."""
+
+    #: whether short rows of results are held in arrays of their own, of the role ``ROW``
+    rows = False
 
     fresh: Callable[[], str]
     numbers: dict[Node, Expression] = field(default_factory=dict)
@@ -95,6 +101,7 @@ class Nest:
         into: Mapping[int, int],
     ) -> None:
         self.values = values
+        self._region, self._into = region, into
         self._is_array = arrays
         self._depth = len(region.order)
         self._level = {loop: level for level, loop in enumerate(region.order)}
@@ -229,6 +236,10 @@ class Nest:
         kept = {self._level[name] for place in item.place for name, _ in place.terms}
         depth = len(kept)
         body = self._before[self._depth]
+        row = row_within(item, self._region, self._into) if self.values.rows else None
+        if row is not None:
+            self._reduce_row(item, row, product([e for e, _ in reads], node.dtype))
+            return
         if kept != set(range(depth)):  # what is kept runs inside of what is summed: the array itself is added to
             target = self.values.element(Read(node, item.place), self._names)
             body.append(update(target, operation, product([e for e, _ in reads], node.dtype)))
@@ -250,16 +261,46 @@ class Nest:
         target = self.values.element(Read(node, item.place), self._names)
         self._after[depth].append(update(target, "add", result) if item.adds else Assign(target, result))
 
+    def _reduce_row(self, item: Reduction, outer: int, value: Expression) -> None:
+        """A short row of results is held while the loops between go through it."""
+        node, inner = item.node, self._region.order[-1]
+        width, own = self._region.extents[inner], self._names[inner]
+        row = Array(self.values.fresh(), (width,), node.dtype, ROW)
+        (counter, _), *_ = own.terms
+        held = Element(row, (own,))
+        target = self.values.element(Read(node, item.place), self._names)
+        start = Assign(held, start_of(item.operation, node.dtype))
+        end = update(target, "add", held) if item.adds else Assign(target, held)
+        self._before[outer] += [Allocate(row), Loop(counter, width, [start])]
+        self._before[self._depth].append(update(held, item.operation, value))
+        self._after[outer].append(Loop(counter, width, [end]))
+
 
 def _depth(found: tuple[Expression, int]) -> int:
     """Factors that fewer loops change come first, so that a compiler multiplies them outside of the others."""
     return found[1]
 
 
-def adds_to_array(item: Reduction, order: Sequence[int]) -> bool:
-    """True where a reduction goes through its result again and again, which is set to a start before."""
-    kept = {list(order).index(name) for place in item.place for name, _ in place.terms}
-    return kept != set(range(len(kept)))
+def row_within(item: Reduction, region: Region, into: Mapping[int, int]) -> int | None:
+    """How many loops are around those in which a reduction can be held as a short row; None where it is none."""
+    order, kept = list(region.order), _kept(item, into)
+    outer = next((k for k, loop in enumerate(order) if loop not in kept), len(order))
+    if outer >= len(order) - 1 or kept != {*order[:outer], order[-1]}:
+        return None
+    width = region.extents[order[-1]]
+    return outer if isinstance(width, int) and width <= MAX_ROW else None
+
+
+def is_started(item: Reduction, region: Region, into: Mapping[int, int], rows: bool) -> bool:
+    """True for a reduction that goes through its result again and again, which is set to a start before."""
+    kept = _kept(item, into)
+    if kept == set(region.order[: len(kept)]):
+        return False
+    return not rows or row_within(item, region, into) is None
+
+
+def _kept(item: Reduction, into: Mapping[int, int]) -> set[Any]:
+    return {into.get(name, name) for place in item.place for name, _ in place.terms}
 
 
 def _is_within(root: Node, dim: Dim) -> bool:

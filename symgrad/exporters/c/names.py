@@ -37,7 +37,7 @@ strtok strlen strnlen strerror strxfrm strdup strndup bcopy bzero bcmp ffs print
 fscanf sscanf vprintf vfprintf vsprintf vsnprintf puts putchar putc getc getchar gets fopen fclose fread fwrite
 fflush remove rename tmpfile tmpnam perror feof ferror clearerr read write open close pipe dup link sleep time clock
 signal raise wait select send connect bind accept listen alarm pause stat environ end edata etext status done
-no_memory held drawn off from to row
+no_memory held drawn off from to
 """
 _WORDS = _TEXT.split()
 #: what no name of a user may be

@@ -20,7 +20,7 @@ from ...emit.c.printing import Statements
 from ...emit.c.spelling import Spelling, type_of
 from ...emit.loops.flat import accesses, flat_index, merged
 from ...emit.loops.language import COUNTERS, Array, Assign, Element, Index, Literal, Loop, Statement
-from ...emit.loops.nests import Nest, Values, start_of
+from ...emit.loops.nests import Nest, Values, is_started, start_of
 from ...emit.loops.regions import Item, Point, Read, Reduction, Region, own_read
 from ...program.dims import Dim
 from ...program.node import Node
@@ -144,6 +144,8 @@ _SIZES = [sympy.Symbol(f"d{k}", integer=True) for k in range(64)]
 class _Values(Values):
     """Elements by the pointers of a form."""
 
+    rows = True
+
     text: Any = None
 
     def element(self, read: Read, names: Any) -> Element:
@@ -174,7 +176,7 @@ class _Text:
         written = replace(region, extents=extents, items=items)
         body: list[Statement] = []
         for item in items:
-            if isinstance(item, Reduction) and not item.adds and not self._is_prefix(item):
+            if isinstance(item, Reduction) and not item.adds and is_started(item, region, form.into, True):
                 body += self._start(item, extents)
         body += Nest(written, values, self._counters, form.is_array, form.into).statements
         library = Library({})
@@ -221,11 +223,6 @@ class _Text:
         """True for a reduction over the outermost loop."""
         order = self.form.region.order
         return bool(order) and order[0] not in self._kept(item)
-
-    def _is_prefix(self, item: Reduction) -> bool:
-        """True where the outermost loops are those that are kept."""
-        kept = self._kept(item)
-        return kept == set(self.form.region.order[: len(kept)])
 
     def _start(self, item: Reduction, extents: Mapping[int, Dim]) -> Iterator[Statement]:
         """Loops that set a result to what its reduction begins with."""

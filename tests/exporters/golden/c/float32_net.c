@@ -116,68 +116,67 @@ int grad_Net(
         }
     }
     float v6[8]; /* (2, 4) */
-    for (size_t i = 0; i < 2 * 4; i++)
-        v6[i] = 0.0f;
     for (size_t i = 0; i < 2; i++) {
-        {
-            float row[4] = {0};
-            for (size_t j = 0; j < 2; j++) {
-                #pragma omp simd
-                for (size_t k = 0; k < 4; k++) {
-                    row[k] += second_weight[j * 4 + k];
-                }
-            }
+        float v7[4];
+        for (size_t k = 0; k < 4; k++) {
+            v7[k] = 0.0f;
+        }
+        for (size_t j = 0; j < 2; j++) {
             #pragma omp simd
             for (size_t k = 0; k < 4; k++) {
-                v6[i * 4 + k] += row[k];
+                v7[k] += second_weight[j * 4 + k];
             }
         }
+        for (size_t k = 0; k < 4; k++) {
+            v6[i * 4 + k] = v7[k];
+        }
     }
-    float v7[8]; /* (2, 4) */
-    for (size_t i = 0; i < 4; i++)
-        df_dfirst_bias[i] = 0.0f;
+    float v8[8]; /* (2, 4) */
+    float v12[4];
+    for (size_t j = 0; j < 4; j++) {
+        v12[j] = 0.0f;
+    }
     for (size_t i = 0; i < 2; i++) {
         #pragma omp simd
         for (size_t j = 0; j < 4; j++) {
-            const float v8 = v2[i * 4 + j] * v2[i * 4 + j];
-            const float v9 = 1.0f - v8;
-            const float v10 = v9 * v6[i * 4 + j];
-            v7[i * 4 + j] = v10;
-            df_dfirst_bias[j] += v10;
+            const float v9 = v2[i * 4 + j] * v2[i * 4 + j];
+            const float v10 = 1.0f - v9;
+            const float v11 = v10 * v6[i * 4 + j];
+            v8[i * 4 + j] = v11;
+            v12[j] += v11;
         }
     }
-    for (size_t i = 0; i < 2 * 4; i++)
-        df_dsecond_weight[i] = 0.0f;
+    for (size_t j = 0; j < 4; j++) {
+        df_dfirst_bias[j] = v12[j];
+    }
     for (size_t i = 0; i < 2; i++) {
-        {
-            float row[4] = {0};
-            for (size_t j = 0; j < 2; j++) {
-                #pragma omp simd
-                for (size_t k = 0; k < 4; k++) {
-                    row[k] += v2[j * 4 + k];
-                }
-            }
+        float v13[4];
+        for (size_t k = 0; k < 4; k++) {
+            v13[k] = 0.0f;
+        }
+        for (size_t j = 0; j < 2; j++) {
             #pragma omp simd
             for (size_t k = 0; k < 4; k++) {
-                df_dsecond_weight[i * 4 + k] += row[k];
+                v13[k] += v2[j * 4 + k];
             }
         }
+        for (size_t k = 0; k < 4; k++) {
+            df_dsecond_weight[i * 4 + k] = v13[k];
+        }
     }
-    for (size_t i = 0; i < 4 * 3; i++)
-        df_dfirst_weight[i] = 0.0f;
     for (size_t i = 0; i < 4; i++) {
-        {
-            float row[3] = {0};
-            for (size_t j = 0; j < 2; j++) {
-                #pragma omp simd
-                for (size_t k = 0; k < 3; k++) {
-                    row[k] += v7[j * 4 + i] * x[j * 3 + k];
-                }
-            }
+        float v14[3];
+        for (size_t k = 0; k < 3; k++) {
+            v14[k] = 0.0f;
+        }
+        for (size_t j = 0; j < 2; j++) {
             #pragma omp simd
             for (size_t k = 0; k < 3; k++) {
-                df_dfirst_weight[i * 3 + k] += row[k];
+                v14[k] += v8[j * 4 + i] * x[j * 3 + k];
             }
+        }
+        for (size_t k = 0; k < 3; k++) {
+            df_dfirst_weight[i * 3 + k] = v14[k];
         }
     }
     #pragma omp simd

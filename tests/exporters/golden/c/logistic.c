@@ -75,20 +75,18 @@ int grad_logistic(
         const double v11 = 1.0 + v10;
         v2[i] = 1.0 / v11;
     }
-    for (size_t i = 0; i < 3; i++)
-        df_dw[i] = 0.0;
-    {
-        double row[3] = {0};
-        for (size_t i = 0; i < 6; i++) {
-            #pragma omp simd
-            for (size_t j = 0; j < 3; j++) {
-                row[j] += -y[i] * v2[i] * X[i * 3 + j];
-            }
-        }
+    double v12[3];
+    for (size_t j = 0; j < 3; j++) {
+        v12[j] = 0.0;
+    }
+    for (size_t i = 0; i < 6; i++) {
         #pragma omp simd
         for (size_t j = 0; j < 3; j++) {
-            df_dw[j] += row[j];
+            v12[j] += -y[i] * v2[i] * X[i * 3 + j];
         }
+    }
+    for (size_t j = 0; j < 3; j++) {
+        df_dw[j] = v12[j];
     }
     *f = v8;
     return GRAD_LOGISTIC_OK;
