@@ -83,31 +83,32 @@ function grad_Net(x::AbstractMatrix{Float32}, first_weight::AbstractMatrix{Float
     end
     v5 = Array{Float32}(undef, 2, 4)
     @inbounds for i in 1:4
-        v8 = 0.0
+        v9 = 0.0
         for j in 1:2
             v6 = v1[j, i] * v1[j, i]
             v7 = 1.0f0 - v6
-            v5[j, i] = v7 * v4[j, i]
-            v8 += Float64(v5[j, i])
+            v8 = v7 * v4[j, i]
+            v5[j, i] = v8
+            v9 += Float64(v8)
         end
-        df_dfirst_bias[i] = Float32(v8)
+        df_dfirst_bias[i] = Float32(v9)
     end
     @inbounds for i in 1:4
         for j in 1:2
-            v9 = 0.0
+            v10 = 0.0
             for k in 1:2
-                v9 += Float64(v1[k, i])
+                v10 += Float64(v1[k, i])
             end
-            df_dsecond_weight[j, i] = Float32(v9)
+            df_dsecond_weight[j, i] = Float32(v10)
         end
     end
     @inbounds for i in 1:3
         for j in 1:4
-            v10 = 0.0
+            v11 = 0.0
             for k in 1:2
-                v10 += Float64(x[k, i] * v5[k, j])
+                v11 += Float64(x[k, i] * v5[k, j])
             end
-            df_dfirst_weight[j, i] = Float32(v10)
+            df_dfirst_weight[j, i] = Float32(v11)
         end
     end
     @inbounds for i in 1:2

@@ -51,27 +51,28 @@ function grad_ridge(w::AbstractVector{Float64}, X::AbstractMatrix{Float64}, y::A
         end
     end
     v3 = Array{Float64}(undef, n)
-    v5 = 0.0
+    v6 = 0.0
     @inbounds for i in 1:n
-        v3[i] = v2[i] - y[i]
-        v4 = v3[i] * v3[i]
-        v5 += v4
+        v4 = v2[i] - y[i]
+        v3[i] = v4
+        v5 = v4 * v4
+        v6 += v5
     end
-    v6 = lam * v1
-    v7 = v5 + v6
-    f = v7
+    v7 = lam * v1
+    v8 = v6 + v7
+    f = v8
     df_dlam = v1
-    v8 = Array{Float64}(undef, d)
+    v9 = Array{Float64}(undef, d)
     @inbounds for i in 1:d
-        v9 = 0.0
+        v10 = 0.0
         for j in 1:n
-            v9 += X[j, i] * v3[j]
+            v10 += X[j, i] * v3[j]
         end
-        v8[i] = 2.0 * v9
+        v9[i] = 2.0 * v10
     end
     @inbounds for i in 1:d
-        v10 = 2.0 * lam * w[i]
-        df_dw[i] = v10 + v8[i]
+        v11 = 2.0 * lam * w[i]
+        df_dw[i] = v11 + v9[i]
     end
     return f, df_dw, df_dlam
 end
