@@ -112,6 +112,7 @@ class Nest:
         self._before: list[list[Statement]] = [[] for _ in range(self._depth + 1)]
         self._after: list[list[Statement]] = [[] for _ in range(self._depth + 1)]
         self._known: dict[Node, int] = {}
+        self._loads: dict[tuple, Name] = {}
         self._read_here = {r.root for item in region.items for r in item.reads}
         stored: list[Node] = []
         for item in region.items:
@@ -147,7 +148,20 @@ class Nest:
             for name, _ in place.terms:
                 known = looked_up[1] if looked_up is not None and name == LOOKED_UP else self._level[name] + 1
                 depth = max(depth, known)
-        return self.values.element(read, names), depth
+        element = self.values.element(read, names)
+        if self.values.rows and depth < self._depth and looked_up is None:
+            return self._loaded(element, depth), depth
+        return element, depth
+
+    def _loaded(self, e: Expression, depth: int) -> Expression:
+        """An element read once, whatever conditions its uses have: else compilers keep a loop from being a vector."""
+        if not isinstance(e, Element):
+            return e
+        key = (e.array.name, e.place, depth)
+        if key not in self._loads:
+            self._loads[key] = Name(self.values.fresh(), e.dtype)
+            self._before[depth].append(Let(self._loads[key].name, e))
+        return self._loads[key]
 
     def _look_up(self, read: Read, dim: Dim, places: Sequence[Index]) -> tuple[str, int]:
         """The name of an index that counts from 0 and is within a dim; ``places`` are where it is used."""
@@ -204,6 +218,8 @@ class Nest:
 
     def _value(self, node: Node, operands: list[Expression], depth: int) -> Expression:
         name = node.primitive.name
+        if self.values.rows and name in ("gate", "where"):
+            operands = [self._loaded(o, depth) for o in operands]
         if name == "gate":
             return gated(operands[0], operands[1], node.dtype)
         if name == "cast":

@@ -97,7 +97,8 @@ class Form:
         index = flat_index(read)
         terms = dict(index.terms)
         strides = tuple([terms.get(k, 0) for k in self.region.order])
-        access = Access(self._schedule.base_of(read.root), index.offset)
+        base, start = self._schedule.base_of(read.root)
+        access = Access(base, start + index.offset)
         key = (access, strides)
         number = self._numbers.get(key)
         if number is None:

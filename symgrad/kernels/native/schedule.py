@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...emit.loops.flat import flat_index, strides_of
 from ...emit.loops.placement import Placement
 from ...emit.loops.regions import Block, Read, Reduction
 from ...emit.loops.sinking import sink
@@ -39,6 +40,8 @@ class Schedule(Placement):
         #: nodes that NumPy must see as arrays
         self.seen: dict[Node, None] = {}
         self._native: dict[Node, bool] = {}
+        #: where what is reshaped in place begins
+        self._offsets: dict[Node, int] = {}
         self._accumulated, self._absorbed = accumulations(program, self._is_native)
         self._called = self._called_views()
         for node in program.nodes:
@@ -63,11 +66,28 @@ class Schedule(Placement):
             if node in self._called:
                 self._call(node)
 
-    def base_of(self, node: Node) -> Node:
-        """The node whose memory a value has."""
+    def base_of(self, node: Node) -> tuple[Node, int]:
+        """The node whose memory a value has, and where it begins there."""
+        offset = 0
         while node in self.backing:
+            offset += self._offsets.get(node, 0)
             node = self.backing[node]
-        return node
+        return node, offset
+
+    def _reshape(self, node: Node) -> None:
+        """What lies together in memory is reshaped where it is."""
+        x = node.operands[0]
+        view = self.views[x]
+        index = flat_index(Read(view.root, view.places))
+        terms = dict(index.terms)
+        together = all(d == 1 or terms.get(k, 0) == s for k, (d, s) in enumerate(zip(x.shape, strides_of(x.shape))))
+        if not together or view.root.primitive.name in _SCALARS:
+            super()._reshape(node)
+            return
+        self.backing[node] = view.root
+        self._offsets[node] = int(index.offset)
+        self.boxed.add(node)
+        self._made(node, self._step(Block("alias", node, (Read(view.root, view.places),))))
 
     def _called_views(self) -> set[Node]:
         """The view nodes that NumPy reads or that are outputs."""
@@ -131,7 +151,7 @@ class Schedule(Placement):
             return
         root = self.views[node].root
         if root.primitive.name not in _SCALARS:
-            self.seen |= {root: None, self.base_of(root): None}
+            self.seen |= {root: None, self.base_of(root)[0]: None}
             self._read(Read(root, ()), step)
 
     def _is_array(self, root: Node) -> bool:

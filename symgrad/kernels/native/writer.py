@@ -178,7 +178,8 @@ class NativeWriter(Writer):
         for read in (*step.reads, Read(node, own_places(node.shape))):
             index = flat_index(read)
             terms = dict(index.terms)
-            accesses.append(Access(schedule.base_of(read.root), index.offset))
+            base, start = schedule.base_of(read.root)
+            accesses.append(Access(base, start + index.offset))
             strides.append(tuple([terms.get(k, 0) for k in range(node.ndim)]))
         loops = scan_loops(node.primitive.name, node.shape, axis, reverse, strides[0], strides[1], node.dtype)
         return Emitted(loops, accesses), is_dealt(math.prod(node.shape))

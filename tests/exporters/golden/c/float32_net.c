@@ -165,18 +165,19 @@ int grad_Net(
         }
     }
     for (size_t i = 0; i < 4; i++) {
-        float v14[3];
+        float v15[3];
         for (size_t k = 0; k < 3; k++) {
-            v14[k] = 0.0f;
+            v15[k] = 0.0f;
         }
         for (size_t j = 0; j < 2; j++) {
+            const float v14 = v8[j * 4 + i];
             #pragma omp simd
             for (size_t k = 0; k < 3; k++) {
-                v14[k] += v8[j * 4 + i] * x[j * 3 + k];
+                v15[k] += v14 * x[j * 3 + k];
             }
         }
         for (size_t k = 0; k < 3; k++) {
-            df_dfirst_weight[i * 3 + k] = v14[k];
+            df_dfirst_weight[i * 3 + k] = v15[k];
         }
     }
     #pragma omp simd

@@ -75,18 +75,20 @@ int grad_logistic(
         const double v11 = 1.0 + v10;
         v2[i] = 1.0 / v11;
     }
-    double v12[3];
+    double v14[3];
     for (size_t j = 0; j < 3; j++) {
-        v12[j] = 0.0;
+        v14[j] = 0.0;
     }
     for (size_t i = 0; i < 6; i++) {
+        const double v12 = y[i];
+        const double v13 = v2[i];
         #pragma omp simd
         for (size_t j = 0; j < 3; j++) {
-            v12[j] += -y[i] * v2[i] * X[i * 3 + j];
+            v14[j] += -v12 * v13 * X[i * 3 + j];
         }
     }
     for (size_t j = 0; j < 3; j++) {
-        df_dw[j] = v12[j];
+        df_dw[j] = v14[j];
     }
     *f = v8;
     return GRAD_LOGISTIC_OK;

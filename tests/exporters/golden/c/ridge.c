@@ -125,16 +125,17 @@ int grad_ridge(
     for (size_t i = 0; i < d; i++)
         v10[i] = 0.0;
     for (size_t i = 0; i < n; i++) {
+        const double v11 = v4[i];
         #pragma omp simd
         for (size_t j = 0; j < d; j++) {
-            v10[j] += 2.0 * v4[i] * X[i * d + j];
+            v10[j] += 2.0 * v11 * X[i * d + j];
         }
     }
     free(v4), held[1] = NULL;
     #pragma omp simd
     for (size_t i = 0; i < d; i++) {
-        const double v11 = 2.0 * lam * w[i];
-        df_dw[i] = v11 + v10[i];
+        const double v12 = 2.0 * lam * w[i];
+        df_dw[i] = v12 + v10[i];
     }
 done:
     for (size_t i = 0; i < 2; i++)
