@@ -113,8 +113,3 @@ def own_read(node: Node) -> Read:
 @functools.lru_cache(maxsize=4096)
 def _own_loops(shape: Shape) -> tuple[Index, ...]:
     return moved(own_places(shape), loops_of(shape)[1])
-
-
-def loops_in(places: Sequence[Index]) -> set[int]:
-    """The loops that an element depends on."""
-    return {name for place in places for name, _ in place.terms if isinstance(name, int)}
