@@ -6,7 +6,7 @@ import pytest
 import symgrad
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.native.kernel import NativeKernel
-from symgrad.kernels.native.points import is_compiled as is_spelled
+from symgrad.kernels.native.points import is_compiled
 from symgrad.primitives.elementwise import TEMPLATES
 
 pytestmark = pytest.mark.needs("native")
@@ -26,7 +26,7 @@ def operands(arity, dtype):
         return [g.ravel() if g.dtype == bool else g.ravel().astype(dtype) for g in grids]
 
 
-def spelled_programs(dtype):
+def compiled_programs(dtype):
     """For each template that C computes: its name, its program on these operands, and they."""
     for name, template in TEMPLATES.items():
         arrays = operands(template.arity, dtype)
@@ -34,13 +34,13 @@ def spelled_programs(dtype):
             program = symgrad.trace(lambda *xs, f=template.ufunc: f(*xs), *arrays)
         except (TypeError, symgrad.errors.SymgradError):
             continue  # not a function of floats
-        if any(is_spelled(n) for n in program.bindings):
+        if any(is_compiled(n) for n in program.bindings):
             yield name, lower(program, "numpy").program, arrays
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_values_at_the_ends(dtype):
-    cases = list(spelled_programs(dtype))
+    cases = list(compiled_programs(dtype))
     assert {"exp", "sin", "tanh", "power", "maximum", "where", "logaddexp", "remainder"} <= {name for name, *_ in cases}
     kernels = NativeKernel.built(*[program for _, program, _ in cases])
     with np.errstate(all="ignore"):
