@@ -1,1 +1,1 @@
-"""Programs as source: what kernels run and exports hold."""
+"""Programs as source: what kernels load and exports take away."""

@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..closed_form.labels import label_comment
+from ..emit.arrays.dialect import NUMPY, OPERATORS, Dialect
+from ..emit.arrays.writer import ArrayWriter
 from ..passes.constants import fold_constants
 from ..program.node import Node
 from ..program.program import Program
 from . import arguments, header, module_check, plain_values, python_source, sparse_results
 from .arguments import Leaf, Parameter, Taken
-from .array_source import OPERATORS, ArrayWriter
 from .naming import target_names
 from .subject import Subject
 
 #: a function of the module itself where it is called
 _CALLED = re.compile(r"\b(_[a-z_]+)\(")
+#: a function of the special ones that are imported
+_SPECIAL = re.compile(r"(?<![\w.])special\.")
 #: names of Python that modules use themselves
 RESERVED = frozenset(
     [*keyword.kwlist, "np", "sys", "special", "float", "int", "bool", "print", "isinstance", "any", "zip", "max", "map"]
@@ -84,9 +87,10 @@ class Module:
 
     subject: Subject
     signature: Signature
-    about: str
+    needs: Sequence[str]
     imports: Sequence[str]
     kinds: tuple[str, str]
+    dialect: Dialect = NUMPY
     argument: str = ""
     remarks: Sequence[str] = ()
     decorators: Sequence[str] = ()
@@ -106,14 +110,19 @@ class Module:
         said = {leaf.node: leaf.found for leaf in taken.leaves}
         rows = python_source.door(signature.program, signature.arguments, signature.dims, said)
         door = [*taken.lines, *entry(taken.leaves), *rows]
-        known = {**arguments.HELPERS, **self.entrances, "_shape_of": python_source.SHAPE_OF}
-        called = {name for line in door for name in _CALLED.findall(line)}
+        known = {**arguments.HELPERS, **self.entrances, "_shape_of": python_source.SHAPE_OF, **self.dialect.helpers}
+        called = {name for line in [*door, *writer.lines, *results] for name in _CALLED.findall(line)}
         called |= {name for text in called & known.keys() for name in _CALLED.findall(known[text])}
         helpers = [*[text for name, text in known.items() if name in called], *self.helpers]
         results, patterns = sparse_results.assembled(subject, results)
-        imports = self.imports
+        special = self.dialect.special_from
+        if not any(_SPECIAL.search(text) for text in [*writer.lines, *results, *helpers]):
+            special = ""
+        imports = [*self.imports, *([f"from {special} import special"] if special else [])]
         if patterns:
             imports = ["import functools", *imports, "from scipy import sparse"]
+        needs = [self.needs[0], *(["SciPy"] if patterns or special == "scipy" else []), *self.needs[1:]]
+        needs = needs if len(needs) > 1 else [f"{needs[0]} alone"]
         named = python_source.named_tuples(subject.structure)
         if named:
             place = list(imports).index("import sys") + 1
@@ -121,7 +130,7 @@ class Module:
         weights = arguments.values(subject.weights) if arguments.are_written(subject) else []
         constants = [*self.constants, *map(_named_tuple, named, named.values()), *weights]
         rows = [
-            f'"""{title}, as symgrad derived it: {self.about}',
+            f'"""{title}, as symgrad derived it: it needs {", ".join(needs[:-2] + [" and ".join(needs[-2:])])}.',
             "",
             "Run as a program it checks itself.",
             '"""',

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..emit.arrays.writer import ArrayWriter
 from . import array_module, plain_values, python_source
 from .arguments import Leaf
 from .array_module import Module, Signature
-from .numpy_source import HELPERS, NumpyWriter
 from .subject import Subject
 
 #: functions that arguments go through
@@ -52,17 +52,15 @@ def module(subject: Subject) -> str:
     """
     subject = subject.as_sparse() if subject.as_sparse else subject
     signature = Signature.of(subject)
-    writer = NumpyWriter(signature.program, signature.arguments, signature.dims)
-    results = writer.write(signature.outputs, array_module.refusal(signature))
-    special = "special" in writer.helpers
+    writer = ArrayWriter(signature.program, signature.arguments, signature.dims)
+    results = writer.write_body(signature.outputs, array_module.refusal(signature))
     return Module(
         subject,
         signature,
-        "it needs NumPy and SciPy." if special or subject.assembled else "it needs NumPy alone.",
-        ["import sys", "", "import numpy as np", *(["from scipy import special"] if special else [])],
+        ["NumPy"],
+        ["import sys", "", "import numpy as np"],
         ("np.ndarray", "np.generic"),
         decorators=[QUIET],
-        helpers=[HELPERS[name] for name in writer.helpers if name in HELPERS],
         constants=array_module.constant_lines(writer),
         check=array_module.checked(signature),
         entrances=ENTRANCES,

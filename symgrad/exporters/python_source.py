@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..emit.arrays.numbers import number, numpy_dtype, shape_text
 from ..errors import ArgumentError, UnsupportedOperation
 from ..program.dims import dim_source
 from ..program.facts import HOLDS, spelled_fact
@@ -37,34 +38,6 @@ def _shape_of(name, array, *expected):
         raise ValueError(f"{name} has shape {tuple(array.shape)}, and ({wanted}) is expected")
     return array.shape
 '''
-
-
-def numpy_dtype(dtype: np.dtype) -> str:
-    """A dtype as ``np`` knows it.
-
-    >>> numpy_dtype(np.dtype(bool)), numpy_dtype(np.dtype(np.float32))
-    ('np.bool_', 'np.float32')
-    """
-    if dtype == np.longdouble and dtype != np.float64:
-        return "np.longdouble"
-    return f"np.{'bool_' if dtype.kind == 'b' else dtype.name}"
-
-
-def number(value: Any) -> str:
-    """A NumPy or Python scalar, exactly.
-
-    >>> number(np.float32(0.1)), number(np.nan), number(-np.inf), number(np.True_), number(-0.0)
-    ('0.1', 'np.nan', '-np.inf', 'True', '-0.0')
-    """
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    if np.isnan(value):
-        return "np.nan"
-    if np.isinf(value):
-        return "np.inf" if value > 0 else "-np.inf"
-    return repr(value) if isinstance(value, float) and type(value) is float else str(value)
 
 
 def array(value: np.ndarray) -> str:
@@ -102,15 +75,6 @@ def captured(node: Node) -> np.ndarray:
             "source; make it an argument of the function."
         )
     return value
-
-
-def shape_text(shape: Sequence[Any]) -> str:
-    """A shape for comments, whose dims are spelled by their own names.
-
-    >>> shape_text((2, 3)), shape_text(())
-    ('(2, 3)', '()')
-    """
-    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
 def described(node: Node, dims: dict[sympy.Symbol, str]) -> str:

@@ -84,24 +84,25 @@ class BlockWriter(Writer):
             place.update((n, k) for n in (step.members if isinstance(step, Region) else [step]))
         return place
 
-    def _statement(self, step: Node | Region, k: int) -> None:
-        if isinstance(step, Region):
-            self._region(step, k)
+    def statement(self, node: Node | Region) -> None:
+        if isinstance(node, Region):
+            self._region(node)
         else:
-            super()._statement(step, k)
+            super().statement(node)
 
-    def _region(self, region: Region, k: int) -> None:
+    def _region(self, region: Region) -> None:
         function = f"block{self.regions}"
-        written = BlockFunction(self, region, function, k, sum(map(cost_of, region.members)))
+        written = BlockFunction(self, region, function, sum(map(cost_of, region.members)))
         self.regions += 1
         self._functions.append(written.source())
         for node in region.outputs:
             self.names[node] = self.new_name()
             self.fresh.add(node)
+            if self.is_large(node):
+                self._large.add(self.names[node])
         results = "".join(f"{self.names[n]}, " for n in region.outputs)
         operands = "".join(f"{code}, " for code in written.operands)
         self.lines.append(f"{results.strip()} = {function}_of(({operands}), {self.shape(region.shape)})")
-        self._free(region.reads, k)
 
 
 def cost_of(node: Node) -> float:

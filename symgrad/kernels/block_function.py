@@ -44,7 +44,7 @@ def whole_exponent(node: Node) -> int:
 class BlockFunction:
     """The source of one region's function, and ``operands``: the source of what it is called with."""
 
-    def __init__(self, writer: Writer, region: Region, name: str, step: int, cost: float) -> None:
+    def __init__(self, writer: Writer, region: Region, name: str, cost: float) -> None:
         self.region = region
         self.name = name
         self._cost = cost
@@ -71,7 +71,7 @@ class BlockFunction:
         for k, node in enumerate(region.members):
             self._last.update((self._value(o), k) for o in node.operands)
         self._reduced: list[str] = []
-        taken = [(n, self._taken_over(n, k, step)) for k, n in enumerate(region.members) if n in self._outputs]
+        taken = [(n, self._taken_over(n, k)) for k, n in enumerate(region.members) if n in self._outputs]
         for k, node in enumerate(region.members):
             self._member(node, k)
         self._reused = [self._reused_operand(name) for _, name in taken]
@@ -122,10 +122,10 @@ class BlockFunction:
         self._unsigned.add(node)
         return True
 
-    def _taken_over(self, output: Node, k: int, step: int) -> str | None:
+    def _taken_over(self, output: Node, k: int) -> str | None:
         """A value from outside that dies in this region, and before the member at ``k``, which takes its memory."""
         read = [o for o in self.region.reads if self._last.get(o, k) < k]
-        return self._writer._dying_buffer(output, step, read)
+        return self._writer._dying_buffer(output, read)
 
     def _reused_operand(self, name: str | None) -> int:
         """Which operand's memory a result takes; -1 for none: where it is read along other axes too, it is kept."""
@@ -160,7 +160,7 @@ class BlockFunction:
             self._power(node, k)
         else:
             assert isinstance(node.primitive, Template)
-            function = self._writer._function(node.primitive)
+            function = self._writer.function(node.primitive)
             if node in self._negated:
                 function = "np.add" if node.primitive is subtract else "np.subtract"
             self._elementwise(function, node, self._negated.get(node, node.operands), k, node.operands)
@@ -229,7 +229,7 @@ class BlockFunction:
         factors = [(o, code) for o, code in read if o not in self._inverted]
         divisors = [(o, code) for o, code in read if o in self._inverted]
         if not negated:
-            factors += [(None, self._named(s)) for s in self._writer._folded(scalars)]
+            factors += [(None, self._named(s)) for s in self._writer.folded(scalars)]
         factors = factors or [(None, "1")]
         target = self._target(node, k, self._read_once([o for o, _ in factors + divisors]))
         made = self._chained("np.multiply", [code for _, code in factors], target)
@@ -271,7 +271,7 @@ class BlockFunction:
             factors = [self._chained("np.multiply", factors, target)]
         (made,) = factors
         code = f"np.{REDUCTIONS[node.primitive.name]}.reduce({made}, {axes})"
-        for factor in self._writer._folded([self._writer.names[o] for o in node.operands if not o.shape]):
+        for factor in self._writer.folded([self._writer.names[o] for o in node.operands if not o.shape]):
             code = f"np.multiply({code}, {self._named(factor)})"
         self._reduced.append(self._writer.new_name())
         self._lines.append(f"{self._reduced[-1]} = {code}")

@@ -24,7 +24,8 @@ _BOUND = re.compile(r"((?:v\d+,? )+)= (.*)")
 _OPERAND = re.compile(r"\w+(?:\[[^\]]*\])?")
 #: calls, beside those of ufuncs and np.linalg, whose result has memory of its own
 _FRESH = {
-    "cofactors", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "search", "embed_diagonal",
+    "cofactors", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "embed_diagonal",
+    *(f"np.{name}" for name in ("argmax", "argmin", "argsort")),
     *(f"np.{name}" for name in ("array", "concatenate", "convolve", "cumprod", "cumsum", "dot", "empty", "inner")),
     *(f"np.{name}" for name in ("outer", "searchsorted", "take", "tensordot", "trace", "vdot", "where", "zeros")),
 }  # fmt: skip

@@ -79,22 +79,17 @@ def from_end(accumulate, x, axis: int):
     return accumulate(x[backwards], axis)[backwards]
 
 
-def diagonal(x, full: str, reduced: str):
+def diagonal(x, letters: str):
     """The view of ``x`` on the diagonals that repeated letters name, to write into."""
-    return np.einsum(f"{full}->{reduced}", x)
+    return np.einsum(letters, x)
 
 
-def embed_diagonal(wide, shape, full: str, reduced: str):
+def embed_diagonal(wide, shape, letters: str):
     """Zeros of ``shape`` with ``wide`` on the diagonals that repeated letters name."""
     wide = np.asarray(wide)
     result = np.zeros(shape, wide.dtype)
-    diagonal(result, full, reduced)[...] = wide
+    diagonal(result, letters)[...] = wide
     return result
-
-
-def search(name: str, x, axis: int):
-    """The integer-valued searches."""
-    return np.argsort(x, axis, kind="stable") if name == "argsort" else getattr(np, name)(x, axis=axis)
 
 
 #: from this many columns a symmetric product is worth its preparations

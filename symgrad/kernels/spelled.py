@@ -16,9 +16,9 @@ class _Spelling(Writer):
         super().__init__(program)
         self.spelled: dict[Node, list[str]] = {}
 
-    def _statement(self, node: Any, k: int) -> None:
+    def statement(self, node: Any) -> None:
         before = len(self.lines)
-        super()._statement(node, k)
+        super().statement(node)
         if len(self.lines) > before:
             self.spelled[node] = self.lines[before:]
 

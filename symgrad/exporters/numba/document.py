@@ -58,7 +58,7 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
-        f"it needs NumPy{', SciPy' if subject.assembled else ''} and numba.",
+        ["NumPy", "numba"],
         ["import math", "import sys", "", "import numpy as np", "from numba import njit"],
         ("np.ndarray", "np.generic"),
         helpers=[f'@njit(error_model="numpy")\n{text}' for text in (*FUNCTIONS.called_in(loops), loops)],

@@ -7,11 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
+from ...emit.arrays.contraction import product_sizes
 from ...primitives.contraction import EINSUM
 from ...primitives.functions import add
 from ...program.node import Node
 from ...program.program import Program
-from ..contraction import product_sizes
 from .points import HELD, summed
 
 #: multiplications of a contraction of two arrays up to which C loops beat a BLAS call

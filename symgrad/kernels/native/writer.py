@@ -105,25 +105,18 @@ class NativeWriter(Writer):
         self._blocks: dict[Node, int] = {}  # where a value is in the block
         self._contiguous: dict[Node, str] = {}  # the names of copies that C reads
         self._made_in_c: set[Node] = set()
-        self._ends: dict[int, list[Node]] = {}
-        for node in self.schedule.seen:
-            self._ends.setdefault(self.schedule.last.get(node, -1), []).append(node)
         self.namespace |= {"deal": deal, "on_contiguous": on_contiguous}
 
     def write(self) -> str:
         program = self.program
-        for node in program.inputs:
-            self.names[node] = self.new_name()
-        arguments = ", ".join(self.names[n] for n in program.inputs)
+        arguments = self._arguments()
         for node in program.nodes:
             if node.primitive.name in ("literal", "constant", "dim"):
-                super()._statement(node, 0)
+                super().statement(node)
         emitted = self._emit()
         self._place_in_block(emitted)
         self._lines(emitted)
-        results = self._results()
-        body = "\n".join(f"    {line}" for line in self.lines)
-        return f"def kernel({arguments}):\n{body}\n    return ({''.join(r + ', ' for r in results)})\n"
+        return self._function_of(arguments)
 
     # the steps in C
 
@@ -266,33 +259,31 @@ class NativeWriter(Writer):
                 if not value.flags.c_contiguous:
                     self._contiguous[node] = self.new_name()
                     self.namespace[self._contiguous[node]] = np.ascontiguousarray(value)
-        for (number, item), (after, _) in itertools.pairwise([*emitted, (-1, None)]):
+        for _, item in emitted:
             if isinstance(item, Block):
-                self._called(item.node, number, native)
-            elif item is not None:
+                self._called(item.node, native)
+            else:
                 self._run(item)
-            if after != number:  # what begins as zeros, and what is added up, takes several runs
-                self._drop(number)
         if self.block_size and not self.on_stack:
             self.lines.append("blocks.append(block)")
         for node in dict.fromkeys(self.program.outputs):
             if not node.shape and schedule.views.get(node) is not None and node in self._made_in_c:
                 self.lines.append(f"{self.names[node]} = {self.names[node]}[()]")
 
-    def _called(self, node: Node, number: int, native: set[Node]) -> None:
+    def _called(self, node: Node, native: set[Node]) -> None:
         weak = {o: self.names[o] for o in node.operands if o.weak and o in self._made_in_c}
         # Python scalars give way to smaller floats
         self.names |= {o: f"{name}.item()" for o, name in weak.items()}
-        super()._compute(node, number)
+        super().compute(node)
         self.names |= weak
         if node in native:
-            self._contiguous[node] = self.assign(f"np.ascontiguousarray({self.names[node]})")
+            self._contiguous[node] = self.assign(f"np.ascontiguousarray({self.names[node]})", node)
 
     def _run(self, run: Run) -> None:
         for base in run.bases:
             if base not in self.names:
                 called = "empty" if self.is_large(base, REUSED_FROM) else "np.empty"
-                self.names[base] = self.assign(f"{called}({base.shape}, np.{base.dtype.name})")
+                self.names[base] = self.assign(f"{called}({base.shape}, np.{base.dtype.name})", base)
                 self.fresh.add(base)
                 self._made_in_c.add(base)
         run.arguments = [self._contiguous.get(b, self.names[b]) for b in run.bases]
@@ -323,16 +314,7 @@ class NativeWriter(Writer):
         self.words += loops.sizes
         self.words[start + 4] = len(self.words) - start
 
-    def _drop(self, number: int) -> None:
-        """Arrays that no later step reads are let go."""
-        ended = self._ends.get(number, ())
-        dead = [n for n in ended if n in self.fresh and n not in self._kept and self.is_large(n)]
-        if dead:
-            self.fresh.difference_update(dead)
-            contiguous = [self._contiguous[n] for n in dead if n in self._contiguous]
-            self.lines.append("del " + ", ".join([*(self.names[n] for n in dead), *contiguous]))
-
-    def _dying_buffer(self, node: Node, k: int, read: Any) -> str | None:
+    def _dying_buffer(self, node: Node, read: Any) -> str | None:
         return None
 
     @property

@@ -1,26 +1,73 @@
-"""What torch has not, or has with another meaning than NumPy, as functions of an exported module."""
+"""The dialect of torch: tensors are made on the device of the arguments, and written into only where they are new."""
 
 from __future__ import annotations
 
-#: functions that arguments go through, by name
-ENTRANCES = {
-    "_tensor": '''
-def _tensor(name, given, dtype, device=None):
-    """An argument as a tensor of the dtype; an error that names it where it is none."""
-    if not isinstance(given, torch.Tensor):
-        try:
-            given = torch.as_tensor(np.require(np.asarray(given), requirements="CW"))
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise ValueError(f"{name} is no tensor: {error}") from None
-    if given.numel() and not torch.can_cast(given.dtype, dtype):
-        raise TypeError(f"{name} holds {given.dtype}, and {dtype} is expected")
-    return given.to(device=device, dtype=dtype)
-''',
-}
+import numpy as np
 
-#: name -> source
-HELPERS = {
-    "_on_diagonal": '''
+from .dialect import Dialect
+
+_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+
+TORCH = Dialect(
+    "torch",
+    "torch",
+    "torch.special",
+    special_from="",
+    own={
+        "argmax": "torch.argmax({0}, dim={axis})",
+        "argmin": "torch.argmin({0}, dim={axis})",
+        "argsort": "torch.argsort({0}, dim={axis}, stable=True)",
+        "cast": "{0}.to({dtype})",
+        "cholesky_upper": "torch.linalg.cholesky({0}.mT).mT",  # NumPy reads the upper triangle
+        "concatenate": "torch.cat([{all}], dim={axis})",
+        "convolve": "_convolve({0}, {1})",
+        "copy": "{0}.clone()",
+        "cumprod": "torch.cumprod({0}, dim={axis})",
+        "cumsum": "torch.cumsum({0}, dim={axis})",
+        "from_end": "torch.flip(torch.{name}(torch.flip({0}, ({axis},)), dim={axis}), ({axis},))",
+        "full": "torch.full({shape}, {0}, dtype={dtype}, device=device)",
+        "full_of": "torch.broadcast_to({0}, {shape}).clone()",
+        "gather": "{0}[{lead}{1}]",
+        "max": "torch.amax({0}{over})",
+        "min": "torch.amin({0}{over})",
+        "scalar": "torch.tensor({0}, dtype={dtype}, device=device)",
+        "searchsorted": 'torch.searchsorted({0}.contiguous(), {1}.contiguous(), side="{side}")',
+        "stop_gradient": "{0}.detach()",
+        "transpose": "torch.permute({0}, {axes})",
+        "zeros": "torch.zeros({shape}, dtype={dtype}, device=device)",
+    },
+    functions={
+        "power": "torch.pow({0}, {1})",
+        "radians": "torch.deg2rad({0})",
+        "degrees": "torch.rad2deg({0})",
+        "absolute": "torch.abs({0})",
+        "fabs": "torch.abs({0})",
+        "rint": "torch.round({0})",
+        "invert": "torch.bitwise_not({0})",
+        "conjugate": "{0}",
+        "positive": "{0}",
+        "zeta": "torch.special.zeta({0}, {1})",
+        "digamma": "torch.special.digamma({0})",
+        "gammaln": "_gammaln({0})",
+        "ndtr": "_ndtr({0})",
+        "sign": "_sign({0})",
+        "cbrt": "_cbrt({0})",
+        "heaviside": "_heaviside({0}, {1})",
+        "ldexp": "_ldexp({0}, {1})",
+    },
+    whole={
+        "reciprocal": "_reciprocal({0})",
+        "floor_divide": "_floor_divide({0}, {1})",
+        "remainder": "_remainder({0}, {1})",
+        "fmod": "_fmod({0}, {1})",
+        "sign": "torch.sign({0})",
+        "floor": "{0}",
+        "ceil": "{0}",
+        "trunc": "{0}",
+    },
+    truth={"absolute": "{0}"},
+    helpers={
+        "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):
     """Zeros with values on the diagonals that repeated letters name."""
     full, own = spelled.split("->")
@@ -28,7 +75,7 @@ def _on_diagonal(values, shape, spelled):
     made = torch.zeros(shape, dtype=values.dtype, device=values.device)
     return made.index_put(tuple(places[own.index(i)] for i in full), values)
 ''',
-    "_scatter": '''
+        "_scatter": '''
 def _scatter(values, index, axis, size):
     """Zeros with the values added along an axis where the index says."""
     rows = torch.where(index < 0, index + size, index).reshape(-1)
@@ -36,19 +83,19 @@ def _scatter(values, index, axis, size):
     shape = (*values.shape[:axis], size, *values.shape[axis + 1 :])
     return torch.zeros(shape, dtype=values.dtype, device=values.device).index_add(axis, rows, values)
 ''',
-    "_convolve": '''
+        "_convolve": '''
 def _convolve(a, v):
     """The convolution of two vectors in full."""
     a, v = (a, v) if len(a) >= len(v) else (v, a)
     rest = len(v) - 1
     return torch.nn.functional.pad(a, (rest, rest)).unfold(0, len(v), 1) @ torch.flip(v, (0,))
 ''',
-    "_sign": '''
+        "_sign": '''
 def _sign(x):
     """The sign, NaN of NaN."""
     return torch.where(torch.isnan(x), x, torch.sign(x))
 ''',
-    "_cbrt": '''
+        "_cbrt": '''
 def _cbrt(x):
     """The cube root: a power, and one step of Newton's method where that is not exact."""
     size = torch.where((x == 0) | torch.isinf(x) | torch.isnan(x), 1, torch.abs(x))
@@ -56,46 +103,54 @@ def _cbrt(x):
     root = root - (root - size / (root * root)) / 3
     return torch.where((x == 0) | torch.isinf(x) | torch.isnan(x), x, torch.sign(x) * root)
 ''',
-    "_heaviside": '''
+        "_heaviside": '''
 def _heaviside(x, value):
     """0 below zero, 1 above, the value at zero, NaN of NaN."""
     step = torch.where(x > 0, torch.ones_like(x), torch.zeros_like(x))
     return torch.where(torch.isnan(x), x, torch.where(x == 0, value, step))
 ''',
-    "_ldexp": '''
+        "_ldexp": '''
 def _ldexp(x, power):
     """x times a power of two, in two steps that do not overflow before the result does."""
     half = torch.div(power, 2, rounding_mode="floor")
     return x * torch.exp2(half.to(x.dtype)) * torch.exp2((power - half).to(x.dtype))
 ''',
-    "_gammaln": '''
+        "_gammaln": '''
 def _gammaln(x):
     """The logarithm of the absolute gamma function, at minus infinity as SciPy has it."""
     return torch.where(x == -torch.inf, x, torch.special.gammaln(x))
 ''',
-    "_ndtr": '''
+        "_ndtr": '''
 def _ndtr(x):
     """The normal distribution, to the last digits on the left too."""
     return 0.5 * torch.special.erfc(x * -(0.5**0.5))
 ''',
-    "_reciprocal": '''
+        "_reciprocal": '''
 def _reciprocal(x):
     """The reciprocal as integers have it."""
     return torch.where(torch.abs(x) == 1, x, torch.where(x == 0, torch.iinfo(x.dtype).min, 0)).to(x.dtype)
 ''',
-    "_floor_divide": '''
+        "_floor_divide": '''
 def _floor_divide(a, b):
     """The quotient of integers, 0 where the divisor is."""
     return torch.where(b == 0, 0, torch.floor_divide(a, torch.where(b == 0, 1, b)))
 ''',
-    "_remainder": '''
+        "_remainder": '''
 def _remainder(a, b):
     """The remainder of integers, with the sign of the divisor, 0 where that is."""
     return torch.where(b == 0, 0, torch.remainder(a, torch.where(b == 0, 1, b)))
 ''',
-    "_fmod": '''
+        "_fmod": '''
 def _fmod(a, b):
     """The remainder of integers, with the sign of the dividend, 0 where the divisor is."""
     return torch.where(b == 0, 0, torch.fmod(a, torch.where(b == 0, 1, b)))
 ''',
-}
+    },
+    dtypes={name: f"torch.{name}" for name in _DTYPES},
+    index=np.dtype(np.int64),
+    axis="dim",
+    constant="{}.to(device)",
+    takes_numbers=False,
+    steps_back=False,
+    one_axis=("prod",),
+)

@@ -1,0 +1,1 @@
+"""A Program as calls of an array library: one writer, and a dialect for each library."""

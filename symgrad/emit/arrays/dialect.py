@@ -1,0 +1,174 @@
+"""What an array library says differently: the names of its calls, its rules of promotion, what it has not.
+
+A call is a format: ``{0}`` and ``{1}`` are its operands, ``{all}`` all of them, ``{np}`` is the library, and the other
+names are what ``statements`` hands over. An elementwise function is called by the name of its ufunc, so that only
+exceptions are listed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...primitives.elementwise import Template
+
+#: elementwise functions that Python has signs for
+OPERATORS = {
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "divide": "{0} / {1}",
+    "negative": "-{0}",
+    "greater": "{0} > {1}",
+    "greater_equal": "{0} >= {1}",
+    "less": "{0} < {1}",
+    "less_equal": "{0} <= {1}",
+    "equal": "{0} == {1}",
+    "not_equal": "{0} != {1}",
+}
+#: calls as NumPy has them; most libraries took over its names
+CALLS = {
+    "argmax": "{np}.argmax({0}, axis={axis})",
+    "argmin": "{np}.argmin({0}, axis={axis})",
+    "argsort": '{np}.argsort({0}, axis={axis}, kind="stable")',
+    "broadcast": "{np}.broadcast_to({0}, {shape})",
+    "cast": "{0}.astype({dtype})",
+    "cholesky": "{linalg}.cholesky({0})",
+    "cholesky_upper": "{linalg}.cholesky({0}, upper=True)",
+    "concatenate": "{np}.concatenate([{all}], axis={axis})",
+    "convolve": "{np}.convolve({0}, {1})",
+    "copy": "{np}.array({0})",
+    "cumprod": "{np}.cumprod({0}, {axis})",
+    "cumsum": "{np}.cumsum({0}, {axis})",
+    "determinant": "{linalg}.det({0})",
+    "determinant_sign": "{linalg}.slogdet({0})[0]",
+    "diagonal": '_on_diagonal({0}, {shape}, "{letters}")',
+    "einsum": '{np}.einsum("{letters}", {all})',
+    "flip": "{np}.flip({0}, {axes})",
+    "from_end": "{np}.flip({np}.{name}({np}.flip({0}, {axis}), {axis}), {axis})",
+    "full": "{np}.full({shape}, {0}, {dtype})",
+    "full_of": "{np}.full({shape}, {0}, {dtype})",
+    "gate": "{0} * {np}.where({0} != 0, {1}, 0)",
+    "gate_truth": "{np}.where({0}, {1}, 0)",
+    "gather": "{np}.take({0}, {1}, axis={axis})",
+    "inverse": "{linalg}.inv({0})",
+    "log_determinant": "{linalg}.slogdet({0})[1]",
+    "max": "{np}.max({0}{over})",
+    "min": "{np}.min({0}{over})",
+    "prod": "{np}.prod({0}{over})",
+    "reshape": "{0}.reshape({shape})",
+    "scalar": "{dtype}({0})",
+    "scatter": "_scatter({0}, {1}, {axis}, {size})",
+    "searchsorted": '{np}.searchsorted({0}, {1}, side="{side}")',
+    "solve": "{linalg}.solve({0}, {1})",
+    "solve_vectors": "{linalg}.solve({0}, {1}[..., None])[..., 0]",  # a stack of vectors would be taken for a matrix
+    "stop_gradient": "{0}",
+    "sum": "{np}.sum({0}{over})",
+    "transpose": "{np}.transpose({0}, {axes})",
+    "zeros": "{np}.zeros({shape}, {dtype})",
+}
+_FLOATS, _WHOLE = "float16 float32 float64", "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """An array library: what it is called in messages and in the source, and where it differs from NumPy."""
+
+    target: str
+    #: names in the source of the library and of its special functions
+    library: str
+    special: str = "special"
+    #: the package that a module imports ``special`` from
+    special_from: str = "scipy"
+    #: calls that differ from CALLS
+    own: Mapping[str, str] = field(default_factory=dict)
+    #: elementwise functions that are not called by the name of their ufunc
+    functions: Mapping[str, str] = field(default_factory=dict)
+    #: the same where they compute in integers or truth values
+    whole: Mapping[str, str] = field(default_factory=dict)
+    #: the same where they compute in truth values alone
+    truth: Mapping[str, str] = field(default_factory=dict)
+    #: functions that a module takes with it, by name
+    helpers: Mapping[str, str] = field(default_factory=dict)
+    #: the dtypes there are, by NumPy's names
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    #: reductions that take one axis at a time
+    one_axis: Sequence[str] = ()
+    #: the dtype of index arrays, where it has to be this one
+    index: np.dtype | None = None
+    #: the argument that says which axes are summed
+    axis: str = "axis"
+    #: what makes an array of the library of a captured one where it is read
+    constant: str = "{}"
+    #: whether the library promotes dtypes as NumPy does and takes weak values as Python's own scalars
+    promotes: bool = False
+    #: whether functions take Python numbers beside arrays, as operators do
+    takes_numbers: bool = True
+    #: whether arrays are never written into
+    functional: bool = False
+    #: whether steps of slices may be negative
+    steps_back: bool = True
+    #: whether products of grouped axes are as fast as matrices only where they are written as such
+    groups: bool = False
+    #: whether expressions have operators and comments for readers, or are calls that take buffers
+    readable: bool = True
+    #: letters of axes
+    letters: str = "ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    #: elements from which an array is let go of where nothing reads it any more
+    freed_from: float = 1 << 16
+    #: all calls
+    calls: Mapping[str, str] = field(init=False, default_factory=dict)
+    refusal: str = "{name} cannot be written for {target}; export the format python, or write it with other operations."
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "calls", {**CALLS, **self.own})
+
+    def function(self, template: Template, kind: str, operators: bool = True) -> str | None:
+        """How an elementwise function is called that computes in dtypes of a ``kind``; None where there is none."""
+        name = template.name
+        signs = OPERATORS if operators and self.readable else {}
+        special = {"b": {**self.whole, **self.truth}, "f": {}}.get(kind, self.whole)
+        for table in (special, self.functions, signs):
+            if name in table:
+                return table[name]
+        called = getattr(template.ufunc, "__name__", "")
+        slots = ", ".join([f"{{{k}}}" for k in range(template.arity)])
+        for library, spelled in ((np, self.library), (sys.modules.get("scipy.special"), self.special)):
+            if getattr(library, called, None) is template.ufunc:
+                return f"{spelled}.{called}({slots})"
+        return None
+
+
+def dtypes_of(library: str, truth: str) -> dict[str, str]:
+    """The dtypes that ``library`` calls as NumPy does, and what it calls that of truth values."""
+    return {name: f"{library}.{name}" for name in (*_FLOATS.split(), *_WHOLE.split())} | {"bool": f"{library}.{truth}"}
+
+
+NUMPY = Dialect(
+    "NumPy",
+    "np",
+    functions={"zeta": "special.zeta({0}, {1})"},
+    helpers={
+        "_on_diagonal": '''
+def _on_diagonal(values, shape, spelled):
+    """Zeros with values on the diagonals that repeated letters name."""
+    made = np.zeros(shape, values.dtype)
+    np.einsum(spelled, made)[...] = values
+    return made
+''',
+        "_scatter": '''
+def _scatter(values, index, axis, size):
+    """Zeros with the values added along an axis where the index says."""
+    made = np.zeros((*values.shape[:axis], size, *values.shape[axis + np.ndim(index) :]), values.dtype)
+    np.add.at(made, (slice(None),) * axis + (index,), values)
+    return made
+''',
+    },
+    dtypes={np.dtype(np.longdouble).name: "np.longdouble", **dtypes_of("np", "bool_")},
+    promotes=True,
+    groups=True,
+    refusal="{name} has no function in NumPy or SciPy that a module could call.",
+)

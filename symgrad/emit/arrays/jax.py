@@ -1,0 +1,73 @@
+"""The dialect of jax.numpy: NumPy's names, nothing is written into, and pieces are set and added through ``.at``."""
+
+from __future__ import annotations
+
+import math
+
+from .dialect import Dialect, dtypes_of
+
+JAX = Dialect(
+    "jax",
+    "jnp",
+    special_from="jax.scipy",
+    own={
+        "argmax": "jnp.argmax({0}, axis={axis}).astype({dtype})",
+        "argmin": "jnp.argmin({0}, axis={axis}).astype({dtype})",
+        "argsort": "jnp.argsort({0}, axis={axis}).astype({dtype})",
+        "cholesky": "jnp.linalg.cholesky({0}, symmetrize_input=False)",
+        "cholesky_upper": "jnp.linalg.cholesky({0}.mT, symmetrize_input=False).mT",  # NumPy reads the upper triangle
+        "copy": "jnp.asarray({0})",
+        "scalar": "jnp.asarray({0}, {dtype})",
+        "scatter": "jnp.zeros({shape}, {dtype}).at[{lead}{1}].add({0})",
+        "searchsorted": 'jnp.searchsorted({0}, {1}, side="{side}").astype({dtype})',
+        "stop_gradient": "jax.lax.stop_gradient({0})",
+    },
+    functions={
+        "conjugate": "{0}",
+        "positive": "{0}",
+        "zeta": "special.zeta({0}, {1})",
+        "digamma": "_digamma({0})",
+        "gammaln": "_gammaln({0})",
+        "log_ndtr": "_log_ndtr({0})",
+    },
+    whole={"reciprocal": "_reciprocal({0})", "floor_divide": "_floor_divide({0}, {1})"},
+    helpers={
+        "_gammaln": '''
+def _gammaln(x):
+    """The logarithm of the absolute gamma function, at minus infinity as SciPy has it."""
+    return jnp.where(x == -jnp.inf, x, special.gammaln(x))
+''',
+        "_digamma": '''
+def _digamma(x):
+    """The digamma function, infinite at zero."""
+    return jnp.where(x == 0, -jnp.copysign(jnp.inf, x), special.digamma(x))
+''',
+        "_log_ndtr": '''
+def _log_ndtr(x):
+    """The logarithm of the normal distribution, to the last digits on the right too."""
+    right = jnp.log1p(-0.5 * special.erfc(jnp.maximum(x, 0) * 0.5**0.5))
+    return jnp.where(x > 0, right, special.log_ndtr(jnp.minimum(x, 0)))
+''',
+        "_reciprocal": '''
+def _reciprocal(x):
+    """The reciprocal as integers have it."""
+    return jnp.where(jnp.abs(x) == 1, x, jnp.where(x == 0, jnp.iinfo(x.dtype).min, 0)).astype(x.dtype)
+''',
+        "_floor_divide": '''
+def _floor_divide(a, b):
+    """The quotient of integers, 0 where the divisor is."""
+    return jnp.where(b == 0, 0, jnp.floor_divide(a, jnp.where(b == 0, 1, b)))
+''',
+        "_on_diagonal": '''
+def _on_diagonal(values, shape, spelled):
+    """Zeros with values on the diagonals that repeated letters name."""
+    full, own = spelled.split("->")
+    places = jnp.ogrid[tuple(slice(n) for n in values.shape)]
+    places = places if isinstance(places, (list, tuple)) else [places]
+    return jnp.zeros(shape, values.dtype).at[tuple(places[own.index(i)] for i in full)].set(values)
+''',
+    },
+    dtypes=dtypes_of("jnp", "bool_"),
+    functional=True,
+    freed_from=math.inf,
+)
