@@ -121,7 +121,9 @@ class Module:
         imports = [*self.imports, *([f"from {special} import special"] if special else [])]
         if patterns:
             imports = ["import functools", *imports, "from scipy import sparse"]
-        needs = [self.needs[0], *(["SciPy"] if patterns or special == "scipy" else []), *self.needs[1:]]
+        first, *others = self.needs
+        scipy = ["SciPy"] if (patterns or special == "scipy") and "SciPy" not in others else []
+        needs = [first, *scipy, *others]
         needs = needs if len(needs) > 1 else [f"{needs[0]} alone"]
         named = python_source.named_tuples(subject.structure)
         if named:

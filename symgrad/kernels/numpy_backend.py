@@ -30,10 +30,13 @@ from ..primitives.spelling import self_dot, shared_axes
 from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
-from . import blas, runtime
+from . import blas
 from .reuse import empty
+from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, scatter
 
 _PYTHON = {"f": "float", "i": "int", "b": "bool"}
+#: what sources call beside NumPy itself
+_FUNCTIONS = (empty, cofactors, self_dot, gate, in_order, gram, scatter, from_end, diagonal, embed_diagonal)
 #: what is written with ``**``, for which NumPy has another loop where it is of its scalars
 _OF_SCALARS = {power: "{} ** {}", square: "{} ** 2", reciprocal: "{} ** -1"}
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
@@ -89,20 +92,7 @@ class Writer(ArrayWriter):
         self.steps: Sequence[Any] = program.nodes
         self.step = 0
         self.sizes = sizes or {}
-        self.namespace: dict[str, Any] = {
-            "np": np,
-            "blas": blas,
-            "empty": empty,
-            "gate": runtime.gate,
-            "cofactors": cofactors,
-            "in_order": runtime.in_order,
-            "gram": runtime.gram,
-            "self_dot": self_dot,
-            "scatter": runtime.scatter,
-            "from_end": runtime.from_end,
-            "diagonal": runtime.diagonal,
-            "embed_diagonal": runtime.embed_diagonal,
-        }
+        self.namespace: dict[str, Any] = {"np": np, "blas": blas, **{f.__name__: f for f in _FUNCTIONS}}
         self._viewed: set[Node] = set()
         self._kept = frozenset(program.outputs)
         #: whether Python scalars have to stay such: they give way to smaller floats, which NumPy's own do not
@@ -251,6 +241,7 @@ class Writer(ArrayWriter):
         (other,) = [o for o in node.operands if o is not diagonal]
         name = self._dying_buffer(node, [other]) or self.assign(f"np.array({self.names[other]})", node)
         self.put(diagonal, name, "+=")
+        self._large.update([name] if self.is_large(node) else [])
         return name
 
     def _elementwise(self, node: Node, template: Template) -> str:
@@ -317,12 +308,6 @@ class Writer(ArrayWriter):
             name = self._call("np.multiply", (name, factor), buffer, node)
             buffer = name if self.is_large(node) and buffer is None else buffer
         return name
-
-    def folded(self, scalars: list[str]) -> list[str]:
-        """The scalars as at most one."""
-        while len(scalars) > 1:
-            scalars = [self.assign(f"np.multiply({scalars[0]}, {scalars[1]})"), *scalars[2:]]
-        return scalars
 
     def contraction(self, node: Node) -> tuple[str, bool]:
         labels, out, sizes, spelling = node.params

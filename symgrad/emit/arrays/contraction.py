@@ -70,7 +70,7 @@ class Contraction:
 
     def _of_scalars(self, factors: list[str], unique: Labels) -> Term:
         if not self._readable:
-            return Term("".join(self.folded(factors)) or "1.0", ())
+            return Term("".join(self.writer.folded(factors)) or "1.0", ())
         w, code = self.writer, " * ".join(factors) or "1.0"
         of_numbers = all(map(w.is_number, self.node.operands))
         if not unique and not of_numbers:
@@ -82,7 +82,7 @@ class Contraction:
         """The product of all, summed over what is not in ``out``."""
         if self._readable and {i for t in terms for i in t.labels} <= set(out):
             return self._product(terms, factors, tuple(i for i in out if any(i in t.labels for t in terms)))
-        factors = self.folded(factors)
+        factors = self.writer.folded(factors)
         small = min(range(len(terms)), key=lambda k: self._size(terms[k].labels))
         if factors and self._size(terms[small].labels) <= self._size(out):  # the smallest array takes the factors
             terms[small] = self._bound(self._product([terms[small]], factors, terms[small].labels))
@@ -91,12 +91,6 @@ class Contraction:
         if factors and " @ " in made.code:
             made = Term(f"({made.code})", made.labels, True)
         return self._product([made], factors, made.labels) if factors else made
-
-    def folded(self, factors: list[str]) -> list[str]:
-        """Scalars as at most one, where calls multiply them."""
-        while len(factors) > 1 and not self._readable:
-            factors = [self.writer.assign(f"np.multiply({factors[0]}, {factors[1]})"), *factors[2:]]
-        return factors
 
     def _in_order(self, terms: list[Term], out: Labels) -> Term:
         if len(terms) == 1:

@@ -142,6 +142,24 @@ class Dialect:
         return None
 
 
+#: functions that libraries beside NumPy and SciPy have not, or with another value at infinity
+ELSEWHERE = {
+    "conjugate": "{0}",
+    "positive": "{0}",
+    "zeta": "{special}.zeta({0}, {1})",
+    "gammaln": "{np}.where({0} == -{np}.inf, {0}, {special}.gammaln({0}))",
+}
+
+
+def divides_integers(library: str, name: str) -> str:
+    """A module's function for a division of integers, which NumPy makes 0 where the divisor is."""
+    return f'''
+def _{name}(a, b):
+    """{library}.{name} of integers, 0 where the divisor is."""
+    return {library}.where(b == 0, 0, {library}.{name}(a, {library}.where(b == 0, 1, b)))
+'''
+
+
 def dtypes_of(library: str, truth: str) -> dict[str, str]:
     """The dtypes that ``library`` calls as NumPy does, and what it calls that of truth values."""
     return {name: f"{library}.{name}" for name in (*_FLOATS.split(), *_WHOLE.split())} | {"bool": f"{library}.{truth}"}
@@ -150,7 +168,7 @@ def dtypes_of(library: str, truth: str) -> dict[str, str]:
 NUMPY = Dialect(
     "NumPy",
     "np",
-    functions={"zeta": "special.zeta({0}, {1})"},
+    functions={"zeta": "{special}.zeta({0}, {1})"},
     helpers={
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):

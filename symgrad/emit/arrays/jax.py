@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .dialect import Dialect, dtypes_of
+from .dialect import ELSEWHERE, Dialect, divides_integers, dtypes_of
 
 JAX = Dialect(
     "jax",
@@ -23,25 +23,13 @@ JAX = Dialect(
         "stop_gradient": "jax.lax.stop_gradient({0})",
     },
     functions={
-        "conjugate": "{0}",
-        "positive": "{0}",
-        "zeta": "special.zeta({0}, {1})",
-        "digamma": "_digamma({0})",
-        "gammaln": "_gammaln({0})",
+        **ELSEWHERE,
+        "digamma": "jnp.where({0} == 0, -jnp.copysign(jnp.inf, {0}), special.digamma({0}))",  # infinite at zero
         "log_ndtr": "_log_ndtr({0})",
     },
     whole={"reciprocal": "_reciprocal({0})", "floor_divide": "_floor_divide({0}, {1})"},
     helpers={
-        "_gammaln": '''
-def _gammaln(x):
-    """The logarithm of the absolute gamma function, at minus infinity as SciPy has it."""
-    return jnp.where(x == -jnp.inf, x, special.gammaln(x))
-''',
-        "_digamma": '''
-def _digamma(x):
-    """The digamma function, infinite at zero."""
-    return jnp.where(x == 0, -jnp.copysign(jnp.inf, x), special.digamma(x))
-''',
+        "_floor_divide": divides_integers("jnp", "floor_divide"),
         "_log_ndtr": '''
 def _log_ndtr(x):
     """The logarithm of the normal distribution, to the last digits on the right too."""
@@ -52,11 +40,6 @@ def _log_ndtr(x):
 def _reciprocal(x):
     """The reciprocal as integers have it."""
     return jnp.where(jnp.abs(x) == 1, x, jnp.where(x == 0, jnp.iinfo(x.dtype).min, 0)).astype(x.dtype)
-''',
-        "_floor_divide": '''
-def _floor_divide(a, b):
-    """The quotient of integers, 0 where the divisor is."""
-    return jnp.where(b == 0, 0, jnp.floor_divide(a, jnp.where(b == 0, 1, b)))
 ''',
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):

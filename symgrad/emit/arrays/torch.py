@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dialect import Dialect
+from .dialect import ELSEWHERE, Dialect, divides_integers
 
 _DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+_DIVISIONS = ("floor_divide", "remainder", "fmod")
 
 TORCH = Dialect(
     "torch",
@@ -37,6 +38,7 @@ TORCH = Dialect(
         "zeros": "torch.zeros({shape}, dtype={dtype}, device=device)",
     },
     functions={
+        **ELSEWHERE,
         "power": "torch.pow({0}, {1})",
         "radians": "torch.deg2rad({0})",
         "degrees": "torch.rad2deg({0})",
@@ -44,22 +46,16 @@ TORCH = Dialect(
         "fabs": "torch.abs({0})",
         "rint": "torch.round({0})",
         "invert": "torch.bitwise_not({0})",
-        "conjugate": "{0}",
-        "positive": "{0}",
-        "zeta": "torch.special.zeta({0}, {1})",
         "digamma": "torch.special.digamma({0})",
-        "gammaln": "_gammaln({0})",
-        "ndtr": "_ndtr({0})",
-        "sign": "_sign({0})",
+        "ndtr": "0.5 * torch.special.erfc({0} * -(0.5**0.5))",  # to the last digits on the left too
+        "sign": "torch.where(torch.isnan({0}), {0}, torch.sign({0}))",
         "cbrt": "_cbrt({0})",
         "heaviside": "_heaviside({0}, {1})",
         "ldexp": "_ldexp({0}, {1})",
     },
     whole={
         "reciprocal": "_reciprocal({0})",
-        "floor_divide": "_floor_divide({0}, {1})",
-        "remainder": "_remainder({0}, {1})",
-        "fmod": "_fmod({0}, {1})",
+        **{name: f"_{name}({{0}}, {{1}})" for name in _DIVISIONS},
         "sign": "torch.sign({0})",
         "floor": "{0}",
         "ceil": "{0}",
@@ -67,6 +63,7 @@ TORCH = Dialect(
     },
     truth={"absolute": "{0}"},
     helpers={
+        **{f"_{name}": divides_integers("torch", name) for name in _DIVISIONS},
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):
     """Zeros with values on the diagonals that repeated letters name."""
@@ -90,11 +87,6 @@ def _convolve(a, v):
     rest = len(v) - 1
     return torch.nn.functional.pad(a, (rest, rest)).unfold(0, len(v), 1) @ torch.flip(v, (0,))
 ''',
-        "_sign": '''
-def _sign(x):
-    """The sign, NaN of NaN."""
-    return torch.where(torch.isnan(x), x, torch.sign(x))
-''',
         "_cbrt": '''
 def _cbrt(x):
     """The cube root: a power, and one step of Newton's method where that is not exact."""
@@ -115,35 +107,10 @@ def _ldexp(x, power):
     half = torch.div(power, 2, rounding_mode="floor")
     return x * torch.exp2(half.to(x.dtype)) * torch.exp2((power - half).to(x.dtype))
 ''',
-        "_gammaln": '''
-def _gammaln(x):
-    """The logarithm of the absolute gamma function, at minus infinity as SciPy has it."""
-    return torch.where(x == -torch.inf, x, torch.special.gammaln(x))
-''',
-        "_ndtr": '''
-def _ndtr(x):
-    """The normal distribution, to the last digits on the left too."""
-    return 0.5 * torch.special.erfc(x * -(0.5**0.5))
-''',
         "_reciprocal": '''
 def _reciprocal(x):
     """The reciprocal as integers have it."""
     return torch.where(torch.abs(x) == 1, x, torch.where(x == 0, torch.iinfo(x.dtype).min, 0)).to(x.dtype)
-''',
-        "_floor_divide": '''
-def _floor_divide(a, b):
-    """The quotient of integers, 0 where the divisor is."""
-    return torch.where(b == 0, 0, torch.floor_divide(a, torch.where(b == 0, 1, b)))
-''',
-        "_remainder": '''
-def _remainder(a, b):
-    """The remainder of integers, with the sign of the divisor, 0 where that is."""
-    return torch.where(b == 0, 0, torch.remainder(a, torch.where(b == 0, 1, b)))
-''',
-        "_fmod": '''
-def _fmod(a, b):
-    """The remainder of integers, with the sign of the dividend, 0 where the divisor is."""
-    return torch.where(b == 0, 0, torch.fmod(a, torch.where(b == 0, 1, b)))
 ''',
     },
     dtypes={name: f"torch.{name}" for name in _DTYPES},

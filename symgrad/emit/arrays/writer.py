@@ -249,7 +249,8 @@ class ArrayWriter:
         spelled = self.dialect.function(template, loops[0].kind, not of_numbers)
         if spelled is None:
             raise self.refused(template.name)
-        code = spelled.format(*self._operands(node, template, loops))
+        names = {"np": self.dialect.library, "special": self.dialect.special}
+        code = spelled.format(*self._operands(node, template, loops), **names)
         if promotes:
             return f"{_PYTHON[node.dtype.kind]}({code})" if node.weak else code
         return code if made == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
@@ -273,6 +274,12 @@ class ArrayWriter:
         ]
 
     # parts of statements
+
+    def folded(self, scalars: list[str]) -> list[str]:
+        """Factors of a product, as at most one where calls multiply them."""
+        while len(scalars) > 1 and not self.dialect.readable:
+            scalars = [self.assign(f"np.multiply({scalars[0]}, {scalars[1]})"), *scalars[2:]]
+        return scalars
 
     def reduced(self, name: str, code: str, axes: Sequence[int] | None) -> str:
         """A reduction of ``code`` over ``axes``, over all of them where None."""
