@@ -5,15 +5,14 @@ Keys of dicts and fixed values reach a module through ``plain_values`` alone, an
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import ArgumentError
 from ..program.node import Node
 from ..tracing.tree import LEAF, unflatten
 from . import plain_values, python_source
+from .nesting import check_keys, keys_of, plain, walk, written
 from .subject import Argument, Subject
 
 #: what a weight's argument is called, and the constant that holds its values
@@ -92,16 +91,6 @@ class Taken:
         return [*rows[:first], *(["*"] if first < len(rows) else []), *rows[first:]]
 
 
-def plain(text: str) -> str:
-    r"""An expression as it may stand in a comment or a docstring of any language.
-
-    >>> plain("p['w'][0]"), plain('p["a\\n*/"]')
-    ('p[w][0]', 'p[a_n_]')
-    """
-    bare = re.sub(r"(?<=\[)['\"]|['\"](?=\])", "", text)
-    return re.sub(r"_+", "_", re.sub(r"[^ A-Za-z0-9_.,:()\[\]=+-]", "_", bare))
-
-
 def labels(subject: Subject) -> list[str]:
     """What the parameters are called by the user, before each has a name."""
     return [a.label for a in subject.arguments] + ([WEIGHTS] if subject.weights else [])
@@ -124,9 +113,8 @@ def taken(
     made = Taken()
     for argument, name in zip(subject.arguments, names, strict=False):
         kind, default = _kind(argument, inputs, array), None
-        rows: list[str] = []
         if any(is_input for is_input, _ in argument.slots):
-            _take(made, inputs, described, argument.structure, iter(argument.slots), name, rows)
+            rows = _take(made, inputs, described, argument, name)
         else:
             value = unflatten(argument.structure, [v for _, v in argument.slots])
             default = plain_values.spelled(value) or "None"
@@ -145,30 +133,24 @@ def taken(
 
 
 def _take(
-    made: Taken,
-    inputs: Sequence[Node],
-    described: Callable[[Node], str],
-    structure: Any,
-    slots: Iterator[tuple[bool, Any]],
-    found: str,
-    rows: list[str],
-) -> None:
-    """Take apart what ``found`` finds; ``rows`` are what is said of it."""
-    if structure == LEAF:
-        is_input, value = next(slots)
-        if is_input:
-            made.leaves.append(Leaf(inputs[value], found))
-            rows.append(f"{plain(found)}: {described(inputs[value])}")
+    made: Taken, inputs: Sequence[Node], described: Callable[[Node], str], argument: Argument, name: str
+) -> list[str]:
+    """Take an argument apart; what is said of its parts."""
+    rows: list[str] = []
+    for found, structure, slot in walk(argument.structure, argument.slots, name):
+        if slot is None:
+            check_keys(structure, found)
+            keys = keys_of(structure)
+            check = f"_keys_of({plain_values.quoted(found)}, {found}, [{', '.join(keys)}])"
+            if structure[0] != "dict":
+                check = f"_items_of({plain_values.quoted(found)}, {found}, {len(keys)})"
+            made.lines.append(check)
+        elif slot[0]:
+            made.leaves.append(Leaf(inputs[slot[1]], found))
+            rows.append(f"{plain(found)}: {described(inputs[slot[1]])}")
         else:
-            rows += _fixed(made, found, value)
-        return
-    keys = _keys(structure, found)
-    check = f"_keys_of({plain_values.quoted(found)}, {found}, [{', '.join(keys)}])"
-    if structure[0] != "dict":
-        check = f"_items_of({plain_values.quoted(found)}, {found}, {len(keys)})"
-    made.lines.append(check)
-    for key, part in zip(keys, structure[-1], strict=True):
-        _take(made, inputs, described, part, slots, f"{found}[{key}]", rows)
+            rows += _fixed(made, found, slot[1])
+    return rows
 
 
 def _fixed(made: Taken, found: str, value: Any) -> list[str]:
@@ -195,22 +177,6 @@ def _weights(
     return Parameter(name, "dict", rows, default=VALUES if written else None)
 
 
-def _keys(structure: Any, found: str) -> list[str]:
-    """The keys of the parts of a container, as source."""
-    if structure[0] != "dict":
-        return [str(k) for k in range(len(structure[-1]))]
-    made = []
-    for key in structure[1]:
-        text = plain_values.spelled(key)
-        if text is None:
-            raise ArgumentError(
-                f"the argument {plain(found)} is a dict with a key of type {type(key).__name__}, which cannot be "
-                "written into a module; use text or whole numbers as keys."
-            )
-        made.append(text)
-    return made
-
-
 def _kind(argument: Argument, inputs: Sequence[Node], array: str) -> str:
     """The type of an argument."""
     if argument.structure != LEAF:
@@ -227,48 +193,26 @@ def origins_of(subject: Subject) -> dict[int, str]:
     made = {count - 1 - k: "a weight" for k in range(len(subject.weights))}
     for argument in subject.arguments:
         if not is_array(argument):
-            _note_origins(argument.structure, iter(argument.slots), argument.label, made)
+            parts = walk(argument.structure, argument.slots, argument.label)
+            made |= {slot[1]: plain(found) for found, _, slot in parts if slot is not None and slot[0]}
     return made
-
-
-def _note_origins(structure: Any, slots: Iterator[tuple[bool, Any]], found: str, made: dict[int, str]) -> None:
-    if structure == LEAF:
-        is_input, value = next(slots)
-        if is_input:
-            made[value] = plain(found)
-        return
-    keys = structure[1] if structure[0] == "dict" else range(len(structure[-1]))
-    for key, part in zip(keys, structure[-1], strict=True):
-        _note_origins(part, slots, f"{found}[{plain_values.spelled(key)}]", made)
 
 
 def called(subject: Subject, names: Sequence[str], function: str, leaves: Sequence[str]) -> str:
     """A call of ``function``, whose parameters are ``names``, with ``leaves`` for the inputs of the program."""
+
+    def leaf(slot: tuple[bool, Any]) -> str:
+        return leaves[slot[1]] if slot[0] else plain_values.spelled(slot[1]) or "None"
+
     by_place, by_name = [], []
     for argument, name in zip(subject.arguments, names, strict=False):
-        text = _nested(argument.structure, iter(argument.slots), name, leaves)
+        text = written(argument.structure, argument.slots, leaf)
         (by_name if argument.by_name else by_place).append(f"{name}={text}" if argument.by_name else text)
     if subject.weights:
         own = leaves[len(leaves) - len(subject.weights) :]
-        pairs = [f"{plain_values.literal(key)}: {leaf}" for key, leaf in zip(subject.weights, own, strict=True)]
+        pairs = [f"{plain_values.literal(key)}: {value}" for key, value in zip(subject.weights, own, strict=True)]
         by_name.append(f"{names[-1]}={{{', '.join(pairs)}}}")
     return f"{function}({', '.join([*by_place, *by_name])})"
-
-
-def _nested(structure: Any, slots: Iterator[tuple[bool, Any]], found: str, leaves: Sequence[str]) -> str:
-    if structure == LEAF:
-        is_input, value = next(slots)
-        place: int = value
-        if is_input:
-            return leaves[place]
-        return plain_values.spelled(value) or "None"
-    keys = _keys(structure, found)
-    parts = [_nested(part, slots, found, leaves) for part in structure[-1]]
-    if structure[0] == "dict":
-        return "{" + ", ".join(f"{key}: {part}" for key, part in zip(keys, parts, strict=True)) + "}"
-    if structure[0] == "list":
-        return f"[{', '.join(parts)}]"
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def values(weights: Mapping[str, Any]) -> list[str]:

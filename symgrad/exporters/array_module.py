@@ -14,7 +14,7 @@ from ..emit.arrays.writer import ArrayWriter
 from ..passes.constants import fold_constants
 from ..program.node import Node
 from ..program.program import Program
-from . import arguments, header, module_check, plain_values, python_source, sparse_results
+from . import arguments, header, module_check, nesting, plain_values, python_source, sparse_results
 from .arguments import Leaf, Parameter, Taken
 from .naming import target_names
 from .subject import Subject
@@ -125,7 +125,7 @@ class Module:
         scipy = ["SciPy"] if (patterns or special == "scipy") and "SciPy" not in others else []
         needs = [first, *scipy, *others]
         needs = needs if len(needs) > 1 else [f"{needs[0]} alone"]
-        named = python_source.named_tuples(subject.structure)
+        named = nesting.named_tuples(subject.structure)
         if named:
             place = list(imports).index("import sys") + 1
             imports = [*imports[:place], "from collections import namedtuple", *imports[place:]]
@@ -155,7 +155,7 @@ class Module:
 
     def _head(self, parameters: Sequence[str]) -> list[str]:
         function = self.signature.function
-        given = python_source.annotation(self.subject, *self.kinds)
+        given = nesting.annotation(self.subject, *self.kinds)
         head = f"def {function}({', '.join(parameters)}) -> {given}:"
         if len(head) <= 110:
             return [head]
@@ -186,7 +186,7 @@ class Module:
             f"{label_comment(label)}: {said}"
             for label, said in zip(self.subject.labels, self._described(), strict=True)
         ]
-        rows = python_source.nested(self.subject, results, comments, named)
+        rows = nesting.rows(self.subject, results, comments, named)
         return [f"    {'return ' if k == 0 else ''}{row}" for k, row in enumerate(rows)]
 
 

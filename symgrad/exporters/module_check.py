@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import arguments, plain_values, python_source
+from . import arguments, nesting, plain_values, python_source
 from .check import GOLDEN, SPARSE_PARTS, Check
 from .subject import Subject
 
@@ -118,7 +118,7 @@ def _body(subject: Subject, check: Check, called: str, is_nested: bool, argument
         rows += [f"    {row}" for row in python_source.wrapped(made)]
     rows += ["]", f"result = {called}"]
     got = []
-    for outcome, path in zip(subject.outcomes, python_source.paths(subject, "result"), strict=True):
+    for outcome, path in zip(subject.outcomes, nesting.paths(subject, "result"), strict=True):
         parts = [path] if isinstance(outcome, int) else [f"{path}.{part}" for part in SPARSE_PARTS]
         got += [result.format(part) for part in parts]
     rows += ["got = [", *[f"    {g}," for g in got], "]"]

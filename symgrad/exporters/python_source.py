@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import keyword
 import textwrap
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import sympy
@@ -17,9 +14,7 @@ from ..program.dims import dim_source
 from ..program.facts import HOLDS, spelled_fact
 from ..program.node import Node
 from ..program.program import Program
-from ..tracing.tree import LEAF
 from . import plain_values
-from .subject import Subject
 
 _WIDTH = 110
 #: elements of a captured array that is still written into the source
@@ -82,115 +77,6 @@ def described(node: Node, dims: dict[sympy.Symbol, str]) -> str:
     if not node.shape:
         return "Python float" if node.weak and node.dtype.kind == "f" else f"{node.dtype.name} number"
     return f"{node.dtype.name} array of shape {shape_text([dim_source(d, dims) for d in node.shape])}"
-
-
-def named_tuples(structure: Any) -> dict[type, str]:
-    """The types of named tuples in a structure, each with a name for it in a module."""
-    found: dict[type, str] = {}
-    pending = [structure]
-    while pending:
-        part = pending.pop()
-        if part == LEAF:
-            continue
-        if part[0] == "named" and all(map(_is_field, part[1]._fields)):
-            found.setdefault(part[1], f"_T{len(found)}")
-        pending += part[-1]
-    return found
-
-
-def _is_field(name: Any) -> bool:
-    return type(name) is str and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
-
-
-def nested(
-    subject: Subject, values: Sequence[str], comments: Sequence[str], named: Mapping[type, str] = MappingProxyType({})
-) -> list[str]:
-    """The expression of the result in its structure, a comment beside each array where there is more than one.
-
-    ``named`` are names of the types of named tuples; those of other types are written as tuples.
-    """
-    if subject.structure == LEAF:
-        is_array, value = subject.slots[0]
-        return [values[int(value)] if is_array else plain_values.literal(value)]
-    slots = iter(subject.slots)
-    rows: list[str] = []
-
-    def write(structure: Any, before: str, indent: str) -> None:
-        if structure == LEAF:
-            is_array, value = next(slots)
-            if is_array:
-                rows.append(f"{indent}{before}{values[value]},  # {comments[value]}")
-            else:
-                rows.append(f"{indent}{before}{plain_values.literal(value)},")
-            return
-        opening, keys, parts = _parts(structure)
-        closing = _CLOSING[opening]
-        if structure[0] == "named" and structure[1] in named:
-            opening, keys = f"{named[structure[1]]}(", [f"{name}=" for name in structure[1]._fields]
-        rows.append(f"{indent}{before}{opening}")
-        for key, part in zip(keys, parts, strict=True):
-            write(part, key, indent + "    ")
-        rows.append(f"{indent}{closing},")
-
-    write(subject.structure, "", "")
-    rows[-1] = rows[-1].removesuffix(",")
-    return rows
-
-
-_CLOSING = {"{": "}", "[": "]", "(": ")"}
-
-
-def _parts(structure: Any) -> tuple[str, list[str], Sequence[Any]]:
-    """How a container opens, what stands before each of its parts, and those."""
-    kind = structure[0]
-    if kind == "dict":
-        return "{", [f"{plain_values.literal(k)}: " for k in structure[1]], structure[2]
-    parts = structure[2] if kind == "named" else structure[1]
-    return "[" if kind == "list" else "(", [""] * len(parts), parts
-
-
-def paths(subject: Subject, result: str) -> list[str]:
-    """For each array of the result, the expression that finds it in the ``result``."""
-    slots = iter(subject.slots)
-    found: dict[int, str] = {}
-
-    def walk(structure: Any, at: str) -> None:
-        if structure == LEAF:
-            is_array, value = next(slots)
-            if is_array:
-                found[value] = at
-            return
-        keys = structure[1] if structure[0] == "dict" else range(len(_parts(structure)[2]))
-        for key, part in zip(keys, _parts(structure)[2], strict=True):
-            walk(part, f"{at}[{plain_values.literal(key)}]")
-
-    walk(subject.structure, result)
-    return [found[k] for k in range(len(subject.outcomes))]
-
-
-def annotation(subject: Subject, array: str, scalar: str) -> str:
-    """The type of the result: ``array`` and ``scalar`` are what its arrays and numbers are."""
-    slots = iter(subject.slots)
-    outputs = subject.program.outputs
-
-    def kind(structure: Any) -> str:
-        if structure == LEAF:
-            is_array, value = next(slots)
-            if not is_array:
-                return "None" if value is None else type(value).__name__
-            outcome = subject.outcomes[value]
-            if not isinstance(outcome, int):
-                return "sparse.csr_array"
-            return array if outputs[outcome].shape else scalar
-        _, _, parts = _parts(structure)
-        kinds = [kind(p) for p in parts]
-        if structure[0] == "dict":
-            return "dict"
-        if structure[0] == "list":
-            return "list"
-        return f"tuple[{', '.join(kinds) or '()'}]"
-
-    return kind(subject.structure)
 
 
 def dims_of(program: Program) -> list[sympy.Symbol]:

@@ -19,7 +19,7 @@ from ..closed_form.entries import entry_names
 from ..closed_form.index_form import constant_names
 from ..closed_form.symbols import safe_names
 from ..program.program import Program
-from . import header, module_check, python_source
+from . import header, module_check, nesting, python_source
 from .naming import target_names
 from .subject import Subject
 from .sympy_code import Code, imports, named_functions, parts, symbols_of
@@ -137,7 +137,7 @@ def _function(
     entries = zip(arguments, entry_names(program), strict=True) if made.kind == "entries" else ()
     values = [f"results[{k}]" for k in range(len(program.outputs))]
     comments = [python_source.shape_text(n.shape) for n in program.outputs]
-    nested = python_source.nested(subject, values, comments)
+    nested = nesting.rows(subject, values, comments)
     body = [
         *[f"{a} = np.asarray({a})" for a in arguments],
         *door,

@@ -16,7 +16,7 @@ from cases import CASES
 from exportables import Exportable, exportable, same, unchecked
 
 import symgrad as sg
-from symgrad.exporters import export, python_source
+from symgrad.exporters import export, nesting
 from symgrad.exporters.array_module import Signature
 from symgrad.exporters.subject import Subject
 
@@ -81,7 +81,7 @@ def run_alone(format: str, library: str, folder: Path) -> None:
         modules[name] = [
             subject.name,
             written_call(subject),
-            python_source.paths(subject, "result"),
+            nesting.paths(subject, "result"),
             [weak] * len(runs),
         ]
         for k, args in enumerate(runs):
@@ -116,7 +116,7 @@ class Exported:
         exec(compile(self.text, "<exported>", "exec"), self.namespace)
         own = [f for f in self.namespace.values() if getattr(f, "__module__", "") == "exported"]
         (self.function,) = [f for f in own if not f.__name__.startswith("_")]
-        self.paths = python_source.paths(self.subject, "result")
+        self.paths = nesting.paths(self.subject, "result")
 
     def __call__(self, inputs: Sequence[np.ndarray], around: Callable = lambda f: f) -> list[np.ndarray]:
         """The arrays of the result, by the function or what ``around`` makes of it."""

@@ -22,7 +22,7 @@ from exportables import Exportable, exportable, kernel_values, same
 import symgrad as sg
 from symgrad import Parameter, nn
 from symgrad.errors import UnsupportedOperation
-from symgrad.exporters import python_source
+from symgrad.exporters import nesting
 from symgrad.exporters.array_module import Signature
 from symgrad.exporters.numba import module
 from symgrad.transforms.subjects import subject_of
@@ -76,7 +76,7 @@ class Ran:
             arrays = {f"a{k}_{i}": a for k, own in enumerate(runs) for i, a in enumerate(own)}
             np.savez(folder / f"{subject.stem}.npz", **arrays)
             weak = [bool(n.weak) for n in subject.program.inputs]
-            function, paths = Signature.of(subject).function, python_source.paths(subject, "result")
+            function, paths = Signature.of(subject).function, nesting.paths(subject, "result")
             modules.append([subject.stem, function, written_call(subject), paths, weak, len(runs)])
         (folder / "modules.json").write_text(json.dumps(modules))
         options = {"NUMBA_OPT": "0", "NUMBA_NUM_THREADS": "1"}  # half the time goes into LLVM's optimiser
