@@ -133,7 +133,7 @@ class Dialect:
         special = {"b": {**self.whole, **self.truth}, "f": {}}.get(kind, self.whole)
         for table in (special, self.functions, signs):
             if name in table:
-                return table[name]
+                return table[name].replace("{np}", self.library).replace("{special}", self.special)
         called = getattr(template.ufunc, "__name__", "")
         slots = ", ".join([f"{{{k}}}" for k in range(template.arity)])
         for library, spelled in ((np, self.library), (sys.modules.get("scipy.special"), self.special)):

@@ -51,6 +51,7 @@ class StringWriter(ArrayWriter):
     """Writes what is elementwise as strings; how they are evaluated, and where their numbers are, is left open."""
 
     _texts: dict[Node, Text]
+    _fused: set[Node]
     #: values that go into the string of the only node that reads them, with that node
     _inlined: dict[Node, Node]
 
@@ -78,15 +79,16 @@ class StringWriter(ArrayWriter):
                 users.setdefault(o, []).append(node)
         kept = set(self.program.outputs)
         self._texts = {}
+        self._fused = {n for n in self.program.nodes if self.fuses(n)}
         self._inlined = {
             n: readers[0]
             for n, readers in users.items()
             if len(readers) == 1 and n not in kept and readers[0].shape == n.shape
-            if self.fuses(n) and self.fuses(readers[0])
+            if n in self._fused and readers[0] in self._fused
         }
 
     def compute(self, node: Node) -> None:
-        if not self.fuses(node):
+        if node not in self._fused:
             super().compute(node)
             return
         text = self._text(node)
@@ -186,16 +188,9 @@ def _combined(node: Node, parts: Sequence[Text]) -> Text:
 
 
 def stripped(code: str) -> str:
-    """A string without parentheses around all of it.
+    """A string without parentheses around all of it: what begins with one ends with its partner, as every part does.
 
-    >>> stripped("(a+b)"), stripped("(a)+(b)")
-    ('a+b', '(a)+(b)')
+    >>> stripped("(a+b)"), stripped("exp(a)")
+    ('a+b', 'exp(a)')
     """
-    if not (code.startswith("(") and code.endswith(")")):
-        return code
-    depth = 0
-    for k, c in enumerate(code):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return code[1:-1] if k == len(code) - 1 else code
-    return code
+    return code[1:-1] if code.startswith("(") else code

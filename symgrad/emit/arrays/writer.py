@@ -57,6 +57,7 @@ class ArrayWriter:
         self.fresh: set[Node] = set()
         self._count = 0
         self._large: set[str] = set()
+        self._calls: dict[tuple, str | None] = {}
 
     # sources of parts
 
@@ -243,21 +244,22 @@ class ArrayWriter:
     def elementwise(self, node: Node, template: Template) -> str:
         """An elementwise call: an operator or a function."""
         promotes = self.dialect.promotes
-        *loops, made = template.loop_dtypes(node.operands)
+        loops = () if promotes else template.loop_dtypes(node.operands)
         # of Python's numbers its own operator would raise where NumPy gives an infinity
         of_numbers = promotes and all(o.weak for o in node.operands)
-        spelled = self.dialect.function(template, loops[0].kind, not of_numbers)
+        key = (template, loops[0].kind if loops else "f", not of_numbers)
+        if key not in self._calls:
+            self._calls[key] = self.dialect.function(*key)
+        spelled = self._calls[key]
         if spelled is None:
             raise self.refused(template.name)
-        names = {"np": self.dialect.library, "special": self.dialect.special}
-        code = spelled.format(*self._operands(node, template, loops), **names)
         if promotes:
+            code = spelled.format(*[self.names[o] for o in node.operands])
             return f"{_PYTHON[node.dtype.kind]}({code})" if node.weak else code
-        return code if made == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
+        code = spelled.format(*self._operands(node, template, loops[:-1]))
+        return code if loops[-1] == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
 
     def _operands(self, node: Node, template: Template, loops: Sequence[np.dtype]) -> list[str]:
-        if self.dialect.promotes:
-            return [self.read(o) for o in node.operands]
         if template is where:
             condition, first, second = node.operands
             keeps = self.is_number(second) or not self.is_number(first)  # one of them is an array
