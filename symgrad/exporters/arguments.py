@@ -202,7 +202,9 @@ def called(subject: Subject, names: Sequence[str], function: str, leaves: Sequen
     """A call of ``function``, whose parameters are ``names``, with ``leaves`` for the inputs of the program."""
 
     def leaf(slot: tuple[bool, Any]) -> str:
-        return leaves[slot[1]] if slot[0] else plain_values.spelled(slot[1]) or "None"
+        is_input, value = slot
+        place: int = value
+        return leaves[place] if is_input else plain_values.spelled(value) or "None"
 
     by_place, by_name = [], []
     for argument, name in zip(subject.arguments, names, strict=False):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..emit.arrays.contraction import Contraction, is_product, product_sizes
+from ..emit.arrays.contraction import Contraction, product_sizes
 from ..emit.arrays.dialect import NUMPY
 from ..emit.arrays.statements import STATEMENTS
 from ..emit.arrays.writer import ArrayWriter
@@ -224,8 +224,6 @@ class Writer(ArrayWriter):
             self.names[node] = self._add_diagonal(node)
         elif isinstance(primitive, Template):
             self.names[node] = self._elementwise(node, primitive)
-        elif primitive is EINSUM and is_product(node):
-            self.names[node] = self._product(node)
         else:
             statement = self.statements.get(primitive.name)
             if statement is None:
@@ -250,7 +248,7 @@ class Writer(ArrayWriter):
         if operator is not None:
             name = self.assign(operator.format(*operands))
         else:
-            buffer = self._buffer(node) if isinstance(template.ufunc, np.ufunc) else None
+            buffer = self.buffer(node) if isinstance(template.ufunc, np.ufunc) else None
             others = [self.names[o] for o in node.operands if o.shape == node.shape and self.names[o] != buffer]
             if buffer is not None and others and self.exact and node.ndim > 1:
                 buffer = f"in_order({', '.join([buffer, *others])})"
@@ -270,12 +268,13 @@ class Writer(ArrayWriter):
     def _call(self, function: str, operands: Iterable[str], buffer: str | None, node: Node) -> str:
         return self.assign(f"{function}({', '.join(operands)}" + (f", out={buffer})" if buffer else ")"), node)
 
-    def _buffer(self, node: Node) -> str | None:
+    def buffer(self, node: Node) -> str | None:
         """Where a result goes: into an operand that dies, else, where bits may differ, into memory used before.
 
         NumPy's own choice of layout for a new array is part of its values: sums go through memory in its order.
         """
-        dying = self._dying_buffer(node, node.operands)
+        count = Counter(node.operands)  # two are read by the first call, which writes into one of them
+        dying = self._dying_buffer(node, [o for o in node.operands if count[o] <= 2])
         if dying is None and not self.exact and self.is_large(node, REUSED_FROM):
             return self.assign(f"empty({self.shape(node.shape)}, np.{node.dtype.name})")
         return dying
@@ -288,26 +287,8 @@ class Writer(ArrayWriter):
             reusable = o in self.fresh and o not in self._viewed and self._last_use[o] == self.step
             if reusable and o not in self._kept and o.shape == node.shape and o.dtype == node.dtype:
                 self.fresh.discard(o)
-                self._large.discard(self.names[o])
                 return self.names[o]
         return None
-
-    def _product(self, node: Node) -> str:
-        """An einsum that only multiplies, as ufunc calls into a buffer that dies or is new."""
-        buffer = self._buffer(node)
-        labels, out = node.params[:2]
-        operands = [(self.names[o], ls) for o, ls in zip(node.operands, labels, strict=True)]
-        scalars = [name for name, ls in operands if not ls]
-        arrays = [(name, ls) for name, ls in operands if ls]
-        if scalars == ["(-1.0)"] and len(arrays) == 1:
-            return self._call("np.negative", (arrays[0][0],), buffer, node)
-        # a reused buffer is read before it is written, so it goes first; then what has the full shape
-        arrays.sort(key=lambda p: (p[0] != buffer, p[1] != out))
-        name = arrays[0][0]
-        for factor in [n for n, _ in arrays[1:]] + self.folded(scalars):
-            name = self._call("np.multiply", (name, factor), buffer, node)
-            buffer = name if self.is_large(node) and buffer is None else buffer
-        return name
 
     def contraction(self, node: Node) -> tuple[str, bool]:
         labels, out, sizes, spelling = node.params

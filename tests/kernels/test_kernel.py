@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 
 import numpy as np
@@ -252,3 +253,25 @@ def test_scalars_are_numpys_own_and_no_arrays_of_no_axes(backend):
     assert [type(part) for part in gradient(-1.0, 2.0)] == [np.float64, np.float64]
     chosen = symgrad.symbolic(lambda x: (np.where(x > 0, x, 2.0), np.reshape(x, ()), x > 0), backend=backend)
     assert [type(part) for part in chosen(np.ones(()))] == [np.float64, np.float64, np.bool_]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize("times", [3, 4, 5, 6])
+def test_a_large_product_of_one_array_with_itself(times, backend):
+    x = np.linspace(0.1, 1, 5000)
+
+    def function(x):
+        return np.einsum(",".join("i" * times) + "->", *[np.sin(x)] * times)
+
+    wanted = times * np.sin(x) ** (times - 1) * np.cos(x)
+    np.testing.assert_allclose(symgrad.grad(function, backend=backend)(x), wanted, rtol=1e-13)
+
+
+def test_memory_that_was_handed_on_is_let_go_of_too():
+    x = np.ones(5000)
+    source = symgrad.grad(lambda x: np.sum(np.tanh(np.sin(x)) * x), backend="numpy").kernel(x).source
+    assert "out=" in source
+    made = set(re.findall(r"\bv\d+(?= = )", source)) - set(re.findall(r"v\d+", source[source.index("return") :]))
+    large = {name for name in made if f"{name} = np.add.reduce" not in source}
+    freed = set(re.findall(r"v\d+", " ".join(line for line in source.splitlines() if "del " in line)))
+    assert large == freed, source

@@ -83,6 +83,8 @@ class Contraction:
         if self._readable and {i for t in terms for i in t.labels} <= set(out):
             return self._product(terms, factors, tuple(i for i in out if any(i in t.labels for t in terms)))
         factors = self.writer.folded(factors)
+        if not self._readable and is_product(self.node):
+            return self._by_calls(terms, factors, out, self.writer.buffer(self.node))
         small = min(range(len(terms)), key=lambda k: self._size(terms[k].labels))
         if factors and self._size(terms[small].labels) <= self._size(out):  # the smallest array takes the factors
             terms[small] = self._bound(self._product([terms[small]], factors, terms[small].labels))
@@ -178,9 +180,9 @@ class Contraction:
 
     def _product(self, terms: list[Term], factors: list[str], order: Labels) -> Term:
         """Nothing summed: a product by broadcasting; for readers the small operands first."""
-        minus = self.writer.number(-1.0)
         if not self._readable:
-            return self._by_calls(terms, factors, order, minus)
+            return self._by_calls(terms, factors, order)
+        minus = self.writer.number(-1.0)
         negative = factors.count(minus) % 2 == 1
         factors = [f for f in factors if f != minus]
         terms = sorted(terms, key=lambda t: self._size(t.labels))
@@ -189,11 +191,19 @@ class Contraction:
         codes = [*factors, *[self._aligned(t, order) for t in terms]]
         return Term(("-" if negative else "") + " * ".join(codes), order, True)
 
-    def _by_calls(self, terms: list[Term], factors: list[str], order: Labels, minus: str) -> Term:
-        made = self._aligned(terms[0], order)
-        for other in (*[self._aligned(t, order) for t in terms[1:]], *factors):
-            code = f"np.negative({made})" if other == minus else f"np.multiply({made}, {other})"
-            made = self.writer.assign(code)
+    def _by_calls(self, terms: list[Term], factors: list[str], order: Labels, buffer: str | None = None) -> Term:
+        """A product call by call, into ``buffer`` or what the first call gives."""
+        # a reused buffer is read before it is written, so it goes first; then what has the full shape
+        terms = sorted(terms, key=lambda t: (t.code != buffer, t.labels != order))
+        made, *others = [self._aligned(t, order) for t in terms]
+        shape = [self.sizes[i] for i in order]
+        of_one_dtype = all(o.weak or o.dtype == self.node.dtype for o in self.node.operands)
+        for other in (*others, *factors):
+            out = f", out={buffer}" if buffer else ""
+            negates = of_one_dtype and other == self.writer.number(-1.0)
+            code = f"np.negative({made}{out})" if negates else f"np.multiply({made}, {other}{out})"
+            made = self.writer.assign(code, shape=shape)
+            buffer = buffer or (made if self.writer.is_let_go(shape) else None)
         return Term(made, order, True)
 
     def _size(self, labels: Sequence[int]) -> float:

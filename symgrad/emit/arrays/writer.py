@@ -283,6 +283,10 @@ class ArrayWriter:
             scalars = [self.assign(f"np.multiply({scalars[0]}, {scalars[1]})"), *scalars[2:]]
         return scalars
 
+    def buffer(self, node: Node) -> str | None:
+        """Memory that a result may take; None for new memory."""
+        return None
+
     def reduced(self, name: str, code: str, axes: Sequence[int] | None) -> str:
         """A reduction of ``code`` over ``axes``, over all of them where None."""
         if axes is not None and len(axes) > 1 and name in self.dialect.one_axis:
