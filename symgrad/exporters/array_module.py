@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..closed_form.labels import label_comment
-from ..emit.arrays.dialect import NUMPY, OPERATORS, Dialect
+from ..emit.arrays.dialect import OPERATORS
 from ..emit.arrays.writer import ArrayWriter
 from ..passes.constants import fold_constants
 from ..program.node import Node
@@ -87,42 +87,44 @@ class Module:
 
     subject: Subject
     signature: Signature
+    writer: ArrayWriter
+    results: Sequence[str]
     needs: Sequence[str]
     imports: Sequence[str]
     kinds: tuple[str, str]
-    dialect: Dialect = NUMPY
+    #: how an array of the library is made of a captured one of NumPy
+    captured: str = "{}"
     argument: str = ""
     remarks: Sequence[str] = ()
     decorators: Sequence[str] = ()
     helpers: Sequence[str] = ()
     constants: Sequence[str] = ()
-    check: Sequence[str] = field(default_factory=tuple)
+    #: how the check calls the function, for ``module_check``
+    check: Mapping[str, str] = field(default_factory=dict)
     #: functions that arrays go through at the door, by name
     entrances: Mapping[str, str] = field(default_factory=dict)
 
-    def text(
-        self, entry: Callable[[Sequence[Leaf]], Sequence[str]], writer: ArrayWriter, results: Sequence[str]
-    ) -> str:
+    def text(self, entry: Callable[[Sequence[Leaf]], Sequence[str]]) -> str:
         """The whole module; ``entry`` makes the lines that arrays go through at the door of its function."""
-        subject, signature = self.subject, self.signature
+        subject, signature, writer, dialect = self.subject, self.signature, self.writer, self.writer.dialect
         title = subject.title[0].upper() + subject.title[1:]
         taken = signature.taken(self.argument or self.kinds[0])
         said = {leaf.node: leaf.found for leaf in taken.leaves}
         rows = python_source.door(signature.program, signature.arguments, signature.dims, said)
         door = [*taken.lines, *entry(taken.leaves), *rows]
-        known = {**arguments.HELPERS, **self.entrances, "_shape_of": python_source.SHAPE_OF, **self.dialect.helpers}
-        called = {name for line in [*door, *writer.lines, *results] for name in _CALLED.findall(line)}
+        known = {**arguments.HELPERS, **self.entrances, "_shape_of": python_source.SHAPE_OF, **dialect.helpers}
+        called = {name for line in [*door, *writer.lines, *self.results] for name in _CALLED.findall(line)}
         called |= {name for text in called & known.keys() for name in _CALLED.findall(known[text])}
         helpers = [*[text for name, text in known.items() if name in called], *self.helpers]
-        results, patterns = sparse_results.assembled(subject, results)
-        special = self.dialect.special_from
+        results, patterns = sparse_results.assembled(subject, self.results)
+        special = dialect.special_from
         if not any(_SPECIAL.search(text) for text in [*writer.lines, *results, *helpers]):
             special = ""
         imports = [*self.imports, *([f"from {special} import special"] if special else [])]
         if patterns:
             imports = ["import functools", *imports, "from scipy import sparse"]
         first, *others = self.needs
-        scipy = ["SciPy"] if (patterns or special == "scipy") and "SciPy" not in others else []
+        scipy = ["SciPy"] if patterns or special == "scipy" else []
         needs = [first, *scipy, *others]
         needs = needs if len(needs) > 1 else [f"{needs[0]} alone"]
         named = nesting.named_tuples(subject.structure)
@@ -130,7 +132,7 @@ class Module:
             place = list(imports).index("import sys") + 1
             imports = [*imports[:place], "from collections import namedtuple", *imports[place:]]
         weights = arguments.values(subject.weights) if arguments.are_written(subject) else []
-        constants = [*self.constants, *map(_named_tuple, named, named.values()), *weights]
+        constants = [*self._captured(), *self.constants, *map(_named_tuple, named, named.values()), *weights]
         rows = [
             f'"""{title}, as symgrad derived it: it needs {", ".join(needs[:-2] + [" and ".join(needs[-2:])])}.',
             "",
@@ -149,9 +151,17 @@ class Module:
             *[f"    {line}" for line in [*door, *writer.lines]],
             *self._returned(results, named),
             *[line for helper in [*helpers, *patterns] for line in ["", "", *helper.strip().splitlines()]],
-            *self.check,
+            *module_check.lines(subject, function=signature.function, written=signature.call, **self.check),
         ]
         return "\n".join(rows) + "\n"
+
+    def _captured(self) -> list[str]:
+        """The captured arrays as lines."""
+        rows = []
+        for name, node in self.writer.constants.items():
+            made = self.captured.format(python_source.array(python_source.captured(node)))
+            rows += python_source.wrapped(f"{name} = {made}")
+        return rows
 
     def _head(self, parameters: Sequence[str]) -> list[str]:
         function = self.signature.function
@@ -240,17 +250,3 @@ def condition_text(node: Node, names: Mapping[Node, str], depth: int = _DEEP) ->
     else:
         kind = node.primitive.spell(node)
     return f"{kind}({', '.join(parts)})"
-
-
-def constant_lines(writer: ArrayWriter, spelled: str = "{}") -> list[str]:
-    """The captured arrays as lines; ``spelled`` says how a NumPy array becomes one of the library."""
-    rows = []
-    for name, node in writer.constants.items():
-        made = spelled.format(python_source.array(python_source.captured(node)))
-        rows += python_source.wrapped(f"{name} = {made}")
-    return rows
-
-
-def checked(signature: Signature, **options: str) -> list[str]:
-    """The lines of the check."""
-    return module_check.lines(signature.subject, function=signature.function, written=signature.call, **options)

@@ -9,7 +9,7 @@ import numpy as np
 from ..emit.arrays.jax import JAX
 from ..emit.arrays.writer import ArrayWriter
 from ..program.node import Node
-from . import array_module, plain_values
+from . import plain_values
 from .arguments import Leaf
 from .array_module import Module, Signature
 from .subject import Subject
@@ -63,18 +63,16 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
+        writer,
+        results,
         ["JAX"],
         ["import sys", "", "import jax", "import jax.numpy as jnp", "import numpy as np"],
         ("jax.Array", "jax.Array"),
-        JAX,
         argument="jax.typing.ArrayLike",
         remarks=_remarks(signature, bool(tests)),
-        constants=array_module.constant_lines(writer),
-        check=array_module.checked(
-            signature, argument="jnp.asarray({})", first='jax.config.update("jax_enable_x64", True)', call=call
-        ),
+        check={"argument": "jnp.asarray({})", "first": 'jax.config.update("jax_enable_x64", True)', "call": call},
         entrances=ENTRANCES,
-    ).text(lambda leaves: _entered(signature, writer, leaves), writer, results)
+    ).text(lambda leaves: _entered(signature, writer, leaves))
 
 
 def _entered(signature: Signature, writer: ArrayWriter, leaves: Sequence[Leaf]) -> list[str]:

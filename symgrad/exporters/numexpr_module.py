@@ -53,11 +53,12 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
+        writer,
+        results,
         ["NumPy", "numexpr"],
         ["import sys", "", "import numexpr", "import numpy as np"],
         ("np.ndarray", "np.generic"),
         decorators=[QUIET],
-        constants=[*array_module.constant_lines(writer), *numbers, *strings],
-        check=array_module.checked(signature),
+        constants=[*numbers, *strings],
         entrances=ENTRANCES,
-    ).text(lambda leaves: entered(signature, leaves), writer, results)
+    ).text(lambda leaves: entered(signature, leaves))

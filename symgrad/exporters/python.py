@@ -57,14 +57,14 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
+        writer,
+        results,
         ["NumPy"],
         ["import sys", "", "import numpy as np"],
         ("np.ndarray", "np.generic"),
         decorators=[QUIET],
-        constants=array_module.constant_lines(writer),
-        check=array_module.checked(signature),
         entrances=ENTRANCES,
-    ).text(lambda leaves: entered(signature, leaves), writer, results)
+    ).text(lambda leaves: entered(signature, leaves))
 
 
 def entered(signature: Signature, leaves: Sequence[Leaf]) -> list[str]:

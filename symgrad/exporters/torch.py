@@ -36,15 +36,16 @@ def module(subject: Subject) -> str:
     return Module(
         subject,
         signature,
+        writer,
+        results,
         ["torch"],
         ["import sys", "", "import numpy as np", "import torch"],
         ("torch.Tensor", "torch.Tensor"),
-        TORCH,
+        "torch.from_numpy({})",
         remarks=["It computes on the device of its first tensor; autograd differentiates it further."],
-        constants=array_module.constant_lines(writer, "torch.from_numpy({})"),
-        check=array_module.checked(signature, argument="torch.from_numpy({})", result="{}.detach().cpu().numpy()"),
+        check={"argument": "torch.from_numpy({})", "result": "{}.detach().cpu().numpy()"},
         entrances=ENTRANCES,
-    ).text(lambda leaves: _entered(signature, writer, leaves, results), writer, results)
+    ).text(lambda leaves: _entered(signature, writer, leaves, results))
 
 
 def _entered(signature: Signature, writer: ArrayWriter, leaves: Sequence[Leaf], results: Sequence[str]) -> list[str]:

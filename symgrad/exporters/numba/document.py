@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any
 
 from ...closed_form.labels import label_name
+from ...emit.arrays.writer import ArrayWriter
 from ...emit.loops import COUNTERS, lower
 from .. import array_module, python_source
 from ..arguments import Leaf
@@ -54,18 +53,20 @@ def module(subject: Subject) -> str:
         if array.name in read
         for row in python_source.wrapped(f"{array.name} = {python_source.array(value)}")
     ]
-    writer: Any = SimpleNamespace(lines=[call] if names else [f"_loops({given})"])
+    writer = ArrayWriter(program)
+    writer.lines.append(call if names else f"_loops({given})")
     return Module(
         subject,
         signature,
+        writer,
+        results,
         ["NumPy", "numba"],
         ["import math", "import sys", "", "import numpy as np", "from numba import njit"],
         ("np.ndarray", "np.generic"),
         helpers=[f'@njit(error_model="numpy")\n{text}' for text in (*FUNCTIONS.called_in(loops), loops)],
         constants=constants,
-        check=array_module.checked(signature),
         entrances=ENTRANCES,
-    ).text(lambda leaves: _entered(signature, leaves), writer, results)
+    ).text(lambda leaves: _entered(signature, leaves))
 
 
 def _entered(signature: Signature, leaves: Sequence[Leaf]) -> list[str]:
