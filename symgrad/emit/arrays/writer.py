@@ -244,10 +244,10 @@ class ArrayWriter:
     def elementwise(self, node: Node, template: Template) -> str:
         """An elementwise call: an operator or a function."""
         promotes = self.dialect.promotes
-        loops = () if promotes else template.loop_dtypes(node.operands)
+        *loops, made = template.loop_dtypes(node.operands)
         # of Python's numbers its own operator would raise where NumPy gives an infinity
         of_numbers = promotes and all(o.weak for o in node.operands)
-        key = (template, loops[0].kind if loops else "f", not of_numbers)
+        key = (template, loops[0].kind, not of_numbers)
         if key not in self._calls:
             self._calls[key] = self.dialect.function(*key)
         spelled = self._calls[key]
@@ -256,8 +256,8 @@ class ArrayWriter:
         if promotes:
             code = spelled.format(*[self.names[o] for o in node.operands])
             return f"{_PYTHON[node.dtype.kind]}({code})" if node.weak else code
-        code = spelled.format(*self._operands(node, template, loops[:-1]))
-        return code if loops[-1] == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
+        code = spelled.format(*self._operands(node, template, loops))
+        return code if made == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
 
     def _operands(self, node: Node, template: Template, loops: Sequence[np.dtype]) -> list[str]:
         if template is where:
