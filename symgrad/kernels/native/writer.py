@@ -7,7 +7,6 @@ compute. Values that NumPy sees are arrays; the others live in one block of memo
 from __future__ import annotations
 
 import ctypes
-import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
