@@ -6,8 +6,12 @@
 array([0.        , 1.38177329])
 """
 
-from . import amp, context, dtype, extend, nn, ops
-from .codec import pickling as _pickling  # noqa: F401
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from . import context, dtype
 from .context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
 from .dtype import (
     bool_,
@@ -23,18 +27,21 @@ from .dtype import (
     uint32,
     uint64,
 )
-from .loading import load
 from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor
 from .tracing import numpy_functions as _numpy_functions  # noqa: F401
-from .transforms.expressions import from_latex, from_sympy
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.intermediates import intermediates, stopping
 from .transforms.jacobian import hessian, jacfwd, jacobian, jacrev
 from .transforms.products import hvp, jvp, stop_gradient, symbolic, vjp
 from .transforms.tracing import trace
-from .transforms.vmap import vmap
 from .version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from . import amp, extend, nn, ops
+    from .loading import load
+    from .transforms.expressions import from_latex, from_sympy
+    from .transforms.vmap import vmap
 
 __all__ = [
     "GRAPH_MODE",
@@ -86,6 +93,26 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+#: what is imported when it is asked for: a name -> the module that has it, or is it
+_LATER = {
+    **{name: f".{name}" for name in ("amp", "extend", "nn", "ops")},
+    "load": ".loading",
+    **dict.fromkeys(("from_latex", "from_sympy"), ".transforms.expressions"),
+    "vmap": ".transforms.vmap",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'symgrad' has no attribute {name!r}")
+    module = importlib.import_module(_LATER[name], __name__)
+    globals()[name] = found = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 def load_ipython_extension(shell: object) -> None:

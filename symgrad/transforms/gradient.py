@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import Shapes
 from ..differentiation.forward import push_forward
 from ..differentiation.reverse import accumulate, pull_back
@@ -142,6 +141,8 @@ class GradientFunction(DerivedFunction):
         by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
         # the gradient of a gradient is that of its sum, which is the second derivative of a number alone
         order = self.order if not any(o.shape for o in entry.program.outputs) else 1
+        from ..closed_form.latex import function_letter, input_latex, symbol_latex  # slow to import
+
         f, shown = function_letter(entry.program), input_latex(entry.program)
         of = r"\Sigma\nabla " * (self.nesting - order) + f
         by = [*by_input, *(w.name for w in self.weights or ())]

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..closed_form.latex import function_letter, input_latex, symbol_latex
 from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
 from ..differentiation.reverse import active_nodes, pull_back
@@ -128,6 +127,8 @@ class JacobianFunction(DerivedFunction):
         return super()._entry(args, kwargs)
 
     def labels(self, entry):
+        from ..closed_form.latex import function_letter, input_latex, symbol_latex  # slow to import
+
         shown = input_latex(entry.program)
         by = [shown.get(n) or symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
         count = self.block_count(entry.structure, len(entry.slots))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from ..closed_form.agreement import Agreement
-from ..closed_form.derivation.steps import Steps
-from ..closed_form.formulas import Formulas
 from ..kernels.kernel import Kernel
 from ..program.program import Program
-from .comparison import Equality
 from .derived import DerivedFunction
+
+if TYPE_CHECKING:
+    from ..closed_form.agreement import Agreement
+    from ..closed_form.derivation.steps import Steps
+    from ..closed_form.formulas import Formulas
+    from .comparison import Equality
 
 
 class Pullback:
