@@ -27,7 +27,7 @@ from .tracing.tree import flatten, tree_map
 
 _MANY_FUNCTIONS = 1000  # of one source that are traced before a warning
 _MAX_SIGNATURES = 256  # kept of a function
-_MOST_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
+_MAX_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
 _TRACED_TOO_OFTEN = (
     "is traced again at nearly every call, for another shape or another value of an argument that is no array, and the "
     "oldest traces are forgotten. Pass numbers that change as floats or arrays, and compute with them by operators and "
@@ -211,8 +211,8 @@ class CompiledFunction:
         """Remember a trace; the oldest is forgotten where there are too many."""
         kept = self._entries.setdefault(key, [])
         kept.insert(int(entry.is_recorded), entry)  # after the latest, which may have its kernel
-        forgotten = [*kept[_MOST_ENTRIES:]] if entry.host is not None else []
-        del kept[_MOST_ENTRIES:]
+        forgotten = [*kept[_MAX_ENTRIES:]] if entry.host is not None else []
+        del kept[_MAX_ENTRIES:]
         while len(self._entries) > _MAX_SIGNATURES:
             forgotten += self._entries.pop(next(iter(self._entries)))
         if forgotten and not self._has_warned:

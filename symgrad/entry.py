@@ -20,7 +20,7 @@ from .program.node import Node
 from .program.program import Program
 from .tensor import Parameter, Tensor
 from .tracing.host_scalars import Host
-from .tracing.provenance import Ledger
+from .tracing.provenance import ProvenanceTable
 from .tracing.sizes import Size
 from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, as_node
@@ -201,10 +201,10 @@ class Entry(Result):
         return self.trace.graph.is_recorded
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> ProvenanceTable:
         """Where the nodes of a recorded trace come from."""
         ledger = self.program.graph.table
-        assert isinstance(ledger, Ledger)
+        assert isinstance(ledger, ProvenanceTable)
         return ledger
 
     @property

@@ -27,23 +27,31 @@ from .exporters.subject import Subject
 from .flags import Flag, register
 from .kernels.backend import BACKENDS, Backend
 from .kernels.base import Kernel
-from .primitives.elementwise import SLOTS, TEMPLATES, Template
+from .primitives.elementwise import ELEMENTWISE, SLOTS, Elementwise
 from .primitives.functions import ANY, opaque
 from .program.dims import is_concrete
 from .program.program import Program
 from .tracing.trace import as_node, current
 from .tracing.tracer import Tracer
 
-__all__ = ["Elementwise", "Structural", "backend", "elementwise", "export_format", "flag", "structural"]
+__all__ = [
+    "ElementwiseOperation",
+    "StructuralOperation",
+    "backend",
+    "elementwise",
+    "export_format",
+    "flag",
+    "structural",
+]
 
 #: what symgrad itself brings
 _OWN_FORMATS, _OWN_BACKENDS = frozenset(FORMATS), frozenset(BACKENDS)
 
 
-class Elementwise:
+class ElementwiseOperation:
     """A function of numbers, applied to arrays element by element; made by ``elementwise``."""
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Elementwise) -> None:
         self._template = template
         self.__name__ = template.name
 
@@ -72,7 +80,7 @@ def elementwise(
     *,
     derivatives: Sequence[Callable[..., Any] | None] | None = None,
     domain: Sequence[tuple[float, float]] | None = None,
-) -> Elementwise:
+) -> ElementwiseOperation:
     """Register a function of one to three numbers, and return it: it works on arrays and in traced functions.
 
     ``formula`` gives the sympy expression of its arguments, of which sympy takes the derivatives; formulas, exports and
@@ -90,7 +98,7 @@ def elementwise(
     >>> symgrad.grad(dawson)(1.0)
     np.float64(-0.0761590138255...)
     """
-    _check_name(name, TEMPLATES, "an operation")
+    _check_name(name, ELEMENTWISE, "an operation")
     arity = _arity(name, formula, value, derivatives)
     slots = SLOTS[:arity]
     expansion = expr = None
@@ -108,7 +116,7 @@ def elementwise(
     computes = value or _Formula(expr, slots)
     if value is not None and expr is not None:
         _compare(name, value, _Formula(expr, slots), domain or (ANY,) * arity)
-    template = Template(
+    template = Elementwise(
         name,
         computes,
         opaque(name, arity) if expr is None else expr,
@@ -117,7 +125,7 @@ def elementwise(
         expansion=expansion,
         is_formula=value is None,
     )
-    return Elementwise(template)
+    return ElementwiseOperation(template)
 
 
 class _Formula:
@@ -178,7 +186,7 @@ def _compare(name: str, value: Callable, formula: _Formula, domain: Sequence[tup
 Shape = tuple[int, ...]
 
 
-class Structural:
+class StructuralOperation:
     """A function that moves elements of an array; made by ``structural``."""
 
     def __init__(self, name: str, source: Callable[..., Any], shape: Callable[[Shape], Sequence[int]]) -> None:
@@ -217,7 +225,9 @@ class Structural:
         return f"<structural operation {self.__name__}>"
 
 
-def structural(name: str, source: Callable[..., Any], shape: Callable[[Shape], Sequence[int]] = tuple) -> Structural:
+def structural(
+    name: str, source: Callable[..., Any], shape: Callable[[Shape], Sequence[int]] = tuple
+) -> StructuralOperation:
     """Register a function that moves elements, and return it: it works on arrays and in traced functions.
 
     ``shape(s)`` is the shape of the result for an array of shape ``s``. ``source(s, i, j, …)`` says where the element
@@ -234,8 +244,8 @@ def structural(name: str, source: Callable[..., Any], shape: Callable[[Shape], S
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    _check_name(name, TEMPLATES, "an operation")
-    return Structural(name, source, shape)
+    _check_name(name, ELEMENTWISE, "an operation")
+    return StructuralOperation(name, source, shape)
 
 
 def backend(

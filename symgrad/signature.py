@@ -23,7 +23,7 @@ from .tracing.trace import as_node, plain_array
 from .tracing.tree import flatten, unflatten
 
 #: sizes of calls that are remembered
-_MOST_SIZES = 1024
+_MAX_SIZES = 1024
 
 
 class Call:
@@ -77,7 +77,7 @@ class Call:
         sizes = known.get(own)
         if sizes is None:
             sizes = Sizes(bound, shapes)
-            if len(known) >= _MOST_SIZES:
+            if len(known) >= _MAX_SIZES:
                 known.clear()
             known[own] = sizes
         key.append(sizes.zeros)

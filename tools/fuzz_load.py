@@ -31,7 +31,7 @@ FORBIDDEN = (
     *("code.", "function.__new__", "urllib", "http", "ftplib", "sqlite3", "tempfile", "glob", "pathlib"),
 )
 #: seconds of the processor and megabytes that one document may take
-MOST_SECONDS, MOST_MEGABYTES = 10.0, 200.0
+MAX_SECONDS, MAX_MEGABYTES = 10.0, 200.0
 
 
 class Audit:
@@ -67,7 +67,7 @@ class Outcome:
         self.megabytes = (tracemalloc.get_traced_memory()[1] - held) / 2**20
         if audit.seen:
             self.problem = f"it did {audit.seen[0]}"
-        elif self.seconds > MOST_SECONDS or self.megabytes > MOST_MEGABYTES:
+        elif self.seconds > MAX_SECONDS or self.megabytes > MAX_MEGABYTES:
             self.problem = f"it took {self.seconds:.1f} s and {self.megabytes:.0f} MB"
 
     def _read(self, content: bytes) -> str:

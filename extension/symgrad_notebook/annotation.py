@@ -22,7 +22,7 @@ from symgrad.transforms.derived import DerivedFunction
 from .structure import escaped, visible
 
 #: lines of kernel source that one line of the user's opens to
-_MOST_KERNEL_LINES = 40
+_MAX_KERNEL_LINES = 40
 #: lines of a file that are shown around a function of a notebook cell
 _LONGEST_CELL = 200
 
@@ -194,7 +194,7 @@ def _source(cost: LineCost, share: float) -> str:
     style = f"text-align:left; {ground}"
     if not cost.kernel:
         return f"<td style='{style}'>{text}</td>"
-    shown = cost.kernel[:_MOST_KERNEL_LINES]
+    shown = cost.kernel[:_MAX_KERNEL_LINES]
     left_out = len(cost.kernel) - len(shown)
     more = [f"… {left_out} more lines"] if left_out else []
     kernel = escaped("\n".join([*shown, *more]))

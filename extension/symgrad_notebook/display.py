@@ -10,7 +10,7 @@ from IPython.display import display
 import symgrad
 from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.formulas import Formulas, formulas
-from symgrad.closed_form.latex import MOST_CHARACTERS, aligned
+from symgrad.closed_form.latex import MAX_CHARACTERS, aligned
 from symgrad.entry import Entry
 from symgrad.errors import ResultTooLarge
 from symgrad.named_dims import argument_names
@@ -28,7 +28,7 @@ def show(
     name: str | None = None,
     note: str = "",
     budget: int = BUDGET,
-    fold: int = MOST_CHARACTERS,
+    fold: int = MAX_CHARACTERS,
     **kwargs: Any,
 ) -> None:
     """Display the function, its derivative and the shapes of both, for these example arguments.
@@ -49,7 +49,7 @@ def bundles(
     name: str,
     note: str,
     budget: int = BUDGET,
-    fold: int = MOST_CHARACTERS,
+    fold: int = MAX_CHARACTERS,
 ) -> list[dict[str, str]]:
     """The MIME bundles that ``show`` displays."""
     takes_sens = getattr(derived, "takes_sens", False)

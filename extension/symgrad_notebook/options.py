@@ -13,7 +13,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets.config import Configurable
 
 from symgrad.closed_form.budget import BUDGET
-from symgrad.closed_form.latex import MOST_CHARACTERS
+from symgrad.closed_form.latex import MAX_CHARACTERS
 from symgrad.errors import ArgumentError
 from symgrad.flags import FLAGS, Flag
 from symgrad.kernels.kernel import BACKENDS
@@ -107,7 +107,7 @@ class Options(Configurable):
     budget = traitlets.Int(BUDGET, min=1, help="operations that a formula may have before it is let-bound").tag(
         config=True
     )
-    fold = traitlets.Int(MOST_CHARACTERS, min=1, help="characters of LaTeX that a formula may have before").tag(
+    fold = traitlets.Int(MAX_CHARACTERS, min=1, help="characters of LaTeX that a formula may have before").tag(
         config=True
     )
     annotate = traitlets.Bool(False, help="annotate every cell").tag(config=True)

@@ -20,9 +20,9 @@ from .numbers import value
 from .symbols import safe_names
 
 #: elements at which the index form of an array is evaluated
-_MOST_PLACES = 4
+_MAX_PLACES = 4
 #: operations that are computed for one of them
-_MOST_OPERATIONS = 100_000
+_MAX_OPERATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def _index_difference(program: Program, arrays: Sequence[np.ndarray], wanted: Se
         except ClosedFormTooLarge:
             return None
         element = element.xreplace(sizes)
-        if written_operations(element) > _MOST_OPERATIONS:
+        if written_operations(element) > _MAX_OPERATIONS:
             return None
         for place in {
-            tuple(int(rng.integers(d)) for d in array.shape) for _ in range(_MOST_PLACES if array.size else 0)
+            tuple(int(rng.integers(d)) for d in array.shape) for _ in range(_MAX_PLACES if array.size else 0)
         }:
             found = value(element, known | {i.name: k for i, k in zip(free, place, strict=True)})
             worst = max(worst, _difference(np.asarray(float(found)), array[place], array))

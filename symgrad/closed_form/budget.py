@@ -17,10 +17,10 @@ from .linalg import ENTRIES as LINEAR_ALGEBRA
 #: operations that a closed form may have; beyond it the let-bound form is given
 BUDGET = 2000
 #: the minors of larger matrices are not counted to the end
-_MOST_ROWS = 20
+_MAX_ROWS = 20
 _RUNNING = ("cumsum", "cumprod")
 #: nesting that sympy's printers bear without recursion trouble
-MOST_DEPTH = 80
+MAX_DEPTH = 80
 
 
 def _extent(dims: Sequence) -> int:
@@ -41,7 +41,7 @@ def _terms(node: Node) -> int:
         return min(_extent(o.shape) for o in node.operands)
     if node.primitive.name in LINEAR_ALGEBRA:  # written out by minors
         n = node.operands[0].shape[-1]
-        return math.factorial(min(n, _MOST_ROWS)) if isinstance(n, int) else 1
+        return math.factorial(min(n, _MAX_ROWS)) if isinstance(n, int) else 1
     return 1
 
 
@@ -64,7 +64,7 @@ def depth(program: Program) -> int:
 
 def fits(program: Program, entries: bool, budget: int = BUDGET) -> bool:
     """True where the closed form stays within ``budget`` operations and a printable depth."""
-    return predicted_operations(program, entries) <= budget and depth(program) <= MOST_DEPTH
+    return predicted_operations(program, entries) <= budget and depth(program) <= MAX_DEPTH
 
 
 def require(program: Program, entries: bool, budget: int) -> None:
@@ -74,7 +74,7 @@ def require(program: Program, entries: bool, budget: int) -> None:
     form = "entry form" if entries else "index form"
     raise ClosedFormTooLarge(
         f"the {form} would have {_human(predicted_operations(program, entries))} operations, {depth(program)} deep; "
-        f"the budget is {budget} operations and a depth of {MOST_DEPTH}. The let-bound form has "
+        f"the budget is {budget} operations and a depth of {MAX_DEPTH}. The let-bound form has "
         f"{len(program.bindings)} bindings: print .program(), or raise budget=."
     )
 

@@ -15,7 +15,7 @@ from ..errors import ClosedFormTooLarge
 from .bound import OverIndices
 
 #: combinations of cases that sympy may write out, in a condition or in a sum
-MOST_COMBINATIONS = 32
+MAX_COMBINATIONS = 32
 _BINDING = (OverIndices, sympy.Sum, sympy.Product)
 
 
@@ -67,7 +67,7 @@ def _check(parts: list[Any]) -> None:
     counted: dict[Any, int] = {}
     for part in parts:
         _count(part, counted)
-    if _side_by_side(parts, counted) > MOST_COMBINATIONS:
+    if _side_by_side(parts, counted) > MAX_COMBINATIONS:
         raise too_many_cases()
 
 

@@ -18,9 +18,9 @@ from .entries import entry_forms
 from .index_form import index_forms
 
 #: elements whose differences are simplified
-_MOST_ELEMENTS = 64
+_MAX_ELEMENTS = 64
 #: operations of terms that are put over one denominator
-_MOST_OPERATIONS = 400
+_MAX_OPERATIONS = 400
 
 
 def proved_equal(pairs: Iterable[tuple[Any, Any]], seconds: float) -> bool:
@@ -71,7 +71,7 @@ def vanishes(e: Any) -> bool:
 
 def _reduced(e: Any) -> Any:
     """``e`` over one denominator in lowest terms, where that is soon done."""
-    if e == 0 or not e.atoms(_Exponential) or e.count_ops() > _MOST_OPERATIONS:
+    if e == 0 or not e.atoms(_Exponential) or e.count_ops() > _MAX_OPERATIONS:
         return e
     above, below = sympy.fraction(sympy.together(e))
     above = sympy.expand(above)
@@ -132,7 +132,7 @@ def element_pairs(left: Program, right: Program | Sequence[np.ndarray]) -> list[
 
 def _is_small(program: Program) -> bool:
     count = sum(int(np.prod(n.shape)) for n in program.outputs)
-    return count <= _MOST_ELEMENTS and fits(program, True)
+    return count <= _MAX_ELEMENTS and fits(program, True)
 
 
 def same_at_all_indices(left: Program, right: Program, seconds: float) -> bool:

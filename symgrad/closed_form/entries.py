@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
-from ..primitives.elementwise import SLOTS, Template
+from ..primitives.elementwise import SLOTS, Elementwise
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
@@ -53,7 +53,7 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     Long sums stay ``sympy.Sum`` over ``x[i, j]``, which count from 0. Only what the element needs is built.
     """
     element: Any = IndexForm(program).element(node, index)
-    if written_operations(element) > MOST_OPERATIONS or not all(is_concrete(n.shape) for n in program.inputs):
+    if written_operations(element) > MAX_OPERATIONS or not all(is_concrete(n.shape) for n in program.inputs):
         return sympy.factor_terms(element)
     written: Any = element.doit() if element.has(sympy.Sum) else element
     named: dict[sympy.Basic, Any] = {}
@@ -119,7 +119,7 @@ class _Written:
 
 
 #: operations of an entry whose sums are written out
-MOST_OPERATIONS = 200
+MAX_OPERATIONS = 200
 
 
 def _inside(written: Any, base: str, shape: Sequence[int]) -> list[tuple[sympy.Indexed, tuple[int, ...]]]:
@@ -181,7 +181,7 @@ def _entry_values(node: Node, operands: list[Any]) -> Any:
         return np.asarray(number(node.params[0]), dtype=object)
     if name == "constant":
         return _each(number, np.asarray(node.params[0].value))
-    if isinstance(node.primitive, Template):
+    if isinstance(node.primitive, Elementwise):
         expr = node.primitive.expr
         return _each(lambda *v: instantiate(expr, SLOTS, list(v)), *operands)
     if name == "cast":

@@ -19,9 +19,9 @@ from .budget import BUDGET, fits, require
 from .entries import BEYOND, entries_apart, entry_forms, entry_names
 from .index_form import index_forms
 from .latex import (
-    MOST_CHARACTERS,
-    MOST_LETTERS,
-    MOST_LINES,
+    MAX_CHARACTERS,
+    MAX_LETTERS,
+    MAX_LINES,
     at,
     expression_latex,
     has_few_entries,
@@ -138,7 +138,7 @@ def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> li
     return [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in zip(places, form.ravel(), strict=True)]
 
 
-def formulas(program: Program, budget: int = BUDGET, characters: int = MOST_CHARACTERS) -> Formulas:
+def formulas(program: Program, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
     """Small arrays entry by entry, others in matrix notation, else one element at free indices.
 
     Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
@@ -154,7 +154,7 @@ def _candidates(program: Program, budget: int, most: int, matrices: bool = True)
     if prefers_entries(program, budget):
         with contextlib.suppress(ClosedFormTooLarge):
             yield Formulas(program, "entries", entry_forms(program, most))
-    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MOST_LETTERS] if matrices else []
+    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MAX_LETTERS] if matrices else []
     if matrices and len(forms) == len(program.outputs) and sum(f.length for f in forms) <= budget:
         yield Formulas(program, "matrix", forms)
     if fits(program, False, budget):
@@ -188,7 +188,7 @@ def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
 def _program_rows(program: Program) -> list[str]:
     """The lines of the Program, long ones cut: they are saved with the notebook."""
     lines = str(program).splitlines()
-    left_out = len(lines) - MOST_LINES
+    left_out = len(lines) - MAX_LINES
     if left_out > 0:
-        lines[MOST_LINES - 1 : -1] = [f"  … {left_out} more lines; .program() has them all"]
+        lines[MAX_LINES - 1 : -1] = [f"  … {left_out} more lines; .program() has them all"]
     return lines

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..primitives.elementwise import SLOTS, Template
+from ..primitives.elementwise import SLOTS, Elementwise
 from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
@@ -98,7 +98,7 @@ class IndexForm:
         wrapped = counted_index(node)
         if wrapped is not None:  # the index is within its axis, or nothing is computed
             return sympy.Mod(self.at(wrapped[0], _broadcast_index(index, node, wrapped[0])), wrapped[1])
-        if isinstance(node.primitive, Template):
+        if isinstance(node.primitive, Elementwise):
             values = [self.at(o, _broadcast_index(index, node, o)) for o in node.operands]
             read = self._of_integers(node, values)
             return instantiate(node.primitive.expr, SLOTS, values) if read is None else read

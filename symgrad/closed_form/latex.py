@@ -20,26 +20,26 @@ from .symbols import as_statement, safe_name, safe_names
 from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
-MOST_ENTRIES = 16
+MAX_ENTRIES = 16
 #: and results with at most this many, where each takes a derivation of its own
-MOST_RESULTS = 64
+MAX_RESULTS = 64
 #: longer LaTeX freezes front ends for seconds; the let-bound form is given instead
-MOST_CHARACTERS = 5000
+MAX_CHARACTERS = 5000
 #: letters of a matrix form that is still read at a glance; the index form is given instead of a longer one
-MOST_LETTERS = 240
+MAX_LETTERS = 240
 #: lines of a let-bound form that are shown
-MOST_LINES = 60
+MAX_LINES = 60
 
 
 def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where the arrays are so small that every entry is a formula worth reading."""
-    few = _elements(program.inputs) <= MOST_ENTRIES and _elements(program.outputs) < math.inf
+    few = _elements(program.inputs) <= MAX_ENTRIES and _elements(program.outputs) < math.inf
     return few and not _computes_indices(program) and fits(program, True, budget)
 
 
 def has_few_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where so few elements go in and come out that each entry may be written on its own."""
-    few = _elements(program.inputs) <= MOST_ENTRIES and _elements(program.outputs) <= MOST_RESULTS
+    few = _elements(program.inputs) <= MAX_ENTRIES and _elements(program.outputs) <= MAX_RESULTS
     return few and not _computes_indices(program) and fits(program, False, budget)
 
 
@@ -95,7 +95,7 @@ def expression_latex(value: Any, names: Collection[str] = ()) -> str:
     return typeset(value, names)
 
 
-def let_bound_rows(program: Program, labels: Sequence[str], most: int = MOST_LINES) -> list[str]:
+def let_bound_rows(program: Program, labels: Sequence[str], most: int = MAX_LINES) -> list[str]:
     """One line a binding, then the outputs; after ``most`` programs are cut with a count of what is left out."""
     bindings, outputs = bound_forms(program, most)
     names = safe_names(program.names)

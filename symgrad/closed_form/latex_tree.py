@@ -17,7 +17,7 @@ WORDS = ("mathit", "mathrm", "mathsf", "mathbf", "operatorname", "mathop", "text
 _SPACES = {"~", *(rf"\{c}" for c in ",;:!> "), r"\quad", r"\qquad"}
 _SPACES |= {r"\displaystyle", r"\textstyle", r"\limits", r"\nolimits"}
 #: deeper nesting than formulas within the budget have
-MOST_DEPTH = 150
+MAX_DEPTH = 150
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class _Reader:
     def row(self, *ends: str) -> Part:
         """Parts up to one of ``ends``, which is left to read."""
         self.depth += 1
-        if self.depth > MOST_DEPTH:
-            raise self.error(f"brackets are nested deeper than {MOST_DEPTH}")
+        if self.depth > MAX_DEPTH:
+            raise self.error(f"brackets are nested deeper than {MAX_DEPTH}")
         parts: list[Part] = []
         start = self.start()
         while self.next() and self.next() not in ends:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..primitives.elementwise import template_of
+from ..primitives.elementwise import elementwise_of
 
 
 def value(expression: Any, known: Mapping[str, Any]) -> Any:
@@ -33,7 +33,7 @@ def numpy_functions(expressions: Iterable[Any]) -> dict[str, str]:
     {'asin': 'arcsin', 'exp': 'exp'}
     """
     kinds = {type(f) for e in expressions for f in sympy.sympify(e).atoms(sympy.Function)}
-    found = {kind.__name__: template_of(kind) for kind in kinds if kind.__name__ not in _FUNCTIONS}
+    found = {kind.__name__: elementwise_of(kind) for kind in kinds if kind.__name__ not in _FUNCTIONS}
     called = {name: t.ufunc.__name__ for name, t in sorted(found.items()) if t is not None}
     return {name: function for name, function in called.items() if isinstance(getattr(np, function, None), np.ufunc)}
 

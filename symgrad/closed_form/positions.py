@@ -14,7 +14,7 @@ import sympy
 
 Sizes = Mapping[Any, Any]
 #: terms that a position may have to be read; more are left to floor and remainder
-_MOST_TERMS = 12
+_MAX_TERMS = 12
 
 
 def flattened(index: Sequence[Any], shape: Sequence[Any]) -> Any:
@@ -33,7 +33,7 @@ def flattened(index: Sequence[Any], shape: Sequence[Any]) -> Any:
 def joined(position: Any) -> Any:
     """A sum in which ``d ⌊p / d⌋ + p mod d`` is ``p``."""
     terms: Any = sympy.Add.make_args(position)
-    for term in terms if len(terms) <= _MOST_TERMS else ():
+    for term in terms if len(terms) <= _MAX_TERMS else ():
         if isinstance(term, sympy.Mod):
             whole: Any = term.args[0]
             d: Any = term.args[1]
@@ -106,7 +106,7 @@ def divided(position: Any, by: Any, sizes: Sizes) -> tuple[Any, Any] | None:
     if by == 1:
         return position, sympy.Integer(0)
     terms = sympy.Add.make_args(sympy.expand(position))
-    if len(terms) > _MOST_TERMS or by == 0:
+    if len(terms) > _MAX_TERMS or by == 0:
         return None
     shares = [(t, sympy.cancel(t / by)) for t in terms]
     whole = [share for _, share in shares if sympy.denom(share) == 1 and share.is_integer]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from .forms import Form, Listed, Made, OneOf, Real, Truth, Whole, Wrong
-from .limits import MOST_BITS, MOST_LISTED, MOST_READ
+from .limits import MAX_BITS, MAX_LISTED, MAX_READ
 
 _NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -40,7 +40,7 @@ def _written_dtype(dtype: np.dtype) -> str:
 #: what arrays and nodes may be of
 DTYPE = Made(OneOf(*_NAMES), lambda name, known: _DTYPES[name], _written_dtype).named("dtype")
 #: a whole number of 64 bits with its sign
-SCALAR = Whole(-(2**MOST_BITS), 2**MOST_BITS - 1)
+SCALAR = Whole(-(2**MAX_BITS), 2**MAX_BITS - 1)
 _REAL, _TRUTH = Real(), Truth()
 _ANY = Form({"oneOf": [{"type": "number"}, {"type": "boolean"}, {"enum": ["nan", "inf", "-inf"]}]}).named("element")
 
@@ -65,7 +65,7 @@ def _elements(dtype: np.dtype) -> Form:
 
 #: the members of which an array has one, and which depend on its dtype
 ELEMENTS: Mapping[str, Form] = {
-    "values": Listed(_ANY, MOST_READ),
+    "values": Listed(_ANY, MAX_READ),
     "base64": Form({"type": "string", "contentEncoding": "base64"}),
 }
 
@@ -76,7 +76,7 @@ def written_elements(array: np.ndarray) -> dict[str, Any]:
     >>> written_elements(np.array([[0.1, np.nan]]))
     {'values': [0.1, 'nan']}
     """
-    if array.size > MOST_LISTED:
+    if array.size > MAX_LISTED:
         ordered = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         return {"base64": base64.b64encode(ordered.tobytes()).decode("ascii")}
     if array.dtype.kind == "f":
@@ -118,9 +118,9 @@ def _decoded(text: Any, count: int, dtype: np.dtype) -> np.ndarray:
 def _written_scalar(value: bool | int | float) -> Any:
     if type(value) is float:
         return _REAL.write(value)
-    if type(value) is int and value.bit_length() > MOST_BITS:
+    if type(value) is int and value.bit_length() > MAX_BITS:
         raise UnsupportedOperation(
-            f"the JSON form has whole numbers of at most {MOST_BITS} bits and a sign, and the function computes with "
+            f"the JSON form has whole numbers of at most {MAX_BITS} bits and a sign, and the function computes with "
             f"a number of {value.bit_length()}; write it as a float."
         )
     return value

@@ -17,7 +17,7 @@ from ..primitives.contraction import Labels, letters
 from ..program.dims import Dim
 from ..program.node import Node
 from .forms import Made, Mapped, Members, OneOf, Text, Wrong
-from .limits import MOST_FACTORS, MOST_LETTERS
+from .limits import MAX_FACTORS, MAX_LETTERS
 from .sizes import SIZE, Sizes, shape_text
 
 _LETTER = re.compile(r"([a-z])([1-9]\d?)?")
@@ -26,9 +26,9 @@ _ALPHABET = letters(tuple(range(26)))
 
 def _written(params: tuple) -> dict[str, Any]:
     labels, out, sizes, call = params
-    if len(labels) > MOST_FACTORS or len(sizes) > MOST_LETTERS:
+    if len(labels) > MAX_FACTORS or len(sizes) > MAX_LETTERS:
         raise UnsupportedOperation(
-            f"the JSON form has contractions of at most {MOST_FACTORS} operands and {MOST_LETTERS} letters, and one "
+            f"the JSON form has contractions of at most {MAX_FACTORS} operands and {MAX_LETTERS} letters, and one "
             f"here has {len(labels)} and {len(sizes)}; contract fewer arrays at once."
         )
     subscripts = ",".join(map(letters, labels)) + "->" + letters(out)
@@ -59,8 +59,8 @@ def _labels(text: str, count: int) -> Labels:
 def fits_contraction(params: tuple, operands: tuple[Node, ...], sizes: Sizes) -> None:
     """The letters are those of the operands' axes, and the call computes what they say."""
     labels, out, extents, call = params
-    if len(operands) > MOST_FACTORS:
-        raise Wrong(f"{len(operands)} operands, where there may be {MOST_FACTORS}")
+    if len(operands) > MAX_FACTORS:
+        raise Wrong(f"{len(operands)} operands, where there may be {MAX_FACTORS}")
     if len(labels) != len(operands):
         raise Wrong(f"letters of {len(labels)} operands, and there are {len(operands)}", "subscripts")
     for own, x in zip(labels, operands, strict=True):
@@ -129,7 +129,7 @@ _SUBSCRIPTS = Text(says="{} should be as 'ij,j->i'", pattern="([a-z][0-9]{0,2}|,
 _LETTER_NAME = Text(3, "{} is no letter", pattern="[a-z][0-9]{0,2}")
 #: the parameters of ``einsum``
 CONTRACTION = Made(
-    Members({"subscripts": _SUBSCRIPTS, "sizes": Mapped(_LETTER_NAME, SIZE, MOST_LETTERS)}, {"call": OneOf(*_CALLS)}),
+    Members({"subscripts": _SUBSCRIPTS, "sizes": Mapped(_LETTER_NAME, SIZE, MAX_LETTERS)}, {"call": OneOf(*_CALLS)}),
     _read,
     _written,
 )

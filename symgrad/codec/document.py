@@ -6,7 +6,7 @@ from typing import Any
 
 from .arrays import DTYPE
 from .forms import Either, Form, Listed, Made, Mapped, Members, OneOf, Real, Schema, Text, Whole, Wrong
-from .limits import MOST_AXES, MOST_CHECKED, MOST_ELEMENTS, MOST_INPUTS, MOST_NAMES, MOST_OUTPUTS
+from .limits import MAX_AXES, MAX_CHECKED, MAX_ELEMENTS, MAX_INPUTS, MAX_NAMES, MAX_OUTPUTS
 from .names import HASH, LABEL, LINE, NAME, TITLE, WORD
 from .programs import PROGRAM, ArrayForm
 from .results import RESULT
@@ -31,15 +31,15 @@ def _tolerance(value: float, known: Any) -> float:
     return value
 
 
-_ARRAY: dict[str, Form] = {"shape": Listed(Whole(0, MOST_ELEMENTS), MOST_AXES), "dtype": DTYPE}
+_ARRAY: dict[str, Form] = {"shape": Listed(Whole(0, MAX_ELEMENTS), MAX_AXES), "dtype": DTYPE}
 _DRAWN = Members({**_ARRAY, "low": _REAL, "high": _REAL})
 _GIVEN = Either("low", _DRAWN, ArrayForm(_ARRAY)).named("given")
-_WANTED = ArrayForm({**_ARRAY, "step": Whole(1, MOST_ELEMENTS)}).named("wanted")
+_WANTED = ArrayForm({**_ARRAY, "step": Whole(1, MAX_ELEMENTS)}).named("wanted")
 CHECK = Members(
     {
-        "given": Listed(_GIVEN, MOST_INPUTS),
-        "wanted": Listed(_WANTED, MOST_OUTPUTS),
-        "sizes": Mapped(Text(), Whole(1, MOST_CHECKED), MOST_NAMES),
+        "given": Listed(_GIVEN, MAX_INPUTS),
+        "wanted": Listed(_WANTED, MAX_OUTPUTS),
+        "sizes": Mapped(Text(), Whole(1, MAX_CHECKED), MAX_NAMES),
         "tolerance": Made(_REAL, _tolerance),
         "residual": _RESIDUAL,
         "differences": LINE,
@@ -60,7 +60,7 @@ HEAD = Members(
     }
 )
 TAIL = Members(
-    {"labels": Listed(LABEL, MOST_OUTPUTS), "result": RESULT, "check": Either("none", UNCHECKED, CHECK)},
+    {"labels": Listed(LABEL, MAX_OUTPUTS), "result": RESULT, "check": Either("none", UNCHECKED, CHECK)},
 )
 DOCUMENT = Members({**HEAD.forms, **PROGRAM, **TAIL.forms})
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..program.dims import Dim, Shape
 from ..program.node import Node
 from .forms import Wrong
-from .limits import MOST_TERMS
+from .limits import MAX_TERMS
 from .sizes import Sizes, multiplied, shape_text, terms
 
 Operands = tuple[Node, ...]
@@ -130,8 +130,8 @@ def concatenate(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """The parts are alike but for the axis."""
     axis(params, operands, sizes)
     (k,), first = params, operands[0].shape
-    if sum(map(terms, {x.shape[k] for x in operands if k < x.ndim})) > MOST_TERMS:
-        raise Wrong(f"the sum of these sizes has more than {MOST_TERMS} terms")
+    if sum(map(terms, {x.shape[k] for x in operands if k < x.ndim})) > MAX_TERMS:
+        raise Wrong(f"the sum of these sizes has more than {MAX_TERMS} terms")
     for x in operands[1:]:
         if x.ndim != len(first):
             raise Wrong(f"arrays of {len(first)} and of {x.ndim} axes cannot stand one after another")

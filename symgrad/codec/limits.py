@@ -1,30 +1,30 @@
 """How large a document may be: what is read takes bounded time and memory, whoever wrote it."""
 
 #: bytes of a document
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 #: commas, brackets and braces of a document, which bound the values in it
-MOST_SIGNS = 4_000_000
+MAX_SIGNS = 4_000_000
 #: lists and objects within one another
-MOST_NESTED = 40
+MAX_NESTED = 40
 #: digits of a number
-MOST_DIGITS = 400
+MAX_DIGITS = 400
 #: inputs, nodes and outputs
-MOST_INPUTS, MOST_NODES, MOST_OUTPUTS = 10_000, 100_000, 100_000
+MAX_INPUTS, MAX_NODES, MAX_OUTPUTS = 10_000, 100_000, 100_000
 #: operands of a node, and of a contraction
-MOST_OPERANDS, MOST_FACTORS = 10_000, 64
+MAX_OPERANDS, MAX_FACTORS = 10_000, 64
 #: axes of an array, as NumPy has it, and letters of a contraction, as ``np.einsum`` has them
-MOST_AXES, MOST_LETTERS = 64, 52
+MAX_AXES, MAX_LETTERS = 64, 52
 #: a size, and the elements of an array: none that any machine holds is refused
-LARGEST_SIZE, MOST_ELEMENTS = 2**40, 2**48
+LARGEST_SIZE, MAX_ELEMENTS = 2**40, 2**48
 #: elements of an array that are written out as numbers, and that are read so
-MOST_LISTED, MOST_READ = 256, 100_000
+MAX_LISTED, MAX_READ = 256, 100_000
 #: elements of the arrays of a check
-MOST_CHECKED = 5_000_000
+MAX_CHECKED = 5_000_000
 #: characters of a name, and of a sentence
 LONGEST_NAME, LONGEST_TEXT = 1_000, 2_000
 #: named dims, signs in a size, terms of it multiplied out, its exponents and the bits of its numbers
-MOST_NAMES, MOST_DIM_SIGNS, MOST_TERMS, LARGEST_EXPONENT, MOST_BITS = 100, 100, 100, 8, 63
+MAX_NAMES, MAX_DIM_SIGNS, MAX_TERMS, LARGEST_EXPONENT, MAX_BITS = 100, 100, 100, 8, 63
 #: signs of all different sizes together, and terms of all sizes that are compared
-MOST_SIGNS_OF_DIMS, MOST_TERMS_COMPARED = 20_000, 3_000
+MAX_SIGNS_OF_DIMS, MAX_TERMS_COMPARED = 20_000, 3_000
 #: leaves of a result
-MOST_LEAVES = 100_000
+MAX_LEAVES = 100_000

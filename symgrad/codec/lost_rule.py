@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..errors import UnsupportedOperation
-from ..primitives.lifting import Lifting
+from ..primitives.batching import Batching
 from ..program.node import Node
 from .forms import Made, Text
 
@@ -21,7 +21,7 @@ class LostRule:
         """The cotangents, which nobody knows."""
         self._refuse()
 
-    def push(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
+    def jvp(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
         """The tangent, which nobody knows."""
         self._refuse()
 
@@ -33,7 +33,7 @@ class LostRule:
         """What ``linear`` would be followed by."""
         self._refuse()
 
-    def lifted(self, node: Node, batched: Sequence[bool], over: Lifting) -> LostRule:
+    def lifted(self, node: Node, batched: Sequence[bool], over: Batching) -> LostRule:
         """The rule of many examples is lost too."""
         return self
 

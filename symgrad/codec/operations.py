@@ -16,7 +16,7 @@ from ..primitives import functions
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE
 from ..primitives.convolution import CONVOLVE
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..primitives.identity import CUSTOM, MARK, STOP
 from ..primitives.linalg import CHOLESKY, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
 from ..primitives.primitive import Primitive
@@ -28,7 +28,7 @@ from . import fits
 from .arrays import DTYPE
 from .contractions import CONTRACTION, fits_contraction
 from .forms import Either, Form, Listed, Made, Members, OneOf, Schema, Truth, Whole, Wrong, described, shown
-from .limits import LARGEST_SIZE, MOST_AXES, MOST_OPERANDS
+from .limits import LARGEST_SIZE, MAX_AXES, MAX_OPERANDS
 from .lost_rule import RULE
 from .sizes import PLACE, SHAPE, SIZE, Sizes
 
@@ -70,8 +70,8 @@ def _distinct(items: tuple, known: Any) -> tuple:
     return items
 
 
-AXIS = Whole(0, MOST_AXES - 1)
-_AXES = Made(Listed(AXIS, MOST_AXES), _distinct)
+AXIS = Whole(0, MAX_AXES - 1)
+_AXES = Made(Listed(AXIS, MAX_AXES), _distinct)
 _PLACE = Members({"at": PLACE})
 _RANGE = Members({"start": PLACE, "length": SIZE, "step": Whole(-LARGEST_SIZE, LARGEST_SIZE)})
 #: one axis of a slice: a place, which takes one element and drops the axis, or ``(start, length, step)``
@@ -80,8 +80,8 @@ _ENTRY = Made(
     lambda made, known: made["at"] if "at" in made else tuple(made.values()),
     lambda entry: dict(zip(_RANGE.forms, entry)) if isinstance(entry, tuple) else {"at": entry},
 )
-_SPEC = Listed(_ENTRY, MOST_AXES).named("slice")
-_SLICES = Listed(_SPEC, MOST_OPERANDS)
+_SPEC = Listed(_ENTRY, MAX_AXES).named("slice")
+_SLICES = Listed(_SPEC, MAX_OPERANDS)
 
 _OPERATIONS: dict[str, Operation] = {
     o.primitive.name: o
@@ -89,17 +89,17 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, 1, ARGMAX, fits.filled_axis, axis=AXIS),
         _takes(1, 1, ARGMIN, fits.filled_axis, axis=AXIS),
         _takes(1, 1, ARGSORT, fits.axis, axis=AXIS),
-        _takes(1, MOST_OPERANDS, ASSEMBLE, fits.assemble, shape=SHAPE, slices=_SLICES),
+        _takes(1, MAX_OPERANDS, ASSEMBLE, fits.assemble, shape=SHAPE, slices=_SLICES),
         _takes(1, 1, CAST, dtype=DTYPE),
         _takes(1, 1, CHOLESKY, fits.square, upper=Truth()),
-        _takes(1, MOST_OPERANDS, CONCATENATE, fits.concatenate, axis=AXIS),
+        _takes(1, MAX_OPERANDS, CONCATENATE, fits.concatenate, axis=AXIS),
         _takes(2, 2, CONVOLVE, fits.vectors),
         _takes(1, 1, CUMPROD, fits.axis, axis=AXIS, reverse=Truth()),
         _takes(1, 1, CUMSUM, fits.axis, axis=AXIS, reverse=Truth()),
-        _takes(1, MOST_OPERANDS, CUSTOM, rule=RULE),
+        _takes(1, MAX_OPERANDS, CUSTOM, rule=RULE),
         _takes(1, 1, DETERMINANT, fits.square),
         _takes(1, 1, DETERMINANT_SIGN, fits.square),
-        Operation(EINSUM, 1, MOST_OPERANDS, CONTRACTION, fits_contraction),
+        Operation(EINSUM, 1, MAX_OPERANDS, CONTRACTION, fits_contraction),
         _takes(2, 2, GATE),
         _takes(2, 2, GATHER, fits.gather, axis=AXIS),
         _takes(1, 1, INVERSE, fits.square),
@@ -120,7 +120,7 @@ _SPECIAL_MODULE = f"{__name__.split('.')[0]}.primitives.special"
 
 
 def _add_elementwise(module: Any) -> None:
-    own = [t for t in vars(module).values() if isinstance(t, Template) and t.name not in _OPERATIONS]
+    own = [t for t in vars(module).values() if isinstance(t, Elementwise) and t.name not in _OPERATIONS]
     _OPERATIONS.update({t.name: _takes(t.arity, t.arity, t) for t in own})
 
 

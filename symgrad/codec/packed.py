@@ -16,16 +16,16 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from ..primitives.identity import CUSTOM, MARK
-from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, Captured, constant, literal, made_constant
+from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, CapturedArray, constant, literal, made_constant
 from ..program.dims import is_concrete, is_named
 from ..program.node import Node, active_graph, emit
 from .forms import Whole
-from .limits import MOST_OPERANDS
+from .limits import MAX_OPERANDS
 from .programs import Kind, Reading, RecordForm, written_kind, written_record
 
 #: bytes of arrays that are written down among derived nodes
-_MOST_CONTENT = 2**20
-_RECORD = RecordForm(Whole(0, MOST_OPERANDS), {})
+_MAX_CONTENT = 2**20
+_RECORD = RecordForm(Whole(0, MAX_OPERANDS), {})
 
 
 class Damaged(Exception):
@@ -119,7 +119,7 @@ def _exact(node: Node) -> dict[str, Any]:
 def _content(node: Node) -> dict[str, Any]:
     """Of what derivatives made, to be made again; a constant with its key."""
     captured = node.params[0] if node.primitive is CONSTANT else None
-    if node.primitive is MARK or (captured is not None and captured.value.nbytes > _MOST_CONTENT):
+    if node.primitive is MARK or (captured is not None and captured.value.nbytes > _MAX_CONTENT):
         raise UnsupportedOperation("a mark, which is like no other, or a large array")
     return _exact(node) | ({"key": _plain(captured.key)} if captured is not None and captured.key else {})
 
@@ -147,7 +147,7 @@ class _Kind(Kind):
         self.primitive = operation and operation.primitive
         if self.primitive in (MARK, CUSTOM) or is_named(self.own):
             raise ValueError(f"{record['op']} is never written")
-        if self.key is not None and not isinstance(self.own, Captured):
+        if self.key is not None and not isinstance(self.own, CapturedArray):
             raise ValueError(f"{record['op']} has no key")
         if operation is not None and not operation.least <= self.arity <= operation.most:
             raise ValueError(f"{record['op']} of {self.arity} operands")
@@ -157,7 +157,7 @@ class _Kind(Kind):
         table, own = active_graph().table, self.own
         if self.primitive is not None:
             return table[self.primitive, operands, self.params]
-        if not isinstance(own, Captured):
+        if not isinstance(own, CapturedArray):
             return table[LITERAL, (), (own, repr(own), type(own))] if is_found else literal(own)
         if self.key is None:
             if is_found:

@@ -19,7 +19,7 @@ from ..primitives.primitive import (
     DIM,
     INPUT,
     LITERAL,
-    Captured,
+    CapturedArray,
     constant,
     dim_value,
     input_node,
@@ -46,7 +46,7 @@ from .forms import (
     read_document,
     shown,
 )
-from .limits import LONGEST_NAME, MOST_INPUTS, MOST_NODES, MOST_OPERANDS, MOST_OUTPUTS
+from .limits import LONGEST_NAME, MAX_INPUTS, MAX_NODES, MAX_OPERANDS, MAX_OUTPUTS
 from .operations import OPERATION, Operation, operation_of, parameters_schema
 from .sizes import PLACE, SHAPE, Fact, Sizes, first_broken, shape_text
 
@@ -162,7 +162,7 @@ class Kind:
         if op == "constant":
             if not is_concrete(self.shape):
                 raise Wrong("an array of numbers has sizes that are numbers", "shape")
-            return Captured(read_elements(record, self.shape, self.dtype))
+            return CapturedArray(read_elements(record, self.shape, self.dtype))
         if op == "literal":
             try:
                 return read_scalar(record["value"], self.dtype)
@@ -176,7 +176,9 @@ class Kind:
         """The node of this kind in the active graph, which is checked to be what its record says."""
         if self.operation is None:
             own = self.own
-            node = constant(own) if isinstance(own, Captured) else dim_value(own) if is_named(own) else literal(own)
+            node = (
+                constant(own) if isinstance(own, CapturedArray) else dim_value(own) if is_named(own) else literal(own)
+            )
         else:
             node = self._computed(self.operation, operands, known)
         self.check(node)
@@ -247,15 +249,15 @@ def _fact(members: dict[str, Any], known: Reading) -> None:
     known.graph.sizes.facts[members["size"], members["is"]] = None
 
 
-_NUMBER: dict[str, Form] = {"number": Made(Whole(0, MOST_INPUTS + MOST_NODES), _numbered)}
+_NUMBER: dict[str, Form] = {"number": Made(Whole(0, MAX_INPUTS + MAX_NODES), _numbered)}
 _VALUE = Made(Form({"type": "integer", "minimum": 0}), _value)
 #: the members of a document that are the Program, in the order in which they are read
 PROGRAM: dict[str, Form] = {
-    "inputs": Listed(Made(Members({**_NUMBER, "label": Text(), **_KIND}, _WEAK), _input), MOST_INPUTS),
-    "sizes": Listed(Made(Members({"size": PLACE, "is": OneOf(*HOLDS)}), _fact), MOST_OUTPUTS),
-    "nodes": Listed(Made(RecordForm(Listed(_VALUE, MOST_OPERANDS), _NUMBER), _node).named("node"), MOST_NODES),
-    "outputs": Listed(_VALUE, MOST_OUTPUTS),
-    "conditions": Listed(Made(_VALUE, _condition), MOST_OUTPUTS),
+    "inputs": Listed(Made(Members({**_NUMBER, "label": Text(), **_KIND}, _WEAK), _input), MAX_INPUTS),
+    "sizes": Listed(Made(Members({"size": PLACE, "is": OneOf(*HOLDS)}), _fact), MAX_OUTPUTS),
+    "nodes": Listed(Made(RecordForm(Listed(_VALUE, MAX_OPERANDS), _NUMBER), _node).named("node"), MAX_NODES),
+    "outputs": Listed(_VALUE, MAX_OUTPUTS),
+    "conditions": Listed(Made(_VALUE, _condition), MAX_OUTPUTS),
 }
 
 
@@ -269,9 +271,9 @@ def written_program(program: Program, conditions: int = 0) -> dict[str, Any]:
     [0, 1]
     """
     nodes = [n for n in program.nodes if n.primitive is not INPUT]
-    if len(nodes) > MOST_NODES or len(program.inputs) > MOST_INPUTS:
+    if len(nodes) > MAX_NODES or len(program.inputs) > MAX_INPUTS:
         raise UnsupportedOperation(
-            f"the JSON form has at most {MOST_INPUTS} inputs and {MOST_NODES} nodes, and this program has "
+            f"the JSON form has at most {MAX_INPUTS} inputs and {MAX_NODES} nodes, and this program has "
             f"{len(program.inputs)} and {len(nodes)}; export it as source, or write its loops as array operations."
         )
     number = {n: k for k, n in enumerate((*program.inputs, *nodes))}

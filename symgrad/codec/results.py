@@ -11,7 +11,7 @@ from ..errors import UnsupportedOperation
 from ..tracing.tree import LEAF
 from .arrays import SCALAR
 from .forms import Form, Listed, Made, Real, Tagged, Text, Whole, Wrong, pair
-from .limits import LONGEST_TEXT, MOST_BITS, MOST_LEAVES
+from .limits import LONGEST_TEXT, MAX_BITS, MAX_LEAVES
 
 
 def _plain(what: str, advice: str) -> Form:
@@ -21,8 +21,8 @@ def _plain(what: str, advice: str) -> Form:
         if value is not None and type(value) not in (bool, int, str):
             said = what.format(type(value).__name__)
             raise UnsupportedOperation(f"the function returns {said}, which the JSON form has no place for; {advice}.")
-        if type(value) is int and value.bit_length() > MOST_BITS:
-            raise UnsupportedOperation(f"the JSON form has whole numbers of {MOST_BITS} bits; return it as a float.")
+        if type(value) is int and value.bit_length() > MAX_BITS:
+            raise UnsupportedOperation(f"the JSON form has whole numbers of {MAX_BITS} bits; return it as a float.")
         if type(value) is str and len(value) > LONGEST_TEXT:
             raise UnsupportedOperation(
                 f"the JSON form has texts of at most {LONGEST_TEXT} characters; return a shorter one."
@@ -53,13 +53,13 @@ _TEXT = Text(LONGEST_TEXT)
 _VALUE = _plain("a {} beside its arrays", "return arrays, numbers, texts, True, False and None")
 _KEY = _plain("a dict with a key of type {}", "use texts or whole numbers as keys")
 _FIELD = Text(200, "{} cannot be the name of a field", lambda text: text.isidentifier() and not text.startswith("_"))
-_KINDS: dict[str, Form] = {"output": Whole(0, MOST_LEAVES), "value": _VALUE, "float": Real()}
+_KINDS: dict[str, Form] = {"output": Whole(0, MAX_LEAVES), "value": _VALUE, "float": Real()}
 _NESTED = Tagged(_KINDS).named("result")
 _KINDS |= {
-    "tuple": Listed(_NESTED, MOST_LEAVES),
-    "list": Listed(_NESTED, MOST_LEAVES),
-    "dict": _distinct(Listed(pair(_KEY, _NESTED), MOST_LEAVES), 0, "a key stands twice"),
-    "named": _distinct(Listed(pair(_FIELD, _NESTED), 1 + MOST_LEAVES, first=(_FIELD,)), 1, "a field stands twice"),
+    "tuple": Listed(_NESTED, MAX_LEAVES),
+    "list": Listed(_NESTED, MAX_LEAVES),
+    "dict": _distinct(Listed(pair(_KEY, _NESTED), MAX_LEAVES), 0, "a key stands twice"),
+    "named": _distinct(Listed(pair(_FIELD, _NESTED), 1 + MAX_LEAVES, first=(_FIELD,)), 1, "a field stands twice"),
 }
 
 

@@ -23,14 +23,14 @@ from .forms import Form, Listed, Made, Tagged, Text, Whole, Wrong, described, pa
 from .limits import (
     LARGEST_EXPONENT,
     LARGEST_SIZE,
-    MOST_AXES,
-    MOST_BITS,
-    MOST_DIM_SIGNS,
-    MOST_ELEMENTS,
-    MOST_NAMES,
-    MOST_SIGNS_OF_DIMS,
-    MOST_TERMS,
-    MOST_TERMS_COMPARED,
+    MAX_AXES,
+    MAX_BITS,
+    MAX_DIM_SIGNS,
+    MAX_ELEMENTS,
+    MAX_NAMES,
+    MAX_SIGNS_OF_DIMS,
+    MAX_TERMS,
+    MAX_TERMS_COMPARED,
 )
 
 Fact = tuple[sympy.Expr, str]
@@ -67,11 +67,11 @@ def _combined(kind: str, parts: tuple) -> sympy.Expr:
         made = base**power
     else:
         made = (sympy.Add if kind == "add" else sympy.Mul)(*parts)
-    if terms(made) > MOST_TERMS:
-        raise Wrong(f"multiplied out this size has more than {MOST_TERMS} terms")
+    if terms(made) > MAX_TERMS:
+        raise Wrong(f"multiplied out this size has more than {MAX_TERMS} terms")
     for number in made.atoms(sympy.Rational):
-        if max(abs(int(number.p)).bit_length(), int(number.q).bit_length()) > MOST_BITS:
-            raise Wrong(f"this size holds a number of more than {MOST_BITS} bits")
+        if max(abs(int(number.p)).bit_length(), int(number.q).bit_length()) > MAX_BITS:
+            raise Wrong(f"this size holds a number of more than {MAX_BITS} bits")
     return made
 
 
@@ -79,7 +79,7 @@ _BASES = (sympy.Symbol, sympy.Add)
 _NUMBER = Whole(-LARGEST_SIZE, LARGEST_SIZE)
 _NAME = Text(says="{} cannot be the name of a size; it should be a Python identifier", fits=str.isidentifier)
 _TERM = _Term().named("size")
-_TERMS = Listed(_TERM, MOST_DIM_SIGNS, 2)
+_TERMS = Listed(_TERM, MAX_DIM_SIGNS, 2)
 _POWER = pair(_TERM, Whole(-LARGEST_EXPONENT, LARGEST_EXPONENT))
 _EXPRESSION = Tagged({"add": _TERMS, "mul": _TERMS, "pow": _POWER, "rational": pair(_NUMBER, Whole(1, LARGEST_SIZE))})
 
@@ -103,13 +103,13 @@ class Size(Form):
 
 def _shape(shape: Shape, known: Any) -> Shape:
     """A shape of an array that a machine could hold."""
-    if math.prod([max(d, 1) for d in shape if isinstance(d, int)]) > MOST_ELEMENTS:
-        raise Wrong(f"an array of shape {shape_text(shape)} has more than {MOST_ELEMENTS} elements")
+    if math.prod([max(d, 1) for d in shape if isinstance(d, int)]) > MAX_ELEMENTS:
+        raise Wrong(f"an array of shape {shape_text(shape)} has more than {MAX_ELEMENTS} elements")
     return shape
 
 
 SIZE, PLACE = Size(0), Size(-LARGEST_SIZE)
-SHAPE = Made(Listed(SIZE, MOST_AXES), _shape, tuple).named("shape")
+SHAPE = Made(Listed(SIZE, MAX_AXES), _shape, tuple).named("shape")
 
 
 def written_dim(dim: Dim) -> Any:
@@ -155,8 +155,8 @@ class Sizes:
     def named(self, name: str) -> sympy.Symbol:
         """The named dim of this name."""
         if name not in self.names:
-            if len(self.names) >= MOST_NAMES:
-                raise Wrong(f"more than {MOST_NAMES} names of sizes")
+            if len(self.names) >= MAX_NAMES:
+                raise Wrong(f"more than {MAX_NAMES} names of sizes")
             self.names[name] = named_dim(name)
         return self.names[name]
 
@@ -165,13 +165,13 @@ class Sizes:
         if type(value) is str:
             return _TERM.read(value, self)
         signs = _signs(value)
-        if type(value) is not dict or signs > MOST_DIM_SIGNS:
-            raise Wrong(f"should be a whole number, a name, or an expression of at most {MOST_DIM_SIGNS} signs")
+        if type(value) is not dict or signs > MAX_DIM_SIGNS:
+            raise Wrong(f"should be a whole number, a name, or an expression of at most {MAX_DIM_SIGNS} signs")
         key = repr(value)
         if key not in self._known:
             self._met += signs
-            if self._met > MOST_SIGNS_OF_DIMS:
-                raise Wrong(f"the sizes of this document have more than {MOST_SIGNS_OF_DIMS} signs together")
+            if self._met > MAX_SIGNS_OF_DIMS:
+                raise Wrong(f"the sizes of this document have more than {MAX_SIGNS_OF_DIMS} signs together")
             made = _TERM.read(value, self)
             if made.is_Rational and not made.is_Integer:
                 raise Wrong(f"a size cannot be {made}")
@@ -209,8 +209,8 @@ class Sizes:
         if is_named(dim):
             if dim not in self._normal:
                 self._compared += terms(dim)
-                if self._compared > MOST_TERMS_COMPARED:
-                    raise Wrong(f"the sizes of this document have more than {MOST_TERMS_COMPARED} terms to compare")
+                if self._compared > MAX_TERMS_COMPARED:
+                    raise Wrong(f"the sizes of this document have more than {MAX_TERMS_COMPARED} terms to compare")
                 self._normal[dim] = normal(dim)
             dim = self._normal[dim]
         if not is_named(dim):
@@ -221,7 +221,7 @@ class Sizes:
 def _signs(value: Any) -> int:
     """The signs of an expression, counted no further than is needed."""
     count, pending = 0, [value]
-    while pending and count <= MOST_DIM_SIGNS:
+    while pending and count <= MAX_DIM_SIGNS:
         v = pending.pop()
         count += 1
         if type(v) is dict:
@@ -254,8 +254,8 @@ def multiplied(shape: Shape) -> Dim:
     count = 1
     for d in shape:
         count *= terms(d)
-        if count > MOST_TERMS:
-            raise Wrong(f"multiplied out this number of elements has more than {MOST_TERMS} terms")
+        if count > MAX_TERMS:
+            raise Wrong(f"multiplied out this number of elements has more than {MAX_TERMS} terms")
         total = total * d
     return total
 

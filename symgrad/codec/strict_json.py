@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any, NoReturn
 
 from ..errors import LoadError
-from .limits import MOST_BYTES, MOST_DIGITS, MOST_NESTED, MOST_SIGNS
+from .limits import MAX_BYTES, MAX_DIGITS, MAX_NESTED, MAX_SIGNS
 
 #: texts, whose signs do not count, and what opens and closes
 _BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
@@ -21,14 +21,14 @@ def parsed(content: bytes) -> Any:
     >>> parsed(b'{"a": [1, 2.5]}')
     {'a': [1, 2.5]}
     """
-    if len(content) > MOST_BYTES:
-        raise LoadError(f"the document is larger than {MOST_BYTES} bytes")
+    if len(content) > MAX_BYTES:
+        raise LoadError(f"the document is larger than {MAX_BYTES} bytes")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise LoadError(f"the document is not UTF-8: {error}") from None
-    if sum(map(text.count, ",[{")) > MOST_SIGNS:
-        raise LoadError(f"the document holds more than {MOST_SIGNS} values")
+    if sum(map(text.count, ",[{")) > MAX_SIGNS:
+        raise LoadError(f"the document holds more than {MAX_SIGNS} values")
     _check_nesting(text)
     try:
         return json.loads(
@@ -46,8 +46,8 @@ def _check_nesting(text: str) -> None:
         first = text[sign.start()]
         if first in "[{":
             depth += 1
-            if depth > MOST_NESTED:
-                raise LoadError(f"the document nests lists and objects more than {MOST_NESTED} deep")
+            if depth > MAX_NESTED:
+                raise LoadError(f"the document nests lists and objects more than {MAX_NESTED} deep")
         elif first != '"':
             depth -= 1
 
@@ -65,13 +65,13 @@ def _constant(name: str) -> NoReturn:
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > MOST_DIGITS:
+    if len(digits) > MAX_DIGITS:
         raise LoadError(f"the document holds a number of {len(digits)} digits")
     return int(digits)
 
 
 def _real(digits: str) -> float:
-    if len(digits) > MOST_DIGITS:
+    if len(digits) > MAX_DIGITS:
         raise LoadError(f"the document holds a number of {len(digits)} digits")
     value = float(digits)
     if math.isinf(value):

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from ..primitives.primitive import Captured, constant
+from ..primitives.primitive import CapturedArray, constant
 from ..primitives.selection import gather
 from ..primitives.shaping import reshape
 from ..program.node import Node
-from .forward import push_forward
-from .reverse import pull_back
+from .forward import forward_sweep
+from .reverse import reverse_sweep
 from .structure.coloring import column_colors, star_colors, star_places
 from .structure.dependency import Read, dependency
 from .structure.index_maps import Affine, Label, Lookup, Map, index_array
@@ -54,15 +54,15 @@ def _seeds(colors: np.ndarray, shape: tuple, dtype: np.dtype) -> Node:
     lanes = int(colors.max(initial=0)) + 1
     seeds = np.zeros((lanes, len(colors)), dtype)
     seeds[colors, np.arange(len(colors))] = 1
-    return constant(Captured(seeds.reshape((lanes, *shape))))
+    return constant(CapturedArray(seeds.reshape((lanes, *shape))))
 
 
 def _pushed(output: Node, source: Node, colors: np.ndarray) -> Node | None:
-    return push_forward([output], {source: _seeds(colors, source.shape, source.dtype)}, 1)[0]
+    return forward_sweep([output], {source: _seeds(colors, source.shape, source.dtype)}, 1)[0]
 
 
 def _pulled(output: Node, source: Node, colors: np.ndarray) -> Node | None:
-    return pull_back([output], [_seeds(colors, output.shape, output.dtype)], [source], 1)[0]
+    return reverse_sweep([output], [_seeds(colors, output.shape, output.dtype)], [source], 1)[0]
 
 
 def _looked_up(flat: np.ndarray, shape: tuple, label: Label) -> tuple[Map, ...]:

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..primitives.batching import Batching
 from ..primitives.casting import cast
 from ..primitives.contraction import contract, expand
 from ..primitives.identity import STOP, custom, mark
-from ..primitives.lifting import Lifting
 from ..primitives.primitive import EXAMPLE, INPUT, literal
 from ..program.node import Node
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .forward import push_forward
-from .reverse import pull_back
+from .forward import forward_sweep
+from .reverse import reverse_sweep
 
 
 def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) -> Any:
@@ -123,7 +123,7 @@ class _Rule:
         """The cotangent of each source."""
         return self._call.pulled(self._output, ct)
 
-    def lifted(self, node: Node, batched: Sequence[bool], over: Lifting) -> _LiftedRule:
+    def lifted(self, node: Node, batched: Sequence[bool], over: Batching) -> _LiftedRule:
         """The rule for all examples that ``over`` maps; ``batched`` says which sources there is one for each of."""
         return _LiftedRule(self, node, batched, over)
 
@@ -131,13 +131,13 @@ class _Rule:
         if not batch:
             return self._pulled(ct)
         seed, pulled = self._linear(node)
-        flows = [None if p is None else push_forward([p], {seed: ct}, batch)[0] for p in pulled]
+        flows = [None if p is None else forward_sweep([p], {seed: ct}, batch)[0] for p in pulled]
         return [None if f is None else self.free(f) for f in flows]
 
-    def push(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
+    def jvp(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
         """The tangent of the output: the transpose of the pullback to source ``key - 1``."""
         seed, gradient = self.linear(node, key)
-        flow = None if gradient is None else pull_back([gradient], [tangent], [seed], batch)[0]
+        flow = None if gradient is None else reverse_sweep([gradient], [tangent], [seed], batch)[0]
         return None if flow is None else self.free(flow)
 
     def linear(self, node: Node, key: int) -> tuple[Node, Node | None]:
@@ -170,7 +170,7 @@ class _Rule:
 class _LiftedRule(_Rule):
     """A rule for many examples: it runs for one, and what it gives back is lifted."""
 
-    def __init__(self, rule: _Rule, node: Node, batched: Sequence[bool], over: Lifting) -> None:
+    def __init__(self, rule: _Rule, node: Node, batched: Sequence[bool], over: Batching) -> None:
         self.name = rule.name
         self._rule = rule
         self._node = node

@@ -12,7 +12,7 @@ from .reverse import active_nodes
 from .stored import PAYS_FROM, recalled
 
 
-def push_forward(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int = 0) -> list[Node | None]:
+def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int = 0) -> list[Node | None]:
     """The tangent of each output; None where it is zero.
 
     ``tangents`` maps nodes to their tangents, each with ``batch`` leading axes. The result is built in
@@ -36,7 +36,7 @@ def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) 
             tangent = flow.get(source)
             if tangent is None:
                 continue
-            part = node.primitive.push(node, source, key, tangent, batch)
+            part = node.primitive.jvp(node, source, key, tangent, batch)
             if part is not None:
                 part = cast(part, node.dtype)
                 total = part if total is None else add(total, part)

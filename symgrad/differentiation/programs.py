@@ -7,8 +7,8 @@ from ..primitives.contraction import expand
 from ..primitives.primitive import input_node, literal
 from ..program.node import Node
 from ..program.program import Program
-from .forward import push_forward
-from .reverse import pull_back
+from .forward import forward_sweep
+from .reverse import reverse_sweep
 
 
 def pushforward(program: Program) -> Program:
@@ -26,7 +26,7 @@ def pushforward(program: Program) -> Program:
     """
     with program.graph:
         tangents = {n: input_node(f"d_{name}", n.shape, n.dtype) for n, name in _floats(program)}
-        flows = push_forward(program.outputs, tangents)
+        flows = forward_sweep(program.outputs, tangents)
         outputs = [_whole(t, o) for t, o in zip(flows, program.outputs, strict=True)]
     names = [*program.names, *(f"d_{name}" for _, name in _floats(program))]
     return Program((*program.inputs, *tangents.values()), (*program.outputs, *outputs), names, program.graph)
@@ -45,7 +45,7 @@ def pullback(program: Program) -> Program:
     with program.graph:
         cotangents = [input_node(f"ct_{k}", o.shape, o.dtype) for k, o in enumerate(program.outputs)]
         wrt = [n for n, _ in _floats(program)]
-        flows = pull_back(program.outputs, cotangents, wrt)
+        flows = reverse_sweep(program.outputs, cotangents, wrt)
         outputs = [_whole(t, w) for t, w in zip(flows, wrt, strict=True)]
     names = [*program.names, *(f"ct_{k}" for k in range(len(cotangents)))]
     return Program((*program.inputs, *cotangents), outputs, names, program.graph)

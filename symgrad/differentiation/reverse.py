@@ -24,7 +24,7 @@ def active_nodes(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node]:
     return order
 
 
-def pull_back(
+def reverse_sweep(
     outputs: Sequence[Node], cotangents: Sequence[Node | None], wrt: Sequence[Node], batch: int = 0
 ) -> list[Node | None]:
     """The cotangent of each node of ``wrt``; None where it is zero.
@@ -64,7 +64,7 @@ def cotangents_of(
             continue
         for source, key in node.primitive.dependencies(node):
             if source in active:
-                part = node.primitive.pull(node, source, key, ct, batch)
+                part = node.primitive.vjp(node, source, key, ct, batch)
                 if part is not None:
                     arrived.setdefault(source, []).append(cast(part, source.dtype))
     return {node: accumulate(parts) for node, parts in arrived.items()}

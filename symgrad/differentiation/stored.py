@@ -21,7 +21,7 @@ from ..program.node import Node, active_graph, ancestors
 #: nodes that a sweep goes through, from which on a file is read in less time
 PAYS_FROM = 400
 #: nodes below a derivation for each that it flows through; more take longer to spell
-_MOST_BELOW = 4
+_MAX_BELOW = 4
 #: what derives besides symgrad itself, which every key holds
 _VERSIONS = f"python {sys.version} numpy {np.__version__} sympy {sympy.__version__} {sys.byteorder}"
 
@@ -45,7 +45,7 @@ def recalled(
         return derive()
     given = [*outputs, *flows, *wrt]
     base = ancestors([n for n in given if n is not None])
-    if len(base) > _MOST_BELOW * through:
+    if len(base) > _MAX_BELOW * through:
         return derive()
     number: dict[Node, int] = {}
     try:

@@ -103,7 +103,7 @@ def is_array(argument: Argument) -> bool:
 
 def are_written(subject: Subject) -> bool:
     """Whether the weights of a network are few enough to be written into the module."""
-    return len(subject.weights) > 0 and sum(v.size for v in subject.weights.values()) <= python_source.MOST_CAPTURED
+    return len(subject.weights) > 0 and sum(v.size for v in subject.weights.values()) <= python_source.MAX_CAPTURED
 
 
 def taken(

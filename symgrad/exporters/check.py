@@ -17,9 +17,9 @@ from ..program.dims import value_of
 from ..program.program import Program
 
 #: elements of an array that are written out
-MOST_WRITTEN = 1024
+MAX_WRITTEN = 1024
 #: elements of all inputs up to which a check is made at all
-_MOST_DRAWN = 5_000_000
+_MAX_DRAWN = 5_000_000
 #: the fractional part of the golden ratio, whose multiples spread evenly over the unit interval
 GOLDEN = 0.6180339887498949
 #: the arrays of a csr_array that are compared
@@ -96,7 +96,7 @@ def check_of(program: Program, conditions: int, arrays: Sequence[np.ndarray] | N
     """
     sizes = _sizes(program, arrays)
     given = [_given(n, k, sizes, arrays) for k, n in enumerate(program.inputs)]
-    if sum(math.prod(g.shape) for g in given) > _MOST_DRAWN:
+    if sum(math.prod(g.shape) for g in given) > _MAX_DRAWN:
         return "the inputs are too large to write into it"
     drawn = any(g.values is None for g in given) or arrays is None
     where = "at drawn inputs" if drawn else "at these arguments"
@@ -160,11 +160,11 @@ def _given(node, k: int, sizes: dict, arrays: Sequence[np.ndarray] | None) -> Gi
         low, high = (0.0, 1.0) if node.dtype.kind in "iu" else (_LOW, _HIGH)
         return (
             Given(shape, node.dtype, None, low, high)
-            if math.prod(shape) > MOST_WRITTEN
+            if math.prod(shape) > MAX_WRITTEN
             else _written(Given(shape, node.dtype, None, low, high).array())
         )
     array = np.array(arrays[k], node.dtype)
-    if array.size <= MOST_WRITTEN:
+    if array.size <= MAX_WRITTEN:
         return _written(array)
     finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -182,7 +182,7 @@ def _argument(given: Given, node) -> object:
 
 def wanted_of(result: np.ndarray) -> Wanted:
     """What is kept of a result to compare with."""
-    step = max(1, -(-result.size // MOST_WRITTEN))
+    step = max(1, -(-result.size // MAX_WRITTEN))
     return Wanted(result.shape, result.dtype, step, np.ravel(result)[::step].copy())
 
 

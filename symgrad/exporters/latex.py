@@ -13,9 +13,9 @@ from . import header, presentation
 from .subject import Subject
 
 #: lines that a formula may be long, which is then made so much smaller
-_MOST_REDUCED = 1.6
+_MAX_REDUCED = 1.6
 #: rows that may stand in one display, which does not continue on the next page
-_MOST_ALIGNED = 25
+_MAX_ALIGNED = 25
 _PREAMBLE = [
     r"\documentclass[a4paper]{article}",
     r"\usepackage{amsmath,amssymb,graphicx}",
@@ -67,7 +67,7 @@ def _comment(subject: Subject) -> list[str]:
 
 def _fragment(subject: Subject) -> str:
     made = presentation.rows(subject, presentation.presented(subject))
-    if len(made) > _MOST_ALIGNED or not made:
+    if len(made) > _MAX_ALIGNED or not made:
         body = ["{\\allowdisplaybreaks", *_displayed(made), "}"]
     else:
         body = [r"\[", aligned(made), r"\]"]
@@ -101,7 +101,7 @@ def _readable(subject: Subject) -> tuple[Formulas, list[str]]:
     found = presentation.presented(subject)
     rows = presentation.rows(subject, found)
     left = LINE - label_width(rows)
-    if subject.form == "auto" and not all(fits(row.partition("&")[2], _MOST_REDUCED * left) for row in rows):
+    if subject.form == "auto" and not all(fits(row.partition("&")[2], _MAX_REDUCED * left) for row in rows):
         found = Formulas(subject.program, "let-bound", [])
         rows = presentation.rows(subject, found)
     return found, rows

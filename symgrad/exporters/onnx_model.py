@@ -1,7 +1,7 @@
 """A derivative as an ONNX model: the standard domain at opset 18, made with the ``onnx`` package.
 
 Inputs and outputs keep their dtypes (float64, float32, int64, int32 and bool) and their names, as far as these are
-identifiers; named dims are dynamic axes. Captured arrays are initializers. Where a branch of the function would be
+identifiers; named dims are dynamic axes. CapturedArray arrays are initializers. Where a branch of the function would be
 another one, or NumPy would raise for the matrix or the sizes, floats of the result are NaN and whole numbers the
 smallest there is.
 

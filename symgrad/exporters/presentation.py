@@ -43,7 +43,7 @@ _KINDS = {
     "let-bound": "Every line names a value that later lines use; indices count from 0.",
 }
 #: values of the check that a document shows of one array, and arrays whose values it shows
-MOST_VALUES, MOST_ARRAYS = 4, 24
+MAX_VALUES, MAX_ARRAYS = 4, 24
 
 
 class Section(NamedTuple):
@@ -154,8 +154,8 @@ def values(array: np.ndarray) -> str:
     >>> values(np.array([1.0, 2.5])), values(np.arange(6))
     ('1, 2.5', '0, 1, 2, 3, ...')
     """
-    shown = [_number(v) for v in np.ravel(array)[:MOST_VALUES]]
-    return ", ".join(shown) + (", ..." if array.size > MOST_VALUES else "") if shown else "empty"
+    shown = [_number(v) for v in np.ravel(array)[:MAX_VALUES]]
+    return ", ".join(shown) + (", ..." if array.size > MAX_VALUES else "") if shown else "empty"
 
 
 def _number(value) -> str:
@@ -180,6 +180,6 @@ def checked(subject: Subject) -> tuple[str, list[tuple[str, str]]]:
     for name, given in zip(names, check.given, strict=True):
         table.append((name, values(given.array())))
     for label, wanted in zip(subject.labels, check.wanted, strict=True):
-        more = ", ..." if wanted.step > 1 and wanted.values.size <= MOST_VALUES else ""
-        table.append((label, values(wanted.values if wanted.step == 1 else wanted.values[:MOST_VALUES]) + more))
-    return said, table[:MOST_ARRAYS]
+        more = ", ..." if wanted.step > 1 and wanted.values.size <= MAX_VALUES else ""
+        table.append((label, values(wanted.values if wanted.step == 1 else wanted.values[:MAX_VALUES]) + more))
+    return said, table[:MAX_ARRAYS]

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ..codec.document import FORMAT, FORMAT_VERSION, HEAD, TAIL
-from ..codec.limits import MOST_BYTES
+from ..codec.limits import MAX_BYTES
 from ..codec.names import plain_labels
 from ..codec.programs import written_program
 from ..errors import UnsupportedOperation
@@ -43,9 +43,9 @@ def document(subject: Subject) -> str:
         "check": _check(subject),
     }
     text = _lines(HEAD.write(head) | written_program(subject.traced, len(subject.conditions)) | TAIL.write(tail)) + "\n"
-    if len(text.encode("utf-8")) > MOST_BYTES:
+    if len(text.encode("utf-8")) > MAX_BYTES:
         raise UnsupportedOperation(
-            f"the document would have more than {MOST_BYTES} bytes, which symgrad.load does not read: the function "
+            f"the document would have more than {MAX_BYTES} bytes, which symgrad.load does not read: the function "
             "reads large arrays from its surroundings. Make them arguments of the function."
         )
     return text

@@ -18,7 +18,7 @@ from . import plain_values
 
 _WIDTH = 110
 #: elements of a captured array that is still written into the source
-MOST_CAPTURED = 10_000
+MAX_CAPTURED = 10_000
 _SIGNS = {"zero": "== 0", "nonnegative": ">= 0", "not zero": "!= 0"}
 assert set(_SIGNS) == set(HOLDS)
 
@@ -64,7 +64,7 @@ def wrapped(text: str, indent: str = "    ") -> list[str]:
 def captured(node: Node) -> np.ndarray:
     """An array that the function reads from its surroundings; an ArgumentError where it is too large for source."""
     value = np.asarray(node.params[0].value)
-    if value.size > MOST_CAPTURED:
+    if value.size > MAX_CAPTURED:
         raise ArgumentError(
             f"the function reads an array of shape {value.shape} from its surroundings, too large to write into "
             "source; make it an argument of the function."

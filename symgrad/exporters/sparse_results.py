@@ -152,7 +152,7 @@ def _kept(piece: Piece) -> str:
 
 
 def _written(places: np.ndarray) -> str:
-    if places.size > python_source.MOST_CAPTURED:
+    if places.size > python_source.MAX_CAPTURED:
         raise ArgumentError(
             f"the pattern of the result has {places.size} places that follow no rule, too many to write into source; "
             "export the derivative without sparse=True, or as json."

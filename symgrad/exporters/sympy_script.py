@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .sympy_objects import SympyObjects
 
 #: numbers that the check computes one by one
-_MOST_NUMBERS = 100_000
+_MAX_NUMBERS = 100_000
 #: names that the script itself has
 _OWN = ("np", "sys", "bindings", "outputs", "conditions", "known", "results", "shape", "_check", "_off", "_drawn")
 
@@ -45,7 +45,7 @@ def script(subject: Subject, made: SympyObjects) -> str:
     names = dict(zip(symbols, target_names(symbols, reserved, ascii=False), strict=True))
     body = [*_declarations(symbols, names, formulas), "", *_formulas(subject, made, Code(names))]
     evaluation = _function(subject, made, function, names, reserved, numbers.numpy_functions(formulas))
-    if _numbers(subject.guarded, made.kind) > _MOST_NUMBERS:
+    if _numbers(subject.guarded, made.kind) > _MAX_NUMBERS:
         subject = replace(subject, checked=lambda: "the arrays are too large for sums one element at a time")
     return "\n".join(
         [

@@ -18,7 +18,7 @@ from ..transforms.positions import checked_positions, checked_weights
 KINDS = ("grad", "value_and_grad", "jacobian", "hessian")
 
 #: derivatives of the derivative that are worth reading
-_MOST_ORDERS = 8
+_MAX_ORDERS = 8
 
 
 def derivative_of(
@@ -103,8 +103,8 @@ def _check_together(
     kind: str, whole: bool, sparse: bool, order: int, takes_sens: bool, weights: bool, return_ids: bool
 ) -> None:
     """An ArgumentError for flags that contradict each other; ``whole``: the kind is no gradient."""
-    if not 1 <= order <= _MOST_ORDERS:
-        raise ArgumentError(f"order is {order}; give 1 to {_MOST_ORDERS}.")
+    if not 1 <= order <= _MAX_ORDERS:
+        raise ArgumentError(f"order is {order}; give 1 to {_MAX_ORDERS}.")
     if not whole:
         if sparse:
             raise ArgumentError("sparse is for jacobian and hessian; a gradient has the shape of what it is taken by.")

@@ -30,7 +30,7 @@ _SHORT, _MULTIPLICATION = 3e-5, 1e-9
 #: seconds for which threads stay fewer, first and at most, and how many times what the call took
 _FIRST_PAUSE, _LONGEST_PAUSE, _AS_LONG = 0.05, 2.0, 8.0
 #: calls whose times are remembered
-_MOST_REMEMBERED = 4096
+_MAX_REMEMBERED = 4096
 #: in place of a number of threads: as many as the library has
 _ALL = 0
 
@@ -112,7 +112,7 @@ class Threads:
 
     def _learn(self, call: tuple, threads: int, start: float, now: float, longest: float) -> None:
         took = now - start
-        if len(self._best) >= _MOST_REMEMBERED:
+        if len(self._best) >= _MAX_REMEMBERED:
             self._best.clear()
         best = self._best[threads, call] = min(took, self._best.get((threads, call), math.inf))
         if threads == 1:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import sympy
 
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..program.dims import Shape
 from ..program.node import Node
 from ..program.program import Program
@@ -39,7 +39,7 @@ _SIMPLE, _SPECIAL = 0.4, 30.0
 #: what makes a function on its own worth several threads
 _COSTLY = 2.0
 #: elements that a sum over blocks may keep of each
-_MOST_KEPT = 2048
+_MAX_KEPT = 2048
 
 
 class BlockWriter(Writer):
@@ -67,7 +67,7 @@ class BlockWriter(Writer):
         if node in self.delayed or any(o in self.delayed for o in node.operands):
             return False
         one_a_block = shape != node.shape and node.shape and 0 not in kept_by(node)
-        if one_a_block and self.count(node.shape) > _MOST_KEPT:
+        if one_a_block and self.count(node.shape) > _MAX_KEPT:
             return False
         return self.count(shape) >= BLOCKS_FROM
 
@@ -110,6 +110,6 @@ def cost_of(node: Node) -> float:
     name = node.primitive.name
     if name == "power" and whole_exponent(node):
         return 2 * _SIMPLE
-    if isinstance(node.primitive, Template) and getattr(np, node.primitive.ufunc.__name__, None) is None:
+    if isinstance(node.primitive, Elementwise) and getattr(np, node.primitive.ufunc.__name__, None) is None:
         return _SPECIAL
     return _COSTS.get(name, _SIMPLE * max(len(node.operands) - 1, 1))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE, Labels
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add, divide, negative, power, subtract, where
 from ..primitives.primitive import literal_value
 from ..program.node import Node
@@ -20,7 +20,7 @@ from .numpy_backend import Writer
 from .regions import REDUCTIONS, Region, kept_axes
 
 #: whole exponents up to this one are multiplications
-_MOST_FACTORS = 16
+_MAX_FACTORS = 16
 
 
 def kept_by(node: Node) -> tuple[int, ...]:
@@ -38,7 +38,7 @@ def whole_exponent(node: Node) -> int:
     if node.primitive is not power or node.dtype.kind != "f" or not node.operands[1].is_literal:
         return 0
     value = literal_value(node.operands[1])
-    return int(value) if value == int(value) and 2 <= abs(value) <= _MOST_FACTORS else 0
+    return int(value) if value == int(value) and 2 <= abs(value) <= _MAX_FACTORS else 0
 
 
 class BlockFunction:
@@ -159,7 +159,7 @@ class BlockFunction:
         elif whole_exponent(node):
             self._power(node, k)
         else:
-            assert isinstance(node.primitive, Template)
+            assert isinstance(node.primitive, Elementwise)
             function = self._writer.function(node.primitive)
             if node in self._negated:
                 function = "np.add" if node.primitive is subtract else "np.subtract"

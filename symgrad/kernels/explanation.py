@@ -11,8 +11,8 @@ from ..primitives.contraction import EINSUM
 from ..program.node import Node
 from .memory import human_bytes
 
-_MOST_SHOWN = 40
-_MOST_NAMES = 6
+_MAX_SHOWN = 40
+_MAX_NAMES = 6
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Explanation:
 
     def __str__(self) -> str:
         rows = [("", "step", "over", "operations", "bytes", "on", "why")]
-        for k, s in enumerate(self.steps[:_MOST_SHOWN]):
+        for k, s in enumerate(self.steps[:_MAX_SHOWN]):
             over = " × ".join(map(str, s.shape)) or "1"
             rows.append((str(k), s.what, over, _count(s.operations), human_bytes(int(s.bytes)), s.backend, s.why))
         widths = [max(len(r[c]) for r in rows) for c in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True)).rstrip() for r in rows]
-        if len(self.steps) > _MOST_SHOWN:
-            lines.append(f"… and {len(self.steps) - _MOST_SHOWN} more steps")
+        if len(self.steps) > _MAX_SHOWN:
+            lines.append(f"… and {len(self.steps) - _MAX_SHOWN} more steps")
         total = sum(s.operations for s in self.steps)
         count = len(self.steps)
         head = f"kernel on {self.backend}: {count} step{'s' * (count != 1)}, {_count(total)} operations; {self.why}"
@@ -74,8 +74,8 @@ def named(nodes: Iterable[Node]) -> str:
     """
     counts = Counter(operation(n) for n in nodes)
     words = [name if k == 1 else f"{k} {name}" for name, k in counts.items()]
-    rest = len(words) - _MOST_NAMES
-    return ", ".join(words[:_MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(words) - _MAX_NAMES
+    return ", ".join(words[:_MAX_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def operation(node: Node) -> str:

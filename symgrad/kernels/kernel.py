@@ -95,7 +95,7 @@ class SizedKernel(Kernel):
             raise ShapeError(f"the program is for sizes with {broken}, and {listed}; derive it for these sizes.")
         if _WIDEST * max(self._counts(*sizes)) > memory_limit():
             require_memory(self.program, by_name)
-        if len(self._known) >= _MOST_SIZES:
+        if len(self._known) >= _MAX_SIZES:
             self._known.clear()
         kernel = self._known[sizes] = self._at(sizes, by_name)
         return kernel
@@ -115,7 +115,7 @@ class SizedKernel(Kernel):
 
 
 #: sizes whose kernels are remembered
-_MOST_SIZES = 1024
+_MAX_SIZES = 1024
 #: numbers of elements from which an array is treated in another way
 _STEPS = (SMALL, BLOCKS_FROM, LONG)
 #: sizes are of one class up to a factor of 16

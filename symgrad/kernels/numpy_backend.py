@@ -21,7 +21,7 @@ from ..emit.arrays.statements import STATEMENTS
 from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError
 from ..primitives.contraction import EINSUM
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add, power, reciprocal, square
 from ..primitives.linalg import cofactors
 from ..primitives.order import NAMED
@@ -222,7 +222,7 @@ class Writer(ArrayWriter):
         fresh = True
         if primitive is add and any(o in self.delayed for o in node.operands):
             self.names[node] = self._add_diagonal(node)
-        elif isinstance(primitive, Template):
+        elif isinstance(primitive, Elementwise):
             self.names[node] = self._elementwise(node, primitive)
         else:
             statement = self.statements.get(primitive.name)
@@ -242,7 +242,7 @@ class Writer(ArrayWriter):
         self._large.update([name] if self.is_large(node) else [])
         return name
 
-    def _elementwise(self, node: Node, template: Template) -> str:
+    def _elementwise(self, node: Node, template: Elementwise) -> str:
         operands = [self.names[o] for o in node.operands]
         operator = None if node.shape or node.weak or node.dtype.kind != "f" else _OF_SCALARS.get(template)
         if operator is not None:
@@ -257,7 +257,7 @@ class Writer(ArrayWriter):
             name = self.assign(f"{_PYTHON[node.dtype.kind]}({name})")
         return name
 
-    def function(self, template: Template) -> str:
+    def function(self, template: Elementwise) -> str:
         """The source of a template's function: NumPy's, or one of another library under the template's name."""
         name = getattr(template.ufunc, "__name__", "")
         if getattr(np, name, None) is template.ufunc:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE, Labels
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..primitives.functions import where
 from ..program.dims import Shape
 from ..program.node import Node
@@ -43,7 +43,7 @@ def is_elementwise(node: Node) -> bool:
     """True for a node whose entries each come from the entries of its operands at the same place."""
     if not node.shape or node.weak or node.dtype.kind not in "fbiu":
         return False
-    if isinstance(node.primitive, Template):
+    if isinstance(node.primitive, Elementwise):
         return node.primitive is where or _is_plain_ufunc(node.primitive.ufunc)
     if node.primitive is EINSUM:
         return node.dtype.kind == "f" and is_aligned_product(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_MOST_SHOWN = 24
+_MAX_SHOWN = 24
 
 
 class Sparsity:
@@ -80,6 +80,6 @@ class Sparsity:
         return f"Sparsity of shape {self.shape}: {self.nnz} entries, {share}, {self.kind}"
 
     def __str__(self) -> str:
-        if max(self.shape) > _MOST_SHOWN:
+        if max(self.shape) > _MAX_SHOWN:
             return repr(self)
         return "\n".join("".join("■" if e else "·" for e in row) for row in self.toarray())

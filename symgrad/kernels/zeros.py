@@ -6,7 +6,7 @@ import numpy as np
 
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE
-from ..primitives.elementwise import TEMPLATES, Template
+from ..primitives.elementwise import ELEMENTWISE, Elementwise
 from ..primitives.primitive import CONSTANT
 from ..primitives.reduction import CUMPROD, CUMSUM
 from ..primitives.selection import ASSEMBLE, GATHER, SCATTER, Structural
@@ -15,8 +15,8 @@ from ..program.node import Node, ancestors
 
 #: larger arrays, and contractions over more, are taken to have no zeros
 _LARGEST = 1 << 24
-_MULTIPLY, _ADD, _SUBTRACT = TEMPLATES["multiply"], TEMPLATES["add"], TEMPLATES["subtract"]
-_NEGATIVE, _DIVIDE, _WHERE = TEMPLATES["negative"], TEMPLATES["divide"], TEMPLATES["where"]
+_MULTIPLY, _ADD, _SUBTRACT = ELEMENTWISE["multiply"], ELEMENTWISE["add"], ELEMENTWISE["subtract"]
+_NEGATIVE, _DIVIDE, _WHERE = ELEMENTWISE["negative"], ELEMENTWISE["divide"], ELEMENTWISE["where"]
 
 
 def may_be_nonzero(value: Node) -> np.ndarray | None:
@@ -43,7 +43,7 @@ def _fixed(node: Node, fixed: dict[Node, np.ndarray]) -> np.ndarray | None:
         return np.asarray(node.params[0].value)
     if node.is_literal:
         return np.asarray(node.params[0])
-    if not isinstance(node.primitive, Template) or not all(o in fixed for o in node.operands):
+    if not isinstance(node.primitive, Elementwise) or not all(o in fixed for o in node.operands):
         return None
     if not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None

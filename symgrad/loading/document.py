@@ -13,7 +13,7 @@ import sympy
 from ..codec.arrays import read_elements
 from ..codec.document import DOCUMENT, FORMAT, FORMAT_VERSION
 from ..codec.forms import Wrong
-from ..codec.limits import MOST_CHECKED
+from ..codec.limits import MAX_CHECKED
 from ..codec.programs import Read, read_program
 from ..codec.strict_json import parsed
 from ..errors import LoadError
@@ -78,7 +78,7 @@ def _check(members: dict[str, Any], read: Read) -> Check | str:
     if broken:
         raise Wrong(f"the program holds where {broken}", "check", "sizes")
     made: dict[str, list[Any]] = {"given": [], "wanted": []}
-    left = MOST_CHECKED
+    left = MAX_CHECKED
     for key, nodes in (("given", program.inputs), ("wanted", program.outputs)):
         if len(members[key]) != len(nodes):
             raise Wrong(f"{len(members[key])} items, where there may be {len(nodes)} to {len(nodes)}", "check", key)
@@ -88,7 +88,7 @@ def _check(members: dict[str, Any], read: Read) -> Check | str:
                 made[key].append(_given(array, node) if key == "given" else _wanted(array))
                 left -= math.prod(array["shape"]) if key == "given" else 0
                 if left < 0:
-                    raise Wrong(f"the inputs of the check have more than {MOST_CHECKED} elements")
+                    raise Wrong(f"the inputs of the check have more than {MAX_CHECKED} elements")
             except Wrong as wrong:
                 raise wrong.within(k).within(key).within("check") from None
     own = {key: members[key] for key in ("tolerance", "residual", "differences")}

@@ -18,7 +18,7 @@ from .document import Document
 from .emission import bound_sizes, check_sizes
 
 #: shapes of calls that are remembered as right
-_MOST_SHAPES = 1024
+_MAX_SHAPES = 1024
 
 
 class Door:
@@ -67,7 +67,7 @@ class Door:
         shapes = tuple([np.shape(a) for a in arrays])
         if shapes not in self._right:
             check_sizes(self._document, bound_sizes(self._program, shapes))
-            if len(self._right) >= _MOST_SHAPES:
+            if len(self._right) >= _MAX_SHAPES:
                 self._right.clear()
             self._right.add(shapes)
         return arrays

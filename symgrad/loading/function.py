@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codec.limits import MOST_BYTES
+from ..codec.limits import MAX_BYTES
 from ..compiled import is_tracing
 from ..entry import Entry, Result
 from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
@@ -173,7 +173,7 @@ def load(path: str | os.PathLike[str], *, backend: str = "auto") -> LoadedFuncti
     """
     try:
         with open(path, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise MissingFile(f"there is no file {os.fspath(path)!r}; export the derivative to it first.") from None
     except (OSError, ValueError) as error:  # the latter for a name that no file can have

@@ -14,7 +14,7 @@ from .contractions import is_free, opened, repeats, spreads
 from .cost import cost, node_cost
 
 #: operands and labels of a chain that is looked at as one
-_MOST_OPERANDS, _MOST_LABELS = 24, 50
+_MAX_OPERANDS, _MAX_LABELS = 24, 50
 _WORTH = 0.95
 
 
@@ -30,7 +30,7 @@ def associated(program: Program) -> Program:
         stack = list(node.operands)
         while stack:
             o = stack.pop()
-            fits = operands + len(o.operands) <= _MOST_OPERANDS
+            fits = operands + len(o.operands) <= _MAX_OPERANDS
             if uses[o] == 1 and is_free(o) and not repeats(o) and not spreads(o) and fits:
                 members.append(o)
                 operands += len(o.operands)
@@ -41,8 +41,8 @@ def associated(program: Program) -> Program:
     chains: dict[Node, tuple] = {}
     with program.graph:
         for node, members in inner.items():
-            chain = opened(node, set(members[1:]).__contains__, _MOST_OPERANDS)
-            if len(chain[3]) <= _MOST_LABELS:
+            chain = opened(node, set(members[1:]).__contains__, _MAX_OPERANDS)
+            if len(chain[3]) <= _MAX_LABELS:
                 made = contract(*chain)
                 if node_cost(made).seconds < _WORTH * cost(members).seconds:
                     chains[node] = chain

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..primitives.primitive import Captured, constant
+from ..primitives.primitive import CapturedArray, constant
 from ..program.dims import is_concrete, size
 from ..program.node import Node
 from ..program.program import Program
@@ -32,4 +32,4 @@ def _folded(node: Node, original: Node) -> Node | None:
     values = [o.params[0].value if o.primitive.name == "constant" else o.params[0] for o in node.operands]
     with np.errstate(all="ignore"):
         value = node.primitive.evaluate(node.params, *values)
-    return constant(Captured(np.array(value, dtype=node.dtype)))
+    return constant(CapturedArray(np.array(value, dtype=node.dtype)))

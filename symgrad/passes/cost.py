@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..primitives.order import NAMED, pairwise_order
 from ..program.node import Node
 
@@ -63,7 +63,7 @@ def node_cost(node: Node) -> Cost:
     if name in _CUBIC:
         operations *= float(node.operands[0].shape[-1]) if isinstance(node.operands[0].shape[-1], int) else NAMED
         return Cost(operations, written, _CALL + operations * _PRODUCT)
-    weight = 1.0 if isinstance(node.primitive, Template) else 2.0
+    weight = 1.0 if isinstance(node.primitive, Elementwise) else 2.0
     return Cost(operations, written, _CALL + weight * operations * _ELEMENT + written * _BYTE)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..primitives.casting import cast
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..program.node import Node
 from ..program.program import Program
 from .rewrite import rewrite
@@ -24,6 +24,6 @@ def expand_values(program: Program) -> Program:
 
 def _expanded(node: Node) -> Node | None:
     template = node.primitive
-    if not isinstance(template, Template) or template.expansion is None:
+    if not isinstance(template, Elementwise) or template.expansion is None:
         return None
     return cast(template.expansion(*node.operands), node.dtype)

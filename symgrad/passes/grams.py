@@ -15,7 +15,7 @@ from ..program.program import Program
 from .contractions import is_free, opened, repeats, spreads, sums
 from .rewrite import rewrite
 
-_MOST_OPERANDS = 16
+_MAX_OPERANDS = 16
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def expose_grams(program: Program) -> Program:
     def rule(node: Node, original: Node) -> Node | None:
         if not _may_open(node):
             return None
-        operands, labels, out, sizes = opened(node, _is_product, _MOST_OPERANDS)
-        if len(operands) == len(node.operands) or len(operands) > _MOST_OPERANDS:
+        operands, labels, out, sizes = opened(node, _is_product, _MAX_OPERANDS)
+        if len(operands) == len(node.operands) or len(operands) > _MAX_OPERANDS:
             return None
         arrays = [(o, ls) for o, ls in zip(operands, labels, strict=True) if ls]
         return None if halves(arrays, out) is None else contract(operands, labels, out, sizes)
@@ -104,7 +104,7 @@ def _repeats_factors(node: Node, products: list[Node]) -> bool:
         return True
     while products:
         for o in products.pop().operands:
-            if o in met or len(met) > _MOST_OPERANDS:
+            if o in met or len(met) > _MAX_OPERANDS:
                 return True
             met.add(o)
             if _is_product(o):

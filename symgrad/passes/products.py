@@ -12,7 +12,7 @@ from ..program.program import Program
 from .contractions import is_free, repeats, spreads, sums
 from .rewrite import rewrite
 
-_MOST_OPERANDS = 8
+_MAX_OPERANDS = 8
 
 
 def absorb_products(program: Program) -> Program:
@@ -36,7 +36,7 @@ def absorb_products(program: Program) -> Program:
         labels, out, sizes, _ = node.params
         operands, merged, extents = [], [], list(sizes)
         for o, ls in zip(node.operands, labels, strict=True):
-            if o in once and _absorbs(node, o) and len(operands) + len(o.operands) <= _MOST_OPERANDS:
+            if o in once and _absorbs(node, o) and len(operands) + len(o.operands) <= _MAX_OPERANDS:
                 inner, inner_out, inner_sizes, _ = o.params
                 image = dict(zip(inner_out, ls, strict=True))
                 for i in {i for x in inner for i in x} - image.keys():

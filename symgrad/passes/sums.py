@@ -15,7 +15,7 @@ from ..program.program import Program
 from .contractions import is_free, repeats, spreads, sums
 from .rewrite import rewrite
 
-_MOST_TERMS = 16
+_MAX_TERMS = 16
 
 
 def distribute_sums(program: Program) -> Program:
@@ -53,7 +53,7 @@ def _terms(node: Node | None, once: Collection[Node]) -> list[tuple[Node, int]]:
     pending = [(node, 1)] if node is not None else []
     while pending:
         n, sign = pending.pop()
-        if n not in once or len(found) + len(pending) >= _MOST_TERMS:
+        if n not in once or len(found) + len(pending) >= _MAX_TERMS:
             return []
         if _adds(n):
             first, second = n.operands

@@ -17,7 +17,7 @@ from .contractions import is_free, repeats, sums
 from .rewrite import rewrite
 
 #: orders of equal operands that are tried to bring a contraction into one form
-_MOST_ORDERS = 24
+_MAX_ORDERS = 24
 
 
 def share_transposes(program: Program) -> Program:
@@ -73,6 +73,6 @@ def _orders(order: Sequence[int], operands: Sequence[Node]) -> list[tuple[int, .
     for own in groups:
         for k in range(2, len(own) + 1):
             count *= k
-    if count > _MOST_ORDERS:
+    if count > _MAX_ORDERS:
         return [tuple(order)]
     return [tuple(itertools.chain(*parts)) for parts in itertools.product(*map(itertools.permutations, groups))]

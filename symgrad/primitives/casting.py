@@ -22,13 +22,13 @@ class Cast(Primitive):
     def dependencies(self, node):
         return super().dependencies(node) if node.dtype.kind == "f" else ()
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         return cast(tangent, node.dtype)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         return cast(ct, source.dtype)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return cast(operands[0], node.dtype)
 
     def evaluate(self, params, *values):

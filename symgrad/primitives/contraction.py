@@ -25,7 +25,7 @@ from .spelling import spelled_value, spells_lifted
 Labels = tuple[int, ...]
 
 #: operands of a scaling that another contraction still takes over: chains of scalars would grow with every product
-_MOST_ABSORBED = 4
+_MAX_ABSORBED = 4
 #: scalar products from which looking for a better order, and BLAS, is worth it
 _ORDERED_FROM = 1 << 20
 
@@ -51,7 +51,7 @@ class Einsum(Primitive):
         kept = set(out)
         return all(i in kept or sizes[i] == 1 for ls in labels for i in ls)
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         labels, out, sizes, _ = node.params
         lead = tuple(range(len(sizes), len(sizes) + batch))
         new = list(labels)
@@ -60,14 +60,14 @@ class Einsum(Primitive):
         operands[key] = tangent
         return contract(operands, new, lead + out, sizes + tangent.shape[:batch])
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         labels, out, sizes, _ = node.params
         lead = tuple(range(len(sizes), len(sizes) + batch))
         new, operands = list(labels), float_operands(node)
         new[key], operands[key] = lead + out, ct
         return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         labels, out, sizes, spelling = node.params
         example = len(sizes)
         own = [(example, *ls) if b else ls for ls, b in zip(labels, batched, strict=True)]
@@ -115,17 +115,17 @@ class Gate(Primitive):
     def masks(self, operands, params):
         return True
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         m, t = node.operands
         tangent = pad_rank(tangent, batch, node.ndim)
         return expand_behind(gate(m, tangent) if key == 1 else gate(tangent, t), batch, node.shape)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         m, t = node.operands
         wide = gate(m, ct) if key == 1 else gate(ct, t)
         return broadcast_product(literal(1), wide, batch, node.shape, source.shape)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return gate(*aligned(operands, batched, node.ndim))
 
     def evaluate(self, params, *values):
@@ -300,7 +300,7 @@ def _is_structure(node: Node) -> bool:
     labels, out, sizes, spelling = node.params
     if (spelling and spelling != "view") or sum(map(bool, labels)) > 1:
         return False
-    if len(labels) > _MOST_ABSORBED and (not out or out in labels) and len(set(out)) == len(out):
+    if len(labels) > _MAX_ABSORBED and (not out or out in labels) and len(set(out)) == len(out):
         return False
     for ls in labels:
         for i in ls:

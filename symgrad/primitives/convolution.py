@@ -19,20 +19,20 @@ class Convolve(Primitive):
         a, v = operands
         return (a.shape[0] + v.shape[0] - 1,), np.result_type(a.dtype, v.dtype), False
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         other = node.operands[1 - key]
         if not batch:
             return emit(CONVOLVE, (tangent, other))
         return _contracted(toeplitz(other, source.shape[0]), tangent, "forward")
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         other = node.operands[1 - key]
         n, m = source.shape[0], other.shape[0]
         if not batch:
             return take_slice(emit(CONVOLVE, (ct, take_slice(other, ((m - 1, m, -1),)))), ((m - 1, n, 1),))
         return _contracted(toeplitz(other, n), ct, "reverse")
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         pairs = sorted(zip(node.operands, operands, batched, strict=True), key=lambda p: p[0].shape[0])
         (_, short, short_batched), (_, long, long_batched) = pairs
         near = windows(long, short.shape[-1])

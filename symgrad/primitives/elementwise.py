@@ -1,7 +1,7 @@
-"""Elementwise work: interned scalar templates over sympy.
+"""Elementwise work: interned scalar operations over sympy.
 
-A template is one scalar function over slot symbols ``a, b, c`` with the NumPy ufunc that computes it.
-Its partial derivatives are taken by sympy once a template, compiled to a recipe of other templates,
+An operation is one scalar function over slot symbols ``a, b, c`` with the NumPy ufunc that computes it.
+Its partial derivatives are taken by sympy once an operation, compiled to a recipe of other operations,
 and cached; a node then costs microseconds. Where the formula that sympy would give is not what
 floating point needs (0·log 0, ties, overflow) the partial is declared instead.
 """
@@ -22,21 +22,21 @@ from .primitive import LITERAL, Primitive, literal, literal_value
 
 SLOTS = sympy.symbols("a b c", real=True)
 
-#: name -> Template, every elementwise function there is
-TEMPLATES: dict[str, Template] = {}
-#: sympy function class -> Template, for compiling partials
-_BY_FUNCTION: dict[Any, Template] = {}
+#: name -> Elementwise, every elementwise function there is
+ELEMENTWISE: dict[str, Elementwise] = {}
+#: sympy function class -> Elementwise, for compiling partials
+_BY_FUNCTION: dict[Any, Elementwise] = {}
 
 Partial = Callable[..., "Node | None"]
 
 
-class Template(Primitive):
+class Elementwise(Primitive):
     """One scalar function applied elementwise, with broadcasting.
 
     ``expr`` is its formula over SLOTS, ``ufunc`` what NumPy computes, ``partials`` the declared
     partial derivatives (a callable on nodes or None for zero each), or absent: sympy's.
     ``operator`` marks Python's own operators, which keep Python scalars weak. A function from outside of symgrad has an
-    ``expansion`` too, where its formula is known: the formula on nodes, in templates of symgrad's own. Exports write
+    ``expansion`` too, where its formula is known: the formula on nodes, in operations of symgrad's own. Exports write
     that, and so do kernels where it ``is_formula``: where the ufunc is nothing but the formula.
     """
 
@@ -125,17 +125,17 @@ class Template(Primitive):
             self._partials = [compile_recipe(sympy.diff(self.expr, SLOTS[k]), self.arity) for k in range(self.arity)]
         return self._partials
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         factor = partial_factor(node, key)
         return None if factor is None else _times(factor, tangent, batch, node.shape, node.shape, node.dtype)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         factor = partial_factor(node, key)
         if factor is None:
             return None
         return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return self(*aligned(operands, batched, node.ndim))
 
     def evaluate(self, params, *values):
@@ -168,7 +168,7 @@ def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple,
     ``flow`` has ``batch`` leading axes; the result is summed to ``out_shape`` behind them.
     """
     if flow.masked and factor.masked and _is_float_gate(factor):  # zeros of either win
-        flow = gate(TEMPLATES["not_equal"](factor, 0), gate(pad_rank(flow, batch, len(shape)), factor))
+        flow = gate(ELEMENTWISE["not_equal"](factor, 0), gate(pad_rank(flow, batch, len(shape)), factor))
         factor = literal(1)
     elif factor.dtype.kind == "b" or (factor.masked and not (_is_float_gate(factor) and is_identity(flow))):
         flow = gate(factor, pad_rank(flow, batch, len(shape)))
@@ -186,7 +186,7 @@ def _is_float_gate(x: Node) -> bool:
 
 
 def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
-    """A callable that builds ``expr`` over SLOTS out of templates; None for zero."""
+    """A callable that builds ``expr`` over SLOTS out of operations; None for zero."""
     if expr == 0:
         return None
     steps: list[Callable[[list], Any]] = []
@@ -197,7 +197,7 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
         index[e] = arity + len(steps) - 1
         return index[e]
 
-    def build(e: Any) -> int:  # recursion is over one template's formula, never over a program
+    def build(e: Any) -> int:  # recursion is over one operation's formula, never over a program
         if e in index:
             return index[e]
         if e.is_number:
@@ -218,10 +218,10 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
                 if bottom != 1:
                     return call(e, "divide", top, bottom)
             return call(e, "add" if isinstance(e, sympy.Add) else "multiply", head, tail)
-        template = template_of(e.func)
-        if template is None:
-            raise KeyError(f"no template computes {e.func}; declare one in primitives/functions.py")
-        return call(e, template.name, *e.args)
+        operation = elementwise_of(e.func)
+        if operation is None:
+            raise KeyError(f"no operation computes {e.func}; declare one in primitives/functions.py")
+        return call(e, operation.name, *e.args)
 
     def _build_power(e: sympy.Pow) -> int:
         base, exponent = e.args
@@ -236,8 +236,8 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
 
     def call(e: sympy.Basic, name: str, *args: sympy.Basic) -> int:
         at = [build(x) for x in args]
-        template = TEMPLATES[name]
-        return place(e, lambda v: template(*[v[i] for i in at]))
+        operation = ELEMENTWISE[name]
+        return place(e, lambda v: operation(*[v[i] for i in at]))
 
     last = build(expr)
 
@@ -250,11 +250,11 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
     return recipe
 
 
-def register_function(function: Any, template: Template) -> None:
-    """Let partials that contain the sympy ``function`` be computed by ``template``."""
-    _BY_FUNCTION[function] = template
+def register_function(function: Any, operation: Elementwise) -> None:
+    """Let partials that contain the sympy ``function`` be computed by ``operation``."""
+    _BY_FUNCTION[function] = operation
 
 
-def template_of(function: Any) -> Template | None:
-    """The template that computes the sympy ``function``."""
+def elementwise_of(function: Any) -> Elementwise | None:
+    """The operation that computes the sympy ``function``."""
     return _BY_FUNCTION.get(function)

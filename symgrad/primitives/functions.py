@@ -16,14 +16,14 @@ from sympy.codegen import cfunctions, numpy_nodes
 from ..program.node import Node
 from .casting import cast
 from .contraction import gate
-from .elementwise import SLOTS, TEMPLATES, Partial, Template, register_function
+from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, register_function
 from .primitive import literal, literal_value
 
 A, B, C = SLOTS
 ANY = (-3.0, 3.0)
 #: intervals of ints and of bools: operands of that kind are drawn
 INTEGERS, TRUTH = (-3, 4), (False, True)
-#: template name -> intervals that the rule tests draw operands from
+#: operation name -> intervals that the rule tests draw operands from
 DOMAINS: dict[str, tuple[tuple[float, float], ...]] = {}
 
 
@@ -36,14 +36,14 @@ def declare(
     domain: tuple[tuple[float, float], ...] | None = None,
     operator: bool = False,
     numexpr: str | None = None,
-) -> Template:
-    """Add one elementwise function; returns its template."""
+) -> Elementwise:
+    """Add one elementwise function; returns its operation."""
     arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
-    template = TEMPLATES[name] = Template(name, ufunc, formula, partials, operator, numexpr, arity)
-    DOMAINS[name] = domain or (ANY,) * template.arity
-    if isinstance(formula, (sympy.Function, sympy.Abs)) and formula.args == SLOTS[: template.arity]:
-        register_function(formula.func, template)
-    return template
+    operation = ELEMENTWISE[name] = Elementwise(name, ufunc, formula, partials, operator, numexpr, arity)
+    DOMAINS[name] = domain or (ANY,) * operation.arity
+    if isinstance(formula, (sympy.Function, sympy.Abs)) and formula.args == SLOTS[: operation.arity]:
+        register_function(formula.func, operation)
+    return operation
 
 
 def opaque(name: str, arity: int) -> Any:

@@ -25,13 +25,13 @@ class Mark(Primitive):
     def masks(self, operands, params):
         return operands[0].masked
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         return tangent
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         return ct
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return operands[0]  # what is derived by one example's mark is derived
 
     def evaluate(self, params, *values):
@@ -46,7 +46,7 @@ class Stop(Mark):
     def dependencies(self, node):
         return ()
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return stop_gradient(operands[0])
 
 
@@ -66,13 +66,13 @@ class Custom(Primitive):
     def dependencies(self, node):
         return [(o, k) for k, o in enumerate(node.operands) if k and o.differentiable]
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         return node.params[0](node, ct, batch)[key - 1]
 
-    def push(self, node, source, key, tangent, batch):
-        return node.params[0].push(node, key, tangent, batch)
+    def jvp(self, node, source, key, tangent, batch):
+        return node.params[0].jvp(node, key, tangent, batch)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         value = operands[0] if batched[0] else over.repeated(operands[0])
         return custom(value, operands[1:], node.params[0].lifted(node, batched[1:], over))
 

@@ -8,7 +8,7 @@ from ..program.dims import Dim, normal
 from ..program.node import Node, emit
 from .contraction import expand, pad_rank, transpose
 from .functions import add, multiply, subtract
-from .primitive import Captured, constant, dim_value, literal, made_constant
+from .primitive import CapturedArray, constant, dim_value, literal, made_constant
 from .reduction import cumulative_sum
 from .selection import SCATTER, gather
 from .shaping import reshape
@@ -56,6 +56,6 @@ def _rows(index: Node, dim: Dim, size: Dim) -> Node:
 def _count(dim: Dim) -> Node:
     """``0, 1, …, dim - 1``."""
     if not isinstance(dim, int):
-        unit = expand(constant(Captured(np.ones((), _INDEX))), (dim,))
+        unit = expand(constant(CapturedArray(np.ones((), _INDEX))), (dim,))
         return subtract(cumulative_sum(unit, 0), literal(1))
     return made_constant(("count", dim), lambda: np.arange(dim, dtype=_INDEX))

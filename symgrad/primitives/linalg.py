@@ -34,13 +34,13 @@ class Inverse(Primitive):
     def infer(self, operands, params):
         return operands[0].shape, _dtype(operands), False
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         return product(lead_of(tangent, 2), [(node, "ik"), (tangent, "kl"), (node, "lj")], "ij", -1)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         return product(lead_of(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, operands)
 
     def evaluate(self, params, *values):
@@ -58,21 +58,21 @@ class Solve(Primitive):
     def infer(self, operands, params):
         return operands[1].shape, _dtype(operands), False
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         a, _ = node.operands
         if key == 0:
             columns = columns_of(node)
             tangent = product(lead_of(tangent, 2), [(tangent, "ik"), (node, "k" + columns)], "i" + columns, -1)
         return _solved(a, tangent, batch)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         columns = columns_of(node)
         by_b = _solved(_transposed(node.operands[0]), ct, batch)
         if key == 1:
             return by_b
         return product(lead_of(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         a, b = operands
         if not batched[0]:
             return _solved(a, b, 1)
@@ -93,13 +93,13 @@ class Determinant(Primitive):
     def infer(self, operands, params):
         return operands[0].shape[:-2], _dtype(operands), False
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         return product(lead_of(tangent, 2), [(node, ""), (inverse(source), "ji"), (tangent, "ij")], "")
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         return product(lead_of(ct, 0), [(node, ""), (ct, ""), (inverse(source), "ji")], "ij")
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, operands)
 
     def evaluate(self, params, *values):
@@ -114,7 +114,7 @@ class Cofactor(Primitive):
     def infer(self, operands, params):
         return operands[0].shape, _dtype(operands), False
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, tuple(over.complete(operands, batched)))
 
     def evaluate(self, params, *values):
@@ -148,10 +148,10 @@ class LogDeterminant(Determinant):
 
     name = "log_determinant"
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         return product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], "")
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         return product(lead_of(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
 
     def evaluate(self, params, *values):
@@ -183,7 +183,7 @@ class Cholesky(Primitive):
     def infer(self, operands, params):
         return operands[0].shape, _dtype(operands), False
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         factor, out = self._lower(node), "ji" if node.params[0] else "ij"
         lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
         halves = [
@@ -197,7 +197,7 @@ class Cholesky(Primitive):
         ]
         return add(*halves)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         factor, own = self._lower(node), "jl" if node.params[0] else "lj"
         lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
         factors = [(lower, "kp"), (half, "kj"), (factor, "lk"), (ct, own), (lower, "jq")]
@@ -206,7 +206,7 @@ class Cholesky(Primitive):
     def _lower(self, node: Node) -> Node:
         return _transposed(node) if node.params[0] else node
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, operands, node.params)
 
     def evaluate(self, params, *values):

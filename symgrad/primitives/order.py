@@ -10,9 +10,9 @@ from ..program.dims import Dim
 #: what a named dim counts as
 NAMED = 1000
 #: all orders of products without a sum are tried up to here: dynamic programming takes these as they come
-_MOST_TRIED = 5
+_MAX_TRIED = 5
 #: dynamic programming takes exponential time; more operands are ordered greedily
-_MOST_OPTIMAL = 12
+_MAX_OPTIMAL = 12
 
 
 @lru_cache(maxsize=4096)
@@ -29,8 +29,8 @@ def pairwise_order(labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], si
     present = {i for own in labels for i in own}
     spelled = ",".join(map(_spelled, labels)) + "->" + _spelled([i for i in out if i in present])
     shapes = [tuple(max(d, 1) if isinstance(d, int) else NAMED for d in (sizes[i] for i in own)) for own in labels]
-    method = "dp" if len(labels) <= _MOST_OPTIMAL else "greedy"
-    if present <= set(out) and len(labels) <= _MOST_TRIED:
+    method = "dp" if len(labels) <= _MAX_OPTIMAL else "greedy"
+    if present <= set(out) and len(labels) <= _MAX_TRIED:
         method = "optimal"
     path, _ = contract_path(spelled, *shapes, shapes=True, optimize=method)
     return [(min(step), max(step)) for step in path if len(step) == 2]

@@ -1,7 +1,7 @@
 """Primitive: what an operation on whole arrays declares, and the leaves of every program.
 
 A primitive declares its value, its shape and dtype, and its local linear map from each operand. The
-map is stated once: ``push`` applies it to a tangent (forward mode), ``pull`` applies its transpose to
+map is stated once: ``jvp`` applies it to a tangent (forward mode), ``vjp`` applies its transpose to
 a cotangent (reverse mode). Both accept ``batch`` leading axes, so a seed may be a whole identity.
 """
 
@@ -16,7 +16,7 @@ from ..errors import UnsupportedOperation, at_user_line
 from ..program.node import Node, active_graph, emit
 
 if TYPE_CHECKING:
-    from .lifting import Lifting
+    from .batching import Batching
 
 
 class Primitive:
@@ -36,15 +36,15 @@ class Primitive:
         """``(source, key)`` pairs: what the value depends on smoothly; ``key`` names the linear map."""
         return [(o, k) for k, o in enumerate(node.operands) if o.differentiable]
 
-    def push(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         """The tangent of ``node`` from the tangent of one source; None where it is zero."""
         raise NotImplementedError
 
-    def pull(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         """The cotangent of one source from that of ``node``; None where it is zero."""
         raise NotImplementedError
 
-    def lift(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Lifting) -> Node:
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         """``node`` for ``over.size`` examples at once, along a leading axis; the rule of ``vmap``.
 
         ``operands`` are those of ``node``, lifted where ``batched`` says so: there the examples lead.
@@ -105,7 +105,7 @@ DIM = Leaf("dim")
 LITERAL = Literal("literal")
 
 
-class Captured:
+class CapturedArray:
     """A NumPy array that a trace found in its surroundings, or derivations made under a key; compared by identity."""
 
     __slots__ = ("key", "value")
@@ -123,7 +123,7 @@ def input_node(label: str, shape: tuple, dtype: np.dtype, weak: bool = False) ->
     return Node(INPUT, (), (label,), tuple(shape), np.dtype(dtype), weak)
 
 
-def constant(captured: Captured) -> Node:
+def constant(captured: CapturedArray) -> Node:
     """The node for a captured array."""
     value = captured.value
     return _leaf(CONSTANT, (captured,), value.shape, value.dtype)
@@ -133,7 +133,7 @@ def made_constant(key: tuple, make: Callable[[], np.ndarray]) -> Node:
     """The node for the array that ``make`` gives, one in a graph for each key, of texts, numbers and tuples of them."""
     table = active_graph().table
     if key not in table:
-        table[key] = constant(Captured(make(), key))
+        table[key] = constant(CapturedArray(make(), key))
     return table[key]
 
 

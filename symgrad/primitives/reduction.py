@@ -52,19 +52,19 @@ class Extremum(Primitive):
         count = _collapse(node, cast(hit, node.dtype), 0)
         return logical_or(hit, not_equal(extreme, extreme)), divide(count, square(count))
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         hit, share = self.mask(node)
         collapsed = _collapse(node, gate(hit, tangent), batch)
         labels = tuple(range(collapsed.ndim))
         return contract([collapsed, share], [labels, labels[batch:]], labels, collapsed.shape)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         hit, share = self.mask(node)
         labels = tuple(range(ct.ndim))
         shared = contract([ct, share], [labels, labels[batch:]], labels, ct.shape)
         return gate(hit, _spread(node, shared, batch))
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
 
     def evaluate(self, params, *values):
@@ -115,19 +115,19 @@ class Product(Primitive):
         others = reshape(_products_of_others(flat), moved.shape)
         return contract([others], [tuple(range(x.ndim))], back, moved.shape)
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         others = self.others(node)
         labels = tuple(range(tangent.ndim))
         product = contract([others, tangent], [labels[batch:], labels], labels, tangent.shape)
         return _collapse(node, product, batch)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         others = self.others(node)
         wide = _spread(node, ct, batch)
         labels = tuple(range(wide.ndim))
         return contract([others, wide], [labels[batch:], labels], labels, wide.shape)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
 
     def evaluate(self, params, *values):
@@ -178,7 +178,7 @@ class Accumulation(Primitive):
     def infer(self, operands, params):
         return operands[0].shape, operands[0].dtype, False
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         axis, reverse = node.params
         return emit(self, operands, (axis + 1, reverse))
 
@@ -195,11 +195,11 @@ class Accumulation(Primitive):
 class CumulativeSum(Accumulation):
     """``np.cumsum``, whose transpose runs the other way."""
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         axis, reverse = node.params
         return cumulative_sum(tangent, axis + batch, reverse)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         axis, reverse = node.params
         return cumulative_sum(ct, axis + batch, not reverse)
 
@@ -207,14 +207,14 @@ class CumulativeSum(Accumulation):
 class CumulativeProduct(Accumulation):
     """``np.cumprod``: ``y[i] = x[i] y[i-1]``, so its derivative is ``dy[i] = x[i] dy[i-1] + y[i-1] dx[i]``."""
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         if 0 in node.shape:
             return tangent
         x, before, back = self._along_last(node)
         moved = _to_last(tangent, node.params, batch)
         return back(_recurrence(x, _scaled(before, moved)), batch)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         if 0 in node.shape:
             return ct
         x, before, back = self._along_last(node)
@@ -304,7 +304,7 @@ class Search(Primitive):
     def dependencies(self, node):
         return ()
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return emit(self, operands, (node.params[0] + 1,))
 
     def evaluate(self, params, *values):
@@ -325,7 +325,7 @@ class SearchSorted(Primitive):
     def dependencies(self, node):
         return ()
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         if not batched[0]:
             return emit(self, operands, node.params)
         knots, values = over.complete(operands, batched)

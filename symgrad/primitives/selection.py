@@ -122,11 +122,11 @@ class Structural(Primitive):
         """What relates ``node`` and operand ``key``, and whether the node is the part; else the operand is."""
         raise NotImplementedError
 
-    def push(self, node, source, key, tangent, batch):
+    def jvp(self, node, source, key, tangent, batch):
         selection, is_part = self.selection(node, key)
         return selection.take(tangent, batch) if is_part else selection.put(tangent, node.shape, batch)
 
-    def pull(self, node, source, key, ct, batch):
+    def vjp(self, node, source, key, ct, batch):
         selection, is_part = self.selection(node, key)
         return selection.put(ct, source.shape, batch) if is_part else selection.take(ct, batch)
 
@@ -146,7 +146,7 @@ class Slice(Structural):
     def selection(self, node, key):
         return Sliced(node.params[0]), True
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return take_slice(operands[0], (*full((over.size,)), *node.params[0]))
 
     def evaluate(self, params, *values):
@@ -170,7 +170,7 @@ class Assemble(Structural):
     def selection(self, node, key):
         return Sliced(node.params[1][key]), False
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         shape, specs = node.params
         lead = full((over.size,))
         return assemble(over.complete(operands, batched), (over.size, *shape), [(*lead, *s) for s in specs])
@@ -201,7 +201,7 @@ class Gather(Structural):
     def selection(self, node, key):
         return Gathered(node.operands[1], node.params[0]), True
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         x, index = operands
         if not batched[1]:
             return gather(x, index, node.params[0] + 1)
@@ -230,7 +230,7 @@ class Scatter(Structural):
     def selection(self, node, key):
         return Gathered(node.operands[1], node.params[0]), False
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         axis, dim = node.params
         if not batched[1]:
             return emit(SCATTER, operands, (axis + 1, dim))
@@ -269,7 +269,7 @@ class Concatenate(Structural):
         spec[axis] = (start, node.operands[key].shape[axis], 1)
         return tuple(spec)
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return concatenate(over.complete(operands, batched), node.params[0] + 1)
 
     def evaluate(self, params, *values):

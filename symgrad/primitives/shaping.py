@@ -42,7 +42,7 @@ class Reshape(Structural):
     def selection(self, node, key):
         return Reshaped(node.shape), True
 
-    def lift(self, node, operands, batched, over):
+    def vmap(self, node, operands, batched, over):
         return reshape(operands[0], (over.size, *node.shape))
 
     def evaluate(self, params, *values):

@@ -13,7 +13,7 @@ from scipy import special
 
 from ..program.node import Node
 from .contraction import gate
-from .elementwise import SLOTS, Template
+from .elementwise import SLOTS, Elementwise
 from .functions import ANY, NONZERO, add, declare, divide, exp, less, log, multiply, negative, square, subtract, where
 
 A, B, _ = SLOTS
@@ -86,7 +86,7 @@ _NDTR = (1 + sympy.erf(A / sympy.sqrt(2))) / 2
 ndtr = declare("ndtr", special.ndtr, _NDTR, partials=(_normal_density,))
 log_ndtr = declare("log_ndtr", special.log_ndtr, sympy.log(_NDTR), partials=(_density_by_distribution,))
 
-#: scipy's ufunc -> Template
-SPECIAL: dict[Any, Template] = {
+#: scipy's ufunc -> Elementwise
+SPECIAL: dict[Any, Elementwise] = {
     t.ufunc: t for t in (erf, erfc, erfcx, digamma, gammaln, expit, logit, xlogy, ndtr, log_ndtr)
 }

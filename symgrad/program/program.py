@@ -16,7 +16,7 @@ from .facts import spelled_fact
 from .node import Graph, Node, ancestors
 
 #: seconds that Graphviz may take, whose time grows much faster than the program
-_MOST_SECONDS = 30
+_MAX_SECONDS = 30
 #: arrows beyond which Graphviz needs to hurry
 _MANY_ARROWS = 200
 
@@ -133,10 +133,10 @@ class Program:
         if engine:
             call: Any = {"input": self.dot(), "capture_output": True, "text": True, "check": True}
             try:
-                made = subprocess.run([engine, "-Tsvg", *self._hurry()], timeout=_MOST_SECONDS, **call)
+                made = subprocess.run([engine, "-Tsvg", *self._hurry()], timeout=_MAX_SECONDS, **call)
             except subprocess.TimeoutExpired:
                 raise UnsupportedOperation(
-                    f"Graphviz draws no picture of {len(self.nodes)} nodes in {_MOST_SECONDS} s; export dot, and draw "
+                    f"Graphviz draws no picture of {len(self.nodes)} nodes in {_MAX_SECONDS} s; export dot, and draw "
                     "it with another engine such as sfdp, or take the text."
                 ) from None
             return made.stdout[made.stdout.index("<svg") :]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..primitives import functions as f
-from ..primitives.elementwise import Template
+from ..primitives.elementwise import Elementwise
 from ..program.node import Node
 from .dispatch import FUNCTIONS, refuse
 from .trace import as_node, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
-_SHORT_POWERS: dict[float, Template] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
+_SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
 _NOT_ARRAYS = (type(None), str, bytes, dict, set)
 
 METHOD_FUNCTIONS: dict[str, Callable] = {
@@ -30,22 +30,22 @@ METHODS = (*METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy
 Operator = Callable[[Any, Any], Any]
 
 
-def _binary(self: Any, template: Template, left: Any, right: Any, other: Any) -> Any:
+def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any) -> Any:
     if type(other) is not type(self) and isinstance(other, _NOT_ARRAYS):
         return NotImplemented
     return type(self)(template(as_node(left), as_node(right)))
 
 
-def _left(template: Template) -> Operator:
+def _left(template: Elementwise) -> Operator:
     return lambda self, other: _binary(self, template, self, other, other)
 
 
-def _both(template: Template) -> tuple[Operator, Operator]:
+def _both(template: Elementwise) -> tuple[Operator, Operator]:
     """The operator, and the one for a traced value on its right."""
     return _left(template), lambda self, other: _binary(self, template, other, self, other)
 
 
-def _unary(template: Template) -> Callable[[Any], Any]:
+def _unary(template: Elementwise) -> Callable[[Any], Any]:
     return lambda self: type(self)(template(self._symgrad_node))
 
 
@@ -108,7 +108,7 @@ class ArrayMethods:
                     return type(self)(short(self._symgrad_node))
         return self._power(other)
 
-    def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Template]]:
+    def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Elementwise]]:
         """The exponents, of the kind of this one, for which NumPy takes another function."""
         if self.dtype.kind == "f":
             return _SHORT_POWERS.items()

@@ -12,14 +12,16 @@ import numpy as np
 
 from ..errors import TracingError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
-from ..primitives.elementwise import TEMPLATES, Template
+from ..primitives.elementwise import ELEMENTWISE, Elementwise
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
 FUNCTIONS: dict[Callable, Callable] = {}
 #: NumPy function without a rule -> what to write instead
 ADVICE: dict[Callable, str] = {}
-#: ufunc -> elementwise template
-UFUNCS: dict[np.ufunc, Template] = {t.ufunc: t for t in reversed(TEMPLATES.values()) if isinstance(t.ufunc, np.ufunc)}
+#: ufunc -> elementwise operation
+UFUNCS: dict[np.ufunc, Elementwise] = {
+    t.ufunc: t for t in reversed(ELEMENTWISE.values()) if isinstance(t.ufunc, np.ufunc)
+}
 UFUNCS[np.sqrt] = f.sqrt
 #: (ufunc name, method) -> NumPy function that does the same
 REDUCTIONS = {
@@ -63,8 +65,8 @@ def place_of_out(func: Callable) -> int:
     return names.index("out") if "out" in names else sys.maxsize
 
 
-def special(ufunc: np.ufunc) -> Template | None:
-    """The template of a ``scipy.special`` ufunc. They are declared at the first call of one: scipy is optional."""
+def special(ufunc: np.ufunc) -> Elementwise | None:
+    """The operation of a ``scipy.special`` ufunc. They are declared at the first call of one: scipy is optional."""
     library = sys.modules.get("scipy.special")
     if library is None or getattr(library, ufunc.__name__, None) is not ufunc:
         return None

@@ -1,7 +1,7 @@
 """Provenance: which of the user's source lines each node of a Program came from.
 
 Recording takes microseconds a node, so it is on only where it is asked for: then the table in which a trace
-interns its nodes is a ``Ledger``.
+interns its nodes is a ``ProvenanceTable``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Origin(NamedTuple):
 _NOWHERE = _Origin((), 0)
 
 
-class Ledger(dict):
+class ProvenanceTable(dict):
     """The table of a graph, which also records which lines asked for each node.
 
     A node of the function itself belongs to the line that computed it; a node that a sweep made belongs to the line
@@ -135,7 +135,7 @@ class Provenance(OfOneProcess):
     """
 
     program: Program
-    ledger: Ledger
+    ledger: ProvenanceTable
 
     def stack(self, node: Node) -> Stack:
         """The user's lines that ``node`` came from, innermost first."""

@@ -20,11 +20,11 @@ import sympy
 
 from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
 from ..primitives.casting import CAST
-from ..primitives.primitive import EXAMPLE, Captured, constant, input_node, literal
+from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, deactivate, emit
-from .provenance import Ledger, SourceLine
+from .provenance import ProvenanceTable, SourceLine
 
 
 class _Thread(threading.local):
@@ -58,7 +58,7 @@ class Trace:
         """``recorded_inside``: record the lines of the user that each node comes from, those that this code calls."""
         self.graph = Graph()
         if recorded_inside is not None:
-            self.graph.table = Ledger(self.graph, recorded_inside)
+            self.graph.table = ProvenanceTable(self.graph, recorded_inside)
         self.values: dict[Node, Any] = {}
         self.sizes = self.graph.sizes
         self.sizes.sizes = sizes
@@ -128,7 +128,7 @@ class Trace:
         if found is None or (array.flags.writeable and found[1].params[0].value.tobytes() != array.tobytes()):
             plain = plain_array(array, "a captured array")
             checked_dtype(plain.dtype, "a captured array")
-            found = self._constants[id(array)] = (array, constant(Captured(np.array(plain))))
+            found = self._constants[id(array)] = (array, constant(CapturedArray(np.array(plain))))
         return found[1]
 
     def value_of(self, node: Node) -> Any:

@@ -29,7 +29,7 @@ from .shown import checked_index
 if TYPE_CHECKING:
     from .jacobian import JacobianFunction, Linearised
 
-_MOST_PATHS = 8
+_MAX_PATHS = 8
 #: parts of the entry below this are rounding, and no path
 _LEAST = 1e-9
 
@@ -155,7 +155,7 @@ def _edges(output: Node, source: Node, tangent: Node, cotangent: Node) -> tuple[
         for operand, key in () if node is source else node.primitive.dependencies(node):
             if operand not in tangents:
                 continue
-            part = node.primitive.push(node, operand, key, tangents[operand], 0)
+            part = node.primitive.jvp(node, operand, key, tangents[operand], 0)
             if part is None:
                 continue
             part = cast(part, node.dtype)
@@ -207,10 +207,10 @@ def _paths(flows: _Flows, line: _Lines, source: Node, output: Node) -> list[tupl
     left = {e: size for e, (_, size) in flows.items()}
     least = _LEAST * max(left.values(), default=0.0)
     found: dict[tuple[SourceLine, ...], None] = {}
-    for _ in range(2 * _MOST_PATHS):
+    for _ in range(2 * _MAX_PATHS):
         chain = _widest(left, source, output)
         width = min((left[e] for e in chain), default=0.0)
-        if not width > least or len(found) == _MOST_PATHS:
+        if not width > least or len(found) == _MAX_PATHS:
             break
         for e in chain:
             left[e] -= width

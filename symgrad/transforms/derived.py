@@ -21,7 +21,7 @@ from ..named_dims import Declaration, argument_names, declaration_of, declared_a
 from ..pickling import Importable
 from ..primitives.casting import CAST, cast
 from ..primitives.contraction import contract
-from ..primitives.primitive import Captured, constant, literal
+from ..primitives.primitive import CapturedArray, constant, literal
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
@@ -295,7 +295,7 @@ def finished_as(node: Node | None, shape: tuple, dtype: np.dtype) -> Node:
         labels = tuple(range(len(shape)))
         node = contract([node], [()], labels, shape)
     if node.is_literal:
-        return constant(Captured(np.asarray(node.params[0], dtype)))
+        return constant(CapturedArray(np.asarray(node.params[0], dtype)))
     if node.weak:
         return emit(CAST, (node,), (np.dtype(dtype),))
     return cast(node, dtype)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .derived import DerivedFunction
 
 #: operations of the function up to which differences are taken: each takes dozens of runs
-_MOST_NODES = 5000
+_MAX_NODES = 5000
 
 
 class Differenced:
@@ -40,7 +40,7 @@ class Differenced:
         along = {"grad": self._gradient, "jacobian": self._jacobian, "hessian": self._hessian}.get(verb)
         if along is None:
             return None, f"not taken for {verb}"
-        if len(self._entry.program.nodes) > _MOST_NODES:
+        if len(self._entry.program.nodes) > _MAX_NODES:
             return None, "not taken for long programs"
         try:
             with np.errstate(all="ignore"):

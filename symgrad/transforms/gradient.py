@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..compiled import Shapes
-from ..differentiation.forward import push_forward
-from ..differentiation.reverse import accumulate, pull_back
+from ..differentiation.forward import forward_sweep
+from ..differentiation.reverse import accumulate, reverse_sweep
 from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..named_dims import parameters_of
@@ -32,7 +32,7 @@ from .positions import (
 from .run import run_of, seeds_of_sum
 
 _MODES = ("auto", "reverse", "forward")
-_MOST_KEPT = 32  # gradient functions that a GradOperation remembers
+_MAX_KEPT = 32  # gradient functions that a GradOperation remembers
 
 
 class GradientFunction(DerivedFunction):
@@ -114,7 +114,7 @@ class GradientFunction(DerivedFunction):
         return replace(run, seeds=seeds_of_sum(run.outputs), summed=True)
 
     def _result(self, run):
-        derive = _forward_gradients if self.mode == "forward" else pull_back
+        derive = _forward_gradients if self.mode == "forward" else reverse_sweep
         flows = derive(run.outputs, run.seeds, run.wrt)
         self._warn_of_unused(flows[len(flows) - len(run.weights) :])
         done = [Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]
@@ -209,7 +209,7 @@ def _forward_gradients(outputs: Sequence[Node], seeds: Sequence[Node | None], wr
     gradients: list[Node | None] = []
     for w in wrt:
         batch = len(w.shape)
-        tangents = push_forward(outputs, {w: delta(w.shape)}, batch)
+        tangents = forward_sweep(outputs, {w: delta(w.shape)}, batch)
         parts: list[Node] = []
         for tangent, ct in zip(tangents, seeds, strict=True):
             if tangent is not None and ct is not None:
@@ -360,7 +360,7 @@ class GradOperation:
         key = (id(fn), tuple(map(id, chosen or ())))
         made = self._made.get(key)
         if made is None or made.fn is not fn:
-            while len(self._made) >= _MOST_KEPT:
+            while len(self._made) >= _MAX_KEPT:
                 self._made.pop(next(iter(self._made)))
             made = self._made[key] = GradientFunction(
                 fn,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compiled import CompiledFunction
 from ..differentiation.colored import colored_term
-from ..differentiation.reverse import active_nodes, pull_back
+from ..differentiation.reverse import active_nodes, reverse_sweep
 from ..differentiation.stored import recalled
 from ..differentiation.structure.index_maps import Unsolved
 from ..differentiation.structure.terms import Term, dense
@@ -298,7 +298,7 @@ class HessianFunction(JacobianFunction):
         return [rf"\frac{{\partial^{{2}} {f}}}{{{below(x, y)}}}" for x in by for y in by]
 
     def _differentiated(self, run):
-        pulled = pull_back(run.outputs, run.seeds, run.wrt)
+        pulled = reverse_sweep(run.outputs, run.seeds, run.wrt)
         return [finished(g, n) for g, n in zip(pulled, run.wrt, strict=True)]
 
     def _nested(self, rows, run):

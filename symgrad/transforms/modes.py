@@ -17,7 +17,7 @@ from ..program.program import Program
 
 MODES = ("auto", "forward", "reverse", "cross")
 #: longer programs are derived one way only, the way that the number of elements suggests
-_MOST_NODES = 4000
+_MAX_NODES = 4000
 #: how much cheaper cross-country has to be predicted before the plain sweep is left
 _WORTH = 0.9
 #: predicted seconds of a call that computes nothing
@@ -86,7 +86,7 @@ def chosen(
     counts = [sum(extent(n.shape) for n in nodes) for nodes in (wrt, outputs)]
     fewer = "forward" if counts[0] <= counts[1] else "reverse"
     named = mode in ("forward", "reverse")
-    if (named and not every) or len(ancestors(outputs)) > _MOST_NODES:
+    if (named and not every) or len(ancestors(outputs)) > _MAX_NODES:
         way = mode if named else fewer
         asked = f"mode={mode!r} was asked for."
         why = f"The program is long, so only {way} was derived: it goes by the smaller number of elements."

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from ..compiled import CompiledFunction, is_tracing
-from ..differentiation.forward import push_forward
-from ..differentiation.reverse import pull_back
+from ..differentiation.forward import forward_sweep
+from ..differentiation.reverse import reverse_sweep
 from ..errors import ArgumentError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
@@ -85,7 +85,7 @@ class _Pushforward(_AlongInputs):
         return replace(run, tangents=_vectors(args[1], run.wrt, self.__name__), modes=("forward",))
 
     def _result(self, run):
-        flows = push_forward(run.outputs, dict(zip(run.wrt, run.tangents, strict=True)))
+        flows = forward_sweep(run.outputs, dict(zip(run.wrt, run.tangents, strict=True)))
         pushed = unflatten(run.structure, [Tracer(finished(t, o)) for t, o in zip(flows, run.outputs, strict=True)])
         return (run.output[0], pushed, run.aux) if self.has_aux else (run.output, pushed)
 
@@ -98,7 +98,7 @@ class _Pullback(_AlongInputs):
         return replace(run, seeds=checked_sens(args[1], run.outputs, self.__name__), modes=("reverse",))
 
     def _result(self, run):
-        flows = pull_back(run.outputs, run.seeds, run.wrt)
+        flows = reverse_sweep(run.outputs, run.seeds, run.wrt)
         return tuple(run.inputs.nested([Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]))
 
     @cached_property
@@ -136,9 +136,9 @@ class _HessianProduct(_AlongInputs):
         return replace(run, seeds=seeds, tangents=tangents, modes=("forward",), twice=True, summed=True)
 
     def _result(self, run):
-        pulled = pull_back(run.outputs, run.seeds, run.wrt)
+        pulled = reverse_sweep(run.outputs, run.seeds, run.wrt)
         gradients = [finished(g, n) for g, n in zip(pulled, run.wrt, strict=True)]
-        flows = push_forward(gradients, dict(zip(run.wrt, run.tangents, strict=True)))
+        flows = forward_sweep(gradients, dict(zip(run.wrt, run.tangents, strict=True)))
         return tuple(run.inputs.nested([Tracer(finished(t, n)) for t, n in zip(flows, run.wrt, strict=True)]))
 
 

@@ -10,7 +10,7 @@ import sympy
 from ..closed_form.agreement import Agreement
 from ..closed_form.agreement import agreement as agreement_of
 from ..closed_form.budget import BUDGET, require
-from ..closed_form.derivation.steps import MOST_LINES, Steps
+from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
 from ..closed_form.formulas import Formulas, element_forms
 from ..closed_form.formulas import formulas as formulas_of
@@ -136,7 +136,7 @@ def agreement(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Agreement:
 
 
 def steps(
-    derived: DerivedFunction, *args: Any, mode: str | None = None, budget: int = MOST_LINES, **kwargs: Any
+    derived: DerivedFunction, *args: Any, mode: str | None = None, budget: int = MAX_LINES, **kwargs: Any
 ) -> Steps:
     """The chain rule as a person would write it, one step a line, for these arguments (or shapes as text).
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MODES = ("reverse", "forward")
 #: characters of LaTeX that the derivative put together may have
-_MOST_CHARACTERS = 400
+_MAX_CHARACTERS = 400
 #: seconds that finding it may take
 _LONGEST = 2.0
 
@@ -176,7 +176,7 @@ def _together(
     forms = [] if empty else matrix_forms(lifted(program, captured))
     made = []
     for label, form in zip(labels, forms, strict=False):
-        if form is not None and len(form.latex_line) <= _MOST_CHARACTERS and "I[" not in form.text:
+        if form is not None and len(form.latex_line) <= _MAX_CHARACTERS and "I[" not in form.text:
             text = form.text + "".join(f", {line}" for line in form.where)
             made.append((f"{label_text(label, called)} = {text}", f"{label} &= {form.latex_line}", ""))
     if len(made) == len(labels):
@@ -184,7 +184,7 @@ def _together(
     written = formulas(program)
     if written.kind == "index":
         written = formulas_in(lifted(program, captured, identities=True), "index")
-    if written.kind == "let-bound" or written.characters > _MOST_CHARACTERS:
+    if written.kind == "let-bound" or written.characters > _MAX_CHARACTERS:
         return []
     names = [label_text(label, called) for label in labels]
     rows = written.latex_rows(labels)

@@ -24,7 +24,7 @@ from ..named_dims import is_shapes, parameters_of
 from ..primitives import functions as f
 from ..primitives.casting import cast
 from ..primitives.contraction import contract
-from ..primitives.primitive import Captured, constant, literal
+from ..primitives.primitive import CapturedArray, constant, literal
 from ..program.node import Node
 from ..program.program import Program
 from ..signature import called_name
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .derived import DerivedFunction
 
 #: entries of a dense result that is computed to take finite differences of a sparse one
-_MOST_DENSE = 1 << 20
+_MAX_DENSE = 1 << 20
 _WORDS = {"grad": "gradient", "jacobian": "Jacobian", "hessian": "Hessian", "symbolic": "value"}
 
 
@@ -127,7 +127,7 @@ def _sparse_subject(dense: Subject, derived: DerivedFunction, args: tuple, kwarg
                 wanted += [wanted_of(getattr(block, part)) for part in SPARSE_PARTS]
         found = replace(found, wanted=tuple(wanted))
         count = sum(math.prod(o.block.shape) for o in outcomes if not isinstance(o, int))
-        if count > _MOST_DENSE or dense.check is None:
+        if count > _MAX_DENSE or dense.check is None:
             return replace(found, differences="not taken for large results")
         return replace(found, residual=dense.check.residual, differences=dense.check.differences)
 
@@ -188,7 +188,7 @@ def _holds(node: Node, taken: Any) -> Node:
     """Whether a value that was branched on is what it was, as one truth value."""
     if node.shape == () and node.dtype.kind == "b":
         return node if taken else f.logical_not(node)
-    same = f.equal(node, literal(taken.item()) if node.shape == () else constant(Captured(np.array(taken))))
+    same = f.equal(node, literal(taken.item()) if node.shape == () else constant(CapturedArray(np.array(taken))))
     if node.shape == ():
         return same
     count = contract([cast(same, np.dtype(np.int64))], [tuple(range(node.ndim))], (), node.shape, "sum")

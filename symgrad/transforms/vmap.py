@@ -1,7 +1,7 @@
 """vmap: a function of one example as a function of many, by lifting its program.
 
 The function runs once, on stand-ins for one example. What it built is then rebuilt for all of them
-(``primitives.lifting``): no loop over the examples, no copies, and what comes out are nodes like any others, so
+(``primitives.batching``): no loop over the examples, no copies, and what comes out are nodes like any others, so
 derivatives, kernels and closed forms follow.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from ..named_dims import argument_names, declaration_of
+from ..primitives.batching import Batching
 from ..primitives.casting import CAST
 from ..primitives.contraction import transpose
-from ..primitives.lifting import Lifting
-from ..primitives.primitive import Captured, constant, literal_value
+from ..primitives.primitive import CapturedArray, constant, literal_value
 from ..program.dims import Dim
 from ..program.node import Node, emit
 from ..tracing.sizes import Size
@@ -57,7 +57,7 @@ class MappedFunction(DerivedFunction):
             for k, (leaf, (axis, label)) in enumerate(zip(leaves, axes, strict=True))
             if axis is not None and leaf is not None
         }
-        over = Lifting(_common_size(list(mapped.values()), self.__name__))
+        over = Batching(_common_size(list(mapped.values()), self.__name__))
         for k, leaf in enumerate(leaves):
             if k in mapped:
                 node, axis, label = mapped[k]
@@ -73,7 +73,7 @@ class MappedFunction(DerivedFunction):
             running().value = lambda: made if self.fn is running().subject else self._collected(of_one(), 0, over)
         return made
 
-    def _collected(self, output: Any, out_axes: Any, over: Lifting) -> Any:
+    def _collected(self, output: Any, out_axes: Any, over: Batching) -> Any:
         """The output for all examples."""
         leaves, structure = flatten(output)
         axes = spread(out_axes, output, "the output", "out_axes", self.__name__)
@@ -118,7 +118,7 @@ def _common_size(mapped: list[tuple[Node, int, str]], caller: str) -> Dim:
     return sizes[0]
 
 
-def _of_all(leaf: Any, axis: int | None, label: str, over: Lifting, caller: str) -> Any:
+def _of_all(leaf: Any, axis: int | None, label: str, over: Batching, caller: str) -> Any:
     """One output for all examples."""
     if leaf is None:
         return None
@@ -144,7 +144,7 @@ def _of_all(leaf: Any, axis: int | None, label: str, over: Lifting, caller: str)
 def _strong(node: Node) -> Node:
     """A number as an array of its dtype."""
     if node.is_literal:
-        return constant(Captured(np.asarray(literal_value(node))))
+        return constant(CapturedArray(np.asarray(literal_value(node))))
     return emit(CAST, (node,), (node.dtype,)) if node.weak else node
 
 

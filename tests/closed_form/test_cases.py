@@ -10,7 +10,7 @@ import sympy
 
 import symgrad as sg
 from symgrad.closed_form.bound import ExtremumOver
-from symgrad.closed_form.cases import MOST_COMBINATIONS, cases, over
+from symgrad.closed_form.cases import MAX_COMBINATIONS, cases, over
 from symgrad.closed_form.deadline import within
 from symgrad.closed_form.entries import entry_forms
 from symgrad.errors import ClosedFormTooLarge, UnsupportedOperation
@@ -29,7 +29,7 @@ def test_cases_in_a_condition_are_combined_while_they_are_few():
     few = cases((1, rectified(NAMES[0]) + rectified(NAMES[1]) > 1), (0, True))
     assert few.subs({NAMES[0]: 2, NAMES[1]: -1}) == 1
     assert few.subs({NAMES[0]: -2, NAMES[1]: -1}) == 0
-    assert 2 ** len(NAMES) > MOST_COMBINATIONS
+    assert 2 ** len(NAMES) > MAX_COMBINATIONS
     with pytest.raises(ClosedFormTooLarge):
         cases((1, sympy.Add(*map(rectified, NAMES)) > 1), (0, True))
 

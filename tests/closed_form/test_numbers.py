@@ -8,14 +8,14 @@ import sympy
 
 from symgrad.closed_form.numbers import numpy_functions, value
 from symgrad.closed_form.symbols import instantiate
-from symgrad.primitives.elementwise import SLOTS, TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE, SLOTS
 
 i, j = sympy.symbols("i j", integer=True, nonnegative=True)
 
 
-@pytest.mark.parametrize("name", [n for n, t in TEMPLATES.items() if isinstance(t.ufunc, np.ufunc)])
+@pytest.mark.parametrize("name", [n for n, t in ELEMENTWISE.items() if isinstance(t.ufunc, np.ufunc)])
 def test_operations_are_computed_as_by_numpy(name):
-    template = TEMPLATES[name]
+    template = ELEMENTWISE[name]
     ufunc: Any = template.ufunc
     whole = all("d" not in t for t in ufunc.types)
     numbers = [3, 2] if whole or name == "ldexp" else [1.3, 0.4] if name == "arccosh" else [0.7, 0.4]

@@ -16,13 +16,13 @@ from symgrad.closed_form.letters import name_latex
 from symgrad.closed_form.symbols import safe_names
 from symgrad.closed_form.typeset import typeset
 from symgrad.kernels import numpy_backend
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 
 
 def test_every_operation_has_its_formula():
     made, seen = rendered()
     named = {name.split(" of ")[1] for name, _ in made if " of " in name}
-    assert {name for name in TEMPLATES if name != "zeta"} <= named
+    assert {name for name in ELEMENTWISE if name != "zeta"} <= named
     assert ("zeta", "auto") in made
     only_derived, only_run = {"mark", "stop_gradient", "custom"}, {"cofactor"}  # which passes take out, and put in
     assert set(numpy_backend.Writer.statements) - seen == only_derived | only_run

@@ -19,7 +19,7 @@ from symgrad.kernels.kernel import lower
 from symgrad.primitives.identity import custom, mark
 from symgrad.primitives.primitive import (
     INPUT,
-    Captured,
+    CapturedArray,
     Leaf,
     Primitive,
     constant,
@@ -59,9 +59,9 @@ def test_what_has_no_exact_record_is_refused():
 
     refused(lambda x: literal(2**64))
     refused(lambda x: literal(float("nan")))
-    refused(lambda x: constant(Captured(np.ones(2, ">f8"))))
-    refused(lambda x: constant(Captured(np.ones(2, np.longdouble))))
-    refused(lambda x: constant(Captured(np.ones(2**17 + 1))))
+    refused(lambda x: constant(CapturedArray(np.ones(2, ">f8"))))
+    refused(lambda x: constant(CapturedArray(np.ones(2, np.longdouble))))
+    refused(lambda x: constant(CapturedArray(np.ones(2**17 + 1))))
     refused(lambda x: mark(x))
     refused(lambda x: dim_value(named_dim("n")))
     refused(lambda x: custom(x, [x], lambda *_: [None]))
@@ -70,9 +70,9 @@ def test_what_has_no_exact_record_is_refused():
 
 def test_operations_have_names_of_their_own():
     import symgrad.primitives.special  # noqa: F401
-    from symgrad.primitives.elementwise import TEMPLATES
+    from symgrad.primitives.elementwise import ELEMENTWISE
 
-    assert all(operations.own_operation(name).primitive is template for name, template in TEMPLATES.items())
+    assert all(operations.own_operation(name).primitive is template for name, template in ELEMENTWISE.items())
     assert all(operations.own_operation(name).primitive.name == name for name in operations.names())
     assert not any(isinstance(operations.own_operation(name).primitive, Leaf) for name in operations.names())
     assert operations.own_operation("input") is None
@@ -179,7 +179,7 @@ def jacobian(program):
                     dense(terms, o.shape + w.shape)
 
 
-class Sealed(Captured):
+class Sealed(CapturedArray):
     """A captured array that nobody may look into."""
 
     __slots__ = ()

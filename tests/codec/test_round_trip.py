@@ -24,7 +24,7 @@ from symgrad.codec.sizes import written_dim
 from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.errors import UnsupportedOperation
 from symgrad.kernels.kernel import lower
-from symgrad.primitives.elementwise import TEMPLATES, Template
+from symgrad.primitives.elementwise import ELEMENTWISE, Elementwise
 from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import input_node
 from symgrad.program.dims import named_dim
@@ -89,14 +89,14 @@ def all_orders(program: Program, arrays: list[Any]) -> None:
     again(pushforward(pulled))
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("name", ELEMENTWISE)
 def test_elementwise_functions(name):
     rng = np.random.default_rng(5)
-    for shapes in SHAPES[TEMPLATES[name].arity]:
+    for shapes in SHAPES[ELEMENTWISE[name].arity]:
         arrays = [draw(rng, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
         with Graph() as graph:
             inputs = [input_node(label, a.shape, a.dtype) for label, a in zip("abc", arrays)]
-            program = Program(inputs, [TEMPLATES[name](*inputs)], "abc"[: len(inputs)], graph)
+            program = Program(inputs, [ELEMENTWISE[name](*inputs)], "abc"[: len(inputs)], graph)
         all_orders(program, arrays)
 
 
@@ -183,8 +183,8 @@ def test_an_expression_of_sizes_that_has_no_place_is_refused():
 
 
 def test_scipys_functions_are_those_that_symgrad_has():
-    declared = {t.name for t in vars(symgrad.primitives.special).values() if isinstance(t, Template)}
-    assert {name for name in declared if getattr(np, TEMPLATES[name].ufunc.__name__, None) is None} == SPECIAL
+    declared = {t.name for t in vars(symgrad.primitives.special).values() if isinstance(t, Elementwise)}
+    assert {name for name in declared if getattr(np, ELEMENTWISE[name].ufunc.__name__, None) is None} == SPECIAL
     assert {*names()} >= SPECIAL
 
 

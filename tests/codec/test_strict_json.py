@@ -2,7 +2,7 @@
 
 import pytest
 
-from symgrad.codec.limits import MOST_BYTES
+from symgrad.codec.limits import MAX_BYTES
 from symgrad.codec.strict_json import parsed
 from symgrad.errors import LoadError
 
@@ -32,7 +32,7 @@ from symgrad.errors import LoadError
         (b"[" * 1_000_000, "nests lists and objects more than 40 deep"),
         (b'{"a":' * 100_000, "nests lists and objects more than 40 deep"),
         (b"[" + b"1," * 4_000_001 + b"1]", "more than 4000000 values"),
-        (b" " * (MOST_BYTES + 1), f"larger than {MOST_BYTES} bytes"),
+        (b" " * (MAX_BYTES + 1), f"larger than {MAX_BYTES} bytes"),
     ],
 )
 def test_what_is_not_strict_json_is_refused(content, message):

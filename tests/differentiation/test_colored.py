@@ -11,7 +11,7 @@ from symgrad.finite_differences import differences
 @pytest.fixture(autouse=True)
 def no_triangles(monkeypatch):
     """Running sums as arrays, so that the terms behind them hold no structure."""
-    monkeypatch.setattr(rules, "_MOST_TRIANGLE", 0)
+    monkeypatch.setattr(rules, "_MAX_TRIANGLE", 0)
 
 
 def running(x):

@@ -156,7 +156,7 @@ def test_a_graph_is_the_same_whether_it_derived_or_read(counted):
     for _ in range(2):
         program = symgrad.trace(lambda x: np.sum(chain(x) / chain(x + 1.0)), X)
         with program.graph as graph:
-            reverse.pull_back(program.outputs, [literal(1.0)], program.inputs)
+            reverse.reverse_sweep(program.outputs, [literal(1.0)], program.inputs)
             graphs.append(list(map(repr, sorted(graph.table.values(), key=lambda n: n.serial))))
     assert counted.counts == {"load": 2, "cotangents_of": 1, "store": 1}
     assert graphs[0] == graphs[1]

@@ -16,7 +16,7 @@ from operands import draw
 
 import symgrad as sg
 from symgrad.primitives import special
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.tree import flatten
@@ -129,7 +129,7 @@ def _on_domains(kind: str, dtype: Any) -> Iterator[Call]:
 
 def _own() -> list[tuple[str, Any]]:
     """The elementwise operations that are functions of the user's."""
-    return [(name, template) for name, template in TEMPLATES.items() if template is not special.zeta]
+    return [(name, template) for name, template in ELEMENTWISE.items() if template is not special.zeta]
 
 
 @functools.cache

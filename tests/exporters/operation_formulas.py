@@ -22,7 +22,7 @@ from symgrad.transforms.derived import DerivedFunction
 
 FORMS = ("auto", "matrix", "index", "entries")
 #: arguments of this many elements in all are written entry by entry
-MOST_ENTRIES = 12
+MAX_ENTRIES = 12
 
 
 def left_out(call: Call) -> bool:
@@ -89,7 +89,7 @@ def rendered() -> tuple[dict[tuple[str, str], list[str]], set[str]]:
         written: dict[str, list[str]] = {}
         for form in FORMS:
             kind = best.kind if form == "auto" else form
-            if form == "entries" and sum(np.size(p) for p in point) > MOST_ENTRIES:
+            if form == "entries" and sum(np.size(p) for p in point) > MAX_ENTRIES:
                 continue
             with contextlib.suppress(ClosedFormTooLarge, UnsupportedOperation):
                 if kind not in written:

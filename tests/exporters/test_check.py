@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.exporters.check import GOLDEN, MOST_WRITTEN, Check, Given, Wanted, agrees, check_of
+from symgrad.exporters.check import GOLDEN, MAX_WRITTEN, Check, Given, Wanted, agrees, check_of
 
 
 def program_of(fn, *args):
@@ -23,14 +23,14 @@ def test_small_inputs_are_those_of_the_call():
 
 
 def test_large_arrays_are_drawn_between_their_extremes():
-    x = np.linspace(-2.0, 3.0, 10 * MOST_WRITTEN)
+    x = np.linspace(-2.0, 3.0, 10 * MAX_WRITTEN)
     check = check_of(program_of(np.exp, x), 0, [x])
     assert isinstance(check, Check)
     assert check.given[0].values is None
     drawn = check.given[0].array()
     u = (np.arange(x.size) + 1) * GOLDEN % 1
     assert np.array_equal(drawn, -2.0 + 5.0 * u)
-    assert check.wanted[0].values.size <= MOST_WRITTEN
+    assert check.wanted[0].values.size <= MAX_WRITTEN
     assert agrees(np.exp(drawn), check.wanted[0], 1e-12)
     changed = np.exp(drawn)
     changed[check.wanted[0].step] += 1e-3

@@ -189,7 +189,7 @@ def test_what_could_not_be_loaded_is_not_written(monkeypatch):
     array = np.zeros(9_000_000)
     with pytest.raises(UnsupportedOperation, match="Make them arguments of the function"):
         sg.symbolic(lambda x: x + array).export("json", 1.0)
-    monkeypatch.setattr("symgrad.codec.programs.MOST_NODES", 3)
+    monkeypatch.setattr("symgrad.codec.programs.MAX_NODES", 3)
     with pytest.raises(UnsupportedOperation, match="at most 10000 inputs and 3 nodes, and this program has 1 and 5"):
         sg.symbolic(lambda x: np.sin(np.sin(np.sin(np.sin(np.sin(x)))))).export("json", 1.0)
 
@@ -217,15 +217,15 @@ def test_what_has_no_place_in_json_is_refused_by_name(function, argument, names)
 
 def test_an_operation_that_is_not_symgrads_own_is_refused():
     from symgrad.codec.programs import written_program
-    from symgrad.primitives.elementwise import TEMPLATES, Template
+    from symgrad.primitives.elementwise import ELEMENTWISE, Elementwise
     from symgrad.program.node import Graph
     from symgrad.program.program import Program
 
-    sine = TEMPLATES["sin"]
+    sine = ELEMENTWISE["sin"]
     try:
-        mine = Template("sin", np.sin, sine.expr)
+        mine = Elementwise("sin", np.sin, sine.expr)
     finally:
-        TEMPLATES["sin"] = sine
+        ELEMENTWISE["sin"] = sine
     with Graph() as graph:
         from symgrad.primitives.primitive import input_node
 

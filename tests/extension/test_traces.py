@@ -26,7 +26,7 @@ def counted(monkeypatch):
         monkeypatch.setattr(owner, name, counting)
 
     count(CompiledFunction, "_new_entry", "traces")
-    count(gradient, "pull_back", "derivations")
+    count(gradient, "reverse_sweep", "derivations")
     count(jacobian, "chosen", "derivations")
     return counts
 

@@ -17,9 +17,9 @@ from shrinking import shrunk
 _COUNT = int(os.environ.get("SYMGRAD_FUZZ", "400"))
 _SEED = int(os.environ.get("SYMGRAD_FUZZ_SEED", "0"))
 #: of those that fail, so many are shown
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 #: the part of all programs that may be refused, or have a kink where they are differentiated
-_MOST_SKIPPED = 0.15
+_MAX_SKIPPED = 0.15
 
 
 def seeds(share: float) -> range:
@@ -28,7 +28,7 @@ def seeds(share: float) -> range:
 
 
 def expect_right(
-    check: Callable[[Program], None], share: float, draw: Draw, most_skipped: float = _MOST_SKIPPED
+    check: Callable[[Program], None], share: float, draw: Draw, most_skipped: float = _MAX_SKIPPED
 ) -> None:
     """Random programs pass ``check``; those that do not are shown, as small as they still fail."""
     skipped, wrong = 0, []
@@ -42,10 +42,10 @@ def expect_right(
             wrong.append((program, str(error)))
     report(check.__name__, len(seeds(share)), skipped, wrong, most_skipped)
     if wrong:
-        pytest.fail("\n\n".join(_shown(check, *found) for found in wrong[:_MOST_SHOWN]), pytrace=False)
+        pytest.fail("\n\n".join(_shown(check, *found) for found in wrong[:_MAX_SHOWN]), pytrace=False)
 
 
-def report(what: str, count: int, skipped: int, wrong: list, most_skipped: float = _MOST_SKIPPED) -> None:
+def report(what: str, count: int, skipped: int, wrong: list, most_skipped: float = _MAX_SKIPPED) -> None:
     """Print the figures; most programs must have been compared."""
     print(f"\n{what}: {count} programs from seed {_SEED}, {skipped} not compared, {len(wrong)} wrong")
     assert skipped <= max(3, most_skipped * count)

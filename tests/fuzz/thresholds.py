@@ -28,7 +28,7 @@ def lower_thresholds(patch: pytest.MonkeyPatch, block: int = 5, threads: int = 3
     patch.setattr(numpy_backend, "REUSED_FROM", 1)
     patch.setattr(writer, "REUSED_FROM", 1)
     patch.setattr(writer, "_ON_STACK", 0)
-    patch.setattr(writer, "_MOST_WORK", 40.0)
+    patch.setattr(writer, "_MAX_WORK", 40.0)
     patch.setattr(reuse, "_FROM", 1)
     patch.setattr(runtime, "_GRAM_FROM", 1)
     patch.setattr(form, "DEALT_FROM", 0.0)

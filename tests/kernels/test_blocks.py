@@ -19,9 +19,9 @@ from symgrad.kernels.regions import Region, find_regions, in_order
 from symgrad.primitives import functions as f
 from symgrad.primitives.casting import cast
 from symgrad.primitives.contraction import contract, gate, total
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
-from symgrad.primitives.primitive import Captured, constant, input_node, literal
+from symgrad.primitives.primitive import CapturedArray, constant, input_node, literal
 from symgrad.primitives.reduction import MAX, MIN
 from symgrad.program.node import Graph, Node, emit
 from symgrad.program.program import Program
@@ -95,8 +95,8 @@ def with_company(node: Node) -> list[Node]:
 
 EVERY = ("a tail of one", "broadcast", "number", "empty")
 CASES = [
-    *[(name, np.float64, s) for name in TEMPLATES for s in EVERY],
-    *[(name, np.float32, s) for name in TEMPLATES for s in EVERY[:2]],
+    *[(name, np.float64, s) for name in ELEMENTWISE for s in EVERY],
+    *[(name, np.float32, s) for name in ELEMENTWISE for s in EVERY[:2]],
     *[(name, np.float64, s) for name in ("sin", "arctan2", "where") for s in SHAPES if s not in EVERY],
 ]
 
@@ -104,7 +104,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "dtype", "shapes"), CASES, ids=[f"{n}-{d.__name__}-{s}" for n, d, s in CASES])
 def test_every_template(name, dtype, shapes):
     rng = np.random.default_rng(1)
-    template = TEMPLATES[name]
+    template = ELEMENTWISE[name]
     drawn = [draw(rng, i, s) for i, s in zip(DOMAINS[name], SHAPES[shapes], strict=False)]
     arrays = [a.astype(dtype) if a.dtype.kind == "f" else a for a in drawn]
     program = of_arrays(arrays, lambda *x: with_company(template(*x)))
@@ -115,9 +115,11 @@ def test_every_template(name, dtype, shapes):
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 5e-324, 1e308, 0.5, -2.5]
 
 
-@pytest.mark.parametrize("name", [n for n, t in TEMPLATES.items() if all(isinstance(i[0], float) for i in DOMAINS[n])])
+@pytest.mark.parametrize(
+    "name", [n for n, t in ELEMENTWISE.items() if all(isinstance(i[0], float) for i in DOMAINS[n])]
+)
 def test_values_that_are_no_numbers(name):
-    template = TEMPLATES[name]
+    template = ELEMENTWISE[name]
     grids = np.meshgrid(*[SPECIAL] * template.arity)
     arrays = [np.array(g.ravel()) for g in grids]
     program = of_arrays(arrays, lambda *x: [template(*x), f.add(template(*x), 1.0)])
@@ -280,7 +282,7 @@ def test_random_programs(data, length):
     with graph:
         shapes = (_SHAPE, _SHAPE, (4,), (3,), ())
         inputs = [input_node(f"x{k}", s, np.dtype(np.float64)) for k, s in enumerate(shapes)]
-        pool = [*inputs, constant(Captured(np.linspace(-1.0, 1.0, 12).reshape(_SHAPE)))]
+        pool = [*inputs, constant(CapturedArray(np.linspace(-1.0, 1.0, 12).reshape(_SHAPE)))]
         for _ in range(length):
             pool.append(grow(lambda items: data.draw(st.sampled_from(list(items))), pool))
         outputs = [*[data.draw(st.sampled_from(pool)) for _ in range(3)], pool[-1]]

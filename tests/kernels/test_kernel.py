@@ -17,7 +17,7 @@ from symgrad.kernels import numpy_backend
 from symgrad.kernels.kernel import BACKENDS, Kernel, lower
 from symgrad.primitives import functions as f
 from symgrad.primitives.contraction import contract, gate
-from symgrad.primitives.primitive import Captured, constant, input_node
+from symgrad.primitives.primitive import CapturedArray, constant, input_node
 from symgrad.primitives.reduction import MAX, cumulative_sum
 from symgrad.primitives.selection import assemble, concatenate, full, gather, take_slice
 from symgrad.primitives.shaping import reshape
@@ -73,7 +73,7 @@ def grow(choose, pool: list[Node]) -> Node:
         moved = reshape(contract([x], [labels], labels[::-1], x.shape), (6,))
         return moved if x.ndim == 1 else choose([moved, reshape(x, (6,))])
     if kind == "gather":
-        index = constant(Captured(np.arange(x.shape[0])[::-1].copy()))
+        index = constant(CapturedArray(np.arange(x.shape[0])[::-1].copy()))
         halves = [take_slice(x, ((k, 1, 1), *full(x.shape[1:]))) for k in range(x.shape[0])]
         return choose([gather(x, index, 0), concatenate(halves, 0)])
     if kind == "reduce":
@@ -86,7 +86,7 @@ def random_program(choose, length: int) -> Program:
     graph = Graph()
     with graph:
         inputs = [input_node(n, s, np.dtype(np.float64)) for n, s in (("x", (6,)), ("y", (6,)), ("z", (2, 3)))]
-        pool = [*inputs, constant(Captured(np.linspace(-1.0, 1.0, 6)))]
+        pool = [*inputs, constant(CapturedArray(np.linspace(-1.0, 1.0, 6)))]
         for _ in range(length):
             pool.append(grow(choose, pool))
         outputs = [choose(pool) for _ in range(3)] + pool[-1:]

@@ -24,7 +24,7 @@ from symgrad.kernels.sparsity import Sparsity
 from symgrad.kernels.zeros import may_be_nonzero
 from symgrad.primitives import functions as f
 from symgrad.primitives.contraction import contract
-from symgrad.primitives.primitive import Captured, constant, input_node
+from symgrad.primitives.primitive import CapturedArray, constant, input_node
 from symgrad.primitives.reduction import cumulative_sum
 from symgrad.primitives.selection import SCATTER, assemble, gather
 from symgrad.program.dims import size
@@ -282,7 +282,7 @@ class TestZeros:
             yield
 
     def known(self, values):
-        return constant(Captured(np.asarray(values, float)))
+        return constant(CapturedArray(np.asarray(values, float)))
 
     def test_many_pieces_in_one_place_are_not_none(self):
         x = input_node("x", (1,), np.dtype(float))
@@ -306,7 +306,7 @@ class TestZeros:
 
     def test_scatter_gather_and_running_sums(self):
         x = input_node("x", (2,), np.dtype(float))
-        index = constant(Captured(np.array([1, 1])))
+        index = constant(CapturedArray(np.array([1, 1])))
         spread = emit(SCATTER, (x, index), (0, 4))
         np.testing.assert_array_equal(may_be_nonzero(spread), [False, True, False, False])
         np.testing.assert_array_equal(may_be_nonzero(gather(spread, index, 0)), None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from operands import draw
 
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call, check_backends
 from symgrad.tracing.declare import CASES, Given
@@ -28,7 +28,7 @@ SHAPES = {
 
 TEMPLATE_CASES = [
     pytest.param(name, shapes, id=f"{name}-{'-'.join(map(str, shapes)).replace(' ', '')}")
-    for name, template in TEMPLATES.items()
+    for name, template in ELEMENTWISE.items()
     if name != "zeta"  # which derivatives alone bring in
     for shapes in SHAPES[template.arity]
 ]
@@ -46,7 +46,7 @@ TOGETHER = 40
 def elementwise(name, shapes):
     rng = np.random.default_rng(7)
     operands = [draw(rng, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
-    return Call(TEMPLATES[name].ufunc, operands)
+    return Call(ELEMENTWISE[name].ufunc, operands)
 
 
 def of_function(function, case):
@@ -89,7 +89,7 @@ def called(call, name):
 
 
 def test_every_template_has_a_domain_for_each_operand():
-    assert {name for name, t in TEMPLATES.items() if len(DOMAINS.get(name, ())) != t.arity} == set()
+    assert {name for name, t in ELEMENTWISE.items() if len(DOMAINS.get(name, ())) != t.arity} == set()
 
 
 def test_every_function_has_a_case():

@@ -9,8 +9,8 @@ import pytest
 import symgrad
 from symgrad.errors import ProgramError, UnsupportedOperation
 from symgrad.primitives import functions as f
-from symgrad.primitives.elementwise import Template
-from symgrad.primitives.primitive import Captured, constant, input_node
+from symgrad.primitives.elementwise import Elementwise
+from symgrad.primitives.primitive import CapturedArray, constant, input_node
 from symgrad.program.node import Graph, Node, emit
 from symgrad.program.program import Program
 from symgrad.program.verify import verify
@@ -85,7 +85,7 @@ def build(make):
 
 
 def test_verify_returns_what_is_sound():
-    program = build(lambda x: [f.add(f.sin(x), 1.0), constant(Captured(np.ones(2)))])
+    program = build(lambda x: [f.add(f.sin(x), 1.0), constant(CapturedArray(np.ones(2)))])
     assert verify(program) is program
 
 
@@ -135,7 +135,7 @@ def test_nodes_are_interned_in_their_graph():
         x = input_node("x", (3,), np.dtype(np.float64))
         assert f.sin(x) is f.sin(x)
         assert f.sin(x) is not f.sin(input_node("x", (3,), np.dtype(np.float64)))
-        assert isinstance(f.sin, Template)
+        assert isinstance(f.sin, Elementwise)
         assert emit(f.sin, (x,)) is f.sin(x)
         with Graph():
             inner = f.sin(x)

@@ -61,14 +61,14 @@ def test_a_partial_that_is_right_and_has_a_wrong_derivative_of_its_own_is_caught
     ],
 )
 def test_a_wrong_transpose_is_caught_in_reverse_mode(monkeypatch, primitive, fn):
-    right = primitive.pull
-    monkeypatch.setattr(primitive, "pull", lambda *a: f.multiply(2.0, right(*a)))
+    right = primitive.vjp
+    monkeypatch.setattr(primitive, "vjp", lambda *a: f.multiply(2.0, right(*a)))
     with pytest.raises(CheckFailed, match="reverse mode"):
         check_grads(fn, [X], order=1)
 
 
 def test_a_pull_that_drops_a_cotangent_is_caught(monkeypatch):
-    monkeypatch.setattr(Slice, "pull", lambda *a: None)
+    monkeypatch.setattr(Slice, "vjp", lambda *a: None)
     with pytest.raises(CheckFailed, match="reverse mode"):
         check_grads(lambda x: x[0], [X], order=1)
 

@@ -469,7 +469,7 @@ class TestErrors:
         from symgrad.primitives.primitive import Primitive
         from symgrad.primitives.reduction import CumulativeSum
 
-        monkeypatch.setattr(CumulativeSum, "lift", Primitive.lift)
+        monkeypatch.setattr(CumulativeSum, "vmap", Primitive.vmap)
         with pytest.raises(UnsupportedOperation, match="vmap has no rule for cumsum"):
             vmap(np.cumsum)(X)
 

@@ -22,7 +22,7 @@ from .pooling import DenseEntries, Entries, SparseEntries, Window
 from .scale import Scale, scale_of
 
 #: entries of a block above which it is computed sparse: an array of them takes 128 MB
-_MOST_DENSE = 2**24
+_MAX_DENSE = 2**24
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _values(
     derivative: JacobianFunction, args: tuple, kwargs: dict[str, Any], shapes: list[tuple[int, int]]
 ) -> list[Entries]:
     """The entries of each block; large ones as ``scipy.sparse``, where that is installed and holds them."""
-    if derivative.sparse or any(rows * columns > _MOST_DENSE for rows, columns in shapes):
+    if derivative.sparse or any(rows * columns > _MAX_DENSE for rows, columns in shapes):
         try:
             return [SparseEntries(m) for m in _leaves(derivative._with(sparse=True), args, kwargs)]
         except (BackendError, ResultTooLarge):

@@ -23,9 +23,9 @@ from .scale import DARK, LIGHT, TOP, Colors, ramp, rgb
 from .static import StaticPicture, described
 
 #: cells that are sent at most each way: more than a screen has pixels for
-_MOST_CELLS = 1024
+_MAX_CELLS = 1024
 #: values that are sent at most, to be written into cells
-_MOST_VALUES = 2**14
+_MAX_VALUES = 2**14
 _THUMBNAIL = 40
 _ODD = (NAN, INFINITY, MINUS_INFINITY)
 
@@ -107,7 +107,7 @@ class Explorer:
             "kind": "blocks",
             "title": self.title,
             "inputs": self._inputs,
-            "most": _MOST_CELLS,
+            "most": _MAX_CELLS,
             "blocks": [_summary(b) for b in self.blocks],
         }
         yield content, buffers
@@ -115,7 +115,7 @@ class Explorer:
     def _window(self, message: dict[str, Any]) -> Iterator[Answer]:
         block, window, place = self._asked(message)
         rows, columns = window.shape
-        bins = min(rows, _MOST_CELLS), min(columns, _MOST_CELLS)
+        bins = min(rows, _MAX_CELLS), min(columns, _MAX_CELLS)
         pooled = block.entries.pooled(window, bins)
         scale = block.log if message["log"] else block.linear
         buffers = [scale.levels(pooled.values).tobytes(), np.ascontiguousarray(pooled.marks).tobytes()]
@@ -124,7 +124,7 @@ class Explorer:
     def _values(self, message: dict[str, Any]) -> Iterator[Answer]:
         block, window, place = self._asked(message)
         rows, columns = window.shape
-        if rows * columns > _MOST_VALUES:
+        if rows * columns > _MAX_VALUES:
             raise ValueError(f"{rows} × {columns} values are more than are written into cells")
         values = block.entries.pooled(window, window.shape).values
         yield {"kind": "values", **place}, [np.ascontiguousarray(values).tobytes()]

@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 
 from symgrad.closed_form.breaking import broken
-from symgrad.closed_form.latex import MOST_CHARACTERS, aligned, expression_latex
+from symgrad.closed_form.latex import MAX_CHARACTERS, aligned, expression_latex
 from symgrad.compiled import argument_names
 from symgrad.errors import ClosedFormTooLarge
 from symgrad.tracing.local_names import code_of
@@ -49,7 +49,7 @@ def closed_form(
     if len(text) > _LONGEST_TEXT:
         which = f", output={block.number}" if block.number else ""
         text, note = text[:_LONGEST_TEXT] + " …", f"a long formula: .entry({index}, …{which}) gives all of it"
-    return {"latex": latex if len(latex) <= MOST_CHARACTERS else "", "text": text, "note": note}
+    return {"latex": latex if len(latex) <= MAX_CHARACTERS else "", "text": text, "note": note}
 
 
 def wrapped(formula: Any) -> str:

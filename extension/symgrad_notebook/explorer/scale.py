@@ -15,7 +15,7 @@ import numpy as np
 #: the level of the largest magnitude
 TOP = 127
 #: decades that a logarithmic scale spans at most: those of a float64's precision
-_MOST_DECADES = 16
+_MAX_DECADES = 16
 #: how tinted the levels next to 0 are
 _TINT = 0.12
 
@@ -82,7 +82,7 @@ def scale_of(numbers: np.ndarray, is_log: bool) -> Scale:
     if not largest:
         return Scale(0.0, 0.0, is_log)
     smallest = float(sizes.min(initial=largest, where=sizes > 0))
-    return Scale(max(smallest, largest * 10.0**-_MOST_DECADES), largest, is_log)
+    return Scale(max(smallest, largest * 10.0**-_MAX_DECADES), largest, is_log)
 
 
 def short(value: float) -> str:

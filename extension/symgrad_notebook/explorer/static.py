@@ -21,7 +21,7 @@ _ALONE, _AMONG = 360, 150
 _CELL = (38, 68)
 _HEAD = 48
 #: blocks that are drawn each way; the text names the others
-_MOST_BLOCKS = 8
+_MAX_BLOCKS = 8
 #: shades each side of zero: more are not told apart, and take longer to save
 _SHADES = 40
 _MARKS = ("paper", "hatch", "ink", "alarm")
@@ -103,7 +103,7 @@ def _encoded(shade: np.ndarray, marks: np.ndarray) -> bytes:
 def _document(blocks: Sequence[Block], columns: int) -> str:
     """Blocks in their places, outputs downwards and inputs across, each with its legend."""
     grid = [blocks[k : k + columns] for k in range(0, len(blocks), max(columns, 1))]
-    shown = [row[:_MOST_BLOCKS] for row in grid[:_MOST_BLOCKS]]
+    shown = [row[:_MAX_BLOCKS] for row in grid[:_MAX_BLOCKS]]
     longest = _ALONE if len(blocks) == 1 else _AMONG
     drawn = [[_drawn(b, longest) for b in row] for row in shown]
     widths = [max(row[k][1] for row in drawn) for k in range(len(drawn[0]))] if drawn else []

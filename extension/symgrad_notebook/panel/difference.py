@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 
 #: summands up to which products of sums are multiplied out to be compared
-_MOST_TERMS = 60
+_MAX_TERMS = 60
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def term_diff(before: Any, after: Any) -> TermDiff:
     if before == after:
         return TermDiff(_summands(after), (), ())
     plain = _by_summand(_summands(before), _summands(after))
-    if _terms_when_expanded(before) + _terms_when_expanded(after) > _MOST_TERMS:
+    if _terms_when_expanded(before) + _terms_when_expanded(after) > _MAX_TERMS:
         return plain
     expanded = _by_summand(*(_summands(sympy.expand_mul(e, deep=False)) for e in (before, after)))
     return min(plain, expanded, key=_distance)

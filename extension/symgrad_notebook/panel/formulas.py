@@ -12,7 +12,7 @@ from symgrad.closed_form.budget import fits
 from symgrad.closed_form.entries import entry_forms
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.formulas import formulas as formulas_of
-from symgrad.closed_form.latex import MOST_CHARACTERS, at
+from symgrad.closed_form.latex import MAX_CHARACTERS, at
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
 from symgrad.entry import Entry
@@ -61,7 +61,7 @@ def formulas(program: Program, named: Sequence[Label], small: bool = False) -> l
     sizes = all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes))
     if small and sizes and made.kind != "entries" and fits(program, True):
         entries = Formulas(program, "entries", entry_forms(program))
-        made = entries if entries.characters <= MOST_CHARACTERS else made
+        made = entries if entries.characters <= MAX_CHARACTERS else made
     if made.kind == "let-bound":
         return _let_bound(made, named)
     texts = made.text_rows([label.text for label in named])

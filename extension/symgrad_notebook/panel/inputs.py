@@ -17,11 +17,11 @@ from ..structure import visible
 from .subject import Output, Subject
 
 #: elements of an array that gets a slider each
-MOST_SLIDERS = 12
+MAX_SLIDERS = 12
 #: rows and columns of a sens that can be edited
-MOST_CELLS = 6
+MAX_CELLS = 6
 #: sliders that stand open from the start
-_MOST_OPEN = 6
+_MAX_OPEN = 6
 
 
 def label_text(text: str) -> str:
@@ -106,7 +106,7 @@ class Inputs:
         self.box = ipywidgets.Accordion(
             [grid] if sliders else [], titles=("inputs: drag to change",) if sliders else ()
         )
-        self.box.selected_index = 0 if 0 < len(sliders) <= _MOST_OPEN else None
+        self.box.selected_index = 0 if 0 < len(sliders) <= _MAX_OPEN else None
         self.box.layout.display = None if sliders else "none"
 
     @property
@@ -126,7 +126,7 @@ def _is_small(value: Any) -> bool:
         return math.isfinite(value)
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind != "f":
         return False
-    return 0 < value.size <= MOST_SLIDERS and bool(np.isfinite(value).all())
+    return 0 < value.size <= MAX_SLIDERS and bool(np.isfinite(value).all())
 
 
 def _sliders(name: str, value: Any) -> list[ipywidgets.FloatSlider]:
@@ -176,7 +176,7 @@ class SensGrid(Editable):
 
 
 def _has_cells(shape: tuple[int, ...]) -> bool:
-    return len(shape) <= 2 and all(0 < n <= MOST_CELLS for n in shape)
+    return len(shape) <= 2 and all(0 < n <= MAX_CELLS for n in shape)
 
 
 def _cells(title: str, values: np.ndarray) -> list[ipywidgets.FloatText]:

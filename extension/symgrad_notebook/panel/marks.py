@@ -19,7 +19,7 @@ from .formulas import Formula
 #: blue and orange of the same darkness, legible on white and on black, and told apart by the colour-blind
 APPEARED, VANISHED = "#2d7fd3", "#c4681c"
 #: a vanished formula that is longer is named and not written out
-_MOST_VANISHED = 400
+_MAX_VANISHED = 400
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _plain(f: Formula) -> Row:
 
 def _whole(f: Formula, status: str) -> Row:
     """A formula that came or went as a whole; its row says so, so its terms need no marks."""
-    latex = f.latex if status == "appeared" or len(f.latex) <= _MOST_VANISHED else r"\ldots"
+    latex = f.latex if status == "appeared" or len(f.latex) <= _MAX_VANISHED else r"\ldots"
     return Row(status, f.label.latex, _crossed(latex) if status == "vanished" else latex, f.text)
 
 

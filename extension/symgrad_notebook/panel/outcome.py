@@ -22,7 +22,7 @@ from .marks import Row, compared
 from .subject import Subject
 
 #: derivatives that a study remembers
-_MOST_KEPT = 64
+_MAX_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Study:
     def derivative(self, flags: Flags) -> DerivedFunction:
         """The derivative of these flags, the same one each time."""
         if flags not in self._derivatives:
-            while len(self._derivatives) >= _MOST_KEPT:
+            while len(self._derivatives) >= _MAX_KEPT:
                 oldest = next(iter(self._derivatives))
                 del self._derivatives[oldest]
                 self._formulas.pop(oldest, None)

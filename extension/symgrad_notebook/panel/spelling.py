@@ -14,7 +14,7 @@ from symgrad.nn import Cell
 from symgrad.tensor import Parameter, Tensor
 
 #: elements of an array that is written out: as many as the grid of sens has
-MOST_ELEMENTS = 36
+MAX_ELEMENTS = 36
 
 
 class Spelling:
@@ -113,7 +113,7 @@ class Spelling:
         return f"{np_}.{'ones' if alike else 'array'}({elements}{kind})"
 
     def _elements(self, value: np.ndarray) -> str | None:
-        if value.size > MOST_ELEMENTS or value.dtype.kind not in "fiu" or not value.size:
+        if value.size > MAX_ELEMENTS or value.dtype.kind not in "fiu" or not value.size:
             return None
         return self._nested(np.asarray(value))
 

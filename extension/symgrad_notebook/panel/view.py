@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from symgrad.closed_form.formulas import Formulas
-from symgrad.closed_form.latex import MOST_CHARACTERS
+from symgrad.closed_form.latex import MAX_CHARACTERS
 
 from ..structure import escaped, visible
 from .marks import Row
@@ -14,18 +14,18 @@ from .outcome import Outcome
 
 _WORDS = {"appeared": "appeared", "vanished": "vanished"}
 #: lines of a let-bound form that stand open
-_MOST_OPEN = 12
+_MAX_OPEN = 12
 
 
 def formula_html(outcome: Outcome) -> str:
     """The formulas, a line each, with marks and words; long ones are cut, many folded."""
     rows, left_out = _fitting(outcome.rows)
     lines = [_row_html(row) for row in rows]
-    if len(lines) > _MOST_OPEN:
-        rest = "".join(lines[:-_MOST_OPEN])
+    if len(lines) > _MAX_OPEN:
+        rest = "".join(lines[:-_MAX_OPEN])
         lines = [
-            f"<details><summary>let-bound form: {len(lines) - _MOST_OPEN} lines before these</summary>{rest}</details>",
-            *lines[-_MOST_OPEN:],
+            f"<details><summary>let-bound form: {len(lines) - _MAX_OPEN} lines before these</summary>{rest}</details>",
+            *lines[-_MAX_OPEN:],
         ]
     if left_out:
         lines.append(f"<div class='sg-note'>{left_out} more, too long to typeset; the code below gives .latex()</div>")
@@ -38,9 +38,9 @@ def _fitting(rows: Sequence[Row]) -> tuple[list[Row], int]:
     length = 0
     for row in rows:
         length += len(row.latex) + len(row.label)
-        if length > MOST_CHARACTERS and shown:
+        if length > MAX_CHARACTERS and shown:
             continue
-        shown.append(row if length <= MOST_CHARACTERS else Row(row.status, row.label, r"\ldots", row.text))
+        shown.append(row if length <= MAX_CHARACTERS else Row(row.status, row.label, r"\ldots", row.text))
     return shown, len(rows) - len(shown)
 
 

@@ -11,9 +11,9 @@ from .diagram import Box, Diagram
 from .subject import Subject, is_leaf
 
 #: operations and characters of a closed form that is still read at a click
-_BUDGET, _MOST_CHARACTERS = 400, 600
+_BUDGET, _MAX_CHARACTERS = 400, 600
 #: nodes of a group that are listed
-_MOST_LISTED = 12
+_MAX_LISTED = 12
 
 Row = tuple[str, str]
 
@@ -61,7 +61,7 @@ def _closed_form(subject: Subject, node: Node) -> str:
     """The node in terms of the inputs where that is short, else in terms of what it computes from."""
     program = subject.program.with_outputs([node])
     try:
-        made = formulas(program, _BUDGET, _MOST_CHARACTERS)
+        made = formulas(program, _BUDGET, _MAX_CHARACTERS)
     except SymgradError:
         return ""
     if made.kind != "let-bound":
@@ -91,5 +91,5 @@ def _of_group(subject: Subject, box: Box) -> list[Row]:
 
 
 def _listed(texts: list[str]) -> str:
-    more = len(texts) - _MOST_LISTED
-    return "\n".join([*texts[:_MOST_LISTED], *([f"… {more} more"] if more > 0 else [])])
+    more = len(texts) - _MAX_LISTED
+    return "\n".join([*texts[:_MAX_LISTED], *([f"… {more} more"] if more > 0 else [])])

@@ -14,9 +14,9 @@ from .diagram import Diagram
 from .subject import Subject, is_leaf, told_line
 
 #: boxes that are still read one by one
-MOST_BOXES = 120
+MAX_BOXES = 120
 #: inputs, constants or results of a side that stand on their own in a folded diagram
-_MOST_LEAVES = 12
+_MAX_LEAVES = 12
 #: stretches that a side is cut into
 _STRETCHES = 12
 
@@ -27,15 +27,15 @@ FOLDS = ("operation", "line", "loop", "stretch")
 def folded(subject: Subject, by: str = "auto") -> Diagram:
     """The diagram with one box for each line, loop or stretch, or one each operation.
 
-    ``auto`` folds what would have more than MOST_BOXES boxes, in the first way that gives fewer.
+    ``auto`` folds what would have more than MAX_BOXES boxes, in the first way that gives fewer.
     """
     if by == "auto":
-        if len(subject.shown) + len(subject.results) <= MOST_BOXES:
+        if len(subject.shown) + len(subject.results) <= MAX_BOXES:
             return folded(subject, "operation")
         known = sum(n in subject.line for n in subject.program.bindings)
         ways = FOLDS[1:] if 2 * known >= len(subject.program.bindings) else FOLDS[2:]
         made = (folded(subject, way) for way in ways)
-        return next(d for d in made if len(d.boxes) <= MOST_BOXES or d.by == FOLDS[-1])
+        return next(d for d in made if len(d.boxes) <= MAX_BOXES or d.by == FOLDS[-1])
     if by not in FOLDS:
         raise ArgumentError(f"by={by!r} is unknown; choose one of {', '.join(map(repr, ('auto', *FOLDS)))}.")
     group = _GROUPINGS[by](subject)
@@ -59,7 +59,7 @@ def folded(subject: Subject, by: str = "auto") -> Diagram:
     results: dict[str, list[tuple[str, Node]]] = {}
     ends = []
     for k, (name, node) in enumerate(subject.results):
-        apart = whole or len(subject.results) <= _MOST_LEAVES
+        apart = whole or len(subject.results) <= _MAX_LEAVES
         ends.append(f"r{k}" if apart else f"gr{subject.side.get(node, 0)}")
         results.setdefault(ends[-1], []).append((name, node))
     boxes += [result_box(subject, end, held) for end, held in results.items()]
@@ -116,4 +116,4 @@ _HEADS: dict[str, Callable[[Any], tuple[str, int]]] = {
 def _crowded(subject: Subject) -> set[tuple[int, str]]:
     """The sides and kinds of leaves of which there are too many."""
     counts = Counter((subject.side[n], n.primitive.name) for n in subject.shown if is_leaf(n))
-    return {kind for kind, count in counts.items() if count > _MOST_LEAVES}
+    return {kind for kind, count in counts.items() if count > _MAX_LEAVES}

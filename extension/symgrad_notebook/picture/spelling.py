@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symgrad.primitives.contraction import letters
-from symgrad.primitives.elementwise import Template
+from symgrad.primitives.elementwise import Elementwise
 from symgrad.program.node import Node
 
 from ..structure import visible
@@ -69,7 +69,7 @@ def formula(node: Node, name: Name) -> str:
     operands = [name(o) for o in node.operands]
     if kind == "einsum":
         return _contraction(node, operands)
-    if isinstance(node.primitive, Template):
+    if isinstance(node.primitive, Elementwise):
         if kind in _INFIX and len(operands) == 2:
             return f"{operands[0]} {_INFIX[kind]} {operands[1]}"
         if kind in _PREFIX:

@@ -9,7 +9,7 @@ from .diagram import Box, Diagram, warned
 from .spelling import short
 
 #: lines of the text form that is saved with a notebook
-_MOST_LINES, _MOST_WARNINGS = 60, 8
+_MAX_LINES, _MAX_WARNINGS = 60, 8
 _SHAPES = {"input": "parallelogram", "constant": "hexagon", "result": "cds", "group": "box3d", "operation": "box"}
 _BRACKETS = {"input": ("[/", "/]"), "constant": ("{{", "}}"), "result": (">", "]"), "group": ("[[", "]]")}
 
@@ -21,12 +21,12 @@ def terminal(diagram: Diagram) -> str:
         boxes = [b for b in diagram.boxes if b.side == side and b.kind != "result"]
         lines += [short(diagram.subject.heading(side), 80) + ":", *_table(boxes)]
     lines += [f"result {b.rows[0]} = {diagram.subject.name(b.nodes[0])}" for b in diagram.boxes if b.kind == "result"]
-    left_out = len(lines) - _MOST_LINES
+    left_out = len(lines) - _MAX_LINES
     if left_out > 0:
-        lines[_MOST_LINES:] = [f"… {left_out} more lines"]
+        lines[_MAX_LINES:] = [f"… {left_out} more lines"]
     marked = sorted((b for b in diagram.boxes if b.warning), key=lambda b: not b.origin)
-    lines += [f"{'⚠' if b.origin else ' '} {b.rows[0]}: {b.warning}" for b in marked[:_MOST_WARNINGS]]
-    lines += [f"  … {len(marked) - _MOST_WARNINGS} more"] if len(marked) > _MOST_WARNINGS else []
+    lines += [f"{'⚠' if b.origin else ' '} {b.rows[0]}: {b.warning}" for b in marked[:_MAX_WARNINGS]]
+    lines += [f"  … {len(marked) - _MAX_WARNINGS} more"] if len(marked) > _MAX_WARNINGS else []
     shown = any(b.loop for b in diagram.boxes)
     lines.append(f"loop: {diagram.told_of_loops}" if shown else diagram.told_of_loops)
     return "\n".join([*lines, diagram.note] if diagram.note else lines)

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import SymgradError
 from symgrad.kernels.explanation import operation
-from symgrad.primitives.elementwise import Template
+from symgrad.primitives.elementwise import Elementwise
 from symgrad.program.interpret import evaluated, stepwise
 from symgrad.program.node import Node
 from symgrad.program.program import Program
@@ -164,7 +164,7 @@ def _origin(node: Node, operands: list[Any], value: Any) -> tuple[str, bool]:
         places = ~np.isfinite(array)
         held = "NaN" if np.isnan(array[places][0]) else "inf"
         return f"{node.primitive.name} holds {held}{_where(places)}", True
-    if isinstance(node.primitive, Template) or _is_product(node):
+    if isinstance(node.primitive, Elementwise) or _is_product(node):
         spread = [np.broadcast_to(np.asarray(v), array.shape) for v in operands]
         tame = np.logical_and.reduce([np.isfinite(v) for v in spread])
         known = np.logical_and.reduce([~np.isnan(v) for v in spread])

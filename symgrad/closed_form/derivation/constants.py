@@ -21,9 +21,9 @@ from .lines import spelled_shape
 from .naming import Name, Names, user_name
 
 #: whole numbers that are written out where rows are picked by them
-MOST_ROWS = 8
+MAX_ROWS = 8
 #: entries of an array that is written out in LaTeX, and characters of each
-_MOST_ENTRIES, _MOST_CHARACTERS = 16, 16
+_MAX_ENTRIES, _MAX_CHARACTERS = 16, 16
 
 
 class Constants:
@@ -82,7 +82,7 @@ def _is_listed(user: Node, operand: Node) -> bool:
 
 def is_few_rows(node: Node) -> bool:
     """True for rows known beforehand that are so few that they are written out."""
-    return node.primitive.name == "constant" and node.params[0].value.size <= MOST_ROWS
+    return node.primitive.name == "constant" and node.params[0].value.size <= MAX_ROWS
 
 
 def _is_unit(value: np.ndarray) -> bool:
@@ -121,10 +121,10 @@ def _triangles(value: np.ndarray) -> str:
 
 def _written_out(value: np.ndarray) -> str | None:
     """A small array in brackets; None for one that is too wide."""
-    if value.ndim > 2 or value.size > _MOST_ENTRIES or value.dtype.kind not in "biuf":
+    if value.ndim > 2 or value.size > _MAX_ENTRIES or value.dtype.kind not in "biuf":
         return None
     entries = [typeset(sympy.Integer(int(v)) if value.dtype.kind == "b" else number(v)) for v in value.ravel()]
-    if max(map(len, entries)) > _MOST_CHARACTERS or not np.isfinite(value).all():
+    if max(map(len, entries)) > _MAX_CHARACTERS or not np.isfinite(value).all():
         return None
     width = value.shape[-1] if value.ndim == 2 else 1
     rows = r" \\ ".join([" & ".join(entries[k : k + width]) for k in range(0, len(entries), width)])

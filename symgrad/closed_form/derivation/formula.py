@@ -22,9 +22,9 @@ from .lines import inputs_of
 from .naming import Names
 
 #: letters of matrix notation beyond which an element says more
-_MOST_LETTERS = 200
+_MAX_LETTERS = 200
 #: characters of a formula for one element that is still read
-_MOST_CHARACTERS = 300
+_MAX_CHARACTERS = 300
 #: seconds that sympy may take for one
 _LONGEST = 2.0
 
@@ -47,7 +47,7 @@ def formula(program: Program, names: Names) -> Formula:
     empty = any(d == 0 for n in shown.nodes for d in n.shape)
     # an array of three axes has no matrix notation of its own: a line that reshapes it says nothing
     form = None if empty or root.ndim > 2 else matrix_forms(shown)[0]
-    if form is not None and form.length <= _MOST_LETTERS:
+    if form is not None and form.length <= _MAX_LETTERS:
         return Formula(form.text + "".join(f", {line}" for line in form.where), form.latex_line)
     shown = _named(program, names, identities=True)
     if fits(shown, False):
@@ -58,7 +58,7 @@ def formula(program: Program, names: Names) -> Formula:
             pass
         else:
             text = str(element)
-            if len(text) <= _MOST_CHARACTERS:
+            if len(text) <= _MAX_CHARACTERS:
                 return Formula(text, typeset(element), tuple(map(str, free)))
     return _called(shown)
 
@@ -116,7 +116,7 @@ def _called(program: Program) -> Formula:
             operation = spelled.replace("_", r"\_")
             text = f"{spelled}({', '.join(o.text for o in inside)})"
             latex = rf"\operatorname{{{operation}}}\left({', '.join(o.latex for o in inside)}\right)"
-            made[n] = Formula(text, latex) if len(text) <= _MOST_CHARACTERS else Formula("…", r"\ldots")
+            made[n] = Formula(text, latex) if len(text) <= _MAX_CHARACTERS else Formula("…", r"\ldots")
         elif n.primitive.name == "constant":  # the same number everywhere, or empty
             value = n.params[0].value
             written = str(number(value.flat[0])) if value.size else "[]"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...primitives.primitive import INPUT
 from ...program.dims import Shape
 from ...program.interpret import rebuilt
@@ -113,7 +113,7 @@ def _beneath(node: Node, breaks: set[Node]) -> list[Node]:
 
 def _fused(node: Node, uses: Mapping[Node, int], kept: set[Node]) -> tuple[list[Node], set[Node]] | None:
     """What ``node`` is a function of by one rule, and what lies between; None where it has no such rule."""
-    if not isinstance(node.primitive, Template) or node.primitive.stable is None or node.dtype.kind != "f":
+    if not isinstance(node.primitive, Elementwise) or node.primitive.stable is None or node.dtype.kind != "f":
         return None
     found = node.primitive.stable(node)
     if found is None:
@@ -141,7 +141,7 @@ def _cost(node: Node) -> int:
         if wide > 1:
             return 2
         return 1 if any(i not in out for ls in labels for i in ls) else 0
-    if isinstance(node.primitive, Template) and name in _ARITHMETIC:
+    if isinstance(node.primitive, Elementwise) and name in _ARITHMETIC:
         scaled = name in ("multiply", "divide") and node.operands[name == "divide"].is_literal
         return 0 if scaled else 1
     return 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...program.node import Node, ancestors
 
 _LINEAR_ALGEBRA = {
@@ -77,7 +77,7 @@ def _between(root: Node, source: Node) -> list[Node]:
 
 def _is_function(node: Node) -> bool:
     name = node.primitive.name
-    return isinstance(node.primitive, Template) and name not in _RULES and name not in _SILENT
+    return isinstance(node.primitive, Elementwise) and name not in _RULES and name not in _SILENT
 
 
 def _said(node: Node, transposed: bool, called: str) -> str | None:

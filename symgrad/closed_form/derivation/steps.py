@@ -19,7 +19,7 @@ from .naming import Name, composed
 from .step import Step
 
 #: lines that are shown of a derivation
-MOST_LINES = 80
+MAX_LINES = 80
 _FUNCTION, _BACKWARD, _FORWARD, _RESULT, _CONSTANTS = (
     "The function",
     "The chain rule, from the output back",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from ...differentiation.forward import push_forward
+from ...differentiation.forward import forward_sweep
 from ...differentiation.reverse import accumulate, active_nodes, cotangents_of
 from ...primitives.contraction import expand
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...primitives.primitive import input_node, literal
 from ...primitives.selection import ASSEMBLE, SCATTER, assemble, full
 from ...program.interpret import rebuilt, walk
@@ -19,7 +19,7 @@ from .naming import Names
 from .step import Step
 
 #: contributions that are added in one line
-_MOST_TOGETHER = 3
+_MAX_TOGETHER = 3
 
 
 class Sweep:
@@ -110,7 +110,7 @@ class Sweep:
             steps.append(self.step("cotangent", bar, zero, "to which its elements add what they contribute"))
         rest = iter(whole)
         adds = started
-        while together := list(islice(rest, _MOST_TOGETHER)):
+        while together := list(islice(rest, _MAX_TOGETHER)):
             why = reasons.together([self.names[u] for u, _, _ in whole], [w for _, _, w in together])
             root = accumulate([node for _, node, _ in together])
             steps.append(self.step("cotangent", bar, root, why, adds=adds))
@@ -133,7 +133,7 @@ class Sweep:
             tangents = {s: dots[s] for s in step.program.inputs if s in dots}
             if not tangents:
                 continue
-            (flow,) = push_forward([step.root], tangents)
+            (flow,) = forward_sweep([step.root], tangents)
             if flow is None:
                 continue
             new = step.target not in dots
@@ -156,7 +156,7 @@ class Sweep:
 
 def _with_value(derivative: Node, root: Node, value: Node) -> Node:
     """``derivative`` in terms of ``value`` where it computes that, ``root``, once more: d exp(u) = exp(u) du."""
-    if isinstance(root.primitive, Template) and root.primitive.stable is not None and root.primitive.stable(root):
+    if isinstance(root.primitive, Elementwise) and root.primitive.stable is not None and root.primitive.stable(root):
         return derivative  # reads better in terms of what goes in: σ(u)(1 − σ(u))
     return walk(ancestors([derivative]), {root: value}, rebuilt)[derivative]
 

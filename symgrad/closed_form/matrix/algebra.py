@@ -14,9 +14,9 @@ from ...program.dims import Dim
 from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, canonical, components, content, not_negative
 
 #: terms of a sum, factors of a term: beyond it a form is not worth reading
-MOST_TERMS, MOST_FACTORS = 48, 24
+MAX_TERMS, MAX_FACTORS = 48, 24
 #: products brought into canonical form before an attempt is given up; some take a tenth of a millisecond
-MOST_WORK = 6000
+MAX_WORK = 6000
 _ONE = Fraction(1)
 
 
@@ -70,7 +70,7 @@ class Algebra:
                 continue
             count, term = self._normal(out, factors)
             terms[term] = terms.get(term, 0) + coefficient * count
-            if len(terms) > MOST_TERMS or len(term.factors) > MOST_FACTORS:
+            if len(terms) > MAX_TERMS or len(term.factors) > MAX_FACTORS:
                 raise NotExpressible
         return Poly(tuple(dims), {t: _tidy(c) for t, c in terms.items()})
 
@@ -92,7 +92,7 @@ class Algebra:
 
     def contract(self, operands: Sequence[tuple[Poly, Labels]], out: Labels, sizes: dict[int, Dim]) -> Poly:
         """The einsum of sums, multiplied out; δ's unify labels, a label that nothing holds counts its size."""
-        if _count(operands) > 4 * MOST_TERMS:
+        if _count(operands) > 4 * MAX_TERMS:
             raise NotExpressible
         raw = [
             self._multiplied(chosen, [ls for _, ls in operands], out, sizes)
@@ -142,7 +142,7 @@ class Algebra:
         The number counts the labels summed over whose factors cancel.
         """
         self._work += 1
-        if self._work > MOST_WORK:
+        if self._work > MAX_WORK:
             raise NotExpressible
         extent = {i: d for f in factors for i, d in zip(f.labels, f.base.dims, strict=True)}
         count: Any = sympy.Integer(1)

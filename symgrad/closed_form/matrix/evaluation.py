@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ...primitives.elementwise import TEMPLATES
+from ...primitives.elementwise import ELEMENTWISE
 from ...primitives.selection import as_index
 from .code import Code
 from .expression import Expression, number
@@ -90,7 +90,7 @@ class Evaluation:
         return np.kron(*map(self._two_dimensional, x.args))
 
     def _function(self, x: Expression) -> Array:
-        value = (_NAMED[x.data] if x.data in _NAMED else TEMPLATES[x.data].ufunc)(*map(self, x.args))
+        value = (_NAMED[x.data] if x.data in _NAMED else ELEMENTWISE[x.data].ufunc)(*map(self, x.args))
         return value if isinstance(value, Code) else np.asarray(value, dtype=np.float64)
 
     def _softmax(self, x: Expression) -> Array:

@@ -12,7 +12,7 @@ from .algebra import Algebra
 from .functions import bracketed, split_by_axes, summed_exponential
 from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, content
 
-_MOST_STEPS = 24
+_MAX_STEPS = 24
 
 
 def with_softmax(algebra: Algebra, poly: Poly) -> Poly:
@@ -102,7 +102,7 @@ def _paired(algebra: Algebra, factors: list[Factor], i: int, j: int, count: int)
 
 def factored(algebra: Algebra, poly: Poly) -> Poly:
     """``poly`` with common factors in front of brackets, as long as that makes it shorter."""
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if len(poly.terms) < 2:
             return poly
         best = poly

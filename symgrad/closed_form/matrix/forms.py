@@ -23,7 +23,7 @@ from .terms import NotExpressible, Poly
 from .translation import WAYS, Translation, constants, wide
 
 #: bindings of a program, and letters of a form, beyond which nobody reads it
-MOST_BINDINGS, MOST_LETTERS = 400, 600
+MAX_BINDINGS, MAX_LETTERS = 400, 600
 
 
 class MatrixForm:
@@ -150,7 +150,7 @@ def matrix_forms(program: Program) -> list[MatrixForm | None]:
     >>> matrix_forms(program)
     [Xᵀ(Xw − y)]
     """
-    if len(program.bindings) > MOST_BINDINGS:
+    if len(program.bindings) > MAX_BINDINGS:
         return [None] * len(program.outputs)
     found: list[MatrixForm | None] = [None] * len(program.outputs)
     for way in WAYS:
@@ -165,7 +165,7 @@ def matrix_forms(program: Program) -> list[MatrixForm | None]:
                 best = found[k]
                 if form is not None and (best is None or form.length < best.length):
                     found[k] = form
-    return [f if f is not None and f.length <= MOST_LETTERS else None for f in found]
+    return [f if f is not None and f.length <= MAX_LETTERS else None for f in found]
 
 
 def required_forms(program: Program) -> list[MatrixForm]:

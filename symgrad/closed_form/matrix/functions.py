@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy
 
-from ...primitives.elementwise import SLOTS, TEMPLATES
+from ...primitives.elementwise import ELEMENTWISE, SLOTS
 from .algebra import Algebra
 from .terms import Factor, Labels, NotExpressible, Poly, Term, content, not_negative
 
@@ -139,9 +139,9 @@ def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
 def _known(name: str, args: Sequence[Poly]) -> Any | None:
     """The value of a function of numbers, where it is rational: ``tanh(0)``."""
     numbers = [p.number for p in args]
-    if name not in TEMPLATES or any(x is None or not x.is_Rational for x in numbers):
+    if name not in ELEMENTWISE or any(x is None or not x.is_Rational for x in numbers):
         return None
-    value = TEMPLATES[name].expr.subs(dict(zip(SLOTS, numbers, strict=False)))
+    value = ELEMENTWISE[name].expr.subs(dict(zip(SLOTS, numbers, strict=False)))
     return value if value.is_Rational else None
 
 

@@ -10,7 +10,7 @@ from .printing import Text
 
 #: shorter text than this is written out at each use
 _SHORTEST = 8
-_MOST_NAMES = 6
+_MAX_NAMES = 6
 _POOLS = {
     "probability": "pqs",
     "residual": "red",
@@ -27,7 +27,7 @@ def named_parts(x: Expression, taken: Iterable[str]) -> dict[Expression, str]:
     """The parts of ``x`` that get a name, outermost last."""
     taken = set(taken)
     names: dict[Expression, str] = {}
-    while len(names) < _MOST_NAMES:
+    while len(names) < _MAX_NAMES:
         best = _worth_most(x, names)
         if best is None:
             break

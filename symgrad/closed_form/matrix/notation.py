@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import sympy
 
-from ...primitives.elementwise import TEMPLATES
+from ...primitives.elementwise import ELEMENTWISE
 from ..typeset import typeset
 from .expression import Expression, call, hadamard, number, power, product, scaled, total
 
@@ -19,9 +19,9 @@ def spelled(function: str) -> str | None:
     """How LaTeX calls a function, which follows from its formula; None where it has no name but its own."""
     if function in _SPELLED:
         return _SPELLED[function]
-    if function not in TEMPLATES:
+    if function not in ELEMENTWISE:
         return None
-    found = re.fullmatch(r"([^ ]+?)\{?\\left\(a(, b)? ?\\right\)\}?", typeset(TEMPLATES[function].expr))
+    found = re.fullmatch(r"([^ ]+?)\{?\\left\(a(, b)? ?\\right\)\}?", typeset(ELEMENTWISE[function].expr))
     return found and found[1]
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ...primitives.elementwise import TEMPLATES
+from ...primitives.elementwise import ELEMENTWISE
 from ...program.dims import Dim
 
 Labels = tuple[int, ...]
@@ -59,7 +59,7 @@ class Base:
 @functools.cache
 def _is_truth(name: str) -> bool:
     """True for an operation that says of numbers what is true or false."""
-    ufunc = TEMPLATES[name].ufunc if name in TEMPLATES else None
+    ufunc = ELEMENTWISE[name].ufunc if name in ELEMENTWISE else None
     return isinstance(ufunc, np.ufunc) and any(types.endswith("d->?") for types in ufunc.types)
 
 

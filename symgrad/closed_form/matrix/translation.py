@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...program.node import Node
 from ...program.program import Program
 from .. import symbols
@@ -23,7 +23,7 @@ from .linear_algebra import LINEAR_ALGEBRA
 from .terms import NotExpressible, Poly, Term
 
 #: leaves of a form written out, and nesting, beyond which nobody reads it
-MOST_LEAVES, MOST_DEPTH = 3000, 40
+MAX_LEAVES, MAX_DEPTH = 3000, 40
 WAYS = ("shorter", "keep", "expand")
 
 
@@ -42,7 +42,7 @@ class Translation:
                 poly = None if None in operands else self._translated(node, operands)
             except NotExpressible:
                 poly = None
-            if poly is not None and (poly.weight > MOST_LEAVES or poly.depth > MOST_DEPTH):
+            if poly is not None and (poly.weight > MAX_LEAVES or poly.depth > MAX_DEPTH):
                 poly = None
             self.polys[node] = poly
 
@@ -65,7 +65,7 @@ class Translation:
             if node.dtype.kind != "f" and node.operands[0].dtype.kind == "f":
                 raise NotExpressible
             return polys[0]
-        if isinstance(node.primitive, Template):
+        if isinstance(node.primitive, Elementwise):
             return self._elementwise(node, polys)
         if name in LINEAR_ALGEBRA and node.operands[0].ndim == 2:
             return LINEAR_ALGEBRA[name](self.algebra, node, polys)

@@ -13,7 +13,7 @@ from sympy.codegen import cfunctions
 from sympy.core.function import AppliedUndef
 
 from ...errors import MissingPart
-from ...primitives.elementwise import template_of
+from ...primitives.elementwise import elementwise_of
 
 
 def _special(name: str) -> Callable[..., Any]:
@@ -99,5 +99,5 @@ def function_of(kind: Any) -> Callable[..., Any] | None:
     if kind in _FUNCTIONS:
         return _FUNCTIONS[kind]
     named = sympy.Function(kind.__name__, real=True) if issubclass(kind, AppliedUndef) else kind
-    template = template_of(named)
+    template = elementwise_of(named)
     return None if template is None else template.ufunc

@@ -13,7 +13,7 @@ from .latex_words import BETWEEN, CHARACTERS, COMPARISONS, FUNCTIONS
 
 #: letters of LaTeX that are read
 _LONGEST = 4000
-_MOST_DIGITS = 40
+_MAX_DIGITS = 40
 
 
 class Source:
@@ -61,8 +61,8 @@ class Source:
                 part.text in CHARACTERS or re.fullmatch(r"\\?[A-Za-z]|\\[A-Za-z]+", part.text)
             ):
                 raise self.error(f"{part.text!r} is not read", part.start, part.end)
-            if part.kind == "number" and len(part.text) > _MOST_DIGITS:
-                raise self.error(f"a number of more than {_MOST_DIGITS} digits", part.start, part.end)
+            if part.kind == "number" and len(part.text) > _MAX_DIGITS:
+                raise self.error(f"a number of more than {_MAX_DIGITS} digits", part.start, part.end)
             torn = after.kind == "number" and after.start == part.end and self.text[part.end - 1].isdigit()
             if torn and part.kind in ("script", "fraction", "root"):
                 verb = {"_": "lowers", "^": "raises"}.get(part.text, "takes")

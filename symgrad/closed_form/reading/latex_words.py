@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from ...primitives import functions as records
-from ...primitives.elementwise import TEMPLATES
+from ...primitives.elementwise import ELEMENTWISE
 from ..letters import GREEK as LETTERS
 
 #: Greek letters that are names
@@ -17,7 +17,7 @@ GREEK = LETTERS.keys() - {"pi"}
 
 def _computed(arity: int) -> dict[str, Callable[..., Any]]:
     """sympy's functions that elementwise operations compute, by the names of both."""
-    found = [(t.name, type(t.expr)) for t in TEMPLATES.values() if t.expr.args == records.SLOTS[:arity]]
+    found = [(t.name, type(t.expr)) for t in ELEMENTWISE.values() if t.expr.args == records.SLOTS[:arity]]
     named = [(name, f) for name, f in found if issubclass(f, sympy.Function) and f.__module__]
     return {word: f for name, f in named for word in (name, f.__name__)}
 

@@ -20,7 +20,7 @@ from .functions import folded
 from .walk import Plan, computed, refused
 
 #: exponents of a matrix that are multiplied out
-_MOST_FACTORS = 64
+_MAX_FACTORS = 64
 
 
 class Matrices:
@@ -93,7 +93,7 @@ def _product(e: Any) -> Plan:
 
 def _power(e: Any) -> Plan:
     base, exponent = e.args
-    if not exponent.is_Integer or abs(int(exponent)) > _MOST_FACTORS:
+    if not exponent.is_Integer or abs(int(exponent)) > _MAX_FACTORS:
         raise refused(e, "the exponent is no small whole number", "Write it in another way.")
     return Plan((base,), lambda a: np.linalg.matrix_power(a, int(exponent)))
 

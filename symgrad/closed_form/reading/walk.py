@@ -15,9 +15,9 @@ from ...errors import UnsupportedOperation
 from .functions import function_of
 
 #: terms of a sum with numbers as limits that are written out
-_MOST_TERMS = 200
+_MAX_TERMS = 200
 #: letters of a subexpression that an error shows
-_MOST_LETTERS = 60
+_MAX_LETTERS = 60
 
 
 class Plan(NamedTuple):
@@ -67,7 +67,7 @@ def spelled(e: Any) -> str:
         text = str(e)
     except (RecursionError, ValueError):  # Python writes no int of more than 4,300 digits
         text = f"{type(e).__name__}(…)"
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+    return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
 
 
 def scalar_plan(e: Any) -> Plan:
@@ -198,8 +198,8 @@ def _written_out(e: Any) -> Plan:
             raise refused(
                 e, "its limits are not numbers", "Write it with MatrixSymbol, or substitute numbers for the limits."
             )
-        if len(terms) * max(int(high) - int(low) + 1, 0) > _MOST_TERMS:
-            raise refused(e, f"it has more than {_MOST_TERMS} terms", "Write it with MatrixSymbol.")
+        if len(terms) * max(int(high) - int(low) + 1, 0) > _MAX_TERMS:
+            raise refused(e, f"it has more than {_MAX_TERMS} terms", "Write it with MatrixSymbol.")
         terms = [t.xreplace({k: sympy.Integer(i)}) for t in terms for i in range(int(low), int(high) + 1)]
     if isinstance(e, sympy.Product):
         return Plan(terms, lambda *values: _times(values))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM, GATE
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...primitives.identity import CUSTOM, MARK
 from ...primitives.reduction import CUMPROD, CUMSUM, MAX, MIN, PROD
 from ...primitives.selection import Structural
@@ -23,7 +23,7 @@ from ..reverse import active_nodes
 from .index_maps import Unsolved
 
 #: pairs of one step beyond which the pattern is not worth its own cost
-_MOST_PAIRS = 1 << 25
+_MAX_PAIRS = 1 << 25
 
 Pairs = tuple[np.ndarray, np.ndarray]
 Read = Callable[[Node], np.ndarray]
@@ -38,7 +38,7 @@ def dependency(output: Node, source: Node, read: Read) -> Any:
 
     def selection(pairs: Pairs, shape: tuple[int, int]) -> Any:
         rows, columns = (np.asarray(p).ravel() for p in pairs)
-        if len(rows) > _MOST_PAIRS:
+        if len(rows) > _MAX_PAIRS:
             raise Unsolved
         return sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), shape=shape)
 
@@ -58,7 +58,7 @@ def dependency(output: Node, source: Node, read: Read) -> Any:
                 flow = known[operand]
                 sizes = [math.prod(operand.shape), math.prod(node.shape)]
                 for pairs, size in _steps(node, operand, key, read):
-                    if np.diff(flow.indptr)[np.asarray(pairs[1]).ravel()].sum() > _MOST_PAIRS:
+                    if np.diff(flow.indptr)[np.asarray(pairs[1]).ravel()].sum() > _MAX_PAIRS:
                         raise Unsolved
                     flow = selection(pairs, (size or sizes[1], flow.shape[0])) @ flow
             if flow is not None:
@@ -71,7 +71,7 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
     """Pairs (element of the result, element of what it is made of), step by step; 0 stands for the node's size."""
     primitive = node.primitive
     own, out = _numbered(operand.shape), _numbered(node.shape)
-    if isinstance(primitive, Template) or primitive in (CAST, GATE, MARK):
+    if isinstance(primitive, Elementwise) or primitive in (CAST, GATE, MARK):
         return [((out, np.broadcast_to(own, node.shape)), 0)]
     if primitive is EINSUM:
         slot = next(k for k, o in enumerate(node.operands) if o is operand) if not isinstance(key, int) else key
@@ -87,7 +87,7 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
     if primitive in (CUMSUM, CUMPROD):
         axis, backwards = node.params
         d = node.shape[axis]
-        if d * own.size > _MOST_PAIRS:
+        if d * own.size > _MAX_PAIRS:
             raise Unsolved
         earlier, later = np.tril_indices(d)[::-1]
         into, origin = (earlier, later) if backwards else (later, earlier)
@@ -96,7 +96,7 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
 
 
 def _small(own: np.ndarray, out: np.ndarray) -> bool:
-    return own.size * out.size <= _MOST_PAIRS
+    return own.size * out.size <= _MAX_PAIRS
 
 
 def _refuse() -> Any:

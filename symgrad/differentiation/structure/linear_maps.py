@@ -40,7 +40,7 @@ def pushforward_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
     """A stand-in for the tangent of ``source``, and the tangent of ``node`` as an expression in it."""
     stand_in = _stand_in(source)
     if node.primitive is not SOLVE:
-        return stand_in, _some(node.primitive.push(node, source, key, stand_in, 0))
+        return stand_in, _some(node.primitive.jvp(node, source, key, stand_in, 0))
     tangent = stand_in
     if key == 0:
         columns = columns_of(node)
@@ -52,7 +52,7 @@ def pullback_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
     """A stand-in for the cotangent of ``node``, and that of ``source`` as an expression in it."""
     stand_in = _stand_in(node)
     if node.primitive is not SOLVE:
-        return stand_in, _some(node.primitive.pull(node, source, key, stand_in, 0))
+        return stand_in, _some(node.primitive.vjp(node, source, key, stand_in, 0))
     by_b = _by_inverse(node, stand_in, "ki")
     if key == 1:
         return stand_in, by_b

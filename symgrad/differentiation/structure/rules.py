@@ -9,7 +9,7 @@ import numpy as np
 
 from ...primitives.casting import CAST, cast
 from ...primitives.contraction import EINSUM, GATE, float_operands
-from ...primitives.elementwise import Template, partial_factor
+from ...primitives.elementwise import Elementwise, partial_factor
 from ...primitives.identity import MARK
 from ...primitives.primitive import made_constant
 from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
@@ -29,27 +29,27 @@ from .solving import equated
 from .terms import Term, dense_term, gated, node_flow, scaled
 
 #: running sums along longer axes stay sums
-_MOST_TRIANGLE = 256
+_MAX_TRIANGLE = 256
 
 Rule = Callable[[Node, Node, Any, Term], "list[Term]"]
 
 
 def pushed(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
     """What the tangent ``term`` of ``source`` gives to the tangent of ``node``."""
-    return _through(_PUSH, node, source, key, term, seed_shape)
+    return _through(_FORWARD, node, source, key, term, seed_shape)
 
 
 def pulled(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
     """What the cotangent ``term`` of ``node`` gives to the cotangent of ``source``."""
-    return _through(_PULL, node, source, key, term, seed_shape)
+    return _through(_REVERSE, node, source, key, term, seed_shape)
 
 
 def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
-    forward = rules is _PUSH
+    forward = rules is _FORWARD
     start, end = (source, node) if forward else (node, source)
     if 0 in (*seed_shape, *start.shape, *end.shape):
         return []
-    rule = rules.get(next((c for c in (Template, Structural) if isinstance(node.primitive, c)), node.primitive))
+    rule = rules.get(next((c for c in (Elementwise, Structural) if isinstance(node.primitive, c)), node.primitive))
     made = None
     if rule is not None:
         try:
@@ -58,7 +58,7 @@ def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_s
             made = None
     if made is None:
         flow = node_flow(term, start.shape, seed_shape, start.dtype)
-        apply = node.primitive.push if forward else node.primitive.pull
+        apply = node.primitive.jvp if forward else node.primitive.vjp
         found = apply(node, source, key, flow, len(seed_shape))
         made = [] if found is None else [dense_term(found, len(seed_shape), term.forward)]
     return [t.having(value=cast(t.value, end.dtype)) for t in made]
@@ -91,7 +91,7 @@ def _times(term: Term, factor: Node, shape: Shape, after: Sequence[Map]) -> list
     return [scaled(term, [(value, labels)], after)]
 
 
-def _push_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _push_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
     factor = partial_factor(node, key)
     if factor is None:
         return []
@@ -99,7 +99,7 @@ def _push_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]
     return _times(term.moved(at), factor, node.shape, at)
 
 
-def _pull_template(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _pull_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
     factor = partial_factor(node, key)
     if factor is None:
         return []
@@ -238,7 +238,7 @@ def _running(node: Node, term: Term, backwards: bool) -> list[Term]:
     d = node.shape[axis]
     m = term.at[axis]
     held = {k for own in term.seed for k in own.labels}
-    if not isinstance(d, int) or d > _MOST_TRIANGLE or not held.issuperset([k for k in m.labels if k.size != 1]):
+    if not isinstance(d, int) or d > _MAX_TRIANGLE or not held.issuperset([k for k in m.labels if k.size != 1]):
         raise Unsolved
     new = plain(Label(d))
     value, labels = at_maps(triangle(d, backwards), [new, m])
@@ -255,8 +255,8 @@ def _same(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
     return [term]
 
 
-_PUSH: dict[Any, Rule] = {
-    Template: _push_template,
+_FORWARD: dict[Any, Rule] = {
+    Elementwise: _push_elementwise,
     EINSUM: _push_einsum,
     GATE: _push_gate,
     Structural: _push_structural,
@@ -267,8 +267,8 @@ _PUSH: dict[Any, Rule] = {
     CAST: _same,
     MARK: _same,
 }
-_PULL: dict[Any, Rule] = {
-    Template: _pull_template,
+_REVERSE: dict[Any, Rule] = {
+    Elementwise: _pull_elementwise,
     EINSUM: _pull_einsum,
     GATE: _pull_gate,
     Structural: _pull_structural,

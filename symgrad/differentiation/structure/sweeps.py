@@ -20,23 +20,23 @@ from .rules import pulled, pushed
 from .terms import Term, collected, dense, dense_term, product, seed_term
 
 #: terms that a flow may have, and single entries among them; more are gathered into one
-MOST_TERMS, MOST_SINGLES = 32, 2
+MAX_TERMS, MAX_SINGLES = 32, 2
 #: an array replaces terms that fill more than one in so many of its entries
 WORTH = 4
 
 
 def forward_terms(outputs: Sequence[Node], source: Node) -> list[list[Term]]:
     """The Jacobian of each output by ``source``: terms whose ``seed`` is the output and whose ``at`` the source."""
-    pushed = push_terms(outputs, source, [seed_term(source.shape, forward=True)], source.shape)
+    pushed = swept_forward(outputs, source, [seed_term(source.shape, forward=True)], source.shape)
     return [[t.transposed for t in terms] for terms in pushed]
 
 
 def reverse_terms(output: Node, wrt: Sequence[Node]) -> list[list[Term]]:
     """The Jacobian of ``output`` by each of ``wrt``: terms whose ``seed`` is the output and whose ``at`` the source."""
-    return pull_terms(output, [seed_term(output.shape, forward=False)], wrt, output.shape)
+    return swept_reverse(output, [seed_term(output.shape, forward=False)], wrt, output.shape)
 
 
-def push_terms(outputs: Sequence[Node], source: Node, terms: list[Term], seed_shape: Shape) -> list[list[Term]]:
+def swept_forward(outputs: Sequence[Node], source: Node, terms: list[Term], seed_shape: Shape) -> list[list[Term]]:
     """The tangent of each output, where that of ``source`` is ``terms``."""
     flow: dict[Node, list[Term]] = {source: terms}
     for node in originating(active_nodes(outputs, [source])):
@@ -50,7 +50,7 @@ def push_terms(outputs: Sequence[Node], source: Node, terms: list[Term], seed_sh
     return [flow.get(o, []) for o in outputs]
 
 
-def pull_terms(output: Node, terms: list[Term], wrt: Sequence[Node], seed_shape: Shape) -> list[list[Term]]:
+def swept_reverse(output: Node, terms: list[Term], wrt: Sequence[Node], seed_shape: Shape) -> list[list[Term]]:
     """The cotangent of each of ``wrt``, where that of ``output`` is ``terms``."""
     order = active_nodes([output], wrt)
     active, sources = set(order), set(wrt)
@@ -75,11 +75,11 @@ def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape)
     if node.primitive is CUSTOM:  # the rule is the pullback, so a tangent goes against its way
         rule = node.params[0]
         stand_in, gradient = rule.linear(node, key)
-        (made,) = [[]] if gradient is None else pull_terms(gradient, [term], [stand_in], seed_shape)
+        (made,) = [[]] if gradient is None else swept_reverse(gradient, [term], [stand_in], seed_shape)
         return [t.having(value=rule.free(t.value)) for t in made]
     if node.primitive in CONTRACTED and has_structure(term):
         stand_in, result = pushforward_of(node, operand, key)
-        return push_terms([result], stand_in, [term], seed_shape)[0]
+        return swept_forward([result], stand_in, [term], seed_shape)[0]
     return pushed(node, operand, key, term, seed_shape)
 
 
@@ -88,11 +88,11 @@ def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape
     if node.primitive is CUSTOM:
         rule = node.params[0]
         stand_in, gradient = rule.linear(node, key)
-        (made,) = [[]] if gradient is None else push_terms([gradient], stand_in, [term], seed_shape)
+        (made,) = [[]] if gradient is None else swept_forward([gradient], stand_in, [term], seed_shape)
         return [t.having(value=rule.free(t.value)) for t in made]
     if node.primitive in CONTRACTED and has_structure(term):
         stand_in, result = pullback_of(node, operand, key)
-        return push_terms([result], stand_in, [term], seed_shape)[0]
+        return swept_forward([result], stand_in, [term], seed_shape)[0]
     return pulled(node, operand, key, term, seed_shape)
 
 
@@ -105,9 +105,9 @@ def _bounded(terms: list[Term], shape: Shape, seed_shape: Shape) -> list[Term]:
     joined = [t for t, own in entries.items() if own == 1]
     if whole in entries.values():
         joined = [t for t, own in entries.items() if WORTH * own >= whole]
-    elif len(terms) > MOST_TERMS:
+    elif len(terms) > MAX_TERMS:
         joined = terms
-    elif len(joined) <= MOST_SINGLES:
+    elif len(joined) <= MAX_SINGLES:
         return terms
     if len(joined) < 2:
         return terms

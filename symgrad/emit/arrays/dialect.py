@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 
 #: elementwise functions that Python has signs for
 OPERATORS = {
@@ -126,7 +126,7 @@ class Dialect:
     def __post_init__(self) -> None:
         object.__setattr__(self, "calls", {**CALLS, **self.own})
 
-    def function(self, template: Template, kind: str, operators: bool = True) -> str | None:
+    def function(self, template: Elementwise, kind: str, operators: bool = True) -> str | None:
         """How an elementwise function is called that computes in dtypes of a ``kind``; None where there is none."""
         name = template.name
         signs = OPERATORS if operators and self.readable else {}

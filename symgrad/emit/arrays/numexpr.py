@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...primitives.functions import power, square, where
 from ...program.node import Node
 from .contraction import is_product
 from .dialect import OPERATORS
 from .writer import ArrayWriter
 
-_MOST_READS, _MOST_DEPTH, _MOST_OPERATIONS = 40, 60, 48
+_MAX_READS, _MAX_DEPTH, _MAX_OPERATIONS = 40, 60, 48
 #: integers up to here are exact in float32
 _EXACT = 1 << 24
 #: what NumPy does as well
@@ -44,7 +44,7 @@ class Text:
     @property
     def too_large(self) -> bool:
         """True for more than numexpr takes."""
-        return len(self.reads) > _MOST_READS or self.depth > _MOST_DEPTH or self.operations > _MOST_OPERATIONS
+        return len(self.reads) > _MAX_READS or self.depth > _MAX_DEPTH or self.operations > _MAX_OPERATIONS
 
 
 class StringWriter(ArrayWriter):
@@ -149,7 +149,7 @@ class StringWriter(ArrayWriter):
 
 def _is_spelled(node: Node) -> bool:
     """True for what numexpr has: an elementwise operation on floats of one dtype and truth values."""
-    if isinstance(node.primitive, Template):
+    if isinstance(node.primitive, Elementwise):
         spelled = node.primitive.numexpr is not None
     else:
         spelled = node.primitive.name == "gate" or (node.primitive.name == "einsum" and is_product(node))
@@ -169,7 +169,7 @@ def _combined(node: Node, parts: Sequence[Text]) -> Text:
     operations = 1
     if node.primitive is where and node.operands[0].dtype.kind != "b":
         codes[0] = f"({codes[0]} != 0)"
-    if isinstance(node.primitive, Template):
+    if isinstance(node.primitive, Elementwise):
         spelled = str(node.primitive.numexpr)
         code = spelled.format(*codes if spelled.startswith(("(", "{")) else map(stripped, codes))
         operations += parts[0].operations if node.primitive is square else 0  # written twice

@@ -18,7 +18,7 @@ import numpy as np
 import sympy
 
 from ...errors import UnsupportedOperation
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...primitives.functions import where
 from ...primitives.order import NAMED
 from ...program.dims import dim_source
@@ -228,7 +228,7 @@ class ArrayWriter:
 
     def compute(self, node: Node) -> None:
         """Write what computes a node."""
-        if isinstance(node.primitive, Template):
+        if isinstance(node.primitive, Elementwise):
             code, fresh = self.elementwise(node, node.primitive), True
         else:
             statement = self.statements.get(node.primitive.name)
@@ -241,7 +241,7 @@ class ArrayWriter:
 
     # elementwise functions
 
-    def elementwise(self, node: Node, template: Template) -> str:
+    def elementwise(self, node: Node, template: Elementwise) -> str:
         """An elementwise call: an operator or a function."""
         promotes = self.dialect.promotes
         *loops, made = template.loop_dtypes(node.operands)
@@ -259,7 +259,7 @@ class ArrayWriter:
         code = spelled.format(*self._operands(node, template, loops))
         return code if made == node.dtype else self.call("cast", f"({code})", dtype=self.dtype(node.dtype))
 
-    def _operands(self, node: Node, template: Template, loops: Sequence[np.dtype]) -> list[str]:
+    def _operands(self, node: Node, template: Elementwise, loops: Sequence[np.dtype]) -> list[str]:
         if template is where:
             condition, first, second = node.operands
             keeps = self.is_number(second) or not self.is_number(first)  # one of them is an array

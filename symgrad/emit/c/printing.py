@@ -33,7 +33,7 @@ from .spelling import Spelling, literal, type_of
 from .vectors import RUN, STARTS, is_copy_of_row, narrowed, reductions_of
 
 #: arrays whose memory is kept on the stack
-_MOST_ON_STACK = 256
+_MAX_ON_STACK = 256
 #: bytes of an array that stands on the stack, and of all of them
 _MAX_SMALL, _ROOM = 1 << 12, 1 << 15
 _SIGNS = {"add": "+=", "multiply": "*="}
@@ -190,7 +190,7 @@ class Body(Statements):
 
     def _table(self) -> str:
         """Where all memory is kept that is to be freed; a long table is no guest of the stack."""
-        if self._count <= _MOST_ON_STACK:
+        if self._count <= _MAX_ON_STACK:
             return f"    void *held[{self._count}] = {{NULL}};"
         fail = f"    if (!held)\n        return {self._statuses['memory']};"
         return f"    void **held = calloc({self._count}, sizeof *held);\n{fail}"
@@ -229,7 +229,7 @@ class Body(Statements):
         if self._count:
             self.line(1, f"for (size_t i = 0; i < {self._count}; i++)")
             self.line(2, "free(held[i]);")
-        if self._count > _MOST_ON_STACK:
+        if self._count > _MAX_ON_STACK:
             self.line(1, "free(held);")
         self.line(1, "return status;")
         if self._count:

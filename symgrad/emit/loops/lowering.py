@@ -26,7 +26,7 @@ from .sinking import sink
 from .sizes import demands
 
 #: elements of a captured array that is still written into source
-_MOST_CAPTURED = 10_000
+_MAX_CAPTURED = 10_000
 
 
 def named_dims(program: Program) -> list[sympy.Symbol]:
@@ -135,7 +135,7 @@ class _Lowering:
         else:
             value = np.asarray(node.params[0].value)
             flat = value.ravel()
-            if value.size > _MOST_CAPTURED and not _is_uniform(flat):
+            if value.size > _MAX_CAPTURED and not _is_uniform(flat):
                 raise ArgumentError(
                     f"the function reads an array of shape {node.shape} from its surroundings, too large to write into "
                     "source; make it an argument of the function."

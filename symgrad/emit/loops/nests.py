@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...program.dims import Dim, is_named, normal
 from ...program.node import Node
 from .language import (
@@ -224,7 +224,7 @@ class Nest:
             return gated(operands[0], operands[1], node.dtype)
         if name == "cast":
             return cast(operands[0], node.dtype)
-        if not isinstance(node.primitive, Template):
+        if not isinstance(node.primitive, Elementwise):
             return product(operands, node.dtype)
         value = elementwise(node, operands)
         if isinstance(value, Apply) and value.operation == "power" and value.dtype.kind == "i":

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from ...errors import UnsupportedOperation
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...primitives.selection import CONCATENATE
 from ...program.dims import Dim, is_named
 from ...program.node import Node
@@ -52,7 +52,7 @@ class Placement(Schedule):
         """Give a node that is no view a step."""
         name = node.primitive.name
         self.views[node] = whole(node)
-        if isinstance(node.primitive, Template) or name in ("gate", "cast"):
+        if isinstance(node.primitive, Elementwise) or name in ("gate", "cast"):
             self._broadcast(node)
         elif name == "einsum":
             self._einsum(node)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import UnsupportedOperation
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...program.node import Node
 from .language import OPERATIONS, Apply, Cast, Expression, Literal, Name, Size
 
 BOOL, I64, F64, F32 = (np.dtype(t) for t in (np.bool_, np.int64, np.float64, np.float32))
 #: exponents up to which a power is a product
-_MOST_FACTORS = 4
+_MAX_FACTORS = 4
 _SAME = {"norm_sqrt": "sqrt", "float_power": "power", "fabs": "absolute"}
 _LOGICAL = ("logical_and", "logical_or", "logical_xor", "logical_not")
 _WHOLE = ("floor", "ceil", "trunc", "rint")
@@ -56,7 +56,7 @@ def checked(node: Node) -> Node:
 
 def loop_dtypes(node: Node) -> tuple[np.dtype, ...]:
     """The dtypes in which a template node takes its operands."""
-    assert isinstance(node.primitive, Template)
+    assert isinstance(node.primitive, Elementwise)
     return node.primitive.loop_dtypes(node.operands)[:-1]
 
 
@@ -117,7 +117,7 @@ def _power(node: Node, values: tuple[Expression, ...], own: np.dtype) -> Express
         return None
     if exponent.value == -1 and own.kind == "f":
         return Apply("divide", (constant(1, own), values[0]), own)
-    if exponent.value in range(1, _MOST_FACTORS + 1):
+    if exponent.value in range(1, _MAX_FACTORS + 1):
         return _product([values[0]] * int(exponent.value), own)
     return None
 

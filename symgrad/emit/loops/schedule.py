@@ -18,7 +18,7 @@ from .regions import Block, Point, Put, Read, Region, Step, loops_of, own_read
 from .views import View, moved, own_places, whole
 
 #: values that one nest of loops computes, so that a compiler's time stays linear
-MOST_ITEMS = 200
+MAX_ITEMS = 200
 _COPY = Leaf("copy")
 _SCALARS = ("literal", "dim")
 
@@ -163,7 +163,7 @@ class Schedule:
         first = max(after, self._after(reads, extents))
         numbers, regions = self._regions.setdefault(extents, ([], []))
         for k in range(bisect.bisect_left(numbers, first), len(numbers)):
-            if len(regions[k].items) < MOST_ITEMS:
+            if len(regions[k].items) < MAX_ITEMS:
                 return numbers[k], regions[k]
         region = Region(extents, tuple(range(len(extents)))[:: 1 if self.row_major else -1])
         numbers.append(self._step(region))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...program.node import Node
 from .regions import Block, Item, Point, Read, Region, own_read
-from .schedule import MOST_ITEMS, Schedule
+from .schedule import MAX_ITEMS, Schedule
 
 
 def sink(schedule: Schedule) -> None:
@@ -62,7 +62,7 @@ def _target(
         return None
     if isinstance(step, Block) or step.extents != schedule.extents_of(here):
         return None
-    if len(step.items) + len(added.get(target, ())) >= 2 * MOST_ITEMS:
+    if len(step.items) + len(added.get(target, ())) >= 2 * MAX_ITEMS:
         return None
     held = {r.root for r in item.reads if schedule.is_local(r.root)}
     return target if len(held) <= 1 else None

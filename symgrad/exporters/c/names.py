@@ -9,7 +9,7 @@ import sympy
 from ...closed_form.labels import label_name
 from ...emit.c.library import names as library_names
 from ...emit.loops import COUNTERS, STATUSES, Routine, lower, named_dims
-from ...emit.loops.schedule import MOST_ITEMS
+from ...emit.loops.schedule import MAX_ITEMS
 from ...passes.constants import fold_constants
 from ...program.program import Program
 from ..naming import target_names
@@ -45,7 +45,7 @@ RESERVED = frozenset(
     [*_WORDS, *COUNTERS, *library_names()]
     + [f"{w}{s}" for w in _WORDS for s in "fl"]
     + [f"{u}int{k}{bits}_t" for u in ("", "u") for k in ("", "_least", "_fast") for bits in (8, 16, 32, 64)]
-    + [f"{name}{k}" for name in ("part", "nan", "here") for k in range(2 * MOST_ITEMS)]
+    + [f"{name}{k}" for name in ("part", "nan", "here") for k in range(2 * MAX_ITEMS)]
     + ["intptr_t", "uintptr_t", "intmax_t", "uintmax_t"]
 )
 

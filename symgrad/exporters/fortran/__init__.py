@@ -23,7 +23,7 @@ from .spelling import KINDS, indented, kind_of, type_of, wrapped
 #: names are made longer by _module, _check and statuses, and Fortran 2008 allows 63 characters
 _LONGEST = 50
 #: axes that an array of Fortran 2008 may have
-_MOST_AXES = 15
+_MAX_AXES = 15
 #: functions of Fortran that C has not; a module that has another one of that name hides them
 _INTRINSIC = """
     achar aimag aint all allocated anint any associated btest char cmplx command conjg count cshift dble dim digits
@@ -66,9 +66,9 @@ def _named(names: Sequence[str], *taken: str) -> list[str]:
 
 def _refuse(array: Name | Array) -> None:
     kind_of(array.dtype)
-    if isinstance(array, Array) and len(array.shape) > _MOST_AXES:
+    if isinstance(array, Array) and len(array.shape) > _MAX_AXES:
         raise UnsupportedOperation(
-            f"an array of {len(array.shape)} axes is more than the {_MOST_AXES} of Fortran; export it as python or c."
+            f"an array of {len(array.shape)} axes is more than the {_MAX_AXES} of Fortran; export it as python or c."
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import UnsupportedOperation
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...program.node import Node
 from .graph import Graph
 from .steps import Value, supported, xp
@@ -14,7 +14,7 @@ from .steps import Value, supported, xp
 def elementwise(g: Graph, node: Node, operands: list[Value]) -> Value:
     """The value of an elementwise node."""
     template = node.primitive
-    assert isinstance(template, Template)
+    assert isinstance(template, Elementwise)
     loop = [supported(np.dtype(d)) for d in template.loop_dtypes(node.operands)[: template.arity]]
     xs = [x.astype(d) for x, d in zip(operands, loop, strict=True)]
     if template.name == "power" and not xs[0].is_float:

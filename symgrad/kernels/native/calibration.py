@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ... import disk_cache
-from ...primitives.elementwise import TEMPLATES
+from ...primitives.elementwise import ELEMENTWISE
 from ...primitives.primitive import input_node
 from ...program.node import Graph
 from ...program.program import Program
@@ -102,7 +102,7 @@ def calibrate(build: Callable[..., list[Any]]) -> None:
 
 
 def _numpy_call(name: str, count: int) -> Callable[[], Any]:
-    ufunc = TEMPLATES[name].ufunc
+    ufunc = ELEMENTWISE[name].ufunc
     out = {"out": np.empty(count)} if isinstance(ufunc, np.ufunc) else {}
     return functools.partial(ufunc, *_operands(name, count), **out)
 
@@ -147,7 +147,7 @@ def _decoded(content: bytes) -> Costs | None:
 
 def _operands(name: str, count: int) -> list[np.ndarray]:
     x = np.linspace(0.1, 0.9, count)
-    template = TEMPLATES[name]
+    template = ELEMENTWISE[name]
     return [x > 0.5, x, x[::-1].copy()] if template.arity == 3 else [x, x[::-1].copy()][: template.arity]
 
 
@@ -155,7 +155,7 @@ def _program(name: str, count: int) -> Program:
     graph = Graph()
     with graph:
         inputs = [input_node(f"x{k}", a.shape, a.dtype) for k, a in enumerate(_operands(name, count))]
-        made = TEMPLATES[name](*inputs)
+        made = ELEMENTWISE[name](*inputs)
         for _ in range(_CHEAP.get(name, 1) - 1):
-            made = TEMPLATES[name](made, *inputs[1:])
+            made = ELEMENTWISE[name](made, *inputs[1:])
         return Program(inputs, [made], [n.params[0] for n in inputs], graph)

@@ -45,8 +45,8 @@ class NativeCode:
     def _c_source(self) -> str:
         if not self.writer.runs:
             raise BackendError("nothing in it is for the C compiler: NumPy computes all of it")
-        if len(self._functions) > _MOST_FUNCTIONS:
-            raise BackendError(f"it needs {len(self._functions)} different C functions, more than {_MOST_FUNCTIONS}")
+        if len(self._functions) > _MAX_FUNCTIONS:
+            raise BackendError(f"it needs {len(self._functions)} different C functions, more than {_MAX_FUNCTIONS}")
         chain = compiler.toolchain()
         if chain is None:
             raise BackendError(compiler.why_none())
@@ -72,7 +72,7 @@ class NativeCode:
 
 
 #: C functions beyond which the compiler takes longer than it can save
-_MOST_FUNCTIONS = 400
+_MAX_FUNCTIONS = 400
 
 
 class Builds:

@@ -34,7 +34,7 @@ _FLAGS = (
 _NATIVE = "-march=native"
 _PROBE = "int probe(void) { return 0; }\n"
 #: seconds that the compiler may take, and for how many bytes of source it gets one more
-_MOST_SECONDS, _BYTES_A_SECOND = 15.0, 4000.0
+_MAX_SECONDS, _BYTES_A_SECOND = 15.0, 4000.0
 #: what compilers say when the programs that they run were stopped
 _STOPPED = ("signal terminated program", "due to signal", "unable to execute command")
 
@@ -73,7 +73,7 @@ class Toolchain:
     def build(self, source: str, target: Path) -> None:
         """Compile ``source`` into the shared library ``target``; a BackendError with what the compiler said."""
         text = target.with_suffix(".c")
-        limit = _MOST_SECONDS + len(source) / _BYTES_A_SECOND
+        limit = _MAX_SECONDS + len(source) / _BYTES_A_SECOND
         try:
             text.write_text(source)
             command = [self.command, *self.flags, "-o", str(target), str(text), *self.libraries]

@@ -30,7 +30,7 @@ from .schedule import Schedule
 #: additions from which a region is dealt out to threads
 DEALT_FROM = 400_000.0
 #: sizes and strides up to this are written into the text, larger ones are arguments
-_MOST_WRITTEN = 32
+_MAX_WRITTEN = 32
 
 
 class Access(NamedTuple):
@@ -87,7 +87,7 @@ class Form:
         """The C of the region, which is made once a form."""
         found = _written.get(self.key)
         if found is None:
-            if len(_written) >= _MOST_KEPT:
+            if len(_written) >= _MAX_KEPT:
                 _written.clear()
             found = _written[self.key] = _Text(self).written()
         return found
@@ -136,7 +136,7 @@ class Form:
 
 #: what was written, by form
 _written: dict[tuple, Written] = {}
-_MOST_KEPT = 4096
+_MAX_KEPT = 4096
 _HI = sympy.Symbol("hi", integer=True)
 _SIZES = [sympy.Symbol(f"d{k}", integer=True) for k in range(64)]
 
@@ -171,7 +171,7 @@ class _Text:
         parted = [k for k in region.items if isinstance(k, Reduction) and self._is_parted(k)]
         afresh = parted if form.deals else []
         items = [replace(k, adds=False) if k in afresh and isinstance(k, Reduction) else k for k in region.items]
-        shared = bool(form.levels) and (form.deals or form.levels[0] > _MOST_WRITTEN)
+        shared = bool(form.levels) and (form.deals or form.levels[0] > _MAX_WRITTEN)
         extents: dict[int, Dim] = {k: self._size(region.extents[k]) for k in region.order[shared:]}
         extents |= dict.fromkeys(region.order[:shared], _HI)  # of which a call runs a part
         written = replace(region, extents=extents, items=items)
@@ -210,7 +210,7 @@ class _Text:
         return Element(self._pointers[number], (Index(0, tuple(terms)),))
 
     def _size(self, value: Dim) -> Dim:
-        if abs(value) <= _MOST_WRITTEN:
+        if abs(value) <= _MAX_WRITTEN:
             return value
         if value not in self._sizes:
             self._sizes[value] = _size_symbol(len(self._sizes))

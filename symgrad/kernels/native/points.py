@@ -8,7 +8,7 @@ import math
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
 from ...primitives.contraction import EINSUM
-from ...primitives.elementwise import Template
+from ...primitives.elementwise import Elementwise
 from ...program.node import Node
 
 #: the dtypes of values in compiled loops
@@ -52,7 +52,7 @@ def is_point(node: Node) -> bool:
     if node.dtype not in HELD or any(o.dtype not in HELD for o in node.operands):
         return False
     name = node.primitive.name
-    if isinstance(node.primitive, Template):
+    if isinstance(node.primitive, Elementwise):
         return is_compiled(node)
     if name == "gate":
         return True

@@ -36,9 +36,9 @@ _ON_STACK = 1 << 15
 _LONG = 20_000.0
 
 #: additions of one call into C, where it can be cut, so that Python sees an interrupt within a tenth of a second
-_MOST_WORK = 5e7
+_MAX_WORK = 5e7
 #: bytes of the copies of a result that chunks beyond one a thread may make
-_MOST_COPIES = 1 << 26
+_MAX_COPIES = 1 << 26
 
 #: the copies of a result that chunks make, one after another
 _PARTS = Leaf("parts")
@@ -132,7 +132,7 @@ class NativeWriter(Writer):
             work = work_of(step) if isinstance(step, Region) else float(math.prod(step.node.shape))
             chunks = self._chunks(step_in_c, work) if deals else 1
             latest = made[-1][1] if made else None
-            joins = isinstance(latest, Run) and latest.chunks == 1 == chunks and latest.work + work <= _MOST_WORK
+            joins = isinstance(latest, Run) and latest.chunks == 1 == chunks and latest.work + work <= _MAX_WORK
             run = latest if isinstance(latest, Run) and joins else Run(chunks)
             if run is not latest:
                 made.append((number, run))
@@ -178,9 +178,9 @@ class NativeWriter(Writer):
 
     def _chunks(self, step: Emitted, work: float) -> int:
         """The parts that the outermost loop of a step is dealt out in."""
-        chunks = max(THREADS, math.ceil(work / _MOST_WORK))
+        chunks = max(THREADS, math.ceil(work / _MAX_WORK))
         for access, _, _ in step.written.parted:
-            chunks = min(chunks, max(THREADS, _MOST_COPIES // _bytes(step.accesses[access].base)))
+            chunks = min(chunks, max(THREADS, _MAX_COPIES // _bytes(step.accesses[access].base)))
         return min(chunks, step.written.outer)
 
     def _parted(self, step: Emitted, access: int, operator: str, adds: bool, chunks: int) -> Emitted:

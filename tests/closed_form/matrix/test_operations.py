@@ -7,7 +7,7 @@ import pytest
 
 import symgrad
 from symgrad.closed_form.matrix import matrix_forms
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.tree import flatten, unflatten
@@ -15,7 +15,7 @@ from symgrad.tracing.tree import flatten, unflatten
 SHAPES = {1: [((),), ((3,),), ((0,),)], 2: [((2, 3), (3,)), ((2, 1), (1, 3)), ((), (3,))], 3: [((2, 1), (3,), ())]}
 ELEMENTWISE = [
     pytest.param(name, shapes, id=f"{name}-{'-'.join(map(str, shapes)).replace(' ', '')}")
-    for name, template in TEMPLATES.items()
+    for name, template in ELEMENTWISE.items()
     for shapes in SHAPES[template.arity]
 ]
 FUNCTIONS = [
@@ -61,7 +61,7 @@ def test_elementwise(name, shapes):
         integers = isinstance(low, int)
         drawn = rng.integers(low, high + isinstance(low, bool), shape) if integers else rng.uniform(low, high, shape)
         operands.append(np.asarray(drawn, bool) if isinstance(low, bool) else np.asarray(drawn))
-    check(TEMPLATES[name].ufunc, operands, {})
+    check(ELEMENTWISE[name].ufunc, operands, {})
 
 
 @pytest.mark.parametrize(("function", "case"), FUNCTIONS)

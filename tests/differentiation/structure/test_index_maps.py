@@ -34,7 +34,7 @@ from symgrad.differentiation.structure.index_maps import (
 from symgrad.differentiation.structure.solving import equated, looked_for, placed_in, relabelled, split_map
 from symgrad.differentiation.structure.terms import Term, node_flow
 from symgrad.kernels.kernel import lower
-from symgrad.primitives.primitive import CONSTANT, Captured, constant, literal
+from symgrad.primitives.primitive import CONSTANT, CapturedArray, constant, literal
 from symgrad.program.node import Graph, active_graph
 from symgrad.program.program import Program
 
@@ -118,7 +118,7 @@ def a_term(draw, at):
     kept = [k for k in labels if draw(st.booleans())]
     own = tuple([k for k in labels if draw(st.booleans())])
     values = np.random.default_rng(draw(st.integers(0, 99))).uniform(1, 2, tuple([k.size for k in own]))
-    value = constant(Captured(values)) if own else literal(1.5)
+    value = constant(CapturedArray(values)) if own else literal(1.5)
     forward = draw(st.booleans())
     return Term(value, own, tuple(at), tuple(map(plain, kept)), forward), tuple([k.size for k in kept])
 
@@ -212,7 +212,7 @@ def test_at_maps_takes_an_array_at_maps(data):
     at: list = []
     for d in shape:
         at.append(data.draw(maps(d, tuple([k for m in at for k in m.labels]))))
-    node, labels = at_maps(constant(Captured(x)), at)
+    node, labels = at_maps(constant(CapturedArray(x)), at)
     assert len(set(labels)) == len(labels)
     assert {k for m in at for k in m.labels if k.size > 1} <= set(labels) <= {k for m in at for k in m.labels}
     grid = counted(labels)
@@ -298,7 +298,7 @@ def test_labels_that_no_map_holds_any_more_count_their_size():
 def test_steps_of_a_unit_label_that_cancel():
     long, unit = Label(2), Label(1)
     at = (Affine(0, ((long, 1), (unit, 1))), Affine(0, ((unit, -1),)))
-    term = Term(constant(Captured(np.array([3.0]))), (unit,), at, (plain(long),), False)
+    term = Term(constant(CapturedArray(np.array([3.0]))), (unit,), at, (plain(long),), False)
     made = computed(node_flow(term, (3, 1), (2,), np.dtype(float)))
     np.testing.assert_allclose(made, 3 * np.eye(2, 3)[:, :, None])
 
@@ -341,6 +341,6 @@ def test_lookups_of_lookups_are_known_at_once():
 
 def test_relabelling_reaches_value_and_every_map():
     label = Label(4)
-    term = Term(constant(Captured(np.arange(1.0, 5.0))), (label,), (plain(label),), (plain(label),), False)
+    term = Term(constant(CapturedArray(np.arange(1.0, 5.0))), (label,), (plain(label),), (plain(label),), False)
     made = relabelled(term, {label: Affine(3, ((Label(2), -2),))})
     np.testing.assert_allclose(entries(made, (4,), (4,)), np.diag([0.0, 2.0, 0.0, 4.0]))

@@ -16,7 +16,7 @@ from symgrad.emit.arrays.jax import JAX
 from symgrad.emit.arrays.torch import TORCH
 from symgrad.emit.arrays.writer import ArrayWriter
 from symgrad.errors import UnsupportedOperation
-from symgrad.primitives.elementwise import TEMPLATES, Template
+from symgrad.primitives.elementwise import ELEMENTWISE, Elementwise
 
 DIALECTS = [
     pytest.param((NUMPY, {"np": "numpy", "special": "scipy.special"}), id="numpy"),
@@ -34,7 +34,7 @@ def test_what_is_listed_is_there(dialect):
     own, _ = dialect
     assert own.own.keys() <= CALLS.keys()
     for table in (own.functions, own.whole, own.truth):
-        assert table.keys() <= TEMPLATES.keys()
+        assert table.keys() <= ELEMENTWISE.keys()
     called = {name for text in (*own.calls.values(), *own.functions.values()) for name in re.findall(r"\b_\w+", text)}
     assert {name for name in called if not name.startswith("_on_")} <= own.helpers.keys()
     assert "_on_diagonal" in own.helpers
@@ -42,7 +42,7 @@ def test_what_is_listed_is_there(dialect):
 
 def test_every_elementwise_function_has_a_call_that_its_library_knows(dialect):
     own, modules = dialect
-    for template in TEMPLATES.values():
+    for template in ELEMENTWISE.values():
         for kind in "fib":
             spelled = own.function(template, kind)
             assert spelled is not None, template.name
@@ -55,12 +55,12 @@ def test_every_elementwise_function_has_a_call_that_its_library_knows(dialect):
 
 
 def test_signs_are_for_readers_alone():
-    assert NUMPY.function(TEMPLATES["add"], "f") == OPERATORS["add"]
-    assert NUMPY.function(TEMPLATES["add"], "f", operators=False) == "np.add({0}, {1})"
+    assert NUMPY.function(ELEMENTWISE["add"], "f") == OPERATORS["add"]
+    assert NUMPY.function(ELEMENTWISE["add"], "f", operators=False) == "np.add({0}, {1})"
 
 
 def test_a_function_of_no_library_is_refused_by_name():
-    own = Template("own_function", np.frompyfunc(lambda a: a, 1, 1), None, arity=1)
+    own = Elementwise("own_function", np.frompyfunc(lambda a: a, 1, 1), None, arity=1)
     assert all(dialect.function(own, "f") is None for dialect in (NUMPY, JAX, TORCH))
     program = symgrad.trace(np.sin, np.ones(2))
     writer = ArrayWriter(program, {program.inputs[0]: "x"}, {}, NUMPY)

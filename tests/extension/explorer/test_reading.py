@@ -50,7 +50,7 @@ def test_a_form_that_would_be_too_large_says_what_to_do():
 
 def test_a_long_form_is_cut_and_not_typeset(monkeypatch):
     monkeypatch.setattr(reading, "_LONGEST_TEXT", 9)
-    monkeypatch.setattr(reading, "MOST_CHARACTERS", 20)
+    monkeypatch.setattr(reading, "MAX_CHARACTERS", 20)
     form = _read(closed_form, _arm, ARGS, (0, 1))
     assert form == {"latex": "", "text": "-lengths2 …", "note": "a long formula: .entry((0, 1), …) gives all of it"}
 

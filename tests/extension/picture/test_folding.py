@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from symgrad_notebook.picture import layout, picture
-from symgrad_notebook.picture.folding import MOST_BOXES
+from symgrad_notebook.picture.folding import MAX_BOXES
 
 import symgrad
 from symgrad.errors import ArgumentError
@@ -62,7 +62,7 @@ def test_short_programs_are_not_folded():
 def test_without_lines_it_is_folded_by_something_else():
     made = eval("lambda x: " + "np.sin(" * 90 + "x" + ")" * 90, {"np": np})
     shown = picture(symgrad.grad(made), (np.ones(3),), {})
-    assert len(shown.diagram.boxes) <= MOST_BOXES
+    assert len(shown.diagram.boxes) <= MAX_BOXES
 
 
 def test_many_inputs_and_results_are_folded():

@@ -126,7 +126,7 @@ def test_a_compiler_leaves_nothing(script, monkeypatch, tmp_path):
 
 
 def test_a_compiler_that_hangs_is_asked_once_and_numpy_goes_on(script, monkeypatch):
-    monkeypatch.setattr(compiler, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(compiler, "_MAX_SECONDS", 0.05)
     monkeypatch.setattr(compiler, "_BYTES_A_SECOND", 1e9)
     runs = script(HANGS)
     with pytest.warns(CompilerWarning, match="was not done after 0 s"):
@@ -143,7 +143,7 @@ def test_a_compiler_that_hangs_at_a_kernel_builds_no_other(script, monkeypatch):
     runs = script(f'case "$*" in *kernel.c*) {HANGS};; esac; exec {real} "$@"')
     assert toolchain() is not None
     runs.write_text("")
-    monkeypatch.setattr(compiler, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(compiler, "_MAX_SECONDS", 0.05)
     monkeypatch.setattr(compiler, "_BYTES_A_SECOND", 1e9)
     with pytest.warns(CompilerWarning, match="was not done after"):
         assert cosine_of("native").backend == "numpy"

@@ -38,7 +38,7 @@ def check(program, arrays, tolerance=1e-11):
 def test_contractions(spec, dealt, monkeypatch):
     if dealt:
         monkeypatch.setattr(form, "DEALT_FROM", 0.0)
-        monkeypatch.setattr(writer, "_MOST_WORK", dealt)
+        monkeypatch.setattr(writer, "_MAX_WORK", dealt)
     sizes = dict(zip("abijklnm", (3, 5, 6, 7, 4, 2, 70, 9), strict=True)) | ({"i": 6, "j": 6} if "ii" in spec else {})
     rng = np.random.default_rng(3)
     arrays = [rng.normal(size=tuple(sizes[c] for c in part)) for part in spec.partition("->")[0].split(",")]

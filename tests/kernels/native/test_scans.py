@@ -20,7 +20,7 @@ DIRECTIONS = [
 def test_running_sums(dealt, monkeypatch):
     if dealt:
         monkeypatch.setattr(form, "DEALT_FROM", 0.0)
-        monkeypatch.setattr(writer, "_MOST_WORK", 3.0)
+        monkeypatch.setattr(writer, "_MAX_WORK", 3.0)
     rng = np.random.default_rng(8)
     arrays = [rng.normal(size=shape) for shape in [(5,), (3, 4), (2, 3, 4)]]
     cases = [(x, axis, run) for x in arrays for axis in range(x.ndim) for run in DIRECTIONS]

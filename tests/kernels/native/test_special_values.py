@@ -7,7 +7,7 @@ import symgrad
 from symgrad.kernels.kernel import lower
 from symgrad.kernels.native.kernel import NativeKernel
 from symgrad.kernels.native.points import is_compiled
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 
 pytestmark = pytest.mark.needs("native")
 
@@ -28,7 +28,7 @@ def operands(arity, dtype):
 
 def compiled_programs(dtype):
     """For each template that C computes: its name, its program on these operands, and they."""
-    for name, template in TEMPLATES.items():
+    for name, template in ELEMENTWISE.items():
         arrays = operands(template.arity, dtype)
         try:
             program = symgrad.trace(lambda *xs, f=template.ufunc: f(*xs), *arrays)
@@ -46,7 +46,7 @@ def test_values_at_the_ends(dtype):
     with np.errstate(all="ignore"):
         for (name, _, arrays), kernel in zip(cases, kernels, strict=True):
             assert kernel is not None, name
-            compare(name, np.asarray(kernel(*arrays)[0]), np.asarray(TEMPLATES[name].ufunc(*arrays)), arrays, dtype)
+            compare(name, np.asarray(kernel(*arrays)[0]), np.asarray(ELEMENTWISE[name].ufunc(*arrays)), arrays, dtype)
 
 
 def compare(name, got, want, arrays, dtype):

@@ -34,7 +34,7 @@ def runs_of(function, *arrays):
     ],
 )
 def test_no_call_into_c_is_long(function, monkeypatch):
-    monkeypatch.setattr(writer, "_MOST_WORK", 1e5)
+    monkeypatch.setattr(writer, "_MAX_WORK", 1e5)
     runs = runs_of(function, np.ones((400, 3000)))
     assert runs
     assert all(run.work / run.chunks < 2e5 for run in runs)
@@ -47,15 +47,15 @@ def test_many_short_steps_are_several_calls(monkeypatch):
         return x
 
     assert len(runs_of(steps, np.ones(1000))) == 1
-    monkeypatch.setattr(writer, "_MOST_WORK", 3e4)
+    monkeypatch.setattr(writer, "_MAX_WORK", 3e4)
     runs = runs_of(steps, np.ones(1000))
     assert len(runs) > 5
     assert all(run.work <= 3e4 for run in runs)
 
 
 def test_copies_of_a_result_take_bounded_memory(monkeypatch):
-    monkeypatch.setattr(writer, "_MOST_WORK", 1e3)
-    monkeypatch.setattr(writer, "_MOST_COPIES", 1 << 14)
+    monkeypatch.setattr(writer, "_MAX_WORK", 1e3)
+    monkeypatch.setattr(writer, "_MAX_COPIES", 1 << 14)
     (run, _) = runs_of(lambda x: np.sum(np.exp(x), axis=0), np.ones((4000, 100)))
     assert run.chunks <= max(threads.THREADS, 20)
 
@@ -72,7 +72,7 @@ def _interrupts():
 @pytest.mark.usefixtures("_interrupts")
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_interrupt_ends_a_kernel_after_the_chunk_that_runs(count, monkeypatch):
-    monkeypatch.setattr(writer, "_MOST_WORK", 1e4)
+    monkeypatch.setattr(writer, "_MAX_WORK", 1e4)
     monkeypatch.setattr(threads, "THREADS", count)
     x = np.linspace(0.0, 1.0, 300_000)
     (kernel,) = NativeKernel.built(lower(symgrad.trace(lambda x: np.sum(np.exp(x) * x), x), "numpy").program)

@@ -9,7 +9,7 @@ from operands import draw
 from symgrad import jvp, vjp, vmap
 from symgrad.primitives.contraction import EINSUM, GATE
 from symgrad.primitives.convolution import CONVOLVE
-from symgrad.primitives.elementwise import TEMPLATES
+from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import Leaf, Primitive
 from symgrad.primitives.reduction import CUMSUM, SEARCHSORTED
@@ -31,7 +31,7 @@ SHAPES = {
 }
 TEMPLATE_CASES = [
     pytest.param(name, shapes, id=f"{name}-{'-'.join(map(str, shapes)).replace(' ', '')}")
-    for name, template in TEMPLATES.items()
+    for name, template in ELEMENTWISE.items()
     if name != "zeta"  # which derivatives alone bring in
     for shapes in SHAPES[template.arity]
 ]
@@ -101,7 +101,7 @@ def slopes_of(fn, args):
     return slopes
 
 
-def check_lifting(fn, draw, count):
+def check_batching(fn, draw, count):
     """``draw()`` gives ``count`` operands of ``fn``; all that is promised of its ``vmap``."""
     for batched in subsets(count):
         for size, last in ((3, True), (1, False), (0, True), *[(3, False)] * all(batched)):
@@ -138,7 +138,7 @@ def check_lifting(fn, draw, count):
 def test_elementwise_function(name, shapes):
     rng = np.random.default_rng(7)
     drawn = lambda: [draw(rng, i, s) for i, s in zip(DOMAINS[name], shapes, strict=True)]  # noqa: E731
-    check_lifting(TEMPLATES[name].ufunc, drawn, len(shapes))
+    check_batching(ELEMENTWISE[name].ufunc, drawn, len(shapes))
 
 
 @pytest.mark.parametrize(("function", "case"), FUNCTION_CASES)
@@ -155,7 +155,7 @@ def test_numpy_function(function, case):
         return case.of_drawn(function)(*unflatten(structure, filled), **case.kwargs)
 
     fn.__name__ = function.__name__
-    check_lifting(fn, lambda: [flatten(case.draw(rng))[0][k] for k in places], len(places))
+    check_batching(fn, lambda: [flatten(case.draw(rng))[0][k] for k in places], len(places))
 
 
 def floats(*shape):
@@ -211,7 +211,7 @@ def test_primitive(primitive, params, draws):
             return Tracer(emit(primitive, tuple(map(as_node, xs)), params))
         return primitive.evaluate(params, *map(np.asarray, xs))
 
-    check_lifting(fn, lambda: [draw(rng) for draw in draws], len(draws))
+    check_batching(fn, lambda: [draw(rng) for draw in draws], len(draws))
 
 
 def test_searching_sorts_nan_behind_everything():
@@ -227,11 +227,11 @@ def test_an_index_outside_of_its_example_is_refused():
         vmap(lambda x, i: np.take(x, i))(np.ones((3, 2)), np.array([0, 2, 1]))
 
 
-def test_every_primitive_declares_its_lifting():
+def test_every_primitive_declares_its_batching():
     pending, missing = [Primitive], []
     while pending:
         kind = pending.pop()
         pending += kind.__subclasses__()
-        if not issubclass(kind, Leaf) and kind.lift is Primitive.lift:
+        if not issubclass(kind, Leaf) and kind.vmap is Primitive.vmap:
             missing.append(kind)
     assert missing == [Primitive, Structural]

@@ -1,7 +1,7 @@
-"""Lifting: a program for one example becomes the program for all of them.
+"""Batching: a program for one example becomes the program for all of them.
 
 Nodes that depend on an example are rebuilt, operands first, with the examples along a leading axis, each by the
-``lift`` that its primitive declares. Nodes that depend on none are shared. What comes out are ordinary nodes.
+``vmap`` that its primitive declares. Nodes that depend on none are shared. What comes out are ordinary nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .indexed_examples import gather_of_examples, scatter_of_examples
 from .primitive import EXAMPLE
 
 
-class Lifting:
+class Batching:
     """The examples of one mapping, ``size`` of them."""
 
     def __init__(self, size: Dim) -> None:
@@ -49,7 +49,7 @@ class Lifting:
         for n in originating(sorted(found, key=lambda n: n.serial), orders=0):
             batched = tuple([o in images for o in n.operands])
             if any(batched):
-                made = n.primitive.lift(n, tuple([images.get(o, o) for o in n.operands]), batched, self)
+                made = n.primitive.vmap(n, tuple([images.get(o, o) for o in n.operands]), batched, self)
                 if made.shape != (self.size, *n.shape) or made.dtype != n.dtype:
                     raise ProgramError(f"{n} was lifted to {made}, over {self.size} examples")
                 images[n] = made
