@@ -126,8 +126,10 @@ class CompiledFunction:
 
         It is recorded where it is asked for alone: that takes time and memory.
         """
-        call = self._call(args, kwargs)
-        return self._serving(call, recorded=True), call.leaves
+        call, latest = self._call(args, kwargs), self.latest
+        entry = self._serving(call, recorded=True)
+        self.latest = latest or entry  # calls are served as before
+        return entry, call.leaves
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Call:
         call = Call(args, kwargs)

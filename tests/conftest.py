@@ -82,6 +82,7 @@ def shell(_shell, monkeypatch):
     """An IPython whose namespace holds what the test puts there."""
     monkeypatch.delattr(builtins, "_", raising=False)  # which doctests leave, and IPython takes for another shell's
     _shell.reset(new_session=False)
+    _shell.user_ns["__spec__"] = None  # of the module __main__, which multiprocessing asks for it
     # what takes long on a busy machine says so in a line of its own, which no test here is about
     _shell.run_cell("import numpy as np\n%load_ext symgrad\n%symgrad progress=0")
     yield _shell

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
 import numpy as np
 
@@ -32,16 +32,19 @@ from .positions import split_aux
 from .run import Run
 from .view import View
 
+#: the arguments of a function, which are those of its derivatives
+P = ParamSpec("P")
 
-class DerivedFunction(Importable):
+
+class DerivedFunction(Importable, Generic[P]):
     """Base of the derivatives; subclasses say what they differentiate in ``_run``, and how in ``_result``.
 
     A pickle, and a copy, holds what was asked for: the function and the flags. All that follows from them (cached
     properties) is made again where it is called.
     """
 
-    def __init__(self, fn: Callable, backend: str) -> None:
-        self.fn = fn
+    def __init__(self, fn: Callable[P, Any], backend: str) -> None:
+        self.fn: Callable[..., Any] = fn
         self.backend = backend
         self.__name__ = shortened(f"{self.verb}({getattr(fn, '__name__', type(fn).__name__)})")
         self.__doc__ = getattr(fn, "__doc__", None)
@@ -160,7 +163,7 @@ class DerivedFunction(Importable):
     def _guarded(self) -> dict[str, Any]:
         return {"fn": self.fn}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         if not kwargs and current() is None and is_graph_mode():
             entry = self._known(args)
             if entry is not None:

@@ -20,7 +20,7 @@ from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
-from .derived import DerivedFunction, finished, numbered
+from .derived import DerivedFunction, P, finished, numbered
 from .positions import (
     check_arguments,
     checked_flag,
@@ -35,7 +35,7 @@ _MODES = ("auto", "reverse", "forward")
 _MAX_KEPT = 32  # gradient functions that a GradOperation remembers
 
 
-class GradientFunction(DerivedFunction):
+class GradientFunction(DerivedFunction[P]):
     """The gradient of a function of arrays; made by ``grad``, ``value_and_grad`` and ``GradOperation``."""
 
     def __init__(
@@ -239,7 +239,7 @@ def _positional_count(fn: Callable) -> int | None:
 
 
 def grad(
-    fn: Callable,
+    fn: Callable[P, Any],
     grad_position: int | tuple[int, ...] | None = 0,
     weights: Any = None,
     has_aux: bool = False,
@@ -247,7 +247,7 @@ def grad(
     *,
     mode: str = "auto",
     backend: str = "auto",
-) -> GradientFunction:
+) -> GradientFunction[P]:
     """The gradient of the sum over all elements of all outputs of ``fn``.
 
     ``grad_position`` an int gives the bare gradient by that argument, a tuple of ints a tuple; ``weights``
@@ -268,7 +268,7 @@ def grad(
 
 
 def value_and_grad(
-    fn: Callable,
+    fn: Callable[P, Any],
     grad_position: int | tuple[int, ...] | None = 0,
     weights: Any = None,
     has_aux: bool = False,
@@ -276,7 +276,7 @@ def value_and_grad(
     *,
     mode: str = "auto",
     backend: str = "auto",
-) -> GradientFunction:
+) -> GradientFunction[P]:
     """``(output, gradient)`` in one kernel; the arguments and the gradient are those of ``grad``.
 
     With ``has_aux`` the output is the whole tuple ``(out, aux, …)`` and only ``out`` is differentiated.

@@ -24,7 +24,7 @@ from ..program.node import Node, ancestors, originating
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .derived import DerivedFunction, finished, finished_as
+from .derived import DerivedFunction, P, finished, finished_as
 from .modes import MODES, Choice, chosen
 from .positions import check_arguments, checked_flag, checked_function, checked_positions
 from .run import Run, run_of, seeds_of_sum
@@ -75,7 +75,7 @@ def _listed(terms: list[Term], output: Node, source: Node, symmetric: bool) -> l
     return terms
 
 
-class JacobianFunction(DerivedFunction):
+class JacobianFunction(DerivedFunction[P]):
     """The Jacobian of a function; made by ``jacobian``, ``jacfwd`` and ``jacrev``."""
 
     if TYPE_CHECKING:
@@ -279,7 +279,7 @@ class Linearised:
         return chosen(self.outputs, self.wrt, self._derived.mode, self.symmetric, every)
 
 
-class HessianFunction(JacobianFunction):
+class HessianFunction(JacobianFunction[P]):
     """The Hessian of the summed output, the Jacobian of its gradient; made by ``hessian``."""
 
     verb = "hessian"
@@ -311,14 +311,14 @@ def _is_symmetric(outputs: Sequence[Node]) -> bool:
 
 
 def jacobian(
-    fn: Callable,
+    fn: Callable[P, Any],
     grad_position: int | tuple[int, ...] = 0,
     has_aux: bool = False,
     *,
     mode: str = "auto",
     sparse: bool = False,
     backend: str = "auto",
-) -> JacobianFunction:
+) -> JacobianFunction[P]:
     """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, bare for one output, and for an int.
 
     ``mode`` is ``forward``, ``reverse``, ``cross`` (chains of local Jacobians in the cheapest order), or
@@ -336,8 +336,8 @@ def jacobian(
 
 
 def jacfwd(
-    fn: Callable, grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
-) -> JacobianFunction:
+    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
+) -> JacobianFunction[P]:
     """``jacobian`` by forward mode.
 
     >>> import numpy as np
@@ -348,8 +348,8 @@ def jacfwd(
 
 
 def jacrev(
-    fn: Callable, grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
-) -> JacobianFunction:
+    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
+) -> JacobianFunction[P]:
     """``jacobian`` by reverse mode.
 
     >>> import numpy as np
@@ -360,14 +360,14 @@ def jacrev(
 
 
 def hessian(
-    fn: Callable,
+    fn: Callable[P, Any],
     grad_position: int | tuple[int, ...] = 0,
     has_aux: bool = False,
     *,
     mode: str = "auto",
     sparse: bool = False,
     backend: str = "auto",
-) -> HessianFunction:
+) -> HessianFunction[P]:
     """The second derivatives of the summed output, of shape in + in; nested ``[in][in]`` for several.
 
     ``mode`` says how the gradient, always by reverse mode, is differentiated again; with ``sparse`` each block

@@ -18,7 +18,7 @@ from ..program.node import Node
 from ..tracing.trace import as_node, current
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, tree_map, unflatten
-from .derived import DerivedFunction, finished
+from .derived import DerivedFunction, P, finished
 from .positions import check_differentiable, checked_flag, checked_function, checked_sens, split_aux
 from .pullback import Pullback
 from .run import Run, run_of, seeds_of_sum
@@ -37,7 +37,7 @@ def _vectors(v: Any, nodes: list[Node], caller: str) -> list[Node]:
     return found
 
 
-class _AlongInputs(DerivedFunction):
+class _AlongInputs(DerivedFunction[P]):
     """A derivative that is called with the tuple of inputs and something along them."""
 
     def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
@@ -116,7 +116,7 @@ def _traced_pullback(derived: _Pullback, run: Run) -> Callable[[Any], tuple]:
     return pullback
 
 
-class SymbolicFunction(DerivedFunction):
+class SymbolicFunction(DerivedFunction[P]):
     """A function as it is, traced and compiled: it runs, and shows its Program, formula and kernel."""
 
     verb = "symbolic"
@@ -160,7 +160,7 @@ def _as_tuple(inputs: Any) -> tuple:
     return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
 
 
-def symbolic(fn: Callable, *, backend: str = "auto") -> SymbolicFunction:
+def symbolic(fn: Callable[P, Any], *, backend: str = "auto") -> SymbolicFunction[P]:
     """``fn`` itself, traced: called it runs as a kernel, and ``.program``, ``.closed_form``, ``.latex`` show it.
 
     >>> import numpy as np

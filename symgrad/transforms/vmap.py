@@ -25,13 +25,13 @@ from ..tracing.sizes import Size
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .derived import DerivedFunction
+from .derived import DerivedFunction, P
 from .mapped_axes import checked_axes, of_arguments, spread
 from .mapped_declaration import MappedDeclaration
 from .positions import checked_function
 
 
-class MappedFunction(DerivedFunction):
+class MappedFunction(DerivedFunction[P]):
     """A function of many examples; made by ``vmap``."""
 
     verb = "vmap"
@@ -157,7 +157,7 @@ def _moved(x: Node, source: int, target: int) -> Node:
     return transpose(x, order)
 
 
-def vmap(fn: Callable, in_axes: Any = 0, out_axes: Any = 0, *, backend: str = "auto") -> MappedFunction:
+def vmap(fn: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str = "auto") -> MappedFunction[P]:
     """``fn``, written for one example, as a function of many that stand along an axis of its arguments.
 
     ``in_axes`` is the axis of the examples: one int for all arguments, or a tuple of one each, ``None`` for an
