@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,16 @@ def loops_for(
     views: Sequence[View], labels: Sequence[Sequence[int]], out: Sequence[int], sizes: Sequence[Dim], last: bool
 ) -> Sums:
     """The loops of a contraction; ``last`` where the last axis of an array is the one that lies together in memory."""
+    return _loops_for(tuple([v.places for v in views]), tuple(map(tuple, labels)), tuple(out), tuple(sizes), last)
+
+
+Places = tuple[Index, ...]
+
+
+@functools.lru_cache(maxsize=4096)  # a loop that is written out asks for the same ones at every turn
+def _loops_for(
+    views: tuple[Places, ...], labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], sizes: tuple, last: bool
+) -> Sums:
     every = dict.fromkeys(i for ls in (*labels, out) for i in ls if sizes[i] != 1)
     for view, own in zip(views, labels, strict=True):
         wide = [i for i in own if sizes[i] != 1]
@@ -51,24 +62,24 @@ def loops_for(
     return Sums((*kept, *[i for i in summed if i != inner], inner), False)
 
 
-def _in_memory(view: View, own: Sequence[int], wide: Sequence[int]) -> tuple[int, ...]:
+def _in_memory(places: Places, own: Sequence[int], wide: Sequence[int]) -> tuple[int, ...]:
     """The labels of an operand in the order in which what it is a view of lies in memory."""
-    named = dict.fromkeys(own[axis] for place in view.places for axis, _ in place.terms)
+    named = dict.fromkeys(own[axis] for place in places for axis, _ in place.terms)
     return tuple(named) if set(named) == set(wide) else tuple(wide)
 
 
 def _innermost(
-    views: Sequence[View], labels: Sequence[Sequence[int]], kept: list, summed: list, sizes: Sequence[Dim], last: bool
+    views: Sequence[Places], labels: Sequence[Sequence[int]], kept: list, summed: list, sizes: Sequence[Dim], last: bool
 ) -> int:
     """The label whose loop walks through memory in the smallest steps."""
     cost = dict.fromkeys((*summed, *kept), 0.0)
-    for view, own in zip(views, labels, strict=True):
-        if not view.places:
+    for places, own in zip(views, labels, strict=True):
+        if not places:
             continue
-        near = view.places[-1 if last else 0]
+        near = places[-1 if last else 0]
         for i in {i for i in own if i in cost}:
-            places = moved(view.places, [Index(0, ((label, 1),)) for label in own])
-            found = [p for p in places if any(name == i for name, _ in p.terms)]
+            named = moved(places, [Index(0, ((label, 1),)) for label in own])
+            found = [p for p in named if any(name == i for name, _ in p.terms)]
             beside = moved([near], [Index(0, ((label, 1),)) for label in own])[0]
             cost[i] += 0 if found == [beside] else 1
     for i in kept:
