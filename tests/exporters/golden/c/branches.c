@@ -12,6 +12,7 @@
  * holds for the branches that the example took: 3 conditions are checked
  * check: 4 values to 1e-09; finite differences: off by 0e+00
  * build and check: cc -std=c99 -O2 -DGRAD_BRANCHES_CHECK grad_branches.c -lm -o grad_branches && ./grad_branches
+ * for speed: -O3 -march=native -fopenmp-simd -fno-math-errno -fno-builtin-sin -fno-builtin-cos, and -DLIBMVEC with glibc
  */
 
 #include <math.h>
