@@ -106,6 +106,8 @@ def drawn(g, *args):
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_each_call_draws_anew(name):
+    random.seed(20)  # what sets the state of an earlier test back meanwhile, as hypothesis does, repeats none of these
+    np.random.seed(20)
     assert len(set(drawn(symgrad.grad(DRAWS[name])))) == 4
 
 
