@@ -99,11 +99,16 @@ def elementwise(
     np.float64(-0.0761590138255...)
     """
     _check_name(name, ELEMENTWISE, "an operation")
+    _check_functions(name, formula=formula, value=value)
+    _check_functions(name, **{f"derivative_{k}": d for k, d in enumerate(derivatives or ())})
     arity = _arity(name, formula, value, derivatives)
     slots = SLOTS[:arity]
     expansion = expr = None
     if formula is not None:
-        expr = sympy.sympify(formula(*slots))
+        try:
+            expr = sympy.sympify(formula(*slots))
+        except Exception as error:  # whatever the user's own code raises
+            raise ArgumentError(f"{name}: the formula computes with sympy's functions; it raised: {error}") from error
         check([expr], slots, _no_plan)
         expansion = _of_nodes(_Formula(expr, slots))
         if derivatives is None:
@@ -205,7 +210,9 @@ class StructuralOperation:
 
     def _index_map(self, own: Shape) -> tuple[np.ndarray, bool]:
         """The place of each element, counted row by row; those from outside come from behind the last, if there are."""
-        shape = tuple(int(d) for d in self._shape(own))
+        shape = tuple(self._shape(own))
+        if not all(isinstance(d, (int, np.integer)) and d >= 0 for d in shape):
+            raise ShapeError(f"{self.__name__}: {shape} is no shape; sizes are whole numbers.")
         index = self._source(own, *np.indices(shape, sparse=True)) if shape else self._source(own)
         index = tuple(index) if isinstance(index, (tuple, list)) else (index,)
         if len(index) != len(own):
@@ -245,6 +252,7 @@ def structural(
            [0., 1., 0.]])
     """
     _check_name(name, ELEMENTWISE, "an operation")
+    _check_functions(name, source=source, shape=shape)
     return StructuralOperation(name, source, shape)
 
 
@@ -272,6 +280,7 @@ def backend(
     array([1., 1.])
     """
     _check_name(name, _OWN_BACKENDS, "a backend")
+    _check_functions(name, lower=lower)
 
     def made(program: Program, plain: Callable[[], Kernel]) -> Kernel:
         run = lower(program)
@@ -293,6 +302,7 @@ def export_format(name: str, write: Callable[[Subject], Any], *, suffix: str, ab
     'sin, cos, einsum'
     """
     _check_name(name, _OWN_FORMATS, "a format")
+    _check_functions(name, write=write)
     FORMATS[name] = Format(write, suffix, about)
 
 
@@ -310,6 +320,12 @@ def flag(name: str, help: str, **options: Any) -> Flag:
     >>> unregister("shapes")
     """
     return register(Flag(name, help, **options))
+
+
+def _check_functions(name: str, **given: Any) -> None:
+    for what, function in given.items():
+        if function is not None and not callable(function):
+            raise ArgumentTypeError(f"{name}: {what} is a {type(function).__name__}; a function is expected.")
 
 
 def _check_name(name: str, own: Any, what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -179,6 +180,25 @@ class TestElementwise:
         with pytest.raises(ArgumentError, match=said):
             wrong()
 
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            lambda: extend.elementwise("f", "x**2"),
+            lambda: extend.elementwise("f", lambda x: x, derivatives=[2.0]),
+            lambda: extend.structural("f", 5),
+            lambda: extend.backend("f", 3),
+            lambda: extend.export_format("f", "text", suffix=".f", about=""),
+        ],
+    )
+    def test_what_is_no_function_is_refused(self, wrong):
+        with pytest.raises(ArgumentTypeError, match="a function is expected"):
+            wrong()
+        assert "f" not in (FORMATS.keys() | BACKENDS.keys())
+
+    def test_a_formula_of_other_functions(self):
+        with pytest.raises(ArgumentError, match="f: the formula computes with sympy's functions"):
+            extend.elementwise("f", lambda x: math.sin(x))
+
     def test_a_formula_that_is_not_read(self):
         with pytest.raises(UnsupportedOperation, match="besseli"):
             extend.elementwise("f", lambda x: sympy.besseli(0, x))
@@ -243,6 +263,8 @@ class TestStructural:
             extend.structural("halves", lambda s, i: i / 2)(X)
         with pytest.raises(ShapeError, match="arrays whose sizes are numbers"):
             sg.grad(sg.named(lambda x: np.sum(_shifted()(x)), x="n"))(X)
+        with pytest.raises(ShapeError, match=r"named: .* is no shape"):
+            extend.structural("named", lambda s, i: i, lambda s: "ab")(X)
         with pytest.raises(ArgumentError, match="'1' is no name"):
             extend.structural("1", lambda s, i: i)
 
