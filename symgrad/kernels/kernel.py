@@ -15,7 +15,7 @@ import sympy
 from ..errors import ShapeError
 from ..passes.cofactors import join_cofactors
 from ..passes.constants import fold_constants
-from ..passes.expansion import expand_values
+from ..passes.expansion import expand_formulas
 from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
 from ..passes.marks import strip_marks
@@ -160,7 +160,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     """
     wanted = checked_backend(backend)
     keep_freed()
-    ready = fold_constants(optimized(join_cofactors(expand_values(program))))
+    ready = fold_constants(optimized(join_cofactors(expand_formulas(program, values_only=True))))
     if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
         return wanted.kernel(ready, lambda: wanted.write(ready, {}))
     return SizedKernel(ready, backend)

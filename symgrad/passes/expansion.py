@@ -12,18 +12,19 @@ from ..program.program import Program
 from .rewrite import rewrite
 
 
-def expand_formulas(program: Program) -> Program:
-    """``program`` in operations of symgrad's own, as far as formulas are known."""
-    return rewrite(program, lambda node, _: _expanded(node))
+def expand_formulas(program: Program, values_only: bool = False) -> Program:
+    """``program`` in operations of symgrad's own, as far as formulas are known.
+
+    ``values_only``: an operation that has a value beside its formula stays.
+    """
+    found = {n.primitive for n in program.nodes if isinstance(n.primitive, Elementwise) and n.primitive.expansion}
+    expanded = {operation for operation in found if operation.is_formula or not values_only}
+    if not expanded:  # as nearly always: the kernel of every program asks
+        return program
+    return rewrite(program, lambda node, _: _formula(node) if node.primitive in expanded else None)
 
 
-def expand_values(program: Program) -> Program:
-    """``program`` with the formulas of operations that have no other value."""
-    return rewrite(program, lambda node, _: _expanded(node) if getattr(node.primitive, "is_formula", False) else None)
-
-
-def _expanded(node: Node) -> Node | None:
-    template = node.primitive
-    if not isinstance(template, Elementwise) or template.expansion is None:
-        return None
-    return cast(template.expansion(*node.operands), node.dtype)
+def _formula(node: Node) -> Node:
+    assert isinstance(node.primitive, Elementwise)
+    assert node.primitive.expansion is not None
+    return cast(node.primitive.expansion(*node.operands), node.dtype)
