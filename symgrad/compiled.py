@@ -17,11 +17,12 @@ from .errors import TracedAgain, TracingError, at_user_line, is_own, shortened
 from .kernels.backend import checked_backend
 from .named_dims import Declared, Placeholder, argument_names
 from .signature import Call, VaryingInts, ints_of, key_of_arrays
+from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import watching
 from .tracing.surroundings import Surroundings
-from .tracing.trace import Trace, current
+from .tracing.trace import Trace, as_followed, current
 from .tracing.tracer import Tracer
 from .tracing.tree import flatten, tree_map
 
@@ -72,6 +73,7 @@ class CompiledFunction:
         self._by_arrays = self._entries if shapes is None else {}
         self._bound: dict[Any, Any] = {}
         self._ints = VaryingInts(_MAX_SIGNATURES)
+        self._follows = False
         self._has_warned = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -187,6 +189,32 @@ class CompiledFunction:
             _note_first_trace(self.watched)
         leaves, _ = flatten((*args, *kwargs.values()))
         surroundings = Surroundings(self.watched, [v for v in leaves if not is_input(v)])
+        if self._follows:
+            trace.follow = follow
+        try:
+            entry = self._traced(args, kwargs, trace, host, surroundings)
+        except TracingError:
+            if trace.follow is not None:
+                raise
+            again = trace.anew()
+            again.follow = follow
+            entry = self._traced(args, kwargs, again, host and host.anew(again), surroundings)
+            self._follows = True
+        entry.trace.let_go()
+        surroundings.watch_weights(entry.weights_read)
+        if self.cache and key is not None and surroundings.may_serve_again():
+            self._keep(key, entry)
+        return entry
+
+    def _traced(
+        self,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        trace: Trace,
+        host: Host | None,
+        surroundings: Surroundings,
+    ) -> Entry:
+        """The entry of one run of the function."""
         arguments = Arguments(trace, tuple(kwargs), host)
         with trace:
             labeled = zip(self.names(len(args), kwargs), args, strict=True)
@@ -194,20 +222,16 @@ class CompiledFunction:
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}
             try:
                 with watching(self.watched, trace.bind) if trace.graph.is_recorded else nullcontext():
-                    outputs = self.body(*traced, **named)
+                    body = as_followed(self.body) if self.body is self.watched else self.body
+                    outputs = body(*traced, **named)
                 if host is not None:
                     host.finish(outputs)
-                entry = Entry(arguments, surroundings, outputs, self.backend)
+                return Entry(arguments, surroundings, outputs, self.backend)
             except NotAValue:
                 raise
             except Exception as error:
                 refuse_untyped(error, trace)
                 raise
-        trace.let_go()
-        surroundings.watch_weights(entry.weights_read)
-        if self.cache and key is not None and surroundings.may_serve_again():
-            self._keep(key, entry)
-        return entry
 
     def _keep(self, key: Any, entry: Entry) -> None:
         """Remember a trace; the oldest is forgotten where there are too many."""

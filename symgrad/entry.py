@@ -274,7 +274,7 @@ class Entry(Result):
 
 def _same_value(now: Any, then: Any) -> bool:
     """Whether a value that was branched on is what it was; a shape belongs to the signature."""
-    return bool(now == then) if then.shape == () else np.array_equal(now, then)
+    return np.array_equal(now, then, equal_nan=then.dtype.kind == "f")
 
 
 def _shaper(structure: Any) -> Callable[[Sequence[Any]], Any]:

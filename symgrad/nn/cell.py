@@ -12,7 +12,7 @@ from ..context import is_graph_mode
 from ..differentiation.custom import call_with_rule
 from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError, at_user_line
 from ..tensor import UNNAMED, Parameter, ParameterTuple
-from ..tracing.trace import current
+from ..tracing.trace import as_followed, current
 from ..tracing.tracer import Tracer
 
 
@@ -73,10 +73,10 @@ class Cell:
     def _apply(self, *inputs: Any, **kwargs: Any) -> Any:
         bprop: Callable | None = getattr(self, "bprop", None)
         if bprop is None:
-            return self.construct(*inputs, **kwargs)
+            return as_followed(self.construct)(*inputs, **kwargs)
         if kwargs:
             raise ArgumentTypeError(f"{type(self).__name__} has a bprop, so its inputs are passed by position.")
-        return call_with_rule(f"{type(self).__name__}.bprop", self.construct, bprop, inputs)
+        return call_with_rule(f"{type(self).__name__}.bprop", as_followed(self.construct), as_followed(bprop), inputs)
 
     def _guarded(self) -> dict[str, Any]:
         return dict(vars(self))

@@ -18,6 +18,8 @@ from ..primitives.elementwise import ELEMENTWISE, Elementwise
 FUNCTIONS: dict[Callable, Callable] = {}
 #: NumPy function without a rule -> what to write instead
 ADVICE: dict[Callable, str] = {}
+#: function that gives Python numbers, or writes into its arguments -> what a call with traced values gives
+CALLS: dict[Callable, Callable] = {}
 #: ufunc -> elementwise operation
 UFUNCS: dict[np.ufunc, Elementwise] = {
     t.ufunc: t for t in reversed(ELEMENTWISE.values()) if isinstance(t.ufunc, np.ufunc)
@@ -36,6 +38,16 @@ REDUCTIONS = {
 }
 
 
+def answers(*functions: Callable) -> Callable[[Callable], Callable]:
+    """Declare what calls of ``functions`` with traced values give, in code whose calls are followed."""
+
+    def declared(answer: Callable) -> Callable:
+        CALLS.update(dict.fromkeys(functions, answer))
+        return answer
+
+    return declared
+
+
 def refuse(message: str) -> NoReturn:
     """Raise a TracingError that shows the user's line."""
     raise TracingError(at_user_line(message))
@@ -52,6 +64,13 @@ def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error
                 "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
             )
         ) from error
+
+
+def has_rule(function: Any) -> bool:
+    """Whether traced values answer this function of NumPy or scipy.special."""
+    if isinstance(function, np.ufunc):
+        return function in FUNCTIONS or function in UFUNCS or special(function) is not None
+    return type(function).__hash__ is not None and function in FUNCTIONS
 
 
 @functools.cache

@@ -56,6 +56,10 @@ class Host:
         self._fixed: set[int] = set()
         self.closed = False
 
+    def anew(self, trace: Trace) -> Host:
+        """What computes of the same ints in another trace."""
+        return Host(self._varying, trace)
+
     def argument(self, value: int, label: str) -> Any:
         """An int argument as the function sees it; they are asked for in order."""
         if next(self._ints) not in self._varying:

@@ -96,14 +96,15 @@ def _is_boolean(part: Any) -> bool:
 
 
 def _boolean(part: Any) -> list[Any]:
-    if getattr(part, "_symgrad_node", None) is not None:
+    node = getattr(part, "_symgrad_node", None)
+    if node is not None and running().follow is None:
         raise TracingError(
             at_user_line(
                 "the shape of x[mask] depends on traced values. Use np.where(mask, x, 0), "
                 "or compute the mask outside the differentiated function."
             )
         )
-    mask = np.asarray(part)
+    mask = np.asarray(part if node is None else running().guard(node))
     if not mask.ndim:  # x[True] is x with a new axis
         if mask:
             return [None]
@@ -270,7 +271,7 @@ def put(x: Node, index: Any, value: Node) -> Node:
 def put_slice(x: Node, spec: Spec, piece: Node) -> Node:
     """The array after ``piece`` was written to where a slice is."""
     if spec == full(x.shape):
-        return f.cast(_strong(piece, x.dtype), x.dtype)
+        return f.cast(strong(piece, x.dtype), x.dtype)
     window = piece.shape
     if is_concrete((*x.shape, *window)):
         covered = np.zeros(x.shape, bool)
@@ -278,7 +279,7 @@ def put_slice(x: Node, spec: Spec, piece: Node) -> Node:
         mask = running().constant(covered)
     else:
         mask = f.not_equal(assemble([ones(window)], x.shape, [spec]), 0)
-    return f.where(mask, assemble([f.cast(_strong(piece, x.dtype), x.dtype)], x.shape, [spec]), x)
+    return f.where(mask, assemble([f.cast(strong(piece, x.dtype), x.dtype)], x.shape, [spec]), x)
 
 
 def _fit(value: Node, window: tuple) -> Node:
@@ -291,7 +292,8 @@ def _fit(value: Node, window: tuple) -> Node:
     return expand(unsqueeze(value, shape), window)
 
 
-def _strong(x: Node, dtype: np.dtype) -> Node:
+def strong(x: Node, dtype: np.dtype) -> Node:
+    """``x`` with a dtype of its own, where it is a Python scalar."""
     if not (x.is_literal or x.weak):
         return x
     nothing = np.array(-0.0).astype(dtype)  # 0.0 would change the sign of -0.0

@@ -52,6 +52,8 @@ _CONVERSIONS = (
     *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "fromiter"),
     *("ndarray", "lib"),
 )
+#: modules that stand between a function whose calls are followed and what it calls
+_HOOKS = ("symgrad.tracing.calls", "symgrad.tracing.names", "symgrad.tracing.vectorizing")
 #: packages whose functions are part of the language
 _LANGUAGE = ("builtins", "math", "cmath", "symgrad")
 
@@ -77,6 +79,11 @@ class Step(NamedTuple):
     def is_own(self) -> bool:
         """True for code of symgrad; NumPy's is a library here."""
         return str(self.frame.f_globals.get("__name__", "")).partition(".")[0] == "symgrad"
+
+    @property
+    def is_hook(self) -> bool:
+        """True for what takes the calls of a function in hand."""
+        return self.frame.f_globals.get("__name__") in _HOOKS
 
     @property
     def is_named(self) -> bool:
@@ -105,7 +112,8 @@ def refuse_library_call(rules: Mapping[Callable, Any], asked: Callable | None = 
     while frame is not users and frame is not None:
         inside.insert(0, Step.of(frame))
         frame = frame.f_back
-    if frame is None or is_library(frame.f_code.co_filename) or (asked is not None and inside[0].is_own):
+    inside = [step for step in inside if not step.is_hook]
+    if frame is None or is_library(frame.f_code.co_filename) or (asked is not None and inside and inside[0].is_own):
         return
     at = Step.of(frame)
     name = called(at, inside)
@@ -163,7 +171,7 @@ def refuse_untyped(error: Exception, trace: Trace) -> None:
     """
     if isinstance(error, SymgradError):
         return
-    steps = list(_steps(error.__traceback__))
+    steps = [step for step in _steps(error.__traceback__) if not step.is_hook]
     users = [k for k, step in enumerate(steps) if not is_library(step.file)]
     at = steps[users[-1]] if users else None
     inside = steps[users[-1] + 1 :] if users else steps
@@ -220,7 +228,8 @@ def _callee(at: Step) -> str | None:
         root = root.value
     if not isinstance(root, ast.Name):
         return None
-    names = (at.frame.f_locals, at.frame.f_globals, vars(builtins))
+    space = at.frame.f_globals
+    names = (at.frame.f_locals, getattr(space, "space", space), vars(builtins))
     value = next((space[root.id] for space in names if root.id in space), None)
     path = root.id
     while isinstance(value, ModuleType) and attributes:

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ class Trace:
         self, sizes: Mapping[sympy.Symbol, int] | None = None, recorded_inside: CodeType | None = None
     ) -> None:
         """``recorded_inside``: record the lines of the user that each node comes from, those that this code calls."""
+        self._recorded_inside = recorded_inside
         self.graph = Graph()
         if recorded_inside is not None:
             self.graph.table = ProvenanceTable(self.graph, recorded_inside)
@@ -69,6 +70,12 @@ class Trace:
         self.run: Any = None  # what a derivative differentiates, and what it derived, for what is asked about it later
         self.derivation: Any = None
         self.bindings: list[Binding] = []
+        self.follow: Callable[[Callable], Callable] | None = (
+            None  # makes functions whose calls are followed, if any are
+        )
+        self.locals: Any = None  # the arrays that the function has made, where its calls are followed
+        self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
+        self._is_derivative = False
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
         self._constants: dict[int, tuple[Any, Node]] = {}
         self._outer: Trace | None = None
@@ -84,9 +91,14 @@ class Trace:
         self.graph.__exit__(*exc)
         _state.trace = self._outer
 
+    def anew(self) -> Trace:
+        """A trace of the same function for the same sizes, before it has run."""
+        return Trace(self.sizes.sizes, self._recorded_inside)
+
     def let_go(self) -> None:
         """Hold on to no array: the run has ended."""
         self.values = {}
+        self.locals = None
         self._constants = {}
 
     def bind(self, name: str, line: SourceLine, value: Any) -> None:
@@ -165,6 +177,33 @@ class Trace:
         value = np.asarray(self.value_of(node))[()]
         self.branches.append((node, value))
         return value
+
+    def differentiate_by(self, nodes: Iterable[Node], fresh: bool) -> None:
+        """Note that derivatives are taken by these values; ``fresh`` where they are what the whole trace is for."""
+        self._wrt.update(dict.fromkeys(nodes, True))
+        self._is_derivative |= fresh
+
+    def is_differentiated(self, node: Node) -> bool:
+        """Whether a derivative may flow through a value; True for all in a trace that is of no derivative."""
+        known = self._wrt
+        if not self._is_derivative:
+            return True
+        pending = [node]
+        while pending:
+            n = pending[-1]
+            if n in known:
+                pending.pop()
+                continue
+            unknown = [o for o in n.operands if o not in known]
+            if unknown:
+                pending += unknown
+            else:
+                known[n] = any(known[o] for o in n.operands)
+        return known[node]
+
+    def keeps_value(self, node: Node) -> bool:
+        """Whether code may have the value itself, guarded, because no derivative is lost."""
+        return self.follow is not None and not self.is_differentiated(node)
 
     def assumes(self, dim: Dim, sign: str) -> bool:
         """Whether a whole expression of named dims is ``zero`` or ``nonnegative``, as it must be; guarded."""
@@ -271,6 +310,12 @@ def running() -> Trace:
     if trace is None:
         raise TracingError("a traced value was used after its trace had ended; return it from the function instead.")
     return trace
+
+
+def as_followed(function: Callable) -> Callable:
+    """``function``, with its calls followed where the running trace does so."""
+    trace = current()
+    return function if trace is None or trace.follow is None else trace.follow(function)
 
 
 def stands_for_number(value: Any) -> bool:

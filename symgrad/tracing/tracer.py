@@ -8,7 +8,7 @@ refused with the user's own line and the fix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +93,9 @@ class Tracer(ArrayMethods):
         """True where this is a view of one of them."""
         if isinstance(arrays, (tuple, list)):
             return any(map(self._looks_into, arrays))
-        return type(arrays) is Tracer and (self._root is arrays or self._root is arrays._root)
+        if type(arrays) is not Tracer or self._root is None:
+            return False
+        return self._root is arrays or self._root is arrays._root
 
     def is_contiguous(self) -> bool:
         """True where the elements surely stand side by side: in an array of one axis that was computed."""
@@ -193,33 +195,35 @@ class Tracer(ArrayMethods):
         return made if out is None else _into((out,), made)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if self.dtype.kind in "biu":  # no derivative to lose: the values, guarded
+        if self._keeps_value():
             return np.array(self._concrete(), dtype)
         refuse_library_call(FUNCTIONS)
-        refuse(
-            "a traced array cannot become a plain NumPy array: the derivative would be lost. Build arrays of traced "
-            "values with np.stack or np.concatenate instead of np.array, np.r_ or np.c_, and write x[i] = v into "
-            "a traced array (np.zeros_like(x) inside the function is one) instead of a plain one."
-        )
+        refuse(f"a traced array cannot become a plain one, and its derivative would be lost: {_ASKED}")
 
-    def __float__(self) -> NoReturn:
+    def _keeps_value(self) -> bool:
+        """Whether there is no derivative to lose where the values are taken, guarded."""
+        trace = current()
+        return self.dtype.kind in "biu" or (trace is not None and trace.keeps_value(self._symgrad_node))
+
+    def __float__(self) -> float:
+        if self.dtype.kind == "f" and self._keeps_value():
+            return float(self._concrete())
         refuse_library_call(FUNCTIONS)
-        refuse(
-            "float(), a math function, or writing into a plain array would lose the derivative of a traced value. "
-            "Leave the value as it is, use NumPy's function (np.sin for math.sin), and write into an array made inside "
-            "the function with np.zeros_like(x)."
-        )
+        refuse(f"a traced value cannot become a plain number, and its derivative would be lost: {_ASKED}")
 
-    __complex__ = __float__
+    def __complex__(self) -> complex:
+        return complex(float(self))
 
-    def __hash__(self) -> NoReturn:
+    def __hash__(self) -> int:
+        if not self.shape and self._keeps_value() and running().follow is not None:
+            return hash(self._concrete())
         refuse(
             "a traced value cannot be hashed: it is no key of a dict, no member of a set and no argument of a function "
             "that keeps its results (functools.cache, lru_cache). Of such a function f call f.__wrapped__."
         )
 
     def __int__(self) -> int:
-        if not self._is_flat():
+        if not self._is_flat() and not self._keeps_value():
             refuse("int() of a traced float would lose its derivative; write int(np.trunc(x)) if that is meant.")
         return int(self._concrete())
 
@@ -247,9 +251,13 @@ class Tracer(ArrayMethods):
         return running().guard(self._symgrad_node)
 
     def item(self, *args: Any) -> Any:
-        return self.__float__() if self.dtype.kind == "f" else int(self)
+        return self[args] if args else self.reshape(())
 
-    tolist = asnumpy = item
+    def tolist(self) -> Any:
+        """The elements in nested lists."""
+        return [part.tolist() for part in self] if self.shape else self.item()
+
+    asnumpy = __array__
 
     def __repr__(self) -> str:
         node = self._symgrad_node
@@ -307,6 +315,10 @@ class Tracer(ArrayMethods):
 
 
 Size.traced = staticmethod(Tracer)
+_ASKED = (
+    "code that is not Python's asks for it, or it is written into an array that was not made inside the function. "
+    "Write into a copy(), and compute with NumPy's functions."
+)
 _MAYBE_COPY = (
     "whether NumPy gives a view or a copy here depends on the memory layout (reshape, ravel), or on whether a value "
     "without axes is a scalar, so a write into the result is not followed. Write into the array itself, or into a "

@@ -13,7 +13,7 @@ from ..primitives.identity import MARK, stop_gradient
 from ..program.node import Node
 from ..tracing.local_names import bound_names, watching
 from ..tracing.provenance import SourceLine
-from ..tracing.trace import current
+from ..tracing.trace import as_followed, current
 from ..tracing.tracer import Tracer
 from .positions import checked_function
 
@@ -96,7 +96,7 @@ class _Stopping(Importable):
         if current() is None:
             return self.fn(*args, **kwargs)
         with watching(self.fn, self._held):
-            return self.fn(*args, **kwargs)
+            return as_followed(self.fn)(*args, **kwargs)
 
     def _held(self, name: str, line: SourceLine, value: Tracer) -> Tracer | None:
         # another handle for the name alone: other names of the value, and equal expressions, stay as they are

@@ -12,7 +12,7 @@ from ..primitives.casting import cast
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
-from ..tracing.trace import as_node
+from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 
@@ -100,6 +100,7 @@ def mark_argument(value: Any, fresh: bool) -> tuple[Any, list[Node], Any]:
     """The argument under names of its own: the traced value, its nodes and its structure."""
     leaves, structure = flatten(value)
     nodes = [as_node(v) if fresh else mark(as_node(v)) for v in leaves]
+    running().differentiate_by(nodes, fresh)
     return unflatten(structure, [Tracer(n) for n in nodes]), nodes, structure
 
 

@@ -80,6 +80,7 @@ def run_of(
         inputs.nodes.append(nodes)
         inputs.structures.append(structure)
     standing_in = dict(weights or {})
+    running().differentiate_by(standing_in.values(), fresh)
     with running().standing_in(standing_in):
         output = derived._value(values, kwargs)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)

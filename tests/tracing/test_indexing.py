@@ -184,9 +184,10 @@ def test_x_at_false_is_refused_with_the_fix():
         symgrad.grad(lambda v: v[False])(np.arange(3.0))
 
 
-def test_a_traced_mask_is_refused_with_the_fix():
-    with pytest.raises(TracingError, match=r"Use np.where\(mask, x, 0\)"):
-        symgrad.grad(lambda v: v[v > 0])(np.arange(3.0))
+def test_a_traced_mask_is_guarded():
+    gradient = symgrad.grad(lambda v: v[v > 0] ** 2)
+    for x in (np.arange(3.0), np.array([-1.0, 2.0, -3.0]), np.zeros(3)):
+        assert gradient(x).tolist() == (2 * x * (x > 0)).tolist()
 
 
 @pytest.mark.parametrize("backend", ["numpy", "native", "numexpr"])

@@ -1,0 +1,99 @@
+"""Elements: a number for each element of the traced values that were written somewhere in a trace.
+
+An array that a function makes and fills is a plain array beside one of these numbers: moving elements is then NumPy's
+own indexing of the numbers, and what was written is put together where the array is read as a whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any
+
+import numpy as np
+
+from ..primitives.selection import concatenate, gather, take_slice
+from ..primitives.shaping import reshape
+from ..program.node import Node
+from .trace import running
+
+#: what stands for an element that is known
+KNOWN = -1
+_FEW = 8  # pieces that are joined rather than picked from
+
+
+class Elements:
+    """The traced values of one trace by the numbers of their elements, each in row order."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._nodes: list[Node] = []
+        self._first: dict[Node, int] = {}
+        self._count = 0
+
+    def numbers(self, node: Node) -> np.ndarray:
+        """The numbers of the elements of ``node``, in its shape."""
+        start = self._first.get(node)
+        size = int(np.prod(node.shape, dtype=int))
+        if start is None:
+            start = self._first[node] = self._count
+            self._starts.append(start)
+            self._nodes.append(node)
+            self._count += max(size, 1)
+        return np.arange(start, start + size).reshape(node.shape)
+
+    def element(self, number: Any) -> Node:
+        """The element with this number."""
+        place = bisect_right(self._starts, number) - 1
+        node = self._nodes[place]
+        if not node.shape:
+            return node
+        at = np.unravel_index(int(number) - self._starts[place], node.shape)
+        return take_slice(node, tuple(map(int, at)))
+
+    def assembled(self, numbers: np.ndarray, known: np.ndarray) -> Node:
+        """The array of the elements with these numbers, and of ``known`` where they are ``KNOWN``."""
+        flat, values = numbers.ravel(), known.ravel()
+        piece = np.searchsorted(self._starts, flat, side="right") - 1
+        piece[flat == KNOWN] = KNOWN
+        if not flat.size or (piece == KNOWN).all():
+            return running().constant(np.array(known))
+        follows = (piece[1:] == piece[:-1]) & ((flat[1:] == flat[:-1] + 1) | (piece[1:] == KNOWN))
+        starts = np.concatenate([[0], np.flatnonzero(~follows) + 1])
+        pieces = np.unique(piece)
+        if len(starts) > _FEW and len(starts) > 2 * len(pieces):
+            made = self._picked(flat, piece, pieces, values)
+        else:
+            ends = [*starts[1:].tolist(), flat.size]
+            parts = [self._run(flat, piece, values, s, e) for s, e in zip(starts.tolist(), ends, strict=True)]
+            made = parts[0] if len(parts) == 1 else concatenate([reshape(p, (_size(p),)) for p in parts], 0)
+        return made if made.shape == numbers.shape else reshape(made, numbers.shape)
+
+    def _run(self, flat: np.ndarray, piece: np.ndarray, values: np.ndarray, start: int, end: int) -> Node:
+        """Elements that follow each other in one value."""
+        if piece[start] == KNOWN:
+            return running().constant(values[start:end].copy())
+        node, first = self._nodes[piece[start]], int(flat[start]) - self._starts[piece[start]]
+        if end - start == _size(node):
+            return node
+        return take_slice(reshape(node, (_size(node),)), ((first, end - start, 1),))
+
+    def _picked(self, flat: np.ndarray, piece: np.ndarray, pieces: np.ndarray, values: np.ndarray) -> Node:
+        """Elements in any order, picked from their values one after the other."""
+        index = np.empty(flat.shape, np.intp)
+        parts, offset = [], 0
+        for k in pieces.tolist():
+            chosen = piece == k
+            if k == KNOWN:
+                part = running().constant(values[chosen])
+                index[chosen] = offset + np.arange(part.shape[0])
+            else:
+                part = reshape(self._nodes[k], (_size(self._nodes[k]),))
+                index[chosen] = offset + flat[chosen] - self._starts[k]
+            parts.append(part)
+            offset += part.shape[0]
+        joined = parts[0] if len(parts) == 1 else concatenate(parts, 0)
+        return gather(joined, running().constant(index), 0)
+
+
+def _size(node: Node) -> int:
+    return int(np.prod(node.shape, dtype=int))

@@ -1,0 +1,377 @@
+"""LocalArray: an array that a traced function makes, and may fill with traced values.
+
+It is a plain array until a traced value is written into it, and computes as one. What is written is kept as the
+numbers of its elements, beside the array; both lie alike in memory, so what looks into the one looks into the other,
+and a write through a view, an index array or a mask is a write of NumPy's own.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentTypeError, ShapeError, at_user_line
+from ..primitives import functions as f
+from ..program.dims import is_concrete
+from ..program.node import Node
+from . import indexing
+from .dispatch import refuse
+from .elements import KNOWN, Elements
+from .trace import Trace, as_node, running
+from .tracer import Tracer
+
+_FOREIGN = (
+    "a traced value is written into an array from outside of the function, which would change it for the caller. Write "
+    "into a copy() of it."
+)
+
+
+class Memory:
+    """The elements of an array that owns them, and the numbers of the traced ones, in the order in which they lie."""
+
+    def __init__(self, owner: np.ndarray, is_foreign: bool) -> None:
+        self.owner = owner
+        self.is_foreign = is_foreign
+        self.start = _address(owner)
+        self.numbers: np.ndarray | None = None
+
+    def numbers_like(self, view: np.ndarray) -> np.ndarray:
+        """The numbers of the elements of a view."""
+        if self.numbers is None:
+            self.numbers = np.full(self.owner.size, KNOWN, np.int64)
+        if not view.size:
+            return np.empty(view.shape, np.int64)
+        step = self.owner.itemsize
+        if view.itemsize != step or any(s % step for s in view.strides):
+            refuse("an array of traced values cannot be read as another dtype; use x.astype(…).")
+        strides = [s // step * 8 for s in view.strides]
+        numbers = np.ndarray(view.shape, np.int64, self.numbers, (_address(view) - self.start) // step * 8, strides)
+        numbers.flags.writeable = view.flags.writeable
+        return numbers
+
+
+class Locals:
+    """The arrays that the function of one trace has made: their memory, and the elements written into them."""
+
+    def __init__(self) -> None:
+        self.elements = Elements()
+        self._memories: dict[int, Memory] = {}
+
+    def memory(self, array: np.ndarray, is_foreign: bool = False) -> Memory:
+        """The memory that ``array`` looks into; ``is_foreign`` where the function has not made it."""
+        owner = _owner(array)
+        found = self._memories.get(id(owner))
+        if found is None:
+            found = self._memories[id(owner)] = Memory(owner, is_foreign)
+        return found
+
+    def knows(self, array: np.ndarray) -> bool:
+        """Whether the function made what ``array`` looks into."""
+        return id(_owner(array)) in self._memories
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def locals_of(trace: Trace) -> Locals:
+    """The arrays that the function of a trace has made."""
+    if trace.locals is None:
+        trace.locals = Locals()
+    return trace.locals
+
+
+class LocalArray:
+    """An array that the traced function has made. Made by symgrad, never by users."""
+
+    __slots__ = ("_memory", "data")
+    #: what a function of arrays gives, what an attribute is, and an array of nested lists; set by those who know
+    computed: Callable[[Callable, tuple, dict[str, Any]], Any]
+    attribute: Callable[[LocalArray, str], Any]
+    stacked: Callable[[Any], Node]
+
+    def __init__(self, data: np.ndarray, memory: Memory) -> None:
+        self.data = data
+        self._memory = memory
+
+    @classmethod
+    def of(cls, data: np.ndarray, is_foreign: bool = False) -> LocalArray:
+        """The array that stands for ``data`` while the function runs."""
+        return cls(data, locals_of(running()).memory(data, is_foreign))
+
+    @classmethod
+    def of_node(cls, node: Node) -> LocalArray:
+        """A new array that holds a traced value."""
+        numbers = locals_of(running()).elements.numbers(node)
+        return cls.of_numbers(np.zeros(node.shape, node.dtype), numbers)
+
+    @classmethod
+    def of_numbers(cls, data: np.ndarray, numbers: np.ndarray) -> LocalArray:
+        """A new array of ``data`` and of the elements with these numbers."""
+        made = cls.of(data)
+        made.numbers[...] = numbers
+        return made
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The numbers of the elements, to read and to write."""
+        return self._memory.numbers_like(self.data)
+
+    @property
+    def is_traced(self) -> bool:
+        """True where it holds a traced value."""
+        return self._memory.numbers is not None and bool((self.numbers != KNOWN).any())
+
+    @property
+    def _symgrad_node(self) -> Node:
+        if not self.is_traced:
+            return running().constant(np.array(self.data))
+        return locals_of(running()).elements.assembled(self.numbers, self.data)
+
+    @property
+    def now(self) -> Any:
+        """What computes in its place: the plain array, or the traced one."""
+        return Tracer(self._symgrad_node) if self.is_traced else self.data
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return np.ndarray
+
+    # what an array says of itself
+
+    @property
+    def shape(self) -> tuple:
+        return self.data.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.data.dtype
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.data.ndim:
+            raise ArgumentTypeError(at_user_line("iteration over a 0-d array"))
+        return (self[k] for k in range(len(self.data)))
+
+    def __repr__(self) -> str:
+        return repr(self.now)
+
+    def __str__(self) -> str:
+        return str(self.now)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.now, spec)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        now = self.now
+        if now is not self.data:
+            return now.__array__(dtype)
+        return np.array(now, dtype) if copy else np.asarray(now, dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self.computed(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.computed(func, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return self.attribute(self, name)
+
+    # reading and writing elements
+
+    def __getitem__(self, index: Any) -> Any:
+        index = unwrapped(index)
+        if holds_traced(index):
+            return Tracer(self._symgrad_node)[index]
+        chosen = self.data[index]
+        if not isinstance(chosen, np.ndarray):
+            number = self.numbers[index] if self._memory.numbers is not None else KNOWN
+            return chosen if number == KNOWN else Tracer(locals_of(running()).elements.element(number))
+        return self.taken(chosen, operator.itemgetter(index))
+
+    def taken(self, chosen: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> LocalArray:
+        """What ``take`` has chosen of the plain array: a view, or a copy with the traced elements among them."""
+        if locals_of(running()).knows(chosen) or not chosen.size:
+            return LocalArray.of(chosen)
+        if self._memory.numbers is None:
+            return LocalArray.of(chosen)
+        return LocalArray.of_numbers(chosen, take(self.numbers))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if holds_traced(index):
+            index = unwrapped(index, traced=True)
+            if np.shape(value) and type(index) is Tracer and index.dtype.kind == "b":
+                index = np.asarray(running().guard(index._symgrad_node))
+                self[index] = value
+            else:
+                self._write(..., indexing.put(self._symgrad_node, index, as_node(value)))
+        elif isinstance(value, (list, tuple)) and holds_traced(value):
+            self[index] = LocalArray.of_node(self.stacked(value))
+        elif type(value) is LocalArray and value.is_traced and value.dtype == self.dtype:
+            self._put(unwrapped(index), value.data, value.numbers)
+        elif holds_traced(value):
+            self._write(unwrapped(index), as_node(value))
+        else:
+            index = unwrapped(index)
+            self.data[index] = unwrapped(value)
+            if self._memory.numbers is not None:
+                self.numbers[index] = KNOWN
+
+    def _write(self, index: Any, node: Node) -> None:
+        if node.shape and not is_concrete(node.shape):
+            refuse("an array of named dims cannot be written into one of a fixed size; build it with np.stack.")
+        if self.dtype.kind in "biu" and node.dtype.kind == "f":
+            refuse(
+                f"an array of {self.dtype} would cut the traced value that is written into it, and its derivative "
+                "would be lost. Make the array of floats: np.zeros(n), or dtype=float."
+            )
+        cast = f.cast(indexing.strong(node, self.dtype), self.dtype)
+        self._put(index, np.zeros(node.shape, self.dtype), locals_of(running()).elements.numbers(cast))
+
+    def _put(self, index: Any, data: np.ndarray, numbers: np.ndarray) -> None:
+        if self._memory.is_foreign:
+            refuse(_FOREIGN)
+        try:
+            self.data[index] = data
+        except ValueError as error:
+            raise ShapeError(at_user_line(str(error))) from error
+        self.numbers[index] = numbers
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
+    def sort(self, axis: int = -1, **kwargs: Any) -> None:
+        self[...] = np.sort(self.now, axis)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        np.put(self, indices, values, mode)  # type: ignore[arg-type]
+
+    def tolist(self) -> Any:
+        """Its elements in lists."""
+        return self[()] if not self.data.ndim else [v.tolist() if hasattr(v, "tolist") else v for v in self]
+
+    def item(self, *index: Any) -> Any:
+        """One element."""
+        if not self.is_traced:
+            return self.data.item(*index)
+        return self.reshape(-1)[index[0] if index else 0] if len(index) < 2 else self[index]
+
+    @property
+    def flat(self) -> Any:
+        return self.reshape(-1)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __hash__(self) -> int:
+        raise ArgumentTypeError(at_user_line("unhashable type: 'numpy.ndarray'"))
+
+    def __bool__(self) -> bool:
+        return bool(self.now)
+
+    def __float__(self) -> float:
+        return float(self.now)
+
+    def __int__(self) -> int:
+        return int(self.now)
+
+    def __index__(self) -> int:
+        return operator.index(self.now)
+
+
+def _operator(name: str, reflected: bool = False) -> Callable[[Any, Any], Any]:
+    operate = getattr(operator, name)
+
+    def method(self: LocalArray, other: Any) -> Any:
+        other = unwrapped(other, traced=True)
+        if isinstance(other, (type(None), str, bytes, dict, set)):
+            return NotImplemented
+        made = operate(other, self.now) if reflected else operate(self.now, other)
+        return LocalArray.of(made) if type(made) is np.ndarray else made
+
+    return method
+
+
+def _in_place(name: str) -> Callable[[Any, Any], Any]:
+    operate = getattr(operator, name)
+    in_place = getattr(operator, f"i{name.rstrip('_')}")
+
+    def method(self: LocalArray, other: Any) -> Any:
+        other = unwrapped(other, traced=True)
+        if not (self.is_traced or holds_traced(other)):
+            in_place(self.data, other)
+            return self
+        made = operate(self.now, other)
+        if not np.can_cast(made.dtype, self.dtype, "same_kind"):
+            refuse(f"an array of {self.dtype} cannot hold a result of {made.dtype}; write x = x + y.")
+        self[...] = made
+        return self
+
+    return method
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    operate = getattr(operator, name)
+
+    def method(self: LocalArray) -> Any:
+        made = operate(self.now)
+        return LocalArray.of(made) if type(made) is np.ndarray else made
+
+    return method
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")
+for _name in _BINARY:
+    _plain = _name.rstrip("_")
+    setattr(LocalArray, f"__{_plain}__", _operator(_name))
+    setattr(LocalArray, f"__r{_plain}__", _operator(_name, reflected=True))
+    setattr(LocalArray, f"__i{_plain}__", _in_place(_name))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(LocalArray, f"__{_name}__", _operator(_name))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(LocalArray, f"__{_name}__", _unary(_name))
+
+
+def holds_traced(value: Any) -> bool:
+    """Whether a value, or one in its lists, tuples and dicts, is traced."""
+    kind = type(value)
+    if kind is Tracer:
+        return True
+    if kind is LocalArray:
+        return value.is_traced
+    if kind in (list, tuple) or isinstance(value, (list, tuple)):
+        return any(map(holds_traced, value))
+    if kind is dict:
+        return any(map(holds_traced, value.values()))
+    if kind is slice:
+        return any(type(v) is Tracer for v in (value.start, value.stop, value.step))
+    return issubclass(kind, np.ndarray) and hasattr(kind, "_symgrad_node")  # a weight
+
+
+def unwrapped(value: Any, traced: bool = False) -> Any:
+    """``value`` with plain arrays in place of local ones that hold no traced value; with traced ones for the others."""
+    kind = type(value)
+    if kind is LocalArray:
+        return value.now if traced or not value.is_traced else value
+    if kind is list or kind is tuple:
+        return kind([unwrapped(v, traced) for v in value])
+    if kind is dict:
+        return {k: unwrapped(v, traced) for k, v in value.items()}
+    return value

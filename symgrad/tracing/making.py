@@ -1,0 +1,210 @@
+"""Arrays that a traced function makes of traced values: np.array and its kin, and arrays that are filled with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, at_user_line
+from ..primitives import functions as f
+from ..program.dims import is_concrete
+from ..program.node import Node
+from .dispatch import FUNCTIONS, answers, refuse
+from .elements import KNOWN
+from .local_array import LocalArray, holds_traced, locals_of
+from .trace import array_node, running
+from .tracer import Tracer
+
+
+def stacked(value: Any) -> Node:
+    """The node of nested lists of numbers and arrays, in the dtype that NumPy finds for them."""
+    return array_of(value)._symgrad_node
+
+
+LocalArray.stacked = staticmethod(stacked)
+
+
+def array_of(value: Any, dtype: Any = None) -> Any:
+    """A new array of what ``np.array`` takes; traced in one piece where its size is not known."""
+    if not isinstance(value, (list, tuple)):
+        node = array_node(value)
+        node = f.cast(node, node.dtype) if dtype is None else Tracer(node).astype(dtype)._symgrad_node
+        return LocalArray.of_node(node) if is_concrete(node.shape) else Tracer(node)
+    leaves: list[tuple[tuple[int, ...], Any]] = []
+    shape = _collect(value, (), leaves)
+    if not is_concrete(shape):
+        return _stack(value)
+    found = np.result_type(*[_dtype(v) for _, v in leaves]) if leaves else np.dtype(float)
+    if dtype is not None and np.dtype(dtype).kind not in "fb" and found.kind == "f":
+        leaves = [(at, _cut(v, dtype)) for at, v in leaves]
+    made = LocalArray.of(np.zeros(shape, found if dtype is None else dtype))
+    for at, leaf in leaves:
+        made[at] = leaf
+    return made
+
+
+def _cut(value: Any, dtype: Any) -> Any:
+    return value.astype(dtype) if hasattr(value, "astype") else np.dtype(dtype).type(value)
+
+
+def _stack(value: Any) -> Any:
+    return np.stack([_stack(v) if isinstance(v, (list, tuple)) else v for v in value])
+
+
+def _collect(value: Any, at: tuple[int, ...], leaves: list) -> tuple:
+    """Put the leaves of nested lists on the list, each with its place; the shape of the array that they make."""
+    if not isinstance(value, (list, tuple)):
+        leaves.append((at, value))
+        return tuple(np.shape(value))
+    shapes = [_collect(v, (*at, k), leaves) for k, v in enumerate(value)]
+    for k, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ArgumentError(
+                at_user_line(
+                    f"lists of different lengths make no array: its parts 0 and {k} have the shapes {shapes[0]} and "
+                    f"{shape}. Make them of one shape."
+                )
+            )
+    return (len(value), *(shapes[0] if shapes else ()))
+
+
+def _dtype(value: Any) -> np.dtype:
+    return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
+
+
+@answers(np.array)
+def _array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, ndmax=0):
+    if dtype is not None and np.dtype(dtype).kind == "O":
+        return _objects(object)
+    made = object if not copy and _is_array(object, dtype) else array_of(object, dtype)
+    return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
+
+
+def _is_array(value: Any, dtype: Any) -> bool:
+    return type(value) in (Tracer, LocalArray) and not value._symgrad_node.weak and dtype in (None, value.dtype)
+
+
+def _objects(value: Any) -> np.ndarray:
+    leaves: list[tuple[tuple[int, ...], Any]] = []
+    made = np.empty(_collect(value, (), leaves), object)
+    for at, leaf in leaves:
+        made[at] = leaf
+    return made
+
+
+@answers(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.asarray_chkfinite, np.require)
+def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None, requirements=None):
+    return a if not copy and _is_array(a, dtype) else array_of(a, dtype)
+
+
+@answers(np.fromiter)
+def _fromiter(iter, dtype, count=-1, *, like=None):
+    values = list(iter)
+    return array_of(values if count < 0 else values[:count], dtype)
+
+
+@answers(np.full)
+def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    made = LocalArray.of(np.zeros(shape, _dtype(fill_value) if dtype is None else dtype))
+    made[...] = fill_value
+    return made
+
+
+def _of_shape_of(function: Callable) -> Callable:
+    def rule(a, *args, **kwargs):
+        if (function is np.full_like and holds_traced((args, kwargs))) or not is_concrete(np.shape(a)):
+            return FUNCTIONS[function](a, *args, **kwargs)
+        return LocalArray.of(function(np.zeros(np.shape(a), _dtype(a)), *args, **kwargs))
+
+    return rule
+
+
+for _function in (np.zeros_like, np.empty_like, np.ones_like, np.full_like):
+    answers(_function)(_of_shape_of(_function))
+
+
+@answers(np.linspace)
+def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    steps = num - 1 if endpoint else num
+    first, last = (np.multiply(v, 1.0) for v in (start, stop))
+    step = (last - first) / steps if steps > 0 else np.nan
+    counted = np.arange(num, dtype=float).reshape((-1,) + (1,) * max(np.ndim(first), np.ndim(last)))
+    made = counted * step + first if steps > 0 else counted * (last - first) + first
+    made = array_of(made)
+    if endpoint and num > 1:
+        made[-1] = last
+    made = np.moveaxis(made, 0, axis) if axis else made
+    made = made if dtype is None else made.astype(dtype)
+    return (made, step) if retstep else made
+
+
+class Joined:
+    """``np.r_`` and ``np.c_``, which join the parts of their index."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __getitem__(self, index: Any) -> Any:
+        if not holds_traced(index):
+            made = self._value[index]
+            return LocalArray.of(made) if type(made) is np.ndarray else made
+        parts = index if isinstance(index, tuple) else (index,)
+        if isinstance(parts[0], str):
+            raise ArgumentError(at_user_line("np.r_['…'] of traced values is not supported; use np.concatenate."))
+        parts = tuple(self._value[p] if isinstance(p, slice) else p for p in parts)
+        if self._value is np.r_:
+            return np.concatenate([np.atleast_1d(p) for p in parts])
+        return np.concatenate([_column(np.asanyarray(p) if np.isscalar(p) else p) for p in parts], axis=-1)
+
+
+def _column(part: Any) -> Any:
+    part = part if isinstance(part, np.ndarray) else np.array(part)
+    return part.reshape(-1, 1) if part.ndim < 2 else part
+
+
+def _moved(function: Callable, *places: int | str) -> Callable:
+    """What a function gives that does nothing but moving elements of the arguments at ``places``, and putting zeros."""
+
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        elements = locals_of(running()).elements
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        arrays = {k: array_of(given[k]) for k in places if k in given}
+        dtype = np.result_type(*[a.dtype for a in list(arrays.values())[: 1 if function is np.insert else None]])
+        given |= {k: elements.numbers(_fitted(a, dtype)) + 1 for k, a in arrays.items()}
+        made = function(*[given[k] for k in range(len(args))], **{k: given[k] for k in kwargs})
+        return _elements(made, dtype)
+
+    return rule
+
+
+def _fitted(array: Any, dtype: np.dtype) -> Node:
+    if array.dtype.kind == "f" and dtype.kind != "f":
+        refuse(f"an array of {dtype} would cut the traced values that are put into it; make it of floats.")
+    return f.cast(array._symgrad_node, dtype)
+
+
+def _elements(numbers: Any, dtype: np.dtype) -> Any:
+    if isinstance(numbers, (tuple, list)):
+        return type(numbers)([_elements(n, dtype) for n in numbers])
+    return LocalArray.of_numbers(np.zeros(numbers.shape, dtype), numbers - 1)
+
+
+assert KNOWN == -1  # what is no element, and was put as 0
+for _function, _places in {
+    np.append: (0, 1, "arr", "values"),
+    np.insert: (0, 2, "arr", "values"),
+    np.delete: (0, "arr"),
+    np.resize: (0, "a"),
+    np.compress: (1, "a"),
+    np.extract: (1, "arr"),
+    np.fliplr: (0, "m"),
+    np.flipud: (0, "m"),
+    np.rollaxis: (0, "a"),
+    np.hsplit: (0, "ary"),
+    np.vsplit: (0, "ary"),
+    np.dsplit: (0, "ary"),
+    np.diagflat: (0, "v"),
+}.items():
+    answers(_function)(_moved(_function, *_places))

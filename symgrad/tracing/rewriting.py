@@ -1,0 +1,150 @@
+"""Code in which every call goes through a hook, compiled from the source of the user's code.
+
+The user's functions stay as they are: what is made is another code object, with the same names, lines and columns. It
+is taken only where the source, compiled as it stands, gives the very code that runs; what was edited meanwhile, or has
+no source, has none.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import functools
+import linecache
+import threading
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any, Protocol, cast
+
+_FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
+#: what stands for the hook until the code is compiled: a constant that no source has
+_STAND_IN = frozenset({"symgrad: calls"})
+#: functions that look at the frame that calls them
+_LOOK_AT_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint"))
+#: objects that make arrays of what they are indexed by
+_INDEXED = frozenset(("r_", "c_"))
+_OPERATIONS = {"mult": "mul", "div": "truediv", "matmult": "matmul", "bitand": "and_", "bitor": "or_", "bitxor": "xor"}
+_FILES = 256  # whose code is remembered
+_parsing = threading.Lock()
+
+
+class Hook(Protocol):
+    """What takes calls."""
+
+    def call(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
+        """What the call of ``function`` gives."""
+        ...
+
+    def indexed(self, value: Any) -> Any:
+        """What takes the index of ``value[index]``, where an array is made of the index."""
+        ...
+
+    def operate(self, operation: str, left: Any, right: Any) -> Any:
+        """``left + right``, or what the operation is."""
+        ...
+
+    def attribute(self, value: Any, name: str) -> Any:
+        """``value.name``."""
+        ...
+
+    def update(self, array: Any, index: Any, operation: str, value: Any) -> None:
+        """Do ``array[index] += value``, or what the operation is."""
+        ...
+
+
+def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
+    """``code`` with its calls handed to ``hook``; None where its source is not at hand."""
+    lines = tuple(linecache.getlines(code.co_filename))
+    if not lines:
+        return None
+    with _parsing:  # Python 3.11 parses badly in two threads at a time
+        pairs = _compiled(code.co_filename, lines, code.co_flags & _FUTURE)
+    found = next((new for old, new in pairs if old == code), None)
+    return None if found is None else _with_hook(found, hook)
+
+
+@functools.lru_cache(maxsize=_FILES)
+def _compiled(filename: str, lines: tuple[str, ...], flags: int) -> list[tuple[CodeType, CodeType]]:
+    """All functions in a file: as they are, and with the stand-in taking their calls."""
+    try:
+        tree = ast.parse("".join(lines), filename)
+        old = compile(tree, filename, "exec", flags, dont_inherit=True)
+        new = compile(_Calls().visit(tree), filename, "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, SystemError):
+        return []
+    return list(zip(_functions(old), _functions(new), strict=True))
+
+
+def _functions(code: CodeType) -> Iterator[CodeType]:
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield value
+            yield from _functions(value)
+
+
+class _Calls(ast.NodeTransformer):
+    """A call, an attribute, an operation and some indices, each handed to the hook.
+
+    ``f(a, k=b)`` becomes ``hook.call(f, a, k=b)``, ``a + b`` ``hook.operate("add", a, b)``, ``np.r_[a, b]``
+    ``hook.indexed(np.r_)[a, b]``, and ``a[i] += b`` ``hook.update(a, i, "add", b)``.
+    """
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in _LOOK_AT_CALLER:
+            return node
+        return self._hooked("call", [node.func, *node.args], node.keywords, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        name = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+        self.generic_visit(node)
+        if name in _INDEXED and isinstance(node.ctx, ast.Load):
+            node.value = self._hooked("indexed", [node.value], [], node.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or node.attr.startswith("__"):  # which a class may call otherwise
+            return node
+        return self._hooked("attribute", [node.value, ast.copy_location(ast.Constant(node.attr), node)], [], node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return self._hooked("operate", [_operation(node), node.left, node.right], [], node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        target = node.target
+        is_index = isinstance(target, ast.Subscript) and isinstance(target.slice, (ast.Name, ast.Compare, ast.Call))
+        self.generic_visit(node)
+        if not (is_index and isinstance(target, ast.Subscript)):
+            return node
+        call = self._hooked("update", [target.value, target.slice, _operation(node), node.value], [], node)
+        return ast.copy_location(ast.Expr(call), node)
+
+    def _hooked(
+        self, name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.expr | ast.stmt
+    ) -> ast.expr:
+        start = ast.Constant(None, lineno=at.lineno, col_offset=at.col_offset)
+        start.end_lineno, start.end_col_offset = (
+            at.lineno,
+            at.col_offset,
+        )  # else the call is said to be at its last line
+        hook = ast.copy_location(ast.Constant(cast(Any, _STAND_IN)), start)
+        method = ast.copy_location(ast.Attribute(hook, name, ast.Load()), start)
+        return ast.copy_location(ast.Call(method, args, keywords), at)
+
+
+def _operation(node: ast.BinOp | ast.AugAssign) -> ast.Constant:
+    """The name of an operation, as ``operator`` has it."""
+    name = type(node.op).__name__.lower()
+    return ast.copy_location(ast.Constant(_OPERATIONS.get(name, name)), node)
+
+
+def _with_hook(code: CodeType, hook: Hook) -> CodeType:
+    """``code`` with the hook in place of what stands for it."""
+    constants: list[Any] = []
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            value = _with_hook(value, hook)
+        constants.append(hook if type(value) is frozenset and value == _STAND_IN else value)
+    return code.replace(co_consts=tuple(constants))

@@ -1,0 +1,166 @@
+"""Python's functions of numbers on traced values: ``math``, ``float`` and ``int``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingPart, at_user_line
+from ..primitives import functions as f
+from .dispatch import answers, refuse
+from .trace import as_node, running
+from .tracer import Tracer
+
+#: functions of ``math`` and the ufuncs of NumPy that compute the same
+_UFUNCS = {
+    name: getattr(np, {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "pow": "power"}.get(name, name), None)
+    or getattr(np, f"arc{name[1:]}")
+    for name in (
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2"),
+        *("exp", "exp2", "expm1", "sqrt", "cbrt", "log1p", "log2", "log10", "pow", "degrees", "radians"),
+        *("copysign", "fabs", "fmod", "ldexp", "modf"),
+    )
+    if hasattr(math, name)
+}
+_SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln"}
+
+
+def number(value: Any) -> Any:
+    """A value as a function of floats takes it: without axes, and a float."""
+    node = as_node(value)
+    if node.shape and any(d != 1 for d in node.shape):
+        refuse("only arrays of one element can be converted to Python numbers; use NumPy's function of arrays.")
+    x = Tracer(node)
+    x = x.reshape(()) if node.shape else x
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
+def _of(ufunc: np.ufunc) -> Callable:
+    return lambda *args: ufunc(*[v if isinstance(v, int) and k else number(v) for k, v in enumerate(args)])
+
+
+for _name, _ufunc in _UFUNCS.items():
+    answers(getattr(math, _name))(_of(_ufunc))
+
+
+def _test(ufunc: np.ufunc) -> Callable:
+    return lambda x: bool(ufunc(number(x)))
+
+
+for _name in ("isnan", "isinf", "isfinite"):
+    answers(getattr(math, _name))(_test(getattr(np, _name)))
+
+
+def _special(name: str) -> Callable:
+    def rule(x):
+        try:
+            from scipy import special
+        except ImportError:
+            raise MissingPart(at_user_line(f"math.{name} of a traced value needs scipy: pip install scipy")) from None
+        return getattr(special, _SPECIAL[name])(number(x))
+
+    return rule
+
+
+for _name in _SPECIAL:
+    answers(getattr(math, _name))(_special(_name))
+
+
+@answers(math.gamma)
+def _gamma(x):
+    x = number(x)
+    sign = np.where((x > 0) | (np.floor(x) % 2 == 0), 1.0, -1.0)
+    return sign * np.exp(_special("lgamma")(x))
+
+
+@answers(math.log)
+def _log(x, base=math.e):
+    return np.log(number(x)) if base is math.e else np.log(number(x)) / np.log(number(base))
+
+
+@answers(math.hypot)
+def _hypot(*coordinates):
+    x = [number(c) for c in coordinates]
+    return np.hypot(*x) if len(x) == 2 else np.linalg.norm(np.stack(x))
+
+
+@answers(math.dist)
+def _dist(p, q):
+    return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
+
+
+@answers(math.fsum)
+def _fsum(seq):
+    return sum(seq, 0.0)
+
+
+@answers(math.prod)
+def _prod(iterable, *, start=1):
+    for value in iterable:
+        start = start * value
+    return start
+
+
+@answers(math.isclose)
+def _isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    x, y = number(a), number(b)
+    near = abs(x - y) <= np.maximum(rel_tol * np.maximum(abs(x), abs(y)), abs_tol)
+    return bool((x == y) | (near & np.isfinite(x) & np.isfinite(y)))
+
+
+@answers(math.frexp)
+def _frexp(x):
+    x = number(x)
+    exponent = math.frexp(float(running().guard(x._symgrad_node)))[1]
+    return x * 2.0**-exponent, exponent
+
+
+def _whole(ufunc: np.ufunc) -> Callable:
+    return lambda x: ufunc(number(x)).astype(int)
+
+
+answers(math.floor)(_whole(np.floor))
+answers(math.ceil)(_whole(np.ceil))
+answers(math.trunc)(_whole(np.trunc))
+
+
+@answers(int)
+def _int(x=0):
+    node = number(x)._symgrad_node
+    return int(running().guard(node)) if running().keeps_value(node) else _whole(np.trunc)(x)
+
+
+@answers(float)
+def _float(x=0.0):
+    return number(x)
+
+
+@answers(bool)
+def _bool(x=False):
+    return bool(x)
+
+
+@answers(round)
+def _round(number, ndigits=None):
+    made = np.round(number, ndigits or 0)
+    return made.astype(int) if ndigits is None else made
+
+
+@answers(sum)
+def _sum(iterable, /, start=0):
+    for value in iterable:
+        start = start + value
+    return start
+
+
+@answers(np.float64, np.double)
+def _float64(x=0.0):
+    return Tracer(f.cast(as_node(x), np.dtype(float)))
+
+
+@answers(np.float32)
+def _float32(x=0.0):
+    return Tracer(f.cast(as_node(x), np.dtype(np.float32)))

@@ -1,0 +1,99 @@
+"""NumPy's functions that write into an argument, for arrays that a traced function makes: np.put, np.add.at and kin."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..primitives import functions as f
+from ..primitives.selection import Gathered
+from ..primitives.shaping import reshape
+from .dispatch import answers, refuse
+from .local_array import LocalArray, unwrapped
+from .trace import array_node, running
+from .tracer import Tracer
+
+
+def target(array: Any) -> Any:
+    """``array`` where it may be written to; an error where it is of the function's caller."""
+    if type(array) not in (LocalArray, Tracer):
+        refuse(
+            "a traced value is written into an array from outside of the function, which would change it for the "
+            "caller. Write into a copy() of it."
+        )
+    return array
+
+
+@answers(np.copyto)
+def _copyto(dst, src, casting="same_kind", where=True):
+    if where is True:
+        target(dst)[...] = src
+    else:
+        target(dst)[...] = np.where(where, src, dst)
+
+
+@answers(np.put)
+def _put(a, ind, v, mode="raise"):
+    where = np.asarray(ind).ravel()
+    size = int(np.prod(a.shape))
+    where = where % size if mode == "wrap" else np.clip(where, 0, size - 1) if mode == "clip" else where
+    where = np.where(where < 0, where + size, where)
+    target(a)[np.unravel_index(where, a.shape)] = _repeated(v, where.size)
+
+
+def _repeated(values: Any, count: int) -> Any:
+    flat = np.reshape(values, (-1,))
+    return flat if flat.shape[0] == count else flat[np.arange(count) % flat.shape[0]]
+
+
+@answers(np.putmask)
+def _putmask(a, mask, values):
+    target(a)[...] = np.where(mask, np.reshape(_repeated(values, int(np.prod(a.shape))), a.shape), a)
+
+
+@answers(np.place)
+def _place(arr, mask, vals):
+    mask = np.asarray(mask, bool)
+    target(arr)[mask] = _repeated(vals, int(mask.sum()))
+
+
+@answers(np.fill_diagonal)
+def _fill_diagonal(a, val, wrap=False):
+    numbers = np.zeros(a.shape, bool)
+    np.fill_diagonal(numbers, True, wrap)
+    target(a)[numbers] = _repeated(val, int(numbers.sum()))
+
+
+@answers(np.put_along_axis)
+def _put_along_axis(arr, indices, values, axis):
+    indices = np.asarray(indices)
+    index = [np.arange(d).reshape((-1,) + (1,) * (arr.ndim - k - 1)) for k, d in enumerate(arr.shape)]
+    index[axis] = indices
+    target(arr)[tuple(index)] = values
+
+
+def at_of(function: Any) -> Callable | None:
+    """What ``np.add.at`` and its kin do; None for another function."""
+    owner = getattr(function, "__self__", None)
+    return functools.partial(_at, owner) if isinstance(owner, np.ufunc) and function.__name__ == "at" else None
+
+
+def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
+    """``ufunc.at(array, index, values)``: elements that are named twice are changed twice."""
+    array, index = target(array), unwrapped(index)
+    if ufunc in (np.add, np.subtract):
+        added = values[0] if ufunc is np.add else np.negative(values[0])
+        places = np.arange(int(np.prod(array.shape))).reshape(array.shape)[index]
+        node = f.cast(array_node(np.broadcast_to(added, places.shape)), array.dtype)
+        flat = reshape(node, (places.size,))
+        sums = Gathered(running().constant(places.ravel()), 0).put(flat, (int(np.prod(array.shape)),), 0)
+        array[...] = array + Tracer(reshape(sums, tuple(array.shape)))
+        return
+    places = np.arange(int(np.prod(array.shape))).reshape(array.shape)[index]
+    given = [np.broadcast_to(v, places.shape).reshape(-1) for v in values]
+    for k, place in enumerate(np.ravel(places).tolist()):
+        at = tuple(map(int, np.unravel_index(place, array.shape)))
+        array[at] = ufunc(array[at], *[v[k] for v in given])
