@@ -213,6 +213,9 @@ class Parameter(Tensor):
     def __int__(self) -> int:
         return int(self._self())
 
+    def __complex__(self) -> complex:
+        return complex(self._self())
+
     @property
     def T(self) -> Any:
         return self._self().T

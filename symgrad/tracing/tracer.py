@@ -202,8 +202,7 @@ class Tracer(ArrayMethods):
 
     def _keeps_value(self) -> bool:
         """Whether there is no derivative to lose where the values are taken, guarded."""
-        trace = current()
-        return self.dtype.kind in "biu" or (trace is not None and trace.keeps_value(self._symgrad_node))
+        return self.dtype.kind in "biu" or running().keeps_value(self._symgrad_node)
 
     def __float__(self) -> float:
         if self.dtype.kind == "f" and self._keeps_value():
