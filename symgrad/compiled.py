@@ -191,16 +191,18 @@ class CompiledFunction:
         surroundings = Surroundings(self.watched, [v for v in leaves if not is_input(v)])
         if self._follows:
             trace.follow = follow
+        entry = None
         try:
             entry = self._traced(args, kwargs, trace, host, surroundings)
         except TracingError:
-            if trace.follow is not None:
+            if self._follows:
                 raise
-            again = trace.anew()
-            again.follow = follow
-            entry = self._traced(args, kwargs, again, host and host.anew(again), surroundings)
+        if entry is None:
+            trace = trace.anew()
+            trace.follow = follow
+            entry = self._traced(args, kwargs, trace, host and host.anew(trace), surroundings)
             self._follows = True
-        entry.trace.let_go()
+        trace.let_go()
         surroundings.watch_weights(entry.weights_read)
         if self.cache and key is not None and surroundings.may_serve_again():
             self._keep(key, entry)

@@ -55,7 +55,7 @@ def _in_place(name: str) -> Operator:
     def method(self: Any, other: Any) -> Any:
         result = operate(self, other)
         if not self.shape and self._base is None and not self._writes:
-            if _may_be_array(self._node):
+            if may_be_array(self._node):
                 self._writes += 1  # its views would see the write
             return result  # a NumPy scalar cannot be written to: the name is bound anew
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
@@ -66,7 +66,7 @@ def _in_place(name: str) -> Operator:
     return method
 
 
-def _may_be_array(node: Node) -> bool:
+def may_be_array(node: Node) -> bool:
     """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
     return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
 
@@ -180,6 +180,9 @@ class ArrayMethods:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
+
+    def sort(self: Any, axis: int = -1, **kwargs: Any) -> None:
+        self[...] = np.sort(self, axis)
 
     def fill(self: Any, value: Any) -> None:
         self[...] = value

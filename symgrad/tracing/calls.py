@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from ..errors import is_library
+from ..program.dims import is_concrete
 from . import making, scalars, vectorizing, writing
 from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .libraries import is_library as is_library_module
@@ -25,7 +26,7 @@ from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, with_instance, with_names
 from .rewriting import rewritten
-from .trace import running
+from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
 
@@ -58,6 +59,8 @@ class _Calls:
     def call(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
         """What the call of ``function`` in the user's code gives."""
         kind = type(function)
+        if current() is None:  # another thread, or after the trace
+            return function(*args, **kwargs)
         if kind is FunctionType:
             if not is_library(function.__code__.co_filename):
                 return followed(function)(*args, **kwargs)
@@ -77,17 +80,39 @@ class _Calls:
                 return self.call(instead, *args, **kwargs)
         return library(function, args, kwargs)
 
+    def attempt(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
+        """``call`` where the user's code catches what it raises."""
+        trace = current()
+        if trace is None:
+            return function(*args, **kwargs)
+        trace.attempts += 1
+        try:
+            return self.call(function, *args, **kwargs)
+        finally:
+            trace.attempts -= 1
+
     def indexed(self, value: Any) -> Any:
         """What takes the index of ``np.r_[…]`` and ``np.c_[…]``."""
-        return Joined(value) if value is np.r_ or value is np.c_ else value
+        return Joined(value) if (value is np.r_ or value is np.c_) and current() is not None else value
+
+    def outside(self, value: Any) -> Any:
+        """What stands for a value that code without source reads from outside."""
+        is_array = type(value) is np.ndarray and value.dtype.kind in "biuf" and current() is not None
+        return LocalArray.of(value, is_foreign=True) if is_array else self.indexed(value)
 
     def operate(self, operation: str, left: Any, right: Any) -> Any:
         """``left + right``, or what the operation is: by the methods of the user's class, where there is one."""
         for kind in (type(left), type(right)):
             if kind not in _COMMON and isinstance(getattr(kind, _dunder(operation), None), FunctionType):
                 return self._operate(operation, left, right)
+        if holds_traced((left, right)):
+            if isinstance(left, (str, bytes)) and operation == "mod":
+                return left % _mapped(_printed, right)
+            left, right = (
+                making.array_of(v) if _is_list_beside(v, w) else v for v, w in ((left, right), (right, left))
+            )
         made = getattr(operator, operation)(left, right)
-        return LocalArray.of(made) if type(made) is np.ndarray and made.dtype.kind in "biuf" else made
+        return _local(made, ())
 
     def _operate(self, operation: str, left: Any, right: Any) -> Any:
         tries = [(left, _dunder(operation), right), (right, _dunder(operation, "r"), left)]
@@ -116,6 +141,11 @@ class _Calls:
             array[...] = np.where(index, getattr(operator, operation)(array, value), array)
         else:
             array[index] = getattr(operator, f"i{operation.rstrip('_')}")(array[index], value)
+
+
+def _is_list_beside(value: Any, other: Any) -> bool:
+    """Whether it is a list that an array, the other operand, makes an array of."""
+    return isinstance(value, (list, tuple)) and isinstance(other, (np.ndarray, np.generic))
 
 
 def _dunder(operation: str, prefix: str = "") -> str:
@@ -201,14 +231,18 @@ def library(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
         _with_callbacks(function, args),
         dict(zip(kwargs, _with_callbacks(function, kwargs.values()), strict=True)),
     )
+    is_declared = _is_declared(function)
+    args = tuple([list(v) if is_declared and isinstance(v, Iterator) else v for v in args])
     is_numeric = _is_numeric(function, owner)
     if holds_traced((args, kwargs)):
-        answer = writing.at_of(function) or (CALLS.get(function) if type(function).__hash__ is not None else None)
+        answer = writing.at_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
             return answer(*args, **kwargs)
         return _computed(function, owner, args, kwargs) if is_numeric else function(*args, **kwargs)
     if not is_numeric or type(owner) is LocalArray:
-        return function(*args, **kwargs)
+        made = function(*args, **kwargs)
+        is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
+        return LocalArray.of_node(made._symgrad_node) if is_copy and made.shape else made
     args, kwargs = unwrapped(args), unwrapped(kwargs)
     return _local(function(*args, **kwargs), [owner, *args, *kwargs.values()])
 
@@ -223,19 +257,39 @@ def _is_numeric(function: Any, owner: Any) -> bool:
 
 
 def _callback(function: Any) -> Any:
-    """A function of the user that a library will call."""
-    return functools.partial(HOOK.call, function) if type(function) in (FunctionType, MethodType) else function
+    """A function that a library will call."""
+    return functools.partial(HOOK.call, function)
 
 
 def _with_callbacks(function: Any, values: Iterable[Any]) -> tuple:
+    """The arguments of ``function`` with the calls of functions among them followed."""
     module = getattr(function, "__module__", None) or ""
+    kinds = (FunctionType, MethodType, functools.partial)
+    if function is functools.partial:  # what it makes is called like others
+        return tuple(values)
+    if module in ("itertools", "functools") or function in (map, filter, sorted, min, max):
+        return tuple(_callback(v) if type(v) in kinds or _is_declared(v) else v for v in values)
     if module.partition(".")[0] == "symgrad" or isinstance(function, type):
         return tuple(values)
-    return tuple(_callback(v) if type(v) in (FunctionType, MethodType) else v for v in values)
+    return tuple(_callback(v) if type(v) in kinds else v for v in values)
+
+
+def _is_declared(function: Any) -> bool:
+    return callable(function) and type(function).__hash__ is not None and function in CALLS
+
+
+def _printed(value: Any) -> Any:
+    """A traced value as it is printed."""
+    if type(value) not in (Tracer, LocalArray) or not holds_traced(value):
+        return value
+    trace, node = running(), value._symgrad_node
+    return np.asarray(trace.value_of(node))[()] if trace.has_value(node) else value
 
 
 def _local(made: Any, given: Iterable[Any]) -> Any:
     """What a library gave, its arrays as those of the function's making, or of its caller's."""
+    if current() is None:
+        return made
     if type(made) is np.ndarray and made.dtype.kind in "biuf":
         is_foreign = any(
             isinstance(v, np.ndarray) and type(v) is not LocalArray and np.may_share_memory(v, made) for v in given
@@ -252,6 +306,7 @@ def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any
     if isinstance(owner, np.ndarray) and type(owner) is not LocalArray:  # its method, in C
         return getattr(Tracer(making.array_of(owner)._symgrad_node), function.__name__)(*args, **kwargs)
     args, kwargs, targets = _without_out(function, args, kwargs)
+    where = kwargs.pop("where", True) if targets and isinstance(function, np.ufunc) else True
     if not has_rule(function):
         args, kwargs = _mapped(_kept, args), _mapped(_kept, kwargs)
     stand_ins: list[tuple[Tracer, LocalArray]] = []
@@ -262,14 +317,24 @@ def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any
             return stand_ins[-1][0]
         return value.data if type(value) is LocalArray else value
 
-    made = function(*_mapped(stand_in, args), **_mapped(stand_in, kwargs))
+    made = _answered(function, _mapped(stand_in, args), _mapped(stand_in, kwargs))
     if targets:
-        return _written(targets, made)
+        return _written(targets, made if where is True else np.where(where, made, targets[0]))
     if not stand_ins and _has_no_traced(made):
         return _local(made, ())
     if _views(made, stand_ins):
         return _viewed(made, stand_ins, lambda leaf: function(*_mapped(leaf, args), **_mapped(leaf, kwargs)))
     return made
+
+
+def _answered(function: Callable, args: Any, kwargs: Any) -> Any:
+    """What the rule of a function gives, also for lists of traced values, of which NumPy does not ask."""
+    if has_rule(function):
+        anyone = Tracer(running().constant(np.zeros(())))
+        if isinstance(function, np.ufunc):
+            return anyone.__array_ufunc__(function, "__call__", *args, **kwargs)
+        return anyone.__array_function__(function, (), args, kwargs)
+    return function(*args, **kwargs)
 
 
 def _kept(value: Any) -> Any:

@@ -15,7 +15,7 @@ from .declare import Case, Given, implements
 from .reductions import normalized_axes
 from .sizes import shown, shown_shape, whole
 from .trace import as_node, running
-from .tracer import Tracer
+from .tracer import Tracer, traced
 
 
 def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
@@ -79,7 +79,7 @@ def _real(val):
 
 @implements(np.isscalar, cases=[Case((2, 3))])
 def _isscalar(element):
-    return as_node(element).weak
+    return not isinstance(traced(element), np.ndarray)
 
 
 @implements(np.result_type, cases=[Case((2, 3))])

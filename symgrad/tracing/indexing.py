@@ -302,7 +302,9 @@ def strong(x: Node, dtype: np.dtype) -> Node:
 
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
     if any(isinstance(e, Node) for e in entries):
-        raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
+        if running().follow is None:
+            raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
+        entries = [running().guard(e) if isinstance(e, Node) else e for e in entries]
     shape = concrete(x.shape, "x[i] = v with an index array")
     number = np.arange(size(shape)).reshape(shape)
     try:

@@ -74,8 +74,10 @@ class Locals:
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
+    base = array.base
+    while base is not None:
+        array = base if isinstance(base, np.ndarray) else array
+        base = getattr(base, "base", None)  # strided views have a base of their own kind between
     return array
 
 
@@ -191,7 +193,7 @@ class LocalArray:
     # reading and writing elements
 
     def __getitem__(self, index: Any) -> Any:
-        index = unwrapped(index)
+        index = _guarded(unwrapped(index, traced=True), arrays=False)
         if holds_traced(index):
             return Tracer(self._symgrad_node)[index]
         chosen = self.data[index]
@@ -211,11 +213,10 @@ class LocalArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         if holds_traced(index):
             index = unwrapped(index, traced=True)
-            if np.shape(value) and type(index) is Tracer and index.dtype.kind == "b":
-                index = np.asarray(running().guard(index._symgrad_node))
-                self[index] = value
-            else:
+            if type(index) is Tracer and index.dtype.kind == "b" and not np.shape(value):
                 self._write(..., indexing.put(self._symgrad_node, index, as_node(value)))
+            else:
+                self[_guarded(index)] = value
         elif isinstance(value, (list, tuple)) and holds_traced(value):
             self[index] = LocalArray.of_node(self.stacked(value))
         elif type(value) is LocalArray and value.is_traced and value.dtype == self.dtype:
@@ -347,6 +348,17 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(LocalArray, f"__{_name}__", _operator(_name))
 for _name in ("neg", "pos", "abs", "invert"):
     setattr(LocalArray, f"__{_name}__", _unary(_name))
+
+
+def _guarded(index: Any, arrays: bool = True) -> Any:
+    """An index with the values that its traced parts have, arrays among them or not."""
+    if type(index) in (tuple, list):
+        return type(index)([_guarded(v, arrays) for v in index])
+    if type(index) is slice:
+        return slice(*[operator.index(v) if type(v) is Tracer else v for v in (index.start, index.stop, index.step)])
+    if type(index) is not Tracer or not (arrays or index.ndim == 0):
+        return index
+    return running().guard(index._symgrad_node) if index.dtype.kind == "b" else np.asarray(index)[()]
 
 
 def holds_traced(value: Any) -> bool:

@@ -155,12 +155,11 @@ class Joined:
             raise ArgumentError(at_user_line("np.r_['…'] of traced values is not supported; use np.concatenate."))
         parts = tuple(self._value[p] if isinstance(p, slice) else p for p in parts)
         if self._value is np.r_:
-            return np.concatenate([np.atleast_1d(p) for p in parts])
-        return np.concatenate([_column(np.asanyarray(p) if np.isscalar(p) else p) for p in parts], axis=-1)
+            return FUNCTIONS[np.concatenate]([np.atleast_1d(array_of(p)) for p in parts])
+        return FUNCTIONS[np.concatenate]([_column(array_of(p)) for p in parts], axis=-1)
 
 
 def _column(part: Any) -> Any:
-    part = part if isinstance(part, np.ndarray) else np.array(part)
     return part.reshape(-1, 1) if part.ndim < 2 else part
 
 
@@ -183,6 +182,15 @@ def _fitted(array: Any, dtype: np.dtype) -> Node:
     if array.dtype.kind == "f" and dtype.kind != "f":
         refuse(f"an array of {dtype} would cut the traced values that are put into it; make it of floats.")
     return f.cast(array._symgrad_node, dtype)
+
+
+@answers(np.lib.stride_tricks.sliding_window_view)
+def _windows(x, *args, **kwargs):
+    def look(array: np.ndarray) -> np.ndarray:
+        return np.lib.stride_tricks.sliding_window_view(array, *args, **kwargs)
+
+    x = x if type(x) is LocalArray else array_of(x)
+    return x.taken(look(x.data), look)
 
 
 def _elements(numbers: Any, dtype: np.dtype) -> Any:

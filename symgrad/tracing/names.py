@@ -79,7 +79,7 @@ class Names(dict):
             return Called(value, self) if is_called else value
         if isinstance(value, _FUNCTIONS):
             return Called(value, self)
-        return self.hook.indexed(value)
+        return self.hook.outside(value)
 
 
 class Seen:

@@ -38,12 +38,37 @@ def number(value: Any) -> Any:
     return x if x.dtype.kind == "f" else x.astype(float)
 
 
-def _of(ufunc: np.ufunc) -> Callable:
-    return lambda *args: ufunc(*[v if isinstance(v, int) and k else number(v) for k, v in enumerate(args)])
+def _of(function: Callable, ufunc: np.ufunc) -> Callable:
+    def rule(*args: Any) -> Any:
+        given = [v if isinstance(v, int) and k else number(v) for k, v in enumerate(args)]
+        return _in_domain(function, given, ufunc(*given))
+
+    return rule
+
+
+def _in_domain(function: Callable, args: list, made: Any) -> Any:
+    """What a function of ``math`` has made; or what it raises of these values, guarded.
+
+    Where the user's code catches errors, that none was raised is guarded too; else what is out of the domain is NaN or
+    infinite, as NumPy has it.
+    """
+    trace = running()
+    nodes = [as_node(v) for v in args]
+    if not all(map(trace.has_value, nodes)):
+        return made
+    try:
+        function(*[v if type(v) is int else float(trace.value_of(n)) for v, n in zip(args, nodes, strict=True)])
+    except (ValueError, OverflowError):
+        for node in nodes:
+            trace.guard(node)
+        raise
+    if trace.attempts and type(made) is Tracer:
+        trace.guard(f.isfinite(made._symgrad_node))
+    return made
 
 
 for _name, _ufunc in _UFUNCS.items():
-    answers(getattr(math, _name))(_of(_ufunc))
+    answers(getattr(math, _name))(_of(getattr(math, _name), _ufunc))
 
 
 def _test(ufunc: np.ufunc) -> Callable:
@@ -73,12 +98,21 @@ for _name in _SPECIAL:
 def _gamma(x):
     x = number(x)
     sign = np.where((x > 0) | (np.floor(x) % 2 == 0), 1.0, -1.0)
-    return sign * np.exp(_special("lgamma")(x))
+    return _in_domain(math.gamma, [x], sign * np.exp(_special("lgamma")(x)))
 
 
 @answers(math.log)
 def _log(x, base=math.e):
-    return np.log(number(x)) if base is math.e else np.log(number(x)) / np.log(number(base))
+    x, base = number(x), base if base is math.e else number(base)
+    if base is math.e:
+        return _in_domain(math.log, [x], np.log(x))
+    return _in_domain(math.log, [x, base], np.log(x) / np.log(base))
+
+
+@answers(math.remainder)
+def _remainder(x, y):
+    x, y = number(x), number(y)
+    return _in_domain(math.remainder, [x, y], x - y * np.rint(x / y))
 
 
 @answers(math.hypot)
@@ -147,13 +181,6 @@ def _bool(x=False):
 def _round(number, ndigits=None):
     made = np.round(number, ndigits or 0)
     return made.astype(int) if ndigits is None else made
-
-
-@answers(sum)
-def _sum(iterable, /, start=0):
-    for value in iterable:
-        start = start + value
-    return start
 
 
 @answers(np.float64, np.double)

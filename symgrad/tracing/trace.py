@@ -19,8 +19,10 @@ import numpy as np
 import sympy
 
 from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
-from ..primitives.casting import CAST
+from ..primitives.casting import CAST, cast
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
+from ..primitives.selection import concatenate
+from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, deactivate, emit
@@ -73,6 +75,7 @@ class Trace:
         self.follow: Callable[[Callable], Callable] | None = (
             None  # makes functions whose calls are followed, if any are
         )
+        self.attempts = 0  # calls that run whose errors the function catches
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
@@ -339,7 +342,7 @@ def as_node(value: Any) -> Node:
     if isinstance(value, np.generic):
         return running().constant(np.asarray(value))
     if isinstance(value, (list, tuple)):
-        return running().constant(_array_of(value))
+        return _stacked(value) if _holds_node(value) else running().constant(_array_of(value))
     raise TracingError(
         at_user_line(
             f"cannot compute with a {type(value).__name__} and a traced value; pass its numbers as a plain array, made "
@@ -356,7 +359,22 @@ def array_node(value: Any) -> Node:
     return running().constant(np.asarray(value)) if node.is_literal else emit(CAST, (node,), (node.dtype,))
 
 
+def _holds_node(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_node, value))
+    return hasattr(type(value), "_symgrad_node") and not stands_for_number(value)
+
+
+def _stacked(values: Any) -> Node:
+    """The array of nested lists, some of whose elements are traced."""
+    nodes = [array_node(v) for v in values]
+    if any(n.shape != nodes[0].shape for n in nodes):
+        raise ShapeError(at_user_line(f"lists of the shapes {[n.shape for n in nodes]} make no array of one shape"))
+    dtype = np.result_type(*[n.dtype for n in nodes])
+    return concatenate([cast(reshape(n, (1, *n.shape)), dtype) for n in nodes], 0)
+
+
 def _array_of(value: Any) -> np.ndarray:
-    array = np.asarray(value)  # a traced element refuses __array__ with the user's line and the fix
+    array = np.asarray(value)
     checked_dtype(array.dtype, "a list")
     return array

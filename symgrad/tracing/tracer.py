@@ -17,7 +17,7 @@ from ..primitives import functions as f
 from ..program.dims import size
 from ..program.node import Node
 from . import indexing, views
-from .array_methods import METHOD_FUNCTIONS, ArrayMethods
+from .array_methods import METHOD_FUNCTIONS, ArrayMethods, may_be_array
 from .dispatch import (
     ADVICE,
     FUNCTIONS,
@@ -109,9 +109,11 @@ class Tracer(ArrayMethods):
 
     @property
     def __class__(self) -> type:  # type: ignore[override]
-        """What ``isinstance`` sees: a Python scalar where it stands for one, else an ndarray."""
+        """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         node = self._node
-        return _PYTHON_SCALARS[node.dtype.kind] if node.weak else np.ndarray
+        if node.weak:
+            return _PYTHON_SCALARS[node.dtype.kind]
+        return np.ndarray if node.shape or self._base is not None or may_be_array(node) else node.dtype.type
 
     # what an array says of itself
 

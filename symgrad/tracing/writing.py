@@ -13,6 +13,7 @@ from ..primitives.selection import Gathered
 from ..primitives.shaping import reshape
 from .dispatch import answers, refuse
 from .local_array import LocalArray, unwrapped
+from .making import array_of
 from .trace import array_node, running
 from .tracer import Tracer
 
@@ -45,7 +46,7 @@ def _put(a, ind, v, mode="raise"):
 
 
 def _repeated(values: Any, count: int) -> Any:
-    flat = np.reshape(values, (-1,))
+    flat = np.reshape(array_of(values) if isinstance(values, (list, tuple)) else values, (-1,))
     return flat if flat.shape[0] == count else flat[np.arange(count) % flat.shape[0]]
 
 
@@ -73,6 +74,16 @@ def _put_along_axis(arr, indices, values, axis):
     index = [np.arange(d).reshape((-1,) + (1,) * (arr.ndim - k - 1)) for k, d in enumerate(arr.shape)]
     index[axis] = indices
     target(arr)[tuple(index)] = values
+
+
+@answers(np.bincount)
+def _bincount(x, weights=None, minlength=0):
+    places = np.asarray(x)
+    if weights is None:
+        return LocalArray.of(np.bincount(places, minlength=minlength))
+    made = LocalArray.of(np.zeros(max(minlength, int(places.max(initial=-1)) + 1)))
+    _at(np.add, made, places, weights)
+    return made
 
 
 def at_of(function: Any) -> Callable | None:
