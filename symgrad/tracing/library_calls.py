@@ -53,7 +53,7 @@ _CONVERSIONS = (
     *("ndarray", "lib"),
 )
 #: modules that stand between a function whose calls are followed and what it calls
-_HOOKS = ("symgrad.tracing.calls", "symgrad.tracing.names", "symgrad.tracing.vectorizing")
+_HOOKS = (*(f"symgrad.tracing.{m}" for m in ("calls", "computed", "names", "vectorizing")),)
 #: packages whose functions are part of the language
 _LANGUAGE = ("builtins", "math", "cmath", "symgrad")
 

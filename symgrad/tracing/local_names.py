@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from .calls import followed_code
+from .local_array import LocalArray
 from .provenance import SourceLine
+from .trace import current
 from .tracer import Tracer
 
 #: told of a name, the line that binds it and the value; gives what the name stands for instead, or None
-Bound = Callable[[str, SourceLine, Tracer], Tracer | None]
+Bound = Callable[[str, SourceLine, Any], Tracer | None]
 
 
 def code_of(fn: Callable) -> CodeType | None:
@@ -54,11 +57,11 @@ def watching(fn: Callable, bound: Bound) -> Iterator[None]:
     It is called before the next instruction, and may give another value for the name. The interpreter's own tracing
     is used, and is put back as it was; what ``fn`` calls runs untouched, further calls of its own code too.
     """
-    code = code_of(fn)
+    code, trace = code_of(fn), current()
     if code is None or not _stores(code):
         yield
         return
-    watch = _Watch(code, bound)
+    watch = _Watch(followed_code(code) if trace is not None and trace.follow is not None else code, bound)
     outer = sys.gettrace()
     try:
         _state.watches.append(watch)
@@ -109,10 +112,10 @@ def _bind(frame: FrameType, store: _Store, watches: list[_Watch]) -> None:
     for name in store.names:
         value = held.get(name)
         for watch in watches:
-            if type(value) is Tracer:
+            if type(value) is Tracer or (type(value) is LocalArray and value.is_traced):
                 other = watch.bound(name, SourceLine(frame.f_code.co_filename, store.line), value)
                 if other is not None:
-                    if store.read_again:
+                    if store.read_again and type(value) is Tracer:
                         value._node = other._node
                     held[name] = value = other
 

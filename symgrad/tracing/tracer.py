@@ -111,9 +111,8 @@ class Tracer(ArrayMethods):
     def __class__(self) -> type:  # type: ignore[override]
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         node = self._node
-        if node.weak:
-            return _PYTHON_SCALARS[node.dtype.kind]
-        return np.ndarray if node.shape or self._base is not None or may_be_array(node) else node.dtype.type
+        is_array = node.shape or self._base is not None or may_be_array(node)
+        return _PYTHON_SCALARS[node.dtype.kind] if node.weak else np.ndarray if is_array else node.dtype.type
 
     # what an array says of itself
 
@@ -133,13 +132,8 @@ class Tracer(ArrayMethods):
     def size(self) -> Any:
         return shown(size(self._symgrad_node.shape))
 
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.itemsize
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.dtype.itemsize)
 
     def __len__(self) -> int:
         if not self.shape:
