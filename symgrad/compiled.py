@@ -22,7 +22,7 @@ from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import watching
 from .tracing.surroundings import Surroundings
-from .tracing.trace import Trace, as_followed, current
+from .tracing.trace import Trace, called, current
 from .tracing.tracer import Tracer
 from .tracing.tree import flatten, tree_map
 
@@ -189,13 +189,13 @@ class CompiledFunction:
             _note_first_trace(self.watched)
         leaves, _ = flatten((*args, *kwargs.values()))
         surroundings = Surroundings(self.watched, [v for v in leaves if not is_input(v)])
-        if self._follows:
+        if self._follows or surroundings.asks_for_types:
             trace.follow = follow
         entry = None
         try:
             entry = self._traced(args, kwargs, trace, host, surroundings)
         except TracingError:
-            if self._follows:
+            if trace.follow is not None:
                 raise
         if entry is None:
             trace = trace.anew()
@@ -224,8 +224,8 @@ class CompiledFunction:
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}
             try:
                 with watching(self.watched, trace.bind) if trace.graph.is_recorded else nullcontext():
-                    body = as_followed(self.body) if self.body is self.watched else self.body
-                    outputs = body(*traced, **named)
+                    is_users = self.body is self.watched
+                    outputs = called(self.body, traced, named) if is_users else self.body(*traced, **named)
                 if host is not None:
                     host.finish(outputs)
                 return Entry(arguments, surroundings, outputs, self.backend)

@@ -19,6 +19,7 @@ import linecache
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from types import FrameType
 
@@ -99,6 +100,19 @@ class DtypeError(SymgradError, TypeError):
 
 class TracingError(SymgradError, TypeError):
     """The function does something with a traced value that would lose its derivative."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        refusals.latest = self
+
+
+class _Refusals(threading.local):
+    """What was refused last in this thread; the code that is traced may have caught it."""
+
+    latest: TracingError | None = None
+
+
+refusals = _Refusals()
 
 
 class UnsupportedOperation(TracingError):

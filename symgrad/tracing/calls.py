@@ -183,7 +183,7 @@ def followed_code(code: CodeType) -> CodeType:
 
 
 def follow(function: Callable) -> Callable:
-    """``function`` with its calls followed; arrays that it made and returns are traced values or plain."""
+    """``function`` with its calls followed; arrays that it made and returns are traced values."""
 
     def following(*args: Any, **kwargs: Any) -> Any:
         return tree_map(_settled, HOOK.call(function, *args, **kwargs))
@@ -192,9 +192,7 @@ def follow(function: Callable) -> Callable:
 
 
 def _settled(value: Any) -> Any:
-    if type(value) is LocalArray:
-        return Tracer(value._symgrad_node) if value.is_traced else np.array(value.data)
-    return value
+    return Tracer(value._symgrad_node) if type(value) is LocalArray else value
 
 
 LocalArray.computed = staticmethod(functools.partial(library, HOOK.call))

@@ -61,22 +61,33 @@ def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
     lines = tuple(linecache.getlines(code.co_filename))
     if not lines:
         return None
+    flags = code.co_flags & _FUTURE
     with _parsing:  # Python 3.11 parses badly in two threads at a time
-        pairs = _compiled(code.co_filename, lines, code.co_flags & _FUTURE)
-    found = next((new for old, new in pairs if old == code), None)
-    return None if found is None else _with_hook(found, hook)
+        for by_statement in (False, True):
+            for old, new in _compiled(code.co_filename, lines, flags, by_statement):
+                if old == code:
+                    return _with_hook(new, hook)
+    return None
 
 
 @functools.lru_cache(maxsize=_FILES)
-def _compiled(filename: str, lines: tuple[str, ...], flags: int) -> list[tuple[CodeType, CodeType]]:
-    """All functions in a file: as they are, and with the stand-in taking their calls."""
+def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: bool) -> list[tuple[CodeType, CodeType]]:
+    """All functions in a file: as they are, and with the stand-in taking their calls.
+
+    Notebooks compile one statement after the other, and Python makes other code of a statement that does not see what
+    the file has imported.
+    """
     try:
         tree = ast.parse("".join(lines), filename)
-        old = compile(tree, filename, "exec", flags, dont_inherit=True)
-        new = compile(_Calls().visit(tree), filename, "exec", flags, dont_inherit=True)
+        modules = [ast.Module([node], []) for node in tree.body] if by_statement else [tree]
+        pairs = []
+        for module in modules:
+            old = compile(module, filename, "exec", flags, dont_inherit=True)
+            new = compile(_Calls().visit(module), filename, "exec", flags, dont_inherit=True)
+            pairs += zip(_functions(old), _functions(new), strict=True)
     except (SyntaxError, ValueError, RecursionError, SystemError):
         return []
-    return list(zip(_functions(old), _functions(new), strict=True))
+    return pairs
 
 
 def _functions(code: CodeType) -> Iterator[CodeType]:

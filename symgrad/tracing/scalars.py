@@ -172,6 +172,27 @@ def _float(x=0.0):
     return number(x)
 
 
+def _like(value: Any) -> Any:
+    """A plain value of the kind that a traced one stands for."""
+    kind = value.__class__ if isinstance(type(value).__dict__.get("__class__"), property) else type(value)
+    return np.zeros((0,) * len(value.shape), value.dtype) if kind is np.ndarray else kind()
+
+
+@answers(type)
+def _type(value, *args):
+    return type(value, *args) if args else type(_like(value))
+
+
+@answers(isinstance)
+def _isinstance(value, kinds):
+    return isinstance(_like(value), kinds)
+
+
+@answers(hasattr)
+def _hasattr(value, name):
+    return hasattr(_like(value), name)
+
+
 @answers(bool)
 def _bool(x=False):
     return bool(x)

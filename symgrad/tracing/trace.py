@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
+from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
 from ..primitives.selection import concatenate
@@ -319,6 +319,22 @@ def as_followed(function: Callable) -> Callable:
     """``function``, with its calls followed where the running trace does so."""
     trace = current()
     return function if trace is None or trace.follow is None else trace.follow(function)
+
+
+def called(function: Callable, args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What the user's ``function`` gives, its calls followed where the trace does so.
+
+    Raises what was refused in it, though its own code has caught that: it would take another way than with arrays.
+    """
+    outer, refusals.latest = refusals.latest, None
+    try:
+        output = as_followed(function)(*args, **kwargs)
+        refused = refusals.latest
+    finally:
+        refusals.latest = outer
+    if refused is not None:
+        raise refused
+    return output
 
 
 def stands_for_number(value: Any) -> bool:

@@ -223,10 +223,11 @@ class Tracer(ArrayMethods):
         return int(self._concrete())
 
     def __index__(self) -> int:
-        if self.dtype.kind == "f":
-            refuse("a traced float cannot be used as an index or a count; write int(np.trunc(x)) if that is meant.")
-        if self.dtype.kind == "b":  # NumPy has it so too, and takes a mask for an index instead
-            refuse("a traced truth value cannot be used as an index or a count; write int(x) if that is meant.")
+        if self.dtype.kind in "fb":  # NumPy has it so too, and takes a mask for an index instead
+            kind = "float" if self.dtype.kind == "f" else "truth value"
+            raise ArgumentTypeError(
+                at_user_line(f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant.")
+            )
         return int(self._concrete())
 
     def _is_flat(self) -> bool:

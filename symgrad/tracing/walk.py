@@ -77,6 +77,8 @@ _DESCRIBING = frozenset(
 _DATA = {"os": {"environ", "environb"}, "sys": {"argv"}}
 _LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
+#: functions that tell a traced value from what it stands for
+_ASKING = frozenset(("hasattr", "type"))
 _LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
 
 
@@ -84,7 +86,8 @@ class Walk:
     """A walk from a function and its static arguments to all that they can read.
 
     It fills ``guards``. ``changing`` says what was met that no guard can see, ``generators`` are those of random
-    numbers with their state, ``weights`` the arrays whose contents may be inputs of the trace.
+    numbers with their state, ``weights`` the arrays whose contents may be inputs of the trace. ``asks_for_types`` where
+    code asks what a value is.
     """
 
     def __init__(self, guards: Guards) -> None:
@@ -92,6 +95,7 @@ class Walk:
         self.changing: str | None = None
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
+        self.asks_for_types = False
         self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
         self._names: set[str] = set()
@@ -176,6 +180,7 @@ class Walk:
         built_in = (reads.globals - found.keys()) & vars(builtins).keys()
         self._watch_names(space, reads.globals)
         if built_in:
+            self.asks_for_types |= not built_in.isdisjoint(_ASKING)
             self._watch_names(vars(builtins), built_in)
             values = [vars(builtins)[name] for name in built_in]
             self.pending += [v for v in values if not _is_one_of(v, _LOOKS_UP)]

@@ -26,7 +26,7 @@ from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
 from ..tracing.provenance import Provenance
-from ..tracing.trace import as_followed, current, running
+from ..tracing.trace import called, current, running
 from ..tracing.tree import flatten, tree_map, unflatten
 from .positions import split_aux
 from .run import Run
@@ -111,7 +111,7 @@ class DerivedFunction(Importable, Generic[P]):
 
     def _value(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the function itself gives on traced values."""
-        output = as_followed(self.fn)(*args, **kwargs)
+        output = called(self.fn, args, kwargs)
         if running().subject is self.fn:
             running().value = lambda: output
         return output

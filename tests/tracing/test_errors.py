@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import DtypeError, TracingError, UnsupportedOperation
+from symgrad.errors import ArgumentTypeError, DtypeError, TracingError, UnsupportedOperation
 from symgrad.tracing.trace import current
 
 X = np.array([0.5, 1.5, 2.5])
@@ -56,7 +56,6 @@ REFUSED = {
     "np.array cut": (lambda x: np.array([x[0], 1.0], dtype=int) * x[0], r"np.trunc\(x\).astype\(int64\)"),
     "complex": (lambda x: complex(x[0]), "derivative would be lost"),
     "astype int": (lambda x: x.astype(int) * 2, r"np.trunc\(x\).astype\(int64\)"),
-    "range": (lambda x: sum(k * x[0] for k in range(x[1])), "as an index or a count"),
     "float of an array": (lambda x: float(x), "only arrays of one element"),
     "an element outside": (outside_item, "not made inside the function"),
     "a view outside": (outside_view, "from outside of the function"),
@@ -84,6 +83,14 @@ def test_refused_with_the_line_and_the_fix(name):
     first = fn.__code__.co_firstlineno
     assert any(f"{__file__}:{line}\n" in message for line in range(first, first + 5))
     assert current() is None
+
+
+@pytest.mark.parametrize("fn", [lambda x: sum(k * x[0] for k in range(x[1])), lambda x: [1.0, 2.0][x[0]] * x])
+def test_floats_count_and_index_nothing_as_in_numpy(fn):
+    with pytest.raises(TypeError):
+        fn(X)
+    with pytest.raises(ArgumentTypeError, match="as an index or a count"):
+        symgrad.grad(fn)(X)
 
 
 def test_everything_works_after_a_failed_trace():
