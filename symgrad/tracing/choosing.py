@@ -11,6 +11,7 @@ from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedOp
 from ..primitives import functions as f
 from ..primitives.primitive import literal
 from .declare import Case, Given, implements
+from .dispatch import refuse
 from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer, traced
@@ -53,6 +54,8 @@ def _round(a, decimals=0):
 @implements(np.nan_to_num, cases=[Case((3,))])
 def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     node = as_node(x)
+    if not copy:
+        refuse("np.nan_to_num(x, copy=False) writes into x; write x[...] = np.nan_to_num(x).")
     if node.dtype.kind != "f":
         return Tracer(node)
     limits = np.finfo(node.dtype)

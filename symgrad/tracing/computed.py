@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, place_of_out, refuse
@@ -21,20 +22,10 @@ from .local_array import LocalArray, holds_traced, unwrapped
 from .trace import current, running
 from .tracer import Tracer
 
-_NUMERIC = ("numpy", "scipy", "pandas", "sklearn", "xarray", "copy")
+_NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray", "copy")
 #: methods that give a part of an array, or its elements in another order
-_MOVES = (
-    "reshape",
-    "ravel",
-    "transpose",
-    "swapaxes",
-    "squeeze",
-    "diagonal",
-    "flatten",
-    "copy",
-    "repeat",
-    "take",
-    "view",
+_MOVES = frozenset(
+    ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "flatten", "copy", "repeat", "take")
 )
 #: what calls a function, also those that a library is given
 Called = Callable[..., Any]
@@ -55,6 +46,9 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         _with_callbacks(call, function, args),
         dict(zip(kwargs, _with_callbacks(call, function, kwargs.values()), strict=True)),
     )
+    if (getattr(function, "__module__", None) or "").startswith("numexpr"):  # it looks at the names of who calls it
+        frame = user_frame()
+        kwargs = {"local_dict": dict(frame.f_locals) if frame is not None else {}, **kwargs}
     is_declared = _is_declared(function)
     args = tuple([list(v) if is_declared and isinstance(v, Iterator) else v for v in args])
     is_numeric = _is_numeric(function, owner)
@@ -240,6 +234,8 @@ def attribute(array: LocalArray, name: str) -> Any:
 def _method(array: LocalArray, name: str, *args: Any, **kwargs: Any) -> Any:
     if not (array.is_traced or holds_traced((args, kwargs))):
         return local(getattr(array.data, name)(*unwrapped(args), **unwrapped(kwargs)), unwrapped(args))
+    if name == "view" and not (args or kwargs):
+        return LocalArray.of(array.data.view())
     if name in _MOVES and not holds_traced((args, kwargs)):
         move = operator.methodcaller(name, *unwrapped(args), **unwrapped(kwargs))
         return array.taken(move(array.data), move)

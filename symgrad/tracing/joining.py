@@ -110,6 +110,21 @@ def _split(ary, indices_or_sections, axis=0):
     return _pieces(ary, indices_or_sections, axis)
 
 
+@implements(np.vsplit, cases=[Case((4, 2), Given(2))])
+def _vsplit(ary, indices_or_sections):
+    return _split(ary, indices_or_sections, 0)
+
+
+@implements(np.hsplit, cases=[Case((2, 4), Given(2)), Case((4,), Given([1, 3]))])
+def _hsplit(ary, indices_or_sections):
+    return _split(ary, indices_or_sections, min(as_node(ary).ndim - 1, 1))
+
+
+@implements(np.dsplit, cases=[Case((2, 2, 4), Given(2))])
+def _dsplit(ary, indices_or_sections):
+    return _split(ary, indices_or_sections, 2)
+
+
 @implements(np.array_split, cases=[Case((7, 2), Given(3))])
 def _array_split(ary, indices_or_sections, axis=0):
     return _pieces(ary, indices_or_sections, axis)

@@ -111,10 +111,10 @@ class LocalArray:
         return cls(data, locals_of(running()).memory(data, is_foreign))
 
     @classmethod
-    def of_node(cls, node: Node) -> LocalArray:
+    def of_node(cls, node: Node, order: Any = "C") -> LocalArray:
         """A new array that holds a traced value."""
         numbers = locals_of(running()).elements.numbers(node)
-        return cls.of_numbers(np.zeros(node.shape, node.dtype), numbers)
+        return cls.of_numbers(np.zeros(node.shape, node.dtype, order), numbers)
 
     @classmethod
     def of_numbers(cls, data: np.ndarray, numbers: np.ndarray) -> LocalArray:
@@ -154,6 +154,10 @@ class LocalArray:
     def shape(self) -> tuple:
         return self.data.shape
 
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.data.shape = shape
+
     @property
     def dtype(self) -> np.dtype:
         return self.data.dtype
@@ -188,6 +192,8 @@ class LocalArray:
         return self.computed(func, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # code in C would read the plain array
+            raise AttributeError(name)
         return self.attribute(self, name)
 
     # reading and writing elements
@@ -278,6 +284,9 @@ class LocalArray:
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
 
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
+
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
@@ -344,6 +353,8 @@ for _name in _BINARY:
     setattr(LocalArray, f"__{_plain}__", _operator(_name))
     setattr(LocalArray, f"__r{_plain}__", _operator(_name, reflected=True))
     setattr(LocalArray, f"__i{_plain}__", _in_place(_name))
+LocalArray.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore[attr-defined]
+LocalArray.__rdivmod__ = lambda self, other: (other // self, other % self)  # type: ignore[attr-defined]
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(LocalArray, f"__{_name}__", _operator(_name))
 for _name in ("neg", "pos", "abs", "invert"):

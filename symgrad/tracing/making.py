@@ -26,12 +26,13 @@ def stacked(value: Any) -> Node:
 LocalArray.stacked = staticmethod(stacked)
 
 
-def array_of(value: Any, dtype: Any = None) -> Any:
+def array_of(value: Any, dtype: Any = None, order: Any = None) -> Any:
     """A new array of what ``np.array`` takes; traced in one piece where its size is not known."""
+    order = "F" if order == "F" else "C"
     if not isinstance(value, (list, tuple)):
         node = array_node(value)
         node = f.cast(node, node.dtype) if dtype is None else Tracer(node).astype(dtype)._symgrad_node
-        return LocalArray.of_node(node) if is_concrete(node.shape) else Tracer(node)
+        return LocalArray.of_node(node, order) if is_concrete(node.shape) else Tracer(node)
     leaves: list[tuple[tuple[int, ...], Any]] = []
     shape = _collect(value, (), leaves)
     if not is_concrete(shape):
@@ -39,7 +40,7 @@ def array_of(value: Any, dtype: Any = None) -> Any:
     found = np.result_type(*[_dtype(v) for _, v in leaves]) if leaves else np.dtype(float)
     if dtype is not None and np.dtype(dtype).kind not in "fb" and found.kind == "f":
         leaves = [(at, _cut(v, dtype)) for at, v in leaves]
-    made = LocalArray.of(np.zeros(shape, found if dtype is None else dtype))
+    made = LocalArray.of(np.zeros(shape, found if dtype is None else dtype, order))
     for at, leaf in leaves:
         made[at] = leaf
     return made
@@ -78,7 +79,7 @@ def _dtype(value: Any) -> np.dtype:
 def _array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, ndmax=0):
     if dtype is not None and np.dtype(dtype).kind == "O":
         return _objects(object)
-    made = object if not copy and _is_array(object, dtype) else array_of(object, dtype)
+    made = object if not copy and _is_array(object, dtype) else array_of(object, dtype, order)
     return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
 
 
@@ -94,9 +95,35 @@ def _objects(value: Any) -> np.ndarray:
     return made
 
 
-@answers(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.asarray_chkfinite, np.require)
-def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None, requirements=None):
-    return a if not copy and _is_array(a, dtype) else array_of(a, dtype)
+@answers(np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite)
+def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    return a if not copy and order in (None, "K") and _is_array(a, dtype) else array_of(a, dtype, order)
+
+
+@answers(np.asfortranarray)
+def _asfortranarray(a, dtype=None, *, like=None):
+    return array_of(a, dtype, "F")
+
+
+@answers(np.nonzero)
+def _nonzero(a):
+    node = array_node(a)
+    return tuple(map(LocalArray.of, np.nonzero(running().guard(f.not_equal(node, 0)))))
+
+
+@answers(np.flatnonzero)
+def _flatnonzero(a):
+    return _nonzero(np.ravel(a))[0]
+
+
+@answers(np.argwhere)
+def _argwhere(a):
+    return LocalArray.of(np.stack([i.data for i in _nonzero(a)], -1))
+
+
+@answers(np.where)
+def _where(condition, *branches):
+    return FUNCTIONS[np.where](condition, *branches) if branches else _nonzero(condition)
 
 
 @answers(np.fromiter)
@@ -207,12 +234,6 @@ for _function, _places in {
     np.resize: (0, "a"),
     np.compress: (1, "a"),
     np.extract: (1, "arr"),
-    np.fliplr: (0, "m"),
-    np.flipud: (0, "m"),
-    np.rollaxis: (0, "a"),
-    np.hsplit: (0, "ary"),
-    np.vsplit: (0, "ary"),
-    np.dsplit: (0, "ary"),
     np.diagflat: (0, "v"),
 }.items():
     answers(_function)(_moved(_function, *_places))

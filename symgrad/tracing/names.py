@@ -19,7 +19,7 @@ _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME")
 #: functions that look at the frame or the names of what calls them
 _LOOK_AT_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"))
-_CALLED_TYPES = ("vectorize", "float64", "float32")
+_CALLED_TYPES = ("vectorize",)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type(np.sum), functools.partial)
 
 
@@ -30,7 +30,7 @@ def with_names(function: FunctionType, hook: Any) -> FunctionType:
         i.opname in _STORES for c in _all(code) for i in dis.get_instructions(c)
     ):
         return function
-    names = Names(function.__globals__, _called(code), hook)
+    names = Names(function.__globals__, _called(code), any(c.co_exceptiontable for c in _all(code)), hook)
     closure = function.__closure__ and tuple(_seen_cell(c, names) for c in function.__closure__)
     made = FunctionType(code, names, function.__name__, function.__defaults__, closure)
     made.__kwdefaults__ = function.__kwdefaults__
@@ -55,11 +55,12 @@ def _called(code: CodeType) -> frozenset[str]:
 class Names(dict):
     """The globals of a function, read through."""
 
-    def __init__(self, space: dict[str, Any], called: frozenset[str], hook: Any) -> None:
+    def __init__(self, space: dict[str, Any], called: frozenset[str], catches: bool, hook: Any) -> None:
         super().__init__(__builtins__={**vars(builtins), "__import__": self._import})
         self.space = space
         self._called = called
         self.hook = hook
+        self.call = hook.attempt if catches else hook.call
 
     def __getitem__(self, name: str) -> Any:
         value = self.space[name] if name in self.space else vars(builtins)[name]
@@ -97,7 +98,7 @@ class Called(Seen):
     """A function that is called through a hook."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._names.hook.call(self._value, *args, **kwargs)
+        return self._names.call(self._value, *args, **kwargs)
 
 
 class Instance:

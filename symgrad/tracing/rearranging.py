@@ -35,6 +35,25 @@ def _flip(m, axis=None):
     return view(m, lambda base: take_slice(base, spec))
 
 
+@implements(np.flipud, cases=[Case((3, 4)), Case((3,))])
+def _flipud(m):
+    return _flip(m, 0)
+
+
+@implements(np.fliplr, cases=[Case((3, 4))])
+def _fliplr(m):
+    return _flip(m, 1)
+
+
+@implements(np.rollaxis, cases=[Case((2, 3, 4), Given(2)), Case((2, 3, 4), Given(0), start=3)])
+def _rollaxis(a, axis, start=0):
+    rank = as_node(a).ndim
+    axis, start = normalized_axis(axis, rank), start + rank if start < 0 else start
+    order = [k for k in range(rank) if k != axis]
+    order.insert(start - (axis < start), axis)
+    return np.transpose(a, order)
+
+
 @implements(
     np.roll,
     cases=[

@@ -29,13 +29,13 @@ _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln"}
 
 
 def number(value: Any) -> Any:
-    """A value as a function of floats takes it: without axes, and a float."""
+    """A value as a function of floats takes it: without axes, and a float64."""
     node = as_node(value)
     if node.shape and any(d != 1 for d in node.shape):
         refuse("only arrays of one element can be converted to Python numbers; use NumPy's function of arrays.")
     x = Tracer(node)
     x = x.reshape(()) if node.shape else x
-    return x if x.dtype.kind == "f" else x.astype(float)
+    return x if x.dtype == float else x.astype(float)
 
 
 def _of(function: Callable, ufunc: np.ufunc) -> Callable:

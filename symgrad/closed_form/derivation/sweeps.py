@@ -53,6 +53,8 @@ class Sweep:
         arrived: dict[Node, list[tuple[Node, Node, str]]] = {}
         steps: list[Step] = []
         for target, root, why in seeds:
+            if target.primitive.name == "constant":  # of which nothing is a derivative
+                continue
             again = target in bars
             if not again:
                 bars[target] = self.marked(target, "bar")
