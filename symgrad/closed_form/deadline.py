@@ -1,30 +1,44 @@
-"""A limit to the time that sympy may take: some of its algorithms have none of their own."""
+"""A limit to the work of sympy: some of its algorithms have none of their own."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
+import itertools
 import sys
 import time
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
-#: seconds after which it is raised once more, where something has swallowed it
-_AGAIN = 0.5
+#: after which part of a limit it is raised once more, where something has swallowed it
+_AGAIN = 0.25
 
 
 class TimeIsUp(BaseException):
     """Raised inside of what takes too long; no ``except Exception`` on the way catches it."""
 
 
-@contextlib.contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Raise TimeIsUp in this thread where the body takes longer than ``seconds``.
+def within(seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Raise TimeIsUp in this thread where the body takes longer than ``seconds``."""
+    return _limited(time.monotonic, seconds)
 
-    Python's own profiling hook looks at the clock at every call, so one long operation in C is not cut short. The
-    hook that was there is put back, and runs meanwhile too; under a profiler written in C there is no limit.
+
+def within_calls(count: int) -> contextlib.AbstractContextManager[None]:
+    """Raise TimeIsUp in this thread where the body calls more than ``count`` functions, however busy the machine is.
+
+    sympy makes about a million and a half a second.
     """
-    end = time.monotonic() + seconds
+    return _limited(itertools.count(1).__next__, count)
+
+
+@contextlib.contextmanager
+def _limited(spent: Callable[[], float], limit: float) -> Iterator[None]:
+    """Raise TimeIsUp where ``spent``, which is asked at every call, grows by more than ``limit``.
+
+    It is asked by Python's own profiling hook, so one long operation in C is not cut short. The hook that was there is
+    put back, and runs meanwhile too; under a profiler written in C there is no limit.
+    """
     outer = sys.getprofile()
     if outer is not None and not callable(outer):
         yield
@@ -34,13 +48,21 @@ def within(seconds: float) -> Iterator[None]:
         nonlocal end
         if outer is not None:
             outer(frame, event, arg)
-        # a generator may be about to be closed by the collector of garbage, which would swallow what is raised
-        if event == "call" and time.monotonic() > end and not frame.f_code.co_flags & inspect.CO_GENERATOR:
-            end = time.monotonic() + _AGAIN
+        if event == "call" and spent() > end and _may_be_left(frame.f_code):
+            end = spent() + _AGAIN * limit
             raise TimeIsUp
 
+    end = spent() + limit
     sys.setprofile(hook)
     try:
         yield
     finally:
         sys.setprofile(outer)
+
+
+def _may_be_left(code: types.CodeType) -> bool:
+    """False for the end of a ``with``, which tidies up, and for a generator.
+
+    The collector of garbage may be about to close that one, which would swallow what is raised.
+    """
+    return code.co_name != "__exit__" and not code.co_flags & inspect.CO_GENERATOR

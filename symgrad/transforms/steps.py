@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..closed_form.deadline import TimeIsUp, within
+from ..closed_form.deadline import TimeIsUp, within_calls
 from ..closed_form.derivation.constants import Constants, lifted
 from ..closed_form.derivation.lines import Line, cut
 from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _MODES = ("reverse", "forward")
 #: characters of LaTeX that the derivative put together may have
 _MAX_CHARACTERS = 400
-#: seconds that finding it may take
-_LONGEST = 2.0
+#: calls that finding it may take
+_MAX_CALLS = 3_000_000
 
 
 def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode: str | None, budget: int) -> Steps:
@@ -162,7 +162,7 @@ def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], o
 def _result(derived: DerivedFunction, entry: Entry, wrt: Sequence[Name], names: Names) -> list[tuple[str, str, str]]:
     """The derivatives put together, where that is short and soon found: text, LaTeX and why."""
     try:
-        with within(_LONGEST):
+        with within_calls(_MAX_CALLS):
             return _together(entry.readable, derived.labels(entry), wrt, names)
     except TimeIsUp:
         return []

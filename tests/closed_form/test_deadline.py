@@ -1,10 +1,13 @@
-"""sympy stops when its time is up, and the profiling hook is the one from before."""
+"""sympy stops when its time is up, or its calls, and the profiling hook is the one from before."""
 
+import itertools
 import sys
+import types
 
 import pytest
 
-from symgrad.closed_form.deadline import TimeIsUp, within
+from symgrad.closed_form import deadline
+from symgrad.closed_form.deadline import TimeIsUp, within, within_calls
 
 
 def _count(n):
@@ -49,3 +52,24 @@ def test_limits_nest():
         with pytest.raises(TimeIsUp), within(0.05):
             _forever()
         _count(3)
+
+
+def _called(times):
+    for _ in range(times):
+        _count(1)
+
+
+def test_calls_are_counted_whatever_the_clock_says(monkeypatch):
+    clock = itertools.count(0, 10**9)
+    monkeypatch.setattr(deadline, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
+    with within_calls(100):
+        _called(99)  # and this call itself
+    with pytest.raises(TimeIsUp), within_calls(100):
+        _called(100)
+    assert sys.getprofile() is None
+
+
+def test_the_end_of_a_with_is_not_cut_short():
+    with within_calls(0):
+        pass
+    assert sys.getprofile() is None

@@ -11,7 +11,7 @@ from ...primitives.selection import CONCATENATE, GATHER
 from ...program.node import Node
 from ...program.program import Program
 from ..budget import fits
-from ..deadline import TimeIsUp, within
+from ..deadline import TimeIsUp, within_calls
 from ..index_form import index_forms
 from ..letters import name_latex
 from ..matrix import matrix_forms
@@ -25,8 +25,8 @@ from .naming import Names
 _MAX_LETTERS = 200
 #: characters of a formula for one element that is still read
 _MAX_CHARACTERS = 300
-#: seconds that sympy may take for one
-_LONGEST = 2.0
+#: calls that sympy may take for one
+_MAX_CALLS = 3_000_000
 
 
 class Formula(NamedTuple):
@@ -52,7 +52,7 @@ def formula(program: Program, names: Names) -> Formula:
     shown = _named(program, names, identities=True)
     if fits(shown, False):
         try:
-            with within(_LONGEST):
+            with within_calls(_MAX_CALLS):
                 ((free, element),) = index_forms(shown)
         except (ClosedFormTooLarge, TimeIsUp):
             pass

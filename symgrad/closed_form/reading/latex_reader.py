@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 
 from ...errors import ArgumentError, SymgradError
-from ..deadline import TimeIsUp, within
+from ..deadline import TimeIsUp, within_calls
 from ..latex_tree import NotLatex, Part, tree
 from .latex_marks import mark_behind
 from .latex_names import Names
@@ -31,8 +31,8 @@ from .latex_words import (
     WORDS,
 )
 
-#: seconds that reading may take
-_LONGEST = 5.0
+#: calls that reading may take
+_MAX_CALLS = 7_500_000
 #: brackets inside of brackets
 _DEEPEST = 40
 
@@ -47,7 +47,7 @@ def read_latex(text: str, symbols: frozenset[str] = frozenset()) -> Any:
         raise ArgumentError(f"from_latex: the LaTeX must be text, got a {type(text).__name__}.")
     source = Source(text)
     try:
-        with within(_LONGEST):
+        with within_calls(_MAX_CALLS):
             return _Reader(source, symbols).row(tree(source.mathematics))
     except SymgradError:
         raise
@@ -62,7 +62,7 @@ def read_latex(text: str, symbols: frozenset[str] = frozenset()) -> Any:
     ) as error:  # what sympy refuses to put together
         raise ArgumentError(f"from_latex: sympy refuses it: {error}") from error
     except TimeIsUp:
-        raise ArgumentError(f"from_latex: reading takes longer than {_LONGEST:.0f} s.") from None
+        raise ArgumentError("from_latex: sympy works too long on it; give it in smaller parts.") from None
 
 
 def read_name(text: str) -> str:
