@@ -19,15 +19,22 @@ _CACHED = 4096
 _MANY, _SHORT = 64, 4
 
 
+Places = tuple[Index, ...]
+
+
 @dataclass(frozen=True)
 class Sums:
-    """A reduction as loops: ``labels`` from the outermost, those of ``out`` kept.
+    """A reduction as loops: ``labels`` from the outermost, with their ``extents``, those of ``out`` kept.
 
-    ``whole`` where one operand has every label, so that the reduction may run where that operand is computed.
+    ``reads`` are the places of its operands, ``place`` that of the result, over the numbers of the loops. ``whole``
+    where one operand has every label, so that the reduction may run where that operand is computed.
     """
 
     labels: tuple[int, ...]
     whole: bool
+    extents: tuple[Dim, ...]
+    reads: tuple[Places, ...]
+    place: Places
 
 
 def loops_for(
@@ -37,18 +44,25 @@ def loops_for(
     return _loops_for(tuple([v.places for v in views]), tuple(map(tuple, labels)), tuple(out), tuple(sizes), last)
 
 
-Places = tuple[Index, ...]
-
-
 @functools.lru_cache(maxsize=4096)  # a loop that is written out asks for the same ones at every turn
 def _loops_for(
     views: tuple[Places, ...], labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], sizes: tuple, last: bool
 ) -> Sums:
+    order, whole = _order(views, labels, out, sizes, last)
+    at = {i: Index(0, ((k, 1),)) for k, i in enumerate(order)}
+    reads = tuple([moved(p, [at.get(i, Index()) for i in own]) for p, own in zip(views, labels, strict=True)])
+    return Sums(order, whole, tuple([sizes[i] for i in order]), reads, tuple([at.get(i, Index()) for i in out]))
+
+
+def _order(
+    views: tuple[Places, ...], labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], sizes: tuple, last: bool
+) -> tuple[tuple[int, ...], bool]:
+    """The labels from the outermost loop on, and whether an operand has them all."""
     every = dict.fromkeys(i for ls in (*labels, out) for i in ls if sizes[i] != 1)
     for view, own in zip(views, labels, strict=True):
         wide = [i for i in own if sizes[i] != 1]
         if len(set(wide)) == len(wide) and set(wide) == set(every):
-            return Sums(_in_memory(view, own, wide), True)
+            return _in_memory(view, own, wide), True
     kept = [i for i in dict.fromkeys(out) if sizes[i] != 1]
     kept = kept if last else kept[::-1]
     summed = [i for i in every if i not in out]
@@ -57,9 +71,9 @@ def _loops_for(
         rest = [i for i in kept if i != inner]
         row, turns = _count([inner], sizes), _count(summed, sizes)
         if _count(kept, sizes) <= _CACHED and turns > _MANY and row > _SHORT:
-            return Sums((*summed, *rest, inner), False)
-        return Sums((*rest, *summed, inner), False)
-    return Sums((*kept, *[i for i in summed if i != inner], inner), False)
+            return (*summed, *rest, inner), False
+        return (*rest, *summed, inner), False
+    return (*kept, *[i for i in summed if i != inner], inner), False
 
 
 def _in_memory(places: Places, own: Sequence[int], wide: Sequence[int]) -> tuple[int, ...]:
@@ -93,5 +107,9 @@ def _count(labels: Sequence[int], sizes: Sequence[Dim]) -> float:
 
 def is_summed(node: Node) -> bool:
     """True for an einsum that sums over more than one element."""
-    labels, out, sizes, _ = node.params
+    return _is_summed(*node.params[:3])
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_summed(labels: tuple, out: tuple, sizes: tuple) -> bool:
     return any(i not in out and sizes[i] != 1 for ls in labels for i in ls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ class Array:
     role: str
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(NamedTuple):
     """``offset + Σ coefficient · name``, from 0; names are loop counters and integer values, the rest are dims."""
 
     offset: Dim = 0

@@ -51,6 +51,18 @@ def flat_index(read: Read) -> Index:
     return flattened(read.root.shape, read.places)
 
 
+def steps_of(read: Read, loops: Sequence[int]) -> tuple[Dim, tuple[Dim, ...]]:
+    """Where in memory a read begins, and how far each of the loops takes it."""
+    return _steps_of(read.root.shape, read.places, tuple(loops))
+
+
+@functools.lru_cache(maxsize=4096)
+def _steps_of(shape: Shape, places: tuple[Index, ...], loops: tuple[int, ...]) -> tuple[Dim, tuple[Dim, ...]]:
+    index = flattened(shape, places)
+    steps = dict(index.terms)
+    return index.offset, tuple([steps.get(k, 0) for k in loops])
+
+
 @dataclass
 class FlatValues(Values):
     """Values in memory: an element is had by one index."""
@@ -80,7 +92,15 @@ def merged(region: Region, indices: Sequence[Index]) -> tuple[Region, dict[int, 
 
     The inner one of them counts for both.
     """
-    order, extents, into = list(region.order), list(region.extents), {}
+    extents, order, into = _merged(region.extents, tuple(region.order), tuple(indices))
+    return replace(region, extents=extents, order=order), into
+
+
+@functools.lru_cache(maxsize=4096)
+def _merged(
+    region: tuple[Dim, ...], loops: tuple[int, ...], indices: tuple[Index, ...]
+) -> tuple[tuple[Dim, ...], tuple[int, ...], dict[int, int]]:
+    extents, order, into = list(region), list(loops), {}
     strides = [dict(index.terms) for index in indices]
     for k in range(len(order) - 2, -1, -1):
         outer, inner = order[k], order[k + 1]
@@ -88,4 +108,4 @@ def merged(region: Region, indices: Sequence[Index]) -> tuple[Region, dict[int, 
             extents[inner] = normal(extents[inner] * extents[outer])
             into[outer] = inner
             del order[k]
-    return replace(region, extents=tuple(extents), order=order), into
+    return tuple(extents), tuple(order), into

@@ -110,19 +110,12 @@ class Placement(Schedule):
             streams = [self._streaming(v, own, label, sizes) for v, own in zip(views, labels, strict=True)]
             views, labels = [v for v, _ in streams], [own for _, own in streams]
             found = loops_for(views, labels, out, sizes, self.row_major)
-        at = {i: Index(0, ((k, 1),)) for k, i in enumerate(found.labels)}
-        extents = tuple([sizes[i] for i in found.labels])
-        reads = tuple(
-            [
-                Read(view.root, moved(view.places, [at.get(i, Index()) for i in own]))
-                for view, own in zip(views, labels, strict=True)
-            ]
-        )
-        step, region = self._region(extents, reads) if found.whole and self._joins(node) else self._closed(extents)
+        reads = tuple([Read(view.root, places) for view, places in zip(views, found.reads, strict=True)])
+        joins = found.whole and self._joins(node)
+        step, region = self._region(found.extents, reads) if joins else self._closed(found.extents)
         for read in reads:
             self._read(read, step)
-        place = tuple([at.get(i, Index()) for i in out])
-        region.items.append(self._reduction(Reduction(node, reads, place, operation)))
+        region.items.append(self._reduction(Reduction(node, reads, found.place, operation)))
         self._made(region.items[-1].node, step)
 
     def _joins(self, node: Node) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...program.dims import Dim, Shape
 from ...program.node import Node
@@ -15,8 +16,7 @@ from .views import View, moved, own_places
 LOOKED_UP = "looked up"
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """``root[places]``; the names of the places are numbers of loops."""
 
     root: Node

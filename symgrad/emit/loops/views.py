@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...program.dims import Dim, Shape, normal
 from ...program.node import Node
@@ -18,8 +17,7 @@ from .language import Index
 _IDENTITIES = ("mark", "stop_gradient", "custom")
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """``root[places]``; an Index of a view has axes of the viewing node for names."""
 
     root: Node

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable
 
 from ...emit.arrays.contraction import product_sizes
+from ...emit.loops.contractions import is_summed
 from ...primitives.contraction import EINSUM
 from ...primitives.functions import add
 from ...program.node import Node
 from ...program.program import Program
-from .points import HELD, summed
+from .points import HELD
 
 #: multiplications of a contraction of two arrays up to which C loops beat a BLAS call
 _SMALL_WORK = 1 << 15
@@ -86,7 +87,7 @@ def _is_plain_sum(node: Node) -> bool:
 
 def _is_closed_contraction(node: Node) -> bool:
     """True for a contraction that is a loop nest of its own."""
-    if node.primitive is not EINSUM or not summed(node) or contraction_suits(*node.params[:3]) is not True:
+    if node.primitive is not EINSUM or not is_summed(node) or contraction_suits(*node.params[:3]) is not True:
         return False
     every = {i for ls in node.params[0] for i in ls}
     return not any(set(ls) == every and len(set(ls)) == len(ls) for ls in node.params[0])

@@ -18,7 +18,7 @@ import sympy
 from ...emit.c.library import Library
 from ...emit.c.printing import Statements
 from ...emit.c.spelling import Spelling, type_of
-from ...emit.loops.flat import accesses, flat_index, merged
+from ...emit.loops.flat import accesses, flat_index, merged, steps_of
 from ...emit.loops.language import COUNTERS, Array, Assign, Element, Index, Literal, Loop, Statement
 from ...emit.loops.nests import Nest, Values, is_started, start_of
 from ...emit.loops.regions import Item, Point, Read, Reduction, Region, own_read
@@ -94,11 +94,10 @@ class Form:
 
     def number(self, read: Read) -> int:
         """The number of the pointer to what is read."""
-        index = flat_index(read)
-        terms = dict(index.terms)
-        strides = tuple([terms.get(k, 0) for k in self.region.order])
-        base, start = self._schedule.base_of(read.root)
-        access = Access(base, start + index.offset)
+        root = read.root
+        offset, strides = steps_of(read, self.region.order)
+        base, start = self._schedule.base_of(root)
+        access = Access(base, start + offset)
         key = (access, strides)
         number = self._numbers.get(key)
         if number is None:

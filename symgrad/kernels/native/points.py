@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
+from ...emit.loops.contractions import is_summed
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
 from ...primitives.contraction import EINSUM
@@ -58,17 +58,7 @@ def is_point(node: Node) -> bool:
         return True
     if name == "cast":
         return node.dtype.kind == "f" or node.operands[0].dtype.kind == "b"
-    return node.primitive is EINSUM and not summed(node) and len(set(node.params[1])) == len(node.params[1])
-
-
-def summed(node: Node) -> list[int]:
-    """The labels that an einsum sums over."""
-    return _summed(*node.params[:3])
-
-
-@functools.lru_cache(maxsize=4096)
-def _summed(labels: tuple, out: tuple, sizes: tuple) -> list[int]:
-    return [i for i in dict.fromkeys(i for ls in labels for i in ls) if i not in out and sizes[i] != 1]
+    return node.primitive is EINSUM and not is_summed(node) and len(set(node.params[1])) == len(node.params[1])
 
 
 def work_of(region: Region) -> float:

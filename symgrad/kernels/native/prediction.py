@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from ...emit.loops.contractions import is_summed
 from ...primitives.contraction import EINSUM
 from ...program.node import Node
 from ...program.program import Program
 from .calibration import Costs, costs
 from .contractions import contraction_suits
-from .points import is_point, summed
+from .points import is_point
 from .schedule import may_be_view
 from .threads import THREADS
 
@@ -56,7 +57,7 @@ def _costs_of(node: Node, known: Costs) -> tuple[float, float]:
 
 def _loops(node: Node) -> bool:
     """True where compiled loops would compute the node."""
-    if node.primitive is EINSUM and summed(node):
+    if node.primitive is EINSUM and is_summed(node):
         return node.dtype.kind == "f" and contraction_suits(*node.params[:3]) is True
     if node.primitive.name in ("max", "min", "prod", "cumsum", "cumprod"):
         return node.dtype.kind == "f"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...emit.loops.flat import flat_index, strides_of
+from ...emit.loops.flat import steps_of, strides_of
 from ...emit.loops.placement import Placement
 from ...emit.loops.regions import Block, Read, Reduction
 from ...emit.loops.sinking import sink
@@ -39,7 +39,7 @@ class Schedule(Placement):
         self.program = program
         #: nodes that NumPy must see as arrays
         self.seen: dict[Node, None] = {}
-        self._native: dict[Node, bool] = {}
+        self._native: dict[Node, bool | None] = {}
         #: where what is reshaped in place begins
         self._offsets: dict[Node, int] = {}
         self._accumulated, self._absorbed = accumulations(program, self._is_native)
@@ -78,14 +78,13 @@ class Schedule(Placement):
         """What lies together in memory is reshaped where it is."""
         x = node.operands[0]
         view = self.views[x]
-        index = flat_index(Read(view.root, view.places))
-        terms = dict(index.terms)
-        together = all(d == 1 or terms.get(k, 0) == s for k, (d, s) in enumerate(zip(x.shape, strides_of(x.shape))))
+        offset, steps = steps_of(Read(view.root, view.places), range(x.ndim))
+        together = all(d == 1 or own == s for d, own, s in zip(x.shape, steps, strides_of(x.shape), strict=True))
         if not together or view.root.primitive.name in _SCALARS:
             super()._reshape(node)
             return
         self.backing[node] = view.root
-        self._offsets[node] = int(index.offset)
+        self._offsets[node] = int(offset)
         self.boxed.add(node)
         self._made(node, self._step(Block("alias", node, (Read(view.root, view.places),))))
 
@@ -100,14 +99,13 @@ class Schedule(Placement):
 
     def _is_native(self, node: Node) -> bool:
         """True where loops of our own may compute the node."""
-        found = self._native.get(node)
-        if found is None:
-            found = self._may_loop(node)
-            if node.primitive is not EINSUM:  # of contractions more is known later
-                self._native[node] = found
-        return found
+        if node not in self._native:
+            self._native[node] = self._may_loop(node)
+        found = self._native[node]
+        return self._computes(node) if found is None else found
 
-    def _may_loop(self, node: Node) -> bool:
+    def _may_loop(self, node: Node) -> bool | None:
+        """What is known before anything is placed; None for a contraction of which more is known later."""
         name = node.primitive.name
         if name in _LEAVES or name in _SCALARS:
             return True
@@ -119,13 +117,9 @@ class Schedule(Placement):
             return True
         if name in ("max", "min", "prod", "cumsum", "cumprod"):
             return node.dtype.kind == "f"
-        return is_point(node) or (node.primitive is EINSUM and self._is_native_einsum(node))
-
-    def _is_native_einsum(self, node: Node) -> bool:
-        if node.dtype.kind != "f":
-            return False
-        suits = contraction_suits(*node.params[:3])
-        return self._computes(node) if suits is None else suits
+        if is_point(node):
+            return True
+        return contraction_suits(*node.params[:3]) if node.primitive is EINSUM and node.dtype.kind == "f" else False
 
     def _computes(self, node: Node) -> bool:
         """True where the operand that has every label is a value that a loop computes anyway."""

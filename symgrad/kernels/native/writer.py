@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...emit.loops.flat import flat_index
+from ...emit.loops.flat import steps_of
 from ...emit.loops.regions import Block, Put, Read, Region, loops_of, own_read
 from ...emit.loops.views import own_places
 from ...errors import KernelError
@@ -168,11 +168,10 @@ class NativeWriter(Writer):
         strides: list[tuple[int, ...]] = []
         axis, reverse = node.params
         for read in (*step.reads, Read(node, own_places(node.shape))):
-            index = flat_index(read)
-            terms = dict(index.terms)
+            offset, steps = steps_of(read, range(node.ndim))
             base, start = schedule.base_of(read.root)
-            accesses.append(Access(base, start + index.offset))
-            strides.append(tuple([terms.get(k, 0) for k in range(node.ndim)]))
+            accesses.append(Access(base, start + offset))
+            strides.append(steps)
         loops = scan_loops(node.primitive.name, node.shape, axis, reverse, strides[0], strides[1], node.dtype)
         return Emitted(loops, accesses), is_dealt(math.prod(node.shape))
 
