@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import sympy
 
-from ..primitives.elementwise import Elementwise
+from ..primitives.contraction import GATE
+from ..primitives.elementwise import SIMPLE, Elementwise
 from ..program.dims import Shape
 from ..program.node import Node
 from ..program.program import Program
@@ -26,16 +26,8 @@ BLOCKS_FROM = 1 << 14
 LONG = 1 << 18
 #: nanoseconds that a region takes on one thread, below which its start-up does not pay
 _WORTH = 200_000.0
-#: what an element of a function costs, in nanoseconds, where it is no addition
-_COSTS = {
-    "exp": 6.0, "exp2": 5.0, "expm1": 10.0, "log": 5.0, "log2": 6.0, "log10": 13.0, "log1p": 10.0, "sin": 11.0,
-    "cos": 14.0, "tan": 22.0, "arcsin": 15.0, "arccos": 15.0, "arctan": 15.0, "arctan2": 25.0, "hypot": 10.0,
-    "sinh": 18.0, "cosh": 16.0, "tanh": 15.0, "arcsinh": 25.0, "arccosh": 20.0, "arctanh": 20.0, "power": 16.0,
-    "float_power": 16.0, "cbrt": 20.0, "logaddexp": 28.0, "logaddexp2": 28.0, "floor_divide": 15.0, "remainder": 15.0,
-    "fmod": 20.0, "sqrt": 1.5, "norm_sqrt": 1.5, "divide": 1.0, "reciprocal": 1.0, "where": 2.5, "gate": 2.0,
-    "heaviside": 3.0, "ldexp": 5.0,
-}  # fmt: skip
-_SIMPLE, _SPECIAL = 0.4, 30.0
+#: nanoseconds that an element of a product with a mask takes
+_GATE = 2.0
 #: what makes a function on its own worth several threads
 _COSTLY = 2.0
 #: elements that a sum over blocks may keep of each
@@ -107,9 +99,8 @@ class BlockWriter(Writer):
 
 def cost_of(node: Node) -> float:
     """What a node costs an element, in nanoseconds."""
-    name = node.primitive.name
-    if name == "power" and whole_exponent(node):
-        return 2 * _SIMPLE
-    if isinstance(node.primitive, Elementwise) and getattr(np, node.primitive.ufunc.__name__, None) is None:
-        return _SPECIAL
-    return _COSTS.get(name, _SIMPLE * max(len(node.operands) - 1, 1))
+    if whole_exponent(node):
+        return 2 * SIMPLE[0]
+    if isinstance(node.primitive, Elementwise):
+        return node.primitive.costs[0]
+    return _GATE if node.primitive is GATE else SIMPLE[0] * max(len(node.operands) - 1, 1)

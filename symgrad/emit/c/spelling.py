@@ -54,10 +54,10 @@ VECTORISED = (
 #: those of two numbers
 TWO = ("pow", "atan2", "hypot")
 #: operations on floats that are functions of math.h, by another name than NumPy's
-_MATH = {"absolute": "fabs", "power": "pow", "arctan2": "atan2"}
-_MATH |= {f"arc{name[1:]}": name for name in VECTORISED if name[0] == "a" and name != "atan2"}
-_MATH |= {name: name for name in VECTORISED if name[0] != "a" and name != "pow"}
-_MATH |= {name: name for name in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmod")}
+MATH = {"absolute": "fabs", "power": "pow", "arctan2": "atan2"}
+MATH |= {f"arc{name[1:]}": name for name in VECTORISED if name[0] == "a" and name != "atan2"}
+MATH |= {name: name for name in VECTORISED if name[0] != "a" and name != "pow"}
+MATH |= {name: name for name in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmod")}
 #: operations on floats that are macros of math.h, of one name for all types
 _TESTS = ("isnan", "isinf", "isfinite", "signbit")
 
@@ -262,8 +262,8 @@ class Spelling:
         if name in _TESTS:
             return f"{name}({self(operands[0])}) != 0", _LOOSE
         arguments = ", ".join(map(self, operands))
-        if name in _MATH:
-            return f"{_MATH[name]}{'f' if dtype.itemsize == 4 else ''}({arguments})", ATOM
+        if name in MATH:
+            return f"{MATH[name]}{'f' if dtype.itemsize == 4 else ''}({arguments})", ATOM
         return f"{self._used(name, dtype)}({arguments})", ATOM
 
 

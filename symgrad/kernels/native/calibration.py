@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ... import disk_cache
-from ...primitives.elementwise import ELEMENTWISE
+from ...primitives.elementwise import ELEMENTWISE, Elementwise
 from ...primitives.primitive import input_node
 from ...program.node import Graph
 from ...program.program import Program
@@ -53,21 +53,15 @@ class Costs:
     native: Mapping[str, float]
 
 
-COMMON = Costs(
-    {
-        "add": 0.4, "multiply": 0.4, "divide": 1.0, "sqrt": 1.5, "maximum": 0.4, "power": 16.0, "hypot": 10.0,
-        "exp": 6.0, "expm1": 10.0, "log": 5.0, "log1p": 10.0, "log2": 6.0, "sin": 11.0, "cos": 14.0, "tan": 22.0,
-        "tanh": 15.0,
-        "sinh": 18.0, "cosh": 16.0, "arcsin": 15.0, "arctan": 15.0, "arctan2": 25.0, "arcsinh": 25.0, "cbrt": 20.0,
-        "where": 2.5, "logaddexp": 28.0,
-    },
-    {
-        "add": 0.2, "multiply": 0.2, "divide": 0.7, "sqrt": 1.2, "maximum": 0.3, "power": 6.0, "hypot": 2.5, "exp": 2.0,
-        "expm1": 2.0, "log": 2.0, "log1p": 2.7, "log2": 2.2, "sin": 1.6, "cos": 2.0, "tan": 3.2, "tanh": 4.0,
-        "sinh": 4.0, "cosh": 3.5, "arcsin": 3.0, "arctan": 3.0, "arctan2": 5.0, "arcsinh": 5.0, "cbrt": 4.0,
-        "where": 0.4, "logaddexp": 6.0,
-    },
-)  # fmt: skip
+COMMON = Costs({n: ELEMENTWISE[n].costs[0] for n in MEASURED}, {n: ELEMENTWISE[n].costs[1] for n in MEASURED})
+#: what an operation costs on a common machine -> what is measured and costs the same
+_LIKE = {ELEMENTWISE[name].costs: name for name in reversed(MEASURED)}
+
+
+def costs_of(operation: Elementwise, known: Costs) -> tuple[float, float]:
+    """What an element costs, by NumPy and compiled; what is not measured costs as what elsewhere costs the same."""
+    name = operation.name if operation.name in known.numpy else _LIKE.get(operation.costs)
+    return operation.costs if name is None else (known.numpy[name], known.native[name])
 
 
 @functools.lru_cache(maxsize=1)

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 
+from ...emit.c.spelling import MATH
 from ...emit.loops.contractions import is_summed
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
 from ...primitives.contraction import EINSUM
-from ...primitives.elementwise import Elementwise
+from ...primitives.elementwise import SIMPLE, Elementwise
 from ...program.node import Node
 
 #: the dtypes of values in compiled loops
 HELD = frozenset((F64, F32, I64, BOOL))
-_FUNCTIONS = (
-    *("cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "sin", "cos", "tan"),
-    *("sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"),
-)
-#: what a function costs an element, in additions; the others cost one
-COSTS = {"divide": 4, "reciprocal": 4, "sqrt": 5, "norm_sqrt": 5, "hypot": 20, "power": 30, "float_power": 30}
-COSTS |= {"arctan2": 25, "fmod": 40, "remainder": 40, "logaddexp": 30}
-COSTS |= dict.fromkeys(_FUNCTIONS, 12)
-
 #: operations that are compiled for all dtypes, for numbers, and for floats
 _OF_ALL = frozenset(
     ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
@@ -31,8 +23,8 @@ _OF_NUMBERS = frozenset(
     ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square", "maximum", "minimum")
 )
 _OF_FLOATS = frozenset(
-    (*COSTS, "absolute", "fabs", "sign", "fmax", "fmin", "heaviside", "copysign", "floor", "ceil", "trunc", "rint")
-    + ("radians", "deg2rad", "degrees", "rad2deg", "isnan", "isinf", "isfinite")
+    (*MATH, "divide", "reciprocal", "norm_sqrt", "float_power", "remainder", "logaddexp", "fabs", "sign", "fmax")
+    + ("fmin", "heaviside", "radians", "deg2rad", "degrees", "rad2deg", "isnan", "isinf", "isfinite")
 )
 
 
@@ -61,12 +53,19 @@ def is_point(node: Node) -> bool:
     return node.primitive is EINSUM and not is_summed(node) and len(set(node.params[1])) == len(node.params[1])
 
 
+def additions(node: Node) -> float:
+    """What a node costs an element, in additions."""
+    if isinstance(node.primitive, Elementwise):
+        return node.primitive.costs[1] / SIMPLE[1]
+    return max(len(node.operands) - 1, 1)
+
+
 def work_of(region: Region) -> float:
     """What the loops cost, in additions."""
     own = 0.0
     for item in region.items:
         if isinstance(item, Point):
-            own += COSTS.get(item.node.primitive.name, max(len(item.node.operands) - 1, 1))
+            own += additions(item.node)
         else:
             own += len(item.reads) if isinstance(item, Reduction) else 1
     return float(math.prod(region.extents)) * own

@@ -6,9 +6,10 @@ import math
 
 from ...emit.loops.contractions import is_summed
 from ...primitives.contraction import EINSUM
+from ...primitives.elementwise import Elementwise
 from ...program.node import Node
 from ...program.program import Program
-from .calibration import Costs, costs
+from .calibration import Costs, costs, costs_of
 from .contractions import contraction_suits
 from .points import is_point
 from .schedule import may_be_view
@@ -20,10 +21,6 @@ _CALL, _OWN_CALL = 700.0, 600.0
 _SHARED = 1 << 16
 #: nanoseconds a byte that a value costs which NumPy writes and reads again
 _MEMORY = 0.04
-#: templates that cost about what a measured one does
-_LIKE = {"square": "multiply", "subtract": "add", "negative": "add", "absolute": "maximum", "minimum": "maximum"}
-_LIKE |= {"reciprocal": "divide", "norm_sqrt": "sqrt", "float_power": "power", "exp2": "exp", "log10": "log2"}
-_LIKE |= {"arccos": "arcsin", "arccosh": "arcsinh", "arctanh": "arcsinh", "erf": "tanh", "erfc": "tanh"}
 
 
 def predicted_saving(program: Program) -> float | None:
@@ -48,11 +45,10 @@ def predicted_saving(program: Program) -> float | None:
 
 
 def _costs_of(node: Node, known: Costs) -> tuple[float, float]:
-    name = _LIKE.get(node.primitive.name, node.primitive.name)
-    if name not in known.numpy:
-        factors = max(len(node.operands) - 1, 1)
-        return factors * known.numpy["multiply"], factors * known.native["multiply"]
-    return known.numpy[name], known.native[name]
+    if isinstance(node.primitive, Elementwise):
+        return costs_of(node.primitive, known)
+    factors = max(len(node.operands) - 1, 1)
+    return factors * known.numpy["multiply"], factors * known.native["multiply"]
 
 
 def _loops(node: Node) -> bool:
