@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
+from ..emit.arrays.dialect import OPERATORS
 from ..emit.loops.language import (
     OPERATIONS,
     Alias,
@@ -66,18 +67,7 @@ _CALL = re.compile(r"[\w.]+\(.*\)")
 _UPDATES = {"add": "+=", "multiply": "*="}
 _CHOICE = "{1} if {0} else {2}"
 #: operators that all dialects have
-INFIX: dict[str, str] = {
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
-    "negative": "-{0}",
+INFIX: dict[str, str] = OPERATORS | {
     "bitwise_and": "({0} & {1})",
     "bitwise_or": "({0} | {1})",
     "invert": "(~{0})",

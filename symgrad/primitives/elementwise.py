@@ -24,6 +24,11 @@ SLOTS = sympy.symbols("a b c", real=True)
 #: what an addition costs, and what of NumPy is said to cost no more; what a function from elsewhere costs
 SIMPLE, _DEAR = (0.4, 0.2), (30.0, 12.0)
 
+#: the signs that most languages have for operations of two operands
+SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+COMPARISONS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
+ON_BITS = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+
 #: name -> Elementwise, every elementwise function there is
 ELEMENTWISE: dict[str, Elementwise] = {}
 #: sympy function class -> Elementwise, for compiling partials
@@ -50,7 +55,6 @@ class Elementwise(Primitive):
         expr: Any,
         partials: tuple[Partial | None, ...] | None = None,
         operator: bool = False,
-        numexpr: str | None = None,
         arity: int = 0,
         expansion: Callable[..., Node] | None = None,
         is_formula: bool = False,
@@ -60,7 +64,6 @@ class Elementwise(Primitive):
         self.ufunc = ufunc
         self.expr = expr
         self.operator = operator
-        self.numexpr = numexpr
         self.arity = arity or ufunc.nin
         self.expansion = expansion
         self.is_formula = is_formula

@@ -2,7 +2,7 @@
 
 ``declare(name, ufunc, formula, …)`` is all it takes: the value is the ufunc's, the partials are
 sympy's derivative of the formula unless declared, ``domain`` is where the rule tests draw from (one
-interval an operand), ``numexpr`` how numexpr spells it.
+interval an operand).
 """
 
 from __future__ import annotations
@@ -66,13 +66,10 @@ def declare(
     partials: tuple[Partial | None, ...] | None = None,
     domain: tuple[tuple[float, float], ...] | None = None,
     operator: bool = False,
-    numexpr: str | None = None,
 ) -> Elementwise:
     """Add one elementwise function; returns its operation."""
     arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
-    operation = ELEMENTWISE[name] = Elementwise(
-        name, ufunc, formula, partials, operator, numexpr, arity, costs=_COSTS.get(name)
-    )
+    operation = ELEMENTWISE[name] = Elementwise(name, ufunc, formula, partials, operator, arity, costs=_COSTS.get(name))
     DOMAINS[name] = domain or (ANY,) * operation.arity
     if isinstance(formula, (sympy.Function, sympy.Abs)) and formula.args == SLOTS[: operation.arity]:
         register_function(formula.func, operation)
@@ -93,17 +90,10 @@ def _minus_one(*_: Node) -> Node:
 
 
 # arithmetic
-add = declare("add", np.add, A + B, partials=(_one, _one), operator=True, numexpr="({0}+{1})")
-subtract = declare("subtract", np.subtract, A - B, partials=(_one, _minus_one), operator=True, numexpr="({0}-{1})")
-multiply = declare(
-    "multiply",
-    np.multiply,
-    A * B,
-    partials=(lambda a, b: b, lambda a, b: a),
-    operator=True,
-    numexpr="({0}*{1})",
-)
-conjugate = declare("conjugate", np.conjugate, opaque("conjugate", 1), partials=(_one,), operator=True, numexpr="{0}")
+add = declare("add", np.add, A + B, partials=(_one, _one), operator=True)
+subtract = declare("subtract", np.subtract, A - B, partials=(_one, _minus_one), operator=True)
+multiply = declare("multiply", np.multiply, A * B, partials=(lambda a, b: b, lambda a, b: a), operator=True)
+conjugate = declare("conjugate", np.conjugate, opaque("conjugate", 1), partials=(_one,), operator=True)
 NONZERO = (0.3, 3.0)
 divide = declare(
     "divide",
@@ -112,27 +102,20 @@ divide = declare(
     partials=(lambda a, b: divide(1, b), lambda a, b: negative(divide(divide(a, b), b))),
     domain=(ANY, NONZERO),
     operator=True,
-    numexpr="({0}/{1})",
 )
-negative = declare("negative", np.negative, -A, partials=(_minus_one,), operator=True, numexpr="(-{0})")
-positive = declare("positive", np.positive, opaque("positive", 1), partials=(_one,), operator=True, numexpr="{0}")
-square = declare("square", np.square, A**2, partials=(lambda a: multiply(2, a),), operator=True, numexpr="({0}*{0})")
+negative = declare("negative", np.negative, -A, partials=(_minus_one,), operator=True)
+positive = declare("positive", np.positive, opaque("positive", 1), partials=(_one,), operator=True)
+square = declare("square", np.square, A**2, partials=(lambda a: multiply(2, a),), operator=True)
 reciprocal = declare(
-    "reciprocal",
-    np.reciprocal,
-    1 / A,
-    partials=(lambda a: negative(square(reciprocal(a))),),
-    domain=(NONZERO,),
-    numexpr="(1/{0})",
+    "reciprocal", np.reciprocal, 1 / A, partials=(lambda a: negative(square(reciprocal(a))),), domain=(NONZERO,)
 )
-sqrt = declare("sqrt", np.sqrt, sympy.sqrt(A), domain=(NONZERO,), numexpr="sqrt({0})")
+sqrt = declare("sqrt", np.sqrt, sympy.sqrt(A), domain=(NONZERO,))
 norm_sqrt = declare(
     "norm_sqrt",
     np.sqrt,
     sympy.sqrt(A),
     partials=(lambda a: gate(not_equal(a, 0), divide(0.5, sqrt(a))),),
     domain=(NONZERO,),
-    numexpr="sqrt({0})",
 )
 cbrt = declare(
     "cbrt",
@@ -160,13 +143,7 @@ def _power_by_exponent(a: Node, b: Node) -> Node | None:
 
 
 power = declare(
-    "power",
-    np.power,
-    A**B,
-    partials=(_power_by_base, _power_by_exponent),
-    domain=(NONZERO, ANY),
-    operator=True,
-    numexpr="({0}**{1})",
+    "power", np.power, A**B, partials=(_power_by_base, _power_by_exponent), domain=(NONZERO, ANY), operator=True
 )
 float_power = declare(
     "float_power",
@@ -177,13 +154,13 @@ float_power = declare(
 )
 
 # exponentials and logarithms
-exp = declare("exp", np.exp, sympy.exp(A), numexpr="exp({0})")
+exp = declare("exp", np.exp, sympy.exp(A))
 exp2 = declare("exp2", np.exp2, cfunctions.exp2(A))
-expm1 = declare("expm1", np.expm1, cfunctions.expm1(A), partials=(lambda a: exp(a),), numexpr="expm1({0})")
-log = declare("log", np.log, sympy.log(A), domain=(NONZERO,), numexpr="log({0})")
+expm1 = declare("expm1", np.expm1, cfunctions.expm1(A), partials=(lambda a: exp(a),))
+log = declare("log", np.log, sympy.log(A), domain=(NONZERO,))
 log2 = declare("log2", np.log2, cfunctions.log2(A), domain=(NONZERO,))
-log10 = declare("log10", np.log10, cfunctions.log10(A), domain=(NONZERO,), numexpr="log10({0})")
-log1p = declare("log1p", np.log1p, cfunctions.log1p(A), domain=((-0.7, 3.0),), numexpr="log1p({0})")
+log10 = declare("log10", np.log10, cfunctions.log10(A), domain=(NONZERO,))
+log1p = declare("log1p", np.log1p, cfunctions.log1p(A), domain=((-0.7, 3.0),))
 logaddexp = declare(
     "logaddexp",
     np.logaddexp,
@@ -203,20 +180,13 @@ _LOG_2 = 0.6931471805599453
 
 # trigonometric and hyperbolic
 UNIT = (-0.9, 0.9)
-sin = declare("sin", np.sin, sympy.sin(A), numexpr="sin({0})")
-cos = declare("cos", np.cos, sympy.cos(A), numexpr="cos({0})")
-tan = declare(
-    "tan",
-    np.tan,
-    sympy.tan(A),
-    partials=(lambda a: add(1, square(tan(a))),),
-    domain=((-1.2, 1.2),),
-    numexpr="tan({0})",
-)
-arcsin = declare("arcsin", np.arcsin, sympy.asin(A), domain=(UNIT,), numexpr="arcsin({0})")
-arccos = declare("arccos", np.arccos, sympy.acos(A), domain=(UNIT,), numexpr="arccos({0})")
-arctan = declare("arctan", np.arctan, sympy.atan(A), numexpr="arctan({0})")
-arctan2 = declare("arctan2", np.arctan2, sympy.atan2(A, B), domain=(NONZERO, NONZERO), numexpr="arctan2({0},{1})")
+sin = declare("sin", np.sin, sympy.sin(A))
+cos = declare("cos", np.cos, sympy.cos(A))
+tan = declare("tan", np.tan, sympy.tan(A), partials=(lambda a: add(1, square(tan(a))),), domain=((-1.2, 1.2),))
+arcsin = declare("arcsin", np.arcsin, sympy.asin(A), domain=(UNIT,))
+arccos = declare("arccos", np.arccos, sympy.acos(A), domain=(UNIT,))
+arctan = declare("arctan", np.arctan, sympy.atan(A))
+arctan2 = declare("arctan2", np.arctan2, sympy.atan2(A, B), domain=(NONZERO, NONZERO))
 hypot = declare(
     "hypot",
     np.hypot,
@@ -227,29 +197,26 @@ hypot = declare(
     ),
     domain=(NONZERO, NONZERO),
 )
-sinh = declare("sinh", np.sinh, sympy.sinh(A), numexpr="sinh({0})")
-cosh = declare("cosh", np.cosh, sympy.cosh(A), numexpr="cosh({0})")
-tanh = declare("tanh", np.tanh, sympy.tanh(A), partials=(lambda a: subtract(1, square(tanh(a))),), numexpr="tanh({0})")
-arcsinh = declare("arcsinh", np.arcsinh, sympy.asinh(A), numexpr="arcsinh({0})")
+sinh = declare("sinh", np.sinh, sympy.sinh(A))
+cosh = declare("cosh", np.cosh, sympy.cosh(A))
+tanh = declare("tanh", np.tanh, sympy.tanh(A), partials=(lambda a: subtract(1, square(tanh(a))),))
+arcsinh = declare("arcsinh", np.arcsinh, sympy.asinh(A))
 arccosh = declare(
     "arccosh",
     np.arccosh,
     sympy.acosh(A),
     partials=(lambda a: divide(1, multiply(sqrt(subtract(a, 1)), sqrt(add(a, 1)))),),
     domain=((1.3, 4.0),),
-    numexpr="arccosh({0})",
 )
-arctanh = declare("arctanh", np.arctanh, sympy.atanh(A), domain=(UNIT,), numexpr="arctanh({0})")
+arctanh = declare("arctanh", np.arctanh, sympy.atanh(A), domain=(UNIT,))
 deg2rad = declare("deg2rad", np.deg2rad, A * sympy.pi / 180)
 rad2deg = declare("rad2deg", np.rad2deg, A * 180 / sympy.pi)
 radians = declare("radians", np.radians, A * sympy.pi / 180)
 degrees = declare("degrees", np.degrees, A * 180 / sympy.pi)
 # kinks and steps: ties of maximum and minimum share evenly, |x| has slope 0 at 0
 sign = declare("sign", np.sign, sympy.sign(A), partials=(None,))
-absolute = declare(
-    "absolute", np.absolute, sympy.Abs(A), partials=(lambda a: sign(a),), operator=True, numexpr="abs({0})"
-)
-fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),), numexpr="abs({0})")
+absolute = declare("absolute", np.absolute, sympy.Abs(A), partials=(lambda a: sign(a),), operator=True)
+fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),))
 register_function(sympy.Abs, absolute)
 
 
@@ -262,12 +229,12 @@ def _share(wins: Partial):
     return (lambda a, b: partial(a, b), lambda a, b: partial(b, a))
 
 
-greater = declare("greater", np.greater, A > B, partials=(None, None), numexpr="({0}>{1})")
-greater_equal = declare("greater_equal", np.greater_equal, A >= B, partials=(None, None), numexpr="({0}>={1})")
-less = declare("less", np.less, A < B, partials=(None, None), numexpr="({0}<{1})")
-less_equal = declare("less_equal", np.less_equal, A <= B, partials=(None, None), numexpr="({0}<={1})")
-equal = declare("equal", np.equal, sympy.Eq(A, B), partials=(None, None), numexpr="({0}=={1})")
-not_equal = declare("not_equal", np.not_equal, sympy.Ne(A, B), partials=(None, None), numexpr="({0}!={1})")
+greater = declare("greater", np.greater, A > B, partials=(None, None))
+greater_equal = declare("greater_equal", np.greater_equal, A >= B, partials=(None, None))
+less = declare("less", np.less, A < B, partials=(None, None))
+less_equal = declare("less_equal", np.less_equal, A <= B, partials=(None, None))
+equal = declare("equal", np.equal, sympy.Eq(A, B), partials=(None, None))
+not_equal = declare("not_equal", np.not_equal, sympy.Ne(A, B), partials=(None, None))
 maximum = declare("maximum", np.maximum, sympy.Max(A, B), partials=_share(greater_equal))
 minimum = declare("minimum", np.minimum, sympy.Min(A, B), partials=_share(less_equal))
 # a NaN beside a number does not win: it is not the result
@@ -281,10 +248,9 @@ where = declare(
     sympy.Piecewise((B, sympy.Ne(A, 0)), (C, True)),
     partials=(None, lambda c, a, b: condition(c), lambda c, a, b: logical_not(c)),
     domain=(TRUTH, ANY, ANY),
-    numexpr="where({0},{1},{2})",
 )
-floor = declare("floor", np.floor, sympy.floor(A), partials=(None,), numexpr="floor({0})")
-ceil = declare("ceil", np.ceil, sympy.ceiling(A), partials=(None,), numexpr="ceil({0})")
+floor = declare("floor", np.floor, sympy.floor(A), partials=(None,))
+ceil = declare("ceil", np.ceil, sympy.ceiling(A), partials=(None,))
 trunc = declare("trunc", np.trunc, opaque("trunc", 1), partials=(None,))
 rint = declare("rint", np.rint, opaque("round", 1), partials=(None,))
 heaviside = declare("heaviside", np.heaviside, opaque("heaviside", 2), partials=(None, lambda a, b: equal(a, 0)))
@@ -316,7 +282,6 @@ fmod = declare(
     opaque("fmod", 2),
     partials=(_one, lambda a, b: negative(trunc(divide(a, b)))),
     domain=(ANY, NONZERO),
-    numexpr="fmod({0},{1})",
 )
 ldexp = declare(
     "ldexp",

@@ -13,22 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...primitives.elementwise import Elementwise
+from ...primitives.elementwise import COMPARISONS, SIGNS, Elementwise
 
 #: elementwise functions that Python has signs for
-OPERATORS = {
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "negative": "-{0}",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
-}
+OPERATORS = {"negative": "-{0}"} | {name: f"{{0}} {sign} {{1}}" for name, sign in (SIGNS | COMPARISONS).items()}
 #: calls as NumPy has them; most libraries took over its names
 CALLS = {
     "argmax": "{np}.argmax({0}, axis={axis})",

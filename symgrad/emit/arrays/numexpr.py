@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.elementwise import Elementwise
+from ...primitives.elementwise import COMPARISONS, SIGNS, Elementwise
 from ...primitives.functions import power, square, where
 from ...program.node import Node
 from .contraction import is_product
@@ -26,6 +26,14 @@ _MAX_READS, _MAX_DEPTH, _MAX_OPERATIONS = 40, 60, 48
 _EXACT = 1 << 24
 #: what NumPy does as well
 _PLAIN = {*OPERATORS, "einsum", "square", "where", "conjugate"}
+#: functions of NumPy that numexpr has under the same name
+_FUNCTIONS = frozenset(
+    ("sqrt", "exp", "expm1", "log", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2")
+    + ("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "fmod", "where")
+)
+_SPELLED = {name: f"({{0}}{sign}{{1}})" for name, sign in (SIGNS | COMPARISONS | {"power": "**"}).items()}
+_SPELLED |= {"negative": "(-{0})", "square": "({0}*{0})", "reciprocal": "(1/{0})"}
+_SPELLED |= dict.fromkeys(("absolute", "fabs"), "abs({0})") | dict.fromkeys(("conjugate", "positive"), "{0}")
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
@@ -147,10 +155,18 @@ class StringWriter(ArrayWriter):
         return Text(name, {name: (name, None)})
 
 
+def _spelled(operation: Elementwise) -> str | None:
+    """How numexpr writes an operation over ``{0} {1} {2}``; None for what it has not."""
+    called = getattr(operation.ufunc, "__name__", "")
+    if called in _FUNCTIONS and getattr(np, called) is operation.ufunc:
+        return f"{called}({','.join(f'{{{k}}}' for k in range(operation.arity))})"
+    return _SPELLED.get(operation.name)
+
+
 def _is_spelled(node: Node) -> bool:
     """True for what numexpr has: an elementwise operation on floats of one dtype and truth values."""
     if isinstance(node.primitive, Elementwise):
-        spelled = node.primitive.numexpr is not None
+        spelled = _spelled(node.primitive) is not None
     else:
         spelled = node.primitive.name == "gate" or (node.primitive.name == "einsum" and is_product(node))
     kinds = {o.dtype for o in node.operands if not o.weak and o.dtype.kind != "b"}
@@ -170,7 +186,7 @@ def _combined(node: Node, parts: Sequence[Text]) -> Text:
     if node.primitive is where and node.operands[0].dtype.kind != "b":
         codes[0] = f"({codes[0]} != 0)"
     if isinstance(node.primitive, Elementwise):
-        spelled = str(node.primitive.numexpr)
+        spelled = str(_spelled(node.primitive))
         code = spelled.format(*codes if spelled.startswith(("(", "{")) else map(stripped, codes))
         operations += parts[0].operations if node.primitive is square else 0  # written twice
     elif node.primitive.name == "gate":

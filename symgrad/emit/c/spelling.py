@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 
 from ...errors import UnsupportedOperation
+from ...primitives.elementwise import COMPARISONS, ON_BITS, SIGNS
 from ...program.dims import Dim, is_named
 from ..loops.language import (
     Apply,
@@ -31,21 +32,8 @@ TYPES: dict[str, str] = {"bool": "bool", "float32": "float", "float64": "double"
 #: how tightly an operator binds; what is not an operator binds tightest
 ATOM, _UNARY, _TIMES, _PLUS, _LOOSE = 9, 8, 7, 6, 0
 
-_INFIX = {"add": ("+", _PLUS), "subtract": ("-", _PLUS), "multiply": ("*", _TIMES), "divide": ("/", _TIMES)}
-_COMPARED = {
-    "greater": ">",
-    "greater_equal": ">=",
-    "less": "<",
-    "less_equal": "<=",
-    "equal": "==",
-    "not_equal": "!=",
-    "logical_and": "&&",
-    "logical_or": "||",
-    "logical_xor": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-}
+_INFIX = {name: (sign, _PLUS if sign in "+-" else _TIMES) for name, sign in SIGNS.items()}
+_COMPARED = {**COMPARISONS, **ON_BITS, "logical_and": "&&", "logical_or": "||", "logical_xor": "!="}
 #: functions of math.h of which there are forms that take many numbers at once, in glibc's libmvec
 VECTORISED = (
     *("cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "sin", "cos", "tan", "sinh"),

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import sympy
 
+from ...primitives.elementwise import COMPARISONS, ON_BITS, SIGNS
 from .expressions import Apply, Array, Cast, Counted, Element, Expression, Index, Literal, Name, Search, Size, Slab
 from .reading import names_read_by
 from .statements import (
@@ -90,7 +91,7 @@ COUNTERS = ("i", "j", "k", "l", "p", "q", "r", "s")
 #: subtract, multiply, negative wrap; floor_divide and remainder follow Python's signs and give 0 for a zero divisor.
 #: Truth values come as operands of the logical operations, comparisons, maximum, minimum, bitwise ones and ``where``.
 OPERATIONS: dict[str, int] = (
-    dict.fromkeys(("add", "subtract", "multiply", "divide", "power", "floor_divide", "remainder", "fmod"), 2)
+    dict.fromkeys((*SIGNS, "power", "floor_divide", "remainder", "fmod"), 2)
     | dict.fromkeys(("negative", "reciprocal", "absolute", "sign", "sqrt", "cbrt"), 1)
     | dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), 1)
     | dict.fromkeys(("sin", "cos", "tan", "arcsin", "arccos", "arctan"), 1)
@@ -98,8 +99,7 @@ OPERATIONS: dict[str, int] = (
     | dict.fromkeys(("floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "signbit"), 1)
     | dict.fromkeys(("logaddexp", "logaddexp2", "arctan2", "hypot", "copysign", "ldexp", "heaviside"), 2)
     | dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), 2)
-    | dict.fromkeys(("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"), 2)
-    | dict.fromkeys(("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"), 2)
+    | dict.fromkeys((*COMPARISONS, *ON_BITS, "logical_and", "logical_or", "logical_xor"), 2)
     | dict.fromkeys(("logical_not", "invert"), 1)
     | {"where": 3}
     | dict.fromkeys(("erf", "erfc", "erfcx", "digamma", "gammaln", "expit", "logit", "ndtr", "log_ndtr"), 1)

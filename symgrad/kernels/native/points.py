@@ -9,16 +9,13 @@ from ...emit.loops.contractions import is_summed
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
 from ...primitives.contraction import EINSUM
-from ...primitives.elementwise import SIMPLE, Elementwise
+from ...primitives.elementwise import COMPARISONS, SIMPLE, Elementwise
 from ...program.node import Node
 
 #: the dtypes of values in compiled loops
 HELD = frozenset((F64, F32, I64, BOOL))
 #: operations that are compiled for all dtypes, for numbers, and for floats
-_OF_ALL = frozenset(
-    ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
-    + ("logical_and", "logical_or", "logical_xor", "logical_not", "where")
-)
+_OF_ALL = frozenset((*COMPARISONS, "logical_and", "logical_or", "logical_xor", "logical_not", "where"))
 _OF_NUMBERS = frozenset(
     ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square", "maximum", "minimum")
 )
