@@ -50,6 +50,7 @@ import numpy as np
 
 from ..closed_form.labels import label_name
 from ..errors import ArgumentError, MissingPart, UnsupportedOperation
+from ..passes.elementary import in_elementary
 from ..program.node import Node
 from .naming import target_names
 from .onnx.graph import Graph
@@ -77,9 +78,11 @@ def model(subject: Subject) -> bytes:
     names = target_names([*program.names, *map(label_name, subject.labels)], ())
     inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
     g = Graph(program.inputs, inputs, names)
-    values, renamed = _computed(g, subject.guarded.nodes)
-    holding = [*_facts(g, subject), *[values[n] for n in subject.conditions], *g.conditions]
-    results = _poisoned(g, [values[n] for n in program.outputs], holding)
+    guarded = in_elementary(subject.guarded, ())
+    values, renamed = _computed(g, guarded.nodes)
+    made = [values[n] for n in guarded.outputs]
+    count = len(program.outputs)
+    results = _poisoned(g, made[:count], [*_facts(g, subject), *made[count:], *g.conditions])
     for value, name in zip(results, outputs, strict=True):
         if g.is_given(value) or renamed.get(value.name) in outputs:
             value = g.copy(value)

@@ -24,11 +24,10 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "argsort": ("before",),
     "search_left": ("before",),
     "search_right": ("before",),
-    "log_ndtr": ("erfcx",),
 }
 _ALLOCATING = ("solve", "determinant", "log_determinant", "determinant_sign", "argsort")
 #: functions that are written for double, and called for it by those of float
-_DOUBLE_ONLY = ("gammaln", "digamma", "zeta", "erfcx", "ndtr", "log_ndtr")
+_DOUBLE_ONLY = ("gammaln", "digamma", "zeta", "erfcx")
 _ONE_ARGUMENT = "static @T @n_@s(@T x)\n{\n    return (@T)@n_f64((double)x);\n}"
 _TWO_ARGUMENTS = "static @T @n_@s(@T x, @T y)\n{\n    return (@T)@n_f64((double)x, (double)y);\n}"
 

@@ -3,15 +3,6 @@
 from __future__ import annotations
 
 SPECIAL = {
-    "expit": "static @T expit_@s(@T x)\n{\n    return 1 / (1 + exp@f(-x));\n}",
-    "logit": """
-static @T logit_@s(@T x)
-{
-    const @T s = 2 * (x - (@T)0.5); /* near 1/2 the quotient loses digits */
-    return x < (@T)0.3 || x > (@T)0.65 ? log@f(x / (1 - x)) : log1p@f(s) - log1p@f(-s);
-}
-""",
-    "xlogy": "static @T xlogy_@s(@T x, @T y)\n{\n    return x == 0 && !isnan(y) ? 0 : x * log@f(y);\n}",
     "erfcx": """
 /* exp(x^2) erfc(x) */
 static double erfcx_f64(double x)
@@ -27,15 +18,6 @@ static double erfcx_f64(double x)
     if (square > 700)
         return isnan(x) ? x : INFINITY;
     return exp(square) * (1 + rest) * erfc(x);
-}
-""",
-    "ndtr": "static double ndtr_f64(double x)\n{\n    return erfc(-x * 0.707106781186547524) / 2;\n}",
-    "log_ndtr": """
-/* the logarithm of the normal distribution */
-static double log_ndtr_f64(double x)
-{
-    const double z = x * 0.707106781186547524;
-    return x < -1 ? log(erfcx_f64(-z) / 2) - x * x / 2 : log1p(-erfc(z) / 2);
 }
 """,
     "gammaln": "static double gammaln_f64(double x)\n{\n    return isinf(x) ? x : lgamma(x);\n}",

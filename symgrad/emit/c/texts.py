@@ -94,30 +94,6 @@ FLOATS = {
     "minimum": "static @T minimum_@s(@T x, @T y)\n{\n    return x < y || isnan(x) ? x : y; /* NaN stays */\n}",
     "fmax": "static @T fmax_@s(@T x, @T y)\n{\n    return x > y || isnan(y) ? x : y;\n}",
     "fmin": "static @T fmin_@s(@T x, @T y)\n{\n    return x < y || isnan(y) ? x : y;\n}",
-    "heaviside": """
-static @T heaviside_@s(@T x, @T y)
-{
-    return x > 0 ? 1 : x < 0 ? 0 : x == 0 ? y : x;
-}
-""",
-    "logaddexp": """
-/* log(exp(x) + exp(y)) */
-static @T logaddexp_@s(@T x, @T y)
-{
-    const @T d = x - y, high = x >= y || isnan(x) ? x : y;
-    return x == y ? x + (@T)0.693147180559945309 : isnan(d) ? d : high + log1p@f(exp@f(-fabs@f(d)));
-}
-""",
-    "logaddexp2": """
-/* log2(2^x + 2^y) */
-static @T logaddexp2_@s(@T x, @T y)
-{
-    if (x == y)
-        return x + 1;
-    const @T d = x - y, e = (@T)1.442695040888963407;
-    return d > 0 ? x + e * log1p@f(exp2@f(-d)) : d <= 0 ? y + e * log1p@f(exp2@f(d)) : d;
-}
-""",
     "remainder": """
 /* the remainder with the sign of the divisor */
 static @T remainder_@s(@T x, @T y)

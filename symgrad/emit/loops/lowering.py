@@ -9,12 +9,13 @@ import numpy as np
 import sympy
 
 from ...errors import ArgumentError
+from ...passes.elementary import in_elementary
 from ...program.dims import is_named
 from ...program.node import Node
 from ...program.program import Program
 from .blocks import block
 from .flat import FlatValues, accesses, flat_index, merged
-from .language import COUNTERS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
+from .language import COUNTERS, OPERATIONS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
 from .nests import Nest, Values, is_started, start_of
 from .normal import in_order, normal_form
 from .placement import Placement
@@ -64,7 +65,13 @@ def lower(
     ['Variable', 'Loop', 'Assign']
     """
     return _Lowering(
-        program, inputs, outputs, dims, row_major, flat, {*taken, *inputs, *outputs, *dims.values()}
+        in_elementary(program, OPERATIONS),
+        inputs,
+        outputs,
+        dims,
+        row_major,
+        flat,
+        {*taken, *inputs, *outputs, *dims.values()},
     ).routine
 
 

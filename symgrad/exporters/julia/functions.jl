@@ -70,11 +70,6 @@ function smaller(a, b)
     return a <= b || isnan(b) ? a : b
 end
 
-# 0 below zero, 1 above it, and at zero the second argument.
-function heaviside(x, at_zero)
-    return isnan(x) ? x : x < 0 ? zero(x) : x > 0 ? one(x) : at_zero
-end
-
 # The whole steps of b in a, rounded down.
 function floor_divide(a, b)
     if b == 0
@@ -111,65 +106,9 @@ function integer_reciprocal(x)
     return x != 0 ? div(one(x), x) : sizeof(x) < 4 ? zero(x) : typemin(x)
 end
 
-# log(exp(a) + exp(b)) without overflow.
-function logaddexp(a, b)
-    if a == b
-        return a + log(oftype(a, 2))
-    end
-    return a > b ? a + log1p(exp(b - a)) : a < b ? b + log1p(exp(a - b)) : a - b
-end
-
-# log2(2^a + 2^b) without overflow.
-function logaddexp2(a, b)
-    if a == b
-        return a + 1
-    end
-    scale = log(oftype(a, 2))
-    return a > b ? a + log1p(exp2(b - a)) / scale : a < b ? b + log1p(exp2(a - b)) / scale : a - b
-end
-
 # The logarithm of the absolute value of the gamma function.
 function gammaln(x)
     return x == -Inf ? x : first(logabsgamma(x))
-end
-
-# 1/(1 + exp(-x)) without overflow.
-function expit(x)
-    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x))
-end
-
-# log(x/(1 - x)) without cancellation near 1/2.
-function logit(x)
-    if x < 0 || x > 1
-        return oftype(x, NaN)
-    end
-    half = oftype(x, 0.5)
-    if 4 * abs(x - half) < 1
-        return log1p(2 * (x - half)) - log1p(-2 * (x - half))
-    end
-    return log(x / (1 - x))
-end
-
-# x*log(y), 0 where x is.
-function xlogy(x, y)
-    if x == 0 && !isnan(y)
-        return zero(x)
-    end
-    return y < 0 ? oftype(x, NaN) : x * log(y)
-end
-
-# The normal distribution.
-function ndtr(x)
-    return erfc(-x * sqrt(oftype(x, 0.5))) / 2
-end
-
-# The logarithm of the normal distribution.
-function log_ndtr(x)
-    half = oftype(x, 0.5)
-    if x < -1
-        return log(erfcx(-x * sqrt(half)) / 2) - x * x / 2
-    end
-    return log1p(-erfc(x * sqrt(half)) / 2)
 end
 
 # The elements of x in the order of rows, in an array of other dims.

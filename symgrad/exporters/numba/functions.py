@@ -5,10 +5,6 @@ import math
 import numpy as np
 
 
-def _heaviside(x, y):
-    return 1.0 if x > 0 else 0.0 if x < 0 else y if x == 0 else x
-
-
 def _floor_divide(x, y):
     """The quotient rounded down."""
     if y == 0:
@@ -49,19 +45,6 @@ def _unsigned_remainder(x, y):
     return x % y if y else y
 
 
-def _expit(x):
-    return 1 / (1 + math.exp(-x))
-
-
-def _logit(x):
-    s = 2 * (x - 0.5)  # near 1/2 the quotient loses digits
-    return math.log(x / (1 - x)) if x < 0.3 or x > 0.65 else math.log1p(s) - math.log1p(-s)
-
-
-def _xlogy(x, y):
-    return 0.0 if x == 0 and not math.isnan(y) else x * math.log(y)
-
-
 def _erfcx(x):
     """exp(x**2) erfc(x)"""
     if x > 20:  # the asymptotic series
@@ -75,16 +58,6 @@ def _erfcx(x):
         return np.inf
     near = np.rint(16 * x) / 16  # whose square is exact
     return math.exp(near * near) * math.exp((x - near) * (x + near)) * math.erfc(x)
-
-
-def _ndtr(x):
-    return math.erfc(-x * 0.707106781186547524) / 2
-
-
-def _log_ndtr(x):
-    """The logarithm of the normal distribution."""
-    z = x * 0.707106781186547524
-    return math.log(_erfcx(-z) / 2) - x * x / 2 if x < -1 else math.log1p(-math.erfc(z) / 2)
 
 
 def _gammaln(x):

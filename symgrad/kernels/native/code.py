@@ -13,6 +13,7 @@ from typing import Any
 from ...errors import BackendError
 from ...program.program import Program
 from . import compiler
+from .points import for_loops
 from .writer import Functions, NativeWriter
 
 
@@ -31,7 +32,7 @@ class NativeCode:
     @cached_property
     def writer(self) -> NativeWriter:
         """The plan."""
-        writer = NativeWriter(self.program, self._functions)
+        writer = NativeWriter(for_loops(self.program), self._functions)
         self._python = writer.write()
         return writer
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 
 from ...emit.c.spelling import MATH
+from ...emit.loops import OPERATIONS
 from ...emit.loops.contractions import is_summed
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
+from ...passes.elementary import in_elementary
 from ...primitives.contraction import EINSUM
 from ...primitives.elementwise import COMPARISONS, SIMPLE, Elementwise
 from ...program.node import Node
+from ...program.program import Program
 
 #: the dtypes of values in compiled loops
 HELD = frozenset((F64, F32, I64, BOOL))
@@ -20,12 +23,21 @@ _OF_NUMBERS = frozenset(
     ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square", "maximum", "minimum")
 )
 _OF_FLOATS = frozenset(
-    (*MATH, "divide", "reciprocal", "norm_sqrt", "float_power", "remainder", "logaddexp", "fabs", "sign", "fmax")
-    + ("fmin", "heaviside", "radians", "deg2rad", "degrees", "rad2deg", "isnan", "isinf", "isfinite")
+    (*MATH, "divide", "reciprocal", "norm_sqrt", "float_power", "remainder", "fabs", "sign", "fmax")
+    + ("fmin", "radians", "deg2rad", "degrees", "rad2deg", "isnan", "isinf", "isfinite")
 )
 
 
-def is_compiled(node: Node) -> bool:
+#: what loops know, and functions of whose formulas they would compute both sides of a choice: NumPy has them sooner
+_KEPT = frozenset((*OPERATIONS, "logit", "log_ndtr"))
+
+
+def for_loops(program: Program) -> Program:
+    """``program`` in functions that loops have, where that pays."""
+    return in_elementary(program, _KEPT)
+
+
+def _is_compiled(node: Node) -> bool:
     """True for an elementwise operation that compiled loops compute as NumPy does."""
     name = node.primitive.name
     if node.dtype not in HELD or any(o.dtype not in HELD for o in node.operands):
@@ -42,7 +54,7 @@ def is_point(node: Node) -> bool:
         return False
     name = node.primitive.name
     if isinstance(node.primitive, Elementwise):
-        return is_compiled(node)
+        return _is_compiled(node)
     if name == "gate":
         return True
     if name == "cast":

@@ -11,7 +11,7 @@ from ...program.node import Node
 from ...program.program import Program
 from .calibration import Costs, costs, costs_of
 from .contractions import contraction_suits
-from .points import is_point
+from .points import for_loops, is_point
 from .schedule import may_be_view
 from .threads import THREADS
 
@@ -29,7 +29,7 @@ def predicted_saving(program: Program) -> float | None:
     What is NumPy's in both counts for nothing.
     """
     known, saving, computes = costs(), -_OWN_CALL, False
-    for node in program.bindings:
+    for node in for_loops(program).bindings:
         if may_be_view(node) or node.primitive.name in ("assemble", "concatenate"):
             computes = computes or not may_be_view(node)
             saving += _CALL / 2

@@ -12,6 +12,7 @@ from symgrad.emit.loops.language import Allocate, Apply, Call, Fill, Let, Loop, 
 from symgrad.emit.loops.reading import parts, read_by
 from symgrad.emit.loops.views import view_of, whole
 from symgrad.errors import UnsupportedOperation
+from symgrad.passes.elementary import FORMULAS
 from symgrad.primitives.elementwise import ELEMENTWISE
 
 
@@ -66,7 +67,7 @@ def test_products_of_three_matrices_are_taken_in_pairs():
 
 def test_every_operation_of_the_registry_has_a_form_or_is_refused_by_name():
     known = set(OPERATIONS) | {"norm_sqrt", "float_power", "fabs", "conjugate", "positive", "square"}
-    known |= {"radians", "degrees", "deg2rad", "rad2deg"}
+    known |= {"radians", "degrees", "deg2rad", "rad2deg", *FORMULAS}
     assert set(ELEMENTWISE) <= known
     used = set()
     for derived in (sg.symbolic(lambda x: np.where(x > 0, np.sqrt(x), np.sign(x))),):

@@ -15,17 +15,14 @@ POINTS = np.concatenate(
 OF_TWO = {
     "arctan2",
     "hypot",
-    "logaddexp",
-    "logaddexp2",
     "copysign",
     "remainder",
     "floor_divide",
     "fmax",
     "fmin",
-    "xlogy",
 }
 OF_ONE = {"arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sinh", "cosh", "tan", "cbrt", "exp2"}
-OF_ONE |= {"expm1", "log1p", "log2", "log10", "erf", "erfc", "erfcx", "expit", "ndtr", "log_ndtr", "logit"}
+OF_ONE |= {"expm1", "log1p", "log2", "log10", "erf", "erfc", "erfcx"}
 
 
 @pytest.mark.parametrize("name", sorted(OF_ONE | OF_TWO))
@@ -37,8 +34,7 @@ def test_formulas_lose_no_digits(name):
         got, want = formula(*given), ELEMENTWISE[name].ufunc(*given)
     normal = np.isfinite(want) & (np.abs(want) > 1e-290)
     np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
-    near = np.finfo(float).eps if name.startswith("logaddexp") else 0.0  # terms may cancel
-    np.testing.assert_allclose(got[normal], want[normal], rtol=1e-13, atol=near)
+    np.testing.assert_allclose(got[normal], want[normal], rtol=1e-13)
 
 
 def test_what_has_an_operator_or_none_has_no_formula():

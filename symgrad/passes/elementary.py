@@ -1,0 +1,92 @@
+"""Special functions in functions that more targets have.
+
+``# expit(x) -> 1 / (1 + exp(-x))``. No formula loses digits by cancellation; infinities and NaN come out as SciPy's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from ..primitives import functions as f
+from ..primitives.casting import cast
+from ..primitives.elementwise import ELEMENTWISE, Elementwise
+from ..program.node import Node
+from ..program.program import Program
+from .rewrite import rewrite
+
+_ROOT_HALF, _LN2 = math.sqrt(0.5), math.log(2.0)
+_F64 = np.dtype(np.float64)
+#: how far from 1/2 the logarithms of x and 1 - x are taken together
+_NEAR = 0.2
+
+
+def _in_double(formula: Callable[..., Node]) -> Callable[..., Node]:
+    """The formula in float64, whatever it is given: rounded once, at the end."""
+    return lambda *operands: formula(*[cast(o, _F64) for o in operands])
+
+
+def _logit(x: Node) -> Node:
+    s = f.multiply(2, f.subtract(x, 0.5))  # near 1/2 the quotient loses digits
+    near = f.subtract(f.log1p(s), f.log1p(f.negative(s)))
+    return f.where(f.less(f.absolute(s), 2 * _NEAR), near, f.log(f.divide(x, f.subtract(1, x))))
+
+
+def _xlogy(x: Node, y: Node) -> Node:
+    return f.where(f.logical_and(f.equal(x, 0), f.logical_not(f.isnan(y))), 0, f.multiply(x, f.log(y)))
+
+
+def _ndtr(x: Node) -> Node:
+    return f.multiply(0.5, ELEMENTWISE["erfc"](f.multiply(-_ROOT_HALF, x)))
+
+
+def _log_ndtr(x: Node) -> Node:
+    z = f.multiply(_ROOT_HALF, x)
+    left = f.subtract(f.log(f.multiply(0.5, ELEMENTWISE["erfcx"](f.negative(z)))), f.multiply(0.5, f.square(x)))
+    return f.where(f.less(x, -1), left, f.log1p(f.multiply(-0.5, ELEMENTWISE["erfc"](z))))
+
+
+def _logaddexp(a: Node, b: Node) -> Node:
+    grown = f.add(f.maximum(a, b), f.log1p(f.exp(f.negative(f.absolute(f.subtract(a, b))))))
+    return f.where(f.equal(a, b), f.add(a, _LN2), grown)
+
+
+def _logaddexp2(a: Node, b: Node) -> Node:
+    grown = f.add(f.maximum(a, b), f.multiply(1 / _LN2, f.log1p(f.exp2(f.negative(f.absolute(f.subtract(a, b)))))))
+    return f.where(f.equal(a, b), f.add(a, 1), grown)
+
+
+def _heaviside(a: Node, b: Node) -> Node:
+    return f.where(f.equal(a, 0), b, f.where(f.less(a, 0), 0, f.where(f.greater(a, 0), 1, a)))
+
+
+#: function -> what it is, of operands in the dtype that it computes in
+FORMULAS: dict[str, Callable[..., Node]] = {
+    "expit": f.sigmoid,
+    "heaviside": _heaviside,
+    "log_ndtr": _in_double(_log_ndtr),
+    "logaddexp": _logaddexp,
+    "logaddexp2": _logaddexp2,
+    "logit": _in_double(_logit),
+    "ndtr": _in_double(_ndtr),
+    "xlogy": _xlogy,
+}
+
+
+def in_elementary(program: Program, known: Collection[str]) -> Program:
+    """``program`` without functions that have a formula here and are not ``known`` to a target."""
+    return rewrite(program, lambda node, _: _formula(node) if _lacks(node, known) else None)
+
+
+def _lacks(node: Node, known: Collection[str]) -> bool:
+    name = node.primitive.name
+    return isinstance(node.primitive, Elementwise) and name in FORMULAS and name not in known
+
+
+def _formula(node: Node) -> Node:
+    assert isinstance(node.primitive, Elementwise)
+    loops = node.primitive.loop_dtypes(node.operands)
+    operands = [o if o.weak and o.dtype.kind == "f" else cast(o, d) for o, d in zip(node.operands, loops, strict=False)]
+    return cast(FORMULAS[node.primitive.name](*operands), node.dtype)
