@@ -1,4 +1,4 @@
-"""Special functions in functions that more targets have.
+"""Functions of floats in functions that more targets have.
 
 ``# expit(x) -> 1 / (1 + exp(-x))``. No formula loses digits by cancellation; infinities and NaN come out as SciPy's.
 """
@@ -62,27 +62,58 @@ def _heaviside(a: Node, b: Node) -> Node:
     return f.where(f.equal(a, 0), b, f.where(f.less(a, 0), 0, f.where(f.greater(a, 0), 1, a)))
 
 
+def _remainder(a: Node, b: Node) -> Node:
+    rest = f.fmod(a, b)
+    signed = f.where(f.logical_xor(f.less(rest, 0), f.less(b, 0)), f.add(rest, b), rest)
+    return f.where(f.not_equal(rest, 0), signed, f.copysign(0.0, b))
+
+
+def _floor_divide(a: Node, b: Node) -> Node:
+    """Step by step as NumPy takes it."""
+    rest, quotient = f.fmod(a, b), f.divide(a, b)
+    apart = f.logical_and(f.not_equal(rest, 0), f.logical_xor(f.less(rest, 0), f.less(b, 0)))
+    steps = f.divide(f.subtract(a, rest), b)
+    steps = f.where(apart, f.subtract(steps, 1), steps)
+    down = f.floor(steps)
+    down = f.where(f.greater(f.subtract(steps, down), 0.5), f.add(down, 1), down)
+    down = f.where(f.equal(steps, 0), f.copysign(0.0, quotient), down)
+    return f.where(f.equal(b, 0), quotient, down)
+
+
+def _times(factor: float) -> Callable[[Node], Node]:
+    return lambda x: f.multiply(factor, x)
+
+
 #: function -> what it is, of operands in the dtype that it computes in
 FORMULAS: dict[str, Callable[..., Node]] = {
     "expit": f.sigmoid,
+    "fabs": f.absolute,
+    "float_power": f.power,
+    "floor_divide": _floor_divide,
     "heaviside": _heaviside,
     "log_ndtr": _in_double(_log_ndtr),
     "logaddexp": _logaddexp,
     "logaddexp2": _logaddexp2,
     "logit": _in_double(_logit),
     "ndtr": _in_double(_ndtr),
+    "norm_sqrt": f.sqrt,
+    "remainder": _remainder,
     "xlogy": _xlogy,
+    **dict.fromkeys(("deg2rad", "radians"), _times(math.pi / 180)),
+    **dict.fromkeys(("rad2deg", "degrees"), _times(180 / math.pi)),
 }
 
 
 def in_elementary(program: Program, known: Collection[str]) -> Program:
-    """``program`` without functions that have a formula here and are not ``known`` to a target."""
+    """``program`` without functions of floats that have a formula here and are not ``known`` to a target."""
     return rewrite(program, lambda node, _: _formula(node) if _lacks(node, known) else None)
 
 
 def _lacks(node: Node, known: Collection[str]) -> bool:
-    name = node.primitive.name
-    return isinstance(node.primitive, Elementwise) and name in FORMULAS and name not in known
+    operation = node.primitive
+    if operation.name not in FORMULAS or operation.name in known or not isinstance(operation, Elementwise):
+        return False
+    return operation.loop_dtypes(node.operands)[0].kind == "f"
 
 
 def _formula(node: Node) -> Node:

@@ -94,32 +94,6 @@ FLOATS = {
     "minimum": "static @T minimum_@s(@T x, @T y)\n{\n    return x < y || isnan(x) ? x : y; /* NaN stays */\n}",
     "fmax": "static @T fmax_@s(@T x, @T y)\n{\n    return x > y || isnan(y) ? x : y;\n}",
     "fmin": "static @T fmin_@s(@T x, @T y)\n{\n    return x < y || isnan(y) ? x : y;\n}",
-    "remainder": """
-/* the remainder with the sign of the divisor */
-static @T remainder_@s(@T x, @T y)
-{
-    const @T rest = fmod@f(x, y);
-    if (rest != 0)
-        return (rest < 0) != (y < 0) ? rest + y : rest;
-    return y == 0 ? rest : copysign@f(0, y);
-}
-""",
-    "floor_divide": """
-/* the quotient rounded down */
-static @T floor_divide_@s(@T x, @T y)
-{
-    if (y == 0)
-        return x / y;
-    const @T rest = fmod@f(x, y);
-    @T quotient = (x - rest) / y;
-    if (rest != 0 && (rest < 0) != (y < 0))
-        quotient -= 1;
-    if (quotient == 0)
-        return copysign@f(0, x / y);
-    const @T down = floor@f(quotient);
-    return quotient - down > (@T)0.5 ? down + 1 : down;
-}
-""",
     "ldexp": """
 static @T ldexp_@s(@T x, int64_t power)
 {

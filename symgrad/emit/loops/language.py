@@ -105,6 +105,8 @@ OPERATIONS: dict[str, int] = (
     | dict.fromkeys(("erf", "erfc", "erfcx", "digamma", "gammaln"), 1)
     | {"zeta": 2}
 )
+#: those that floats have; floor_divide and remainder are of whole numbers alone
+OF_FLOATS = OPERATIONS.keys() - {"floor_divide", "remainder"}
 #: function of a ``Call`` -> the status that it may end with
 FAILURES = {"inverse": "singular", "solve": "singular", "cholesky": "indefinite"}
 

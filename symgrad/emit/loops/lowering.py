@@ -15,7 +15,7 @@ from ...program.node import Node
 from ...program.program import Program
 from .blocks import block
 from .flat import FlatValues, accesses, flat_index, merged
-from .language import COUNTERS, OPERATIONS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
+from .language import COUNTERS, OF_FLOATS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
 from .nests import Nest, Values, is_started, start_of
 from .normal import in_order, normal_form
 from .placement import Placement
@@ -65,7 +65,7 @@ def lower(
     ['Variable', 'Loop', 'Assign']
     """
     return _Lowering(
-        in_elementary(program, OPERATIONS),
+        in_elementary(program, OF_FLOATS),
         inputs,
         outputs,
         dims,

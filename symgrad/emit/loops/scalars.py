@@ -15,11 +15,8 @@ from .language import OPERATIONS, Apply, Cast, Expression, Literal, Name, Size
 BOOL, I64, F64, F32 = (np.dtype(t) for t in (np.bool_, np.int64, np.float64, np.float32))
 #: exponents up to which a power is a product
 _MAX_FACTORS = 4
-_SAME = {"norm_sqrt": "sqrt", "float_power": "power", "fabs": "absolute"}
 _LOGICAL = ("logical_and", "logical_or", "logical_xor", "logical_not")
 _WHOLE = ("floor", "ceil", "trunc", "rint")
-#: name -> factor, of changes of unit
-_UNITS = dict.fromkeys(("radians", "deg2rad"), math.pi / 180) | dict.fromkeys(("degrees", "rad2deg"), 180 / math.pi)
 
 
 def constant(value: object, dtype: np.dtype) -> Literal:
@@ -76,12 +73,10 @@ def elementwise(node: Node, operands: Sequence[Expression]) -> Expression:
 
 def _computed(name: str, node: Node, values: tuple[Expression, ...], loop: tuple[np.dtype, ...]) -> Expression:
     """The operation in the dtypes of its loop."""
-    name, first, own = _SAME.get(name, name), values[0], loop[0]
+    first, own = values[0], loop[0]
     floating = own.kind == "f"
     if name in ("conjugate", "positive") or (not floating and name in _WHOLE):
         return first
-    if name in _UNITS:
-        return Apply("multiply", (first, constant(_UNITS[name], own)), own)
     if name == "square":
         return _product([first, first], own)
     if name == "reciprocal" and floating:

@@ -70,22 +70,6 @@ function smaller(a, b)
     return a <= b || isnan(b) ? a : b
 end
 
-# The whole steps of b in a, rounded down.
-function floor_divide(a, b)
-    if b == 0
-        return a / b
-    end
-    left = rem(a, b)
-    steps = (a - left) / b
-    if left != 0 && (left < 0) != (b < 0)
-        steps = steps - 1
-    end
-    if steps == 0
-        return copysign(zero(a), a / b)
-    end
-    return steps - floor(steps) > 0.5 ? floor(steps) + 1 : floor(steps)
-end
-
 # The whole steps of b in a, rounded down; 0 where b is.
 function integer_floor_divide(a, b)
     return b == 0 ? zero(a) : b == -1 ? -a : fld(a, b)

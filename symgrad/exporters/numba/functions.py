@@ -5,20 +5,6 @@ import math
 import numpy as np
 
 
-def _floor_divide(x, y):
-    """The quotient rounded down."""
-    if y == 0:
-        return x / y
-    rest = np.fmod(x, y)
-    quotient = (x - rest) / y
-    if rest != 0 and (rest < 0) != (y < 0):
-        quotient -= 1.0
-    if quotient == 0:
-        return math.copysign(0.0, x / y)
-    down = np.floor(quotient)
-    return down + 1.0 if quotient - down > 0.5 else down
-
-
 def _whole_floor_divide(x, y):
     """The quotient of integers rounded down; processors trap on the smallest one by -1."""
     return 0 if y == 0 else -x if y == -1 else x // y

@@ -178,18 +178,6 @@ def ldexp(a: Any, b: Any) -> Any:
     return a
 
 
-def divided(a: Any, b: Any) -> tuple[Any, Any]:
-    """``np.divmod`` of floats, step by step as NumPy takes it."""
-    rest, plain, by_zero = np.fmod(a, b), a / b, np.equal(b, 0)
-    none = np.equal(rest, 0)
-    apart = ~none & ((b < 0) ^ (rest < 0))
-    quotient = (a - rest) / b - apart.astype(a.dtype)
-    down = np.floor(quotient)
-    down = np.where(quotient - down > 0.5, down + 1, down)
-    rest = np.where(none, 0, np.where(apart, rest + b, rest))
-    return np.where(by_zero, plain, down), np.where(by_zero, math.nan, rest)
-
-
 def whole_divided(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """The quotient of whole numbers rounded down, the rest of it, and that of the one rounded towards zero.
 
@@ -274,14 +262,10 @@ _FLOATS: dict[str, Formula] = _ANY | {
     "tan": lambda x: np.sin(x) / np.cos(x),
     "arcsin": odd(lambda a: arctan2(a, _leg(a))),
     "arccos": lambda x: arctan2(_leg(x), x),
-    **dict.fromkeys(("deg2rad", "radians"), lambda x: x * (math.pi / 180)),
-    **dict.fromkeys(("rad2deg", "degrees"), lambda x: x * (180 / math.pi)),
     "isfinite": lambda x: ~(np.isnan(x) | np.isinf(x)),
     "trunc": lambda x: np.where(x < 0, np.ceil(x), np.floor(x)),
     "fmax": other_than_nan(np.maximum),
     "fmin": other_than_nan(np.minimum),
-    "floor_divide": lambda a, b: divided(a, b)[0],
-    "remainder": lambda a, b: divided(a, b)[1],
 }
 _WHOLE: dict[str, Formula] = _ANY | {
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), lambda x: x),

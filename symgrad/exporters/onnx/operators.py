@@ -20,7 +20,6 @@ _NUMBERS = COMPARISONS | {
     "divide": "Div",
     "negative": "Neg",
     "absolute": "Abs",
-    "fabs": "Abs",
     "sign": "Sign",
     "maximum": "Max",
     "minimum": "Min",
@@ -30,7 +29,7 @@ _FLOATS = (
     _NUMBERS
     | TESTS
     | {name: name.capitalize() for name in ("sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil", "reciprocal")}
-    | {"norm_sqrt": "Sqrt", "power": "Pow", "float_power": "Pow", "rint": "Round", "fmod": "Mod"}
+    | {"power": "Pow", "rint": "Round", "fmod": "Mod"}
 )
 _WHOLE = _NUMBERS | {
     "fmax": "Max",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ...emit.c.spelling import MATH
-from ...emit.loops import OPERATIONS
 from ...emit.loops.contractions import is_summed
+from ...emit.loops.language import OF_FLOATS
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
 from ...passes.elementary import in_elementary
@@ -22,14 +22,11 @@ _OF_ALL = frozenset((*COMPARISONS, "logical_and", "logical_or", "logical_xor", "
 _OF_NUMBERS = frozenset(
     ("add", "subtract", "multiply", "negative", "positive", "conjugate", "square", "maximum", "minimum")
 )
-_OF_FLOATS = frozenset(
-    (*MATH, "divide", "reciprocal", "norm_sqrt", "float_power", "remainder", "fabs", "sign", "fmax")
-    + ("fmin", "radians", "deg2rad", "degrees", "rad2deg", "isnan", "isinf", "isfinite")
-)
+_OF_FLOATS = frozenset((*MATH, "divide", "reciprocal", "sign", "fmax", "fmin", "isnan", "isinf", "isfinite"))
 
 
 #: what loops know, and functions of whose formulas they would compute both sides of a choice: NumPy has them sooner
-_KEPT = frozenset((*OPERATIONS, "logit", "log_ndtr"))
+_KEPT = frozenset((*OF_FLOATS, "logit", "log_ndtr"))
 
 
 def for_loops(program: Program) -> Program:

@@ -16,8 +16,6 @@ OF_TWO = {
     "arctan2",
     "hypot",
     "copysign",
-    "remainder",
-    "floor_divide",
     "fmax",
     "fmin",
 }
