@@ -11,8 +11,9 @@ from ..codec.sizes import shape_text
 from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
 from ..primitives.casting import cast
 from ..primitives.identity import MARK, mark
-from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, constant, dim_value, literal
+from ..primitives.primitive import CONSTANT, DIM, LITERAL, constant, dim_value, literal
 from ..program.dims import Dim, is_named, normal
+from ..program.interpret import walk
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..tracing.trace import Trace
@@ -38,9 +39,7 @@ def emitted(document: Document, inputs: Sequence[Node], trace: Trace, own: bool)
     for node, given, label in zip(program.inputs, inputs, program.names, strict=True):
         image[node] = _fitting(node, given, label)
     whole = program.with_outputs((*program.outputs, *document.read.conditions))
-    for node in whole.nodes:
-        if node.primitive is not INPUT:
-            image[node] = _again(node, image, sizes)
+    walk(whole.nodes, image, lambda node, operands: _again(node, tuple(operands), sizes))
     for condition in document.read.conditions:
         if not trace.guard(image[condition]):
             raise ArgumentError(
@@ -52,8 +51,8 @@ def emitted(document: Document, inputs: Sequence[Node], trace: Trace, own: bool)
     return [image[n] for n in program.outputs]
 
 
-def _again(node: Node, image: Mapping[Node, Node], sizes: Sizes) -> Node:
-    """``node`` of the operands' images."""
+def _again(node: Node, operands: tuple[Node, ...], sizes: Sizes) -> Node:
+    """``node`` of these operands."""
     primitive = node.primitive
     if primitive is CONSTANT:
         return constant(node.params[0])
@@ -61,7 +60,6 @@ def _again(node: Node, image: Mapping[Node, Node], sizes: Sizes) -> Node:
         return literal(node.params[0])
     if primitive is DIM:
         return dim_value(sized(node.params[0], sizes))
-    operands = tuple([image[o] for o in node.operands])
     made = mark(operands[0]) if primitive is MARK else emit(primitive, operands, sized(node.params, sizes))
     if made.dtype != node.dtype:
         raise DtypeError(at_user_line(f"a Python float was exported where this is {made.dtype}; pass a Python float."))

@@ -7,13 +7,12 @@ computing the same thing, and are no promise of seconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from ..primitives.elementwise import Elementwise
-from ..primitives.order import NAMED, pairwise_order
+from ..primitives.order import NAMED, extent, pairwise_order
 from ..program.node import Node
 
 #: seconds an operation of a matrix product, an elementwise operation, a byte written, and a call take
@@ -35,11 +34,6 @@ class Cost:
 
 
 NOTHING = Cost(0.0, 0.0, 0.0)
-
-
-def extent(dims: Sequence[Any]) -> float:
-    """The number of elements, named dims counted as NAMED."""
-    return math.prod(float(d) if isinstance(d, int) else float(NAMED) for d in dims)
 
 
 def cost(nodes: Iterable[Node]) -> Cost:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ..program.dims import Dim
@@ -13,6 +14,11 @@ NAMED = 1000
 _MAX_TRIED = 5
 #: dynamic programming takes exponential time; more operands are ordered greedily
 _MAX_OPTIMAL = 12
+
+
+def extent(dims: Iterable[Dim]) -> float:
+    """The number of elements, named dims counted as NAMED."""
+    return math.prod([float(d) if isinstance(d, int) else float(NAMED) for d in dims])
 
 
 @lru_cache(maxsize=4096)

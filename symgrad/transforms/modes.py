@@ -9,8 +9,9 @@ from typing import Any
 from ..differentiation.jacobian import Table, jacobian_terms
 from ..kernels.memory import human_bytes
 from ..passes.association import associated
-from ..passes.cost import Cost, cost, extent
+from ..passes.cost import Cost, cost
 from ..passes.products import absorb_products
+from ..primitives.order import extent
 from ..program.dims import size
 from ..program.node import Node, active_graph, ancestors
 from ..program.program import Program

@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 import symgrad
-from symgrad.passes.cost import NOTHING, Cost, cost, einsum_cost, extent, node_cost
-from symgrad.primitives.order import NAMED
+from symgrad.passes.cost import NOTHING, Cost, cost, einsum_cost, node_cost
+from symgrad.primitives.order import NAMED, extent
 
 FUNCTIONS = {
     "elementwise": lambda n: (lambda x: np.sin(x) * x, (n,)),

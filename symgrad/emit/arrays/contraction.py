@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...passes.grams import halves
 from ...primitives.contraction import Labels
-from ...primitives.order import NAMED, pairwise_order
+from ...primitives.order import extent, pairwise_order
 from ...program.node import Node
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Contraction:
         return Term(made, order, True)
 
     def _size(self, labels: Sequence[int]) -> float:
-        return math.prod(s if isinstance(s, int) else NAMED for s in (self.sizes[i] for i in labels))
+        return extent([self.sizes[i] for i in labels])
 
     def _simple(self, t: Term, kept: set[int]) -> Term:
         """Diagonals taken and unit axes dropped."""

@@ -8,7 +8,6 @@ they would have given way to.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -20,7 +19,7 @@ import sympy
 from ...errors import UnsupportedOperation
 from ...primitives.elementwise import Elementwise
 from ...primitives.functions import where
-from ...primitives.order import NAMED
+from ...primitives.order import extent
 from ...program.dims import dim_source
 from ...program.node import Node
 from ...program.program import Program
@@ -155,7 +154,7 @@ class ArrayWriter:
 
     def is_let_go(self, shape: Sequence[Any]) -> bool:
         """True for an array that is large enough to be let go of after its last use."""
-        return math.prod([d if isinstance(d, int) else NAMED for d in shape]) >= self.dialect.freed_from
+        return extent(shape) >= self.dialect.freed_from
 
     def free(self, results: Sequence[str]) -> None:
         """Let go of large arrays after the last line that reads them: their memory is then there for the next."""

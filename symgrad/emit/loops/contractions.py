@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...primitives.order import NAMED
+from ...primitives.order import extent
 from ...program.dims import Dim
 from ...program.node import Node
 from .language import Index
@@ -69,8 +68,8 @@ def _order(
     inner = _innermost(views, labels, kept, summed, sizes, last)
     if inner in kept:
         rest = [i for i in kept if i != inner]
-        row, turns = _count([inner], sizes), _count(summed, sizes)
-        if _count(kept, sizes) <= _CACHED and turns > _MANY and row > _SHORT:
+        row, turns = extent([sizes[inner]]), extent([sizes[i] for i in summed])
+        if extent([sizes[i] for i in kept]) <= _CACHED and turns > _MANY and row > _SHORT:
             return (*summed, *rest, inner), False
         return (*rest, *summed, inner), False
     return (*kept, *[i for i in summed if i != inner], inner), False
@@ -98,11 +97,7 @@ def _innermost(
             cost[i] += 0 if found == [beside] else 1
     for i in kept:
         cost[i] += 0.5 if i == kept[-1] else 1.5  # results are written, which costs more than a sum in a register
-    return min(cost, key=lambda i: (cost[i], -_count([i], sizes)))
-
-
-def _count(labels: Sequence[int], sizes: Sequence[Dim]) -> float:
-    return math.prod(float(sizes[i]) if isinstance(sizes[i], int) else NAMED for i in labels)
+    return min(cost, key=lambda i: (cost[i], -extent([sizes[i]])))
 
 
 def is_summed(node: Node) -> bool:

@@ -5,7 +5,6 @@ What is made here are nodes of a graph of its own; the user's graph does not gro
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM, Labels, transpose
 from ...primitives.linalg import CHOLESKY
-from ...primitives.order import NAMED, pairwise_order
+from ...primitives.order import extent, pairwise_order
 from ...program.dims import Dim
 from ...program.node import Graph, Node, ancestors, emit
 
@@ -116,10 +115,10 @@ def _paired(terms: list[Term], out: Labels, sizes: Sequence[Dim]) -> list[Term]:
         both = dict.fromkeys(first + second)
         needed = set(out).union(*pending)
         made = (*[i for i in out if i in both], *[i for i in both if i in needed and i not in out])
-        cost += _count(both, sizes)
+        cost += extent([sizes[i] for i in both])
         pending.append(made)
         steps.append((min(i, j), max(i, j), made))
-    if cost > _GAIN * _count({i for ls in distinct for i in ls}, sizes):
+    if cost > _GAIN * extent([sizes[i] for i in {i for ls in distinct for i in ls}]):
         return terms
     terms = list(terms)
     for i, j, made in steps[:-1]:
@@ -127,7 +126,3 @@ def _paired(terms: list[Term], out: Labels, sizes: Sequence[Dim]) -> list[Term]:
         dtype = np.result_type(*[o.dtype for o, _ in (first, second)])
         terms.append((_built([first, second], made, sizes, dtype), made))
     return terms
-
-
-def _count(labels: Iterable[int], sizes: Sequence[Dim]) -> float:
-    return math.prod(float(d) if isinstance(d, int) else NAMED for d in (sizes[i] for i in labels))

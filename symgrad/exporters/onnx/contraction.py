@@ -6,13 +6,12 @@ ONNX has an Einsum; onnxruntime's stops the process on arrays without elements a
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...primitives.order import pairwise_order
+from ...primitives.order import extent, pairwise_order
 from ...program.dims import Dim, is_named, size
 from ...program.node import Node
 from .graph import Graph
@@ -62,7 +61,7 @@ class Contraction:
         return self._place(Term(factor * made.value, made.labels), out, unique)
 
     def _count(self, labels: Sequence[int]) -> float:
-        return math.prod(1000.0 if is_named(self.sizes[i]) else float(self.sizes[i]) for i in labels)
+        return extent(self._shape(labels))
 
     def _shape(self, labels: Sequence[int]) -> tuple:
         return tuple(self.sizes[i] for i in labels)
