@@ -13,7 +13,7 @@ import numpy as np
 from ..primitives import functions as f
 from ..primitives.casting import cast
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
-from ..program.node import Node
+from ..program.node import Graph, Node
 from ..program.program import Program
 from .rewrite import rewrite
 
@@ -105,8 +105,17 @@ FORMULAS: dict[str, Callable[..., Node]] = {
 
 
 def in_elementary(program: Program, known: Collection[str]) -> Program:
-    """``program`` without functions of floats that have a formula here and are not ``known`` to a target."""
-    return rewrite(program, lambda node, _: _formula(node) if _lacks(node, known) else None)
+    """``program`` without functions of floats that have a formula here and are not ``known`` to a target.
+
+    New nodes are of a Graph of their own, since kernels are planned beside the thread that derives in the program's.
+    """
+    lacking = {n for n in program.nodes if _lacks(n, known)}
+    if not lacking:
+        return program
+    graph = Graph()
+    graph.sizes = program.graph.sizes
+    own = Program(program.inputs, program.outputs, program.names, graph)
+    return rewrite(own, lambda node, original: _formula(node) if original in lacking else None)
 
 
 def _lacks(node: Node, known: Collection[str]) -> bool:

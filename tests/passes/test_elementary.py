@@ -74,3 +74,12 @@ def test_what_a_target_knows_stays():
 def test_divisions_of_whole_numbers_stay(function):
     program = sg.symbolic(function).program(np.array([5, 6]), np.array([2, 3]))
     assert in_elementary(program, ()) is program
+
+
+def test_the_graph_of_the_program_stays_as_it_is():
+    program = sg.symbolic(lambda x: np.logaddexp(x, 1.0)).program(np.ones(2))
+    known = len(program.graph.table)
+    made = in_elementary(program, ())
+    assert len(program.graph.table) == known
+    assert made.graph is not program.graph
+    assert made.graph.sizes is program.graph.sizes
