@@ -15,6 +15,7 @@ from .errors import TracingError
 from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Placeholder
+from .passes.cofactors import written_out
 from .program.dims import is_concrete
 from .program.node import Node
 from .program.program import Program
@@ -110,7 +111,7 @@ class Result:
     @cached_property
     def readable(self) -> Program:
         """The program after the passes, as it is shown."""
-        return optimized(self.program)
+        return optimized(written_out(self.program))
 
     @property
     def shapes(self) -> list[tuple | None]:

@@ -150,6 +150,20 @@ def square(params: tuple, operands: Operands, sizes: Sizes) -> None:
         raise Wrong("linear algebra has no float16")
 
 
+def cofactors(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """A stack of square matrices, their determinants, and directions, alike, whose stacks end as that does."""
+    square(params, operands, sizes)
+    a, determinant, *directions = operands
+    if directions and params[0] > 1:
+        raise Wrong("has directions beside an order of 1 alone", "order")
+    sizes.require_alike(determinant.shape, a.shape[:-2], "the determinants and the matrices")
+    for x in directions:
+        if x.ndim < a.ndim or x.dtype == "float16":
+            raise Wrong(f"directions of {shape_text(x.shape)}, {x.dtype}, and the matrices are {shape_text(a.shape)}")
+        sizes.require_alike(x.shape[x.ndim - a.ndim :], a.shape, "a direction and the matrices")
+        sizes.require_alike(x.shape, directions[0].shape, "the directions")
+
+
 def solve(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """A stack of square matrices, and vectors or matrices stacked alike."""
     square(params, operands, sizes)

@@ -18,7 +18,7 @@ from ..primitives.contraction import EINSUM, GATE
 from ..primitives.convolution import CONVOLVE
 from ..primitives.elementwise import Elementwise
 from ..primitives.identity import CUSTOM, MARK, STOP
-from ..primitives.linalg import CHOLESKY, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
+from ..primitives.linalg import CHOLESKY, COFACTOR, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
 from ..primitives.primitive import Primitive
 from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, CUMPROD, CUMSUM, MAX, MIN, PROD, SEARCHSORTED
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE
@@ -70,6 +70,8 @@ def _distinct(items: tuple, known: Any) -> tuple:
     return items
 
 
+#: derivatives of a determinant are sums over permutations of so many
+_MAX_MINORS = 5
 AXIS = Whole(0, MAX_AXES - 1)
 _AXES = Made(Listed(AXIS, MAX_AXES), _distinct)
 _PLACE = Members({"at": PLACE})
@@ -92,6 +94,7 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, MAX_OPERANDS, ASSEMBLE, fits.assemble, shape=SHAPE, slices=_SLICES),
         _takes(1, 1, CAST, dtype=DTYPE),
         _takes(1, 1, CHOLESKY, fits.square, upper=Truth()),
+        _takes(2, _MAX_MINORS + 1, COFACTOR, fits.cofactors, order=Whole(1, _MAX_MINORS)),
         _takes(1, MAX_OPERANDS, CONCATENATE, fits.concatenate, axis=AXIS),
         _takes(2, 2, CONVOLVE, fits.vectors),
         _takes(1, 1, CUMPROD, fits.axis, axis=AXIS, reverse=Truth()),

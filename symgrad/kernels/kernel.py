@@ -13,7 +13,6 @@ import numpy as np
 import sympy
 
 from ..errors import ShapeError
-from ..passes.cofactors import join_cofactors
 from ..passes.constants import fold_constants
 from ..passes.expansion import expand_formulas
 from ..passes.gates import float_gates
@@ -160,7 +159,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     """
     wanted = checked_backend(backend)
     keep_freed()
-    ready = fold_constants(optimized(join_cofactors(expand_formulas(program, values_only=True))))
+    ready = fold_constants(optimized(expand_formulas(program, values_only=True)))
     if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
         return wanted.kernel(ready, lambda: wanted.write(ready, {}))
     return SizedKernel(ready, backend)

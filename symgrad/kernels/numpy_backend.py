@@ -20,10 +20,10 @@ from ..emit.arrays.dialect import NUMPY
 from ..emit.arrays.statements import STATEMENTS
 from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError
+from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add, power, reciprocal, square
-from ..primitives.linalg import cofactors
 from ..primitives.order import NAMED
 from ..primitives.selection import ASSEMBLE
 from ..primitives.spelling import self_dot, shared_axes
@@ -373,6 +373,6 @@ Writer.statements = {
     "assemble": _assembled,
     "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
     **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),
-    "cofactor": lambda w, n: (f"cofactors({w.names[n.operands[0]]}, {w.names[n.operands[1]]})", True),
+    "cofactor": lambda w, n: (f"cofactors({', '.join(w.read(o) for o in n.operands)}, order={n.params[0]})", True),
     "slice": _sliced,
 }

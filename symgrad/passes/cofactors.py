@@ -1,37 +1,43 @@
-"""The derivative of a determinant, where the matrix is singular too: kernels alone need it.
+"""The derivatives of a determinant as the textbook has them, for formulas and exports.
 
-``# det(A)·(A⁻¹)ᵀ -> cof(A)``: formulas and exports keep the textbook's form.
+``# cof(A) -> det(A)·(A⁻¹)ᵀ``, and so on for further derivatives; kernels compute what is defined for every matrix.
 """
 
 from __future__ import annotations
 
-from ..primitives.contraction import EINSUM, contract
-from ..primitives.linalg import COFACTOR, DETERMINANT, INVERSE
-from ..program.node import Node, emit
+import string
+from functools import reduce
+
+from ..primitives.cofactors import signed_permutations
+from ..primitives.functions import add
+from ..primitives.linalg import COFACTOR, Factor, inverse, lead_of, product
+from ..program.node import Node
 from ..program.program import Program
 from .rewrite import rewrite
 
 
-def join_cofactors(program: Program) -> Program:
-    """``program`` with matrices of cofactors for what multiplies a determinant with the inverse of its matrix."""
-    if not any(n.primitive is DETERMINANT for n in program.nodes):
+def written_out(program: Program) -> Program:
+    """``program`` with determinants and inverses for matrices of cofactors."""
+    if not any(n.primitive is COFACTOR for n in program.nodes):
         return program
-    return rewrite(program, _joined)
+    return rewrite(program, lambda node, _: _by_inverse(node) if node.primitive is COFACTOR else None)
 
 
-def _joined(node: Node, _: Node) -> Node | None:
-    if node.primitive is not EINSUM or node.params[3]:
-        return None
-    labels, out, sizes, _ = node.params
-    determinants = {
-        (o.operands[0], ls): o for o, ls in zip(node.operands, labels, strict=True) if o.primitive is DETERMINANT
-    }
-    for k, (o, own) in enumerate(zip(node.operands, labels, strict=True)):
-        found = determinants.get((o.operands[0], own[:-2])) if o.primitive is INVERSE else None
-        if found is not None:
-            (matrix,) = o.operands
-            rest = [j for j in range(len(labels)) if j not in (k, node.operands.index(found))]
-            transposed = (*own[:-2], own[-1], own[-2])
-            factors = [emit(COFACTOR, (matrix, found)), *(node.operands[j] for j in rest)]
-            return contract(factors, [transposed, *(labels[j] for j in rest)], out, sizes)
-    return None
+def _by_inverse(node: Node) -> Node:
+    """The sum over permutations of what is linear in each matrix: ``A⁻¹`` in cycles of traces and of products."""
+    a, determinant, *directions = node.operands
+    (order,) = node.params
+    names = iter(string.ascii_letters)
+    count = order + len(directions)
+    rows, columns, inner = ([next(names) for _ in range(count)] for _ in range(3))
+    out = "".join(rows[k] + columns[k] for k in range(order))
+    lead, turned = lead_of(node, 2 * order), inverse(a)
+    terms = []
+    for places, sign in signed_permutations(count):
+        ends = inner.copy()  # the place where the column of each open matrix meets the next inverse
+        for k in range(order):
+            ends[places[k]] = columns[k]
+        factors: list[Factor] = [(determinant, ""), *[(turned, ends[k] + rows[k]) for k in range(count)]]
+        factors += [(d, rows[k] + ends[places[k]]) for k, d in enumerate(directions, start=order)]
+        terms.append(product(lead, factors, out, sign))
+    return reduce(add, terms)

@@ -2,13 +2,14 @@
 
 Axes before the last two are stacked, as NumPy has them. The rules are contractions with the inverse, so an
 identity that seeds a Jacobian goes through as labels; a solve whose seed is an array solves for its columns. A
-matrix that is singular raises NumPy's ``LinAlgError`` where the value or the derivative needs its inverse; that of
-its determinant does not (``passes/cofactors.py``), but the second does.
+matrix that is singular raises NumPy's ``LinAlgError`` where the value or the derivative needs its inverse; those of
+its determinant need none.
 """
 
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
 from .casting import cast
-from .contraction import EINSUM, contract, identity, scale, transpose
+from .cofactors import cofactors
+from .contraction import EINSUM, contract, expand, expand_behind, identity, pad_rank, scale, transpose
 from .functions import add, subtract
 from .primitive import CONSTANT, Primitive, literal, made_constant
 from .reduction import cumulative_sum
@@ -86,7 +88,7 @@ class Solve(Primitive):
 
 
 class Determinant(Primitive):
-    """``np.linalg.det``: ``d det A = det A · tr(A⁻¹ dA)``."""
+    """``np.linalg.det``: ``d det A = ⟨cof A, dA⟩``, which is ``det A · tr(A⁻¹ dA)``."""
 
     name = "determinant"
 
@@ -94,10 +96,10 @@ class Determinant(Primitive):
         return operands[0].shape[:-2], _dtype(operands), False
 
     def jvp(self, node, source, key, tangent, batch):
-        return product(lead_of(tangent, 2), [(node, ""), (inverse(source), "ji"), (tangent, "ij")], "")
+        return product(lead_of(tangent, 2), [(_cofactor(node), "ij"), (tangent, "ij")], "")
 
     def vjp(self, node, source, key, ct, batch):
-        return product(lead_of(ct, 0), [(node, ""), (ct, ""), (inverse(source), "ji")], "ij")
+        return product(lead_of(ct, 0), [(ct, ""), (_cofactor(node), "ij")], "ij")
 
     def vmap(self, node, operands, batched, over):
         return emit(self, operands)
@@ -107,40 +109,59 @@ class Determinant(Primitive):
 
 
 class Cofactor(Primitive):
-    """``cof A = det A · A⁻ᵀ`` of a matrix and its determinant, in kernels alone; defined for every matrix."""
+    """The matrix of cofactors of ``A``, which is the derivative of ``det A``, and its own; ``params = (order,)``.
+
+    Operands are ``A``, ``det A`` and any number of directions, their stacks after others. The value is the derivative
+    of ``det`` by ``order`` matrices and along each direction, defined for every ``A`` (``cofactors.py``); there are
+    directions where ``order`` is 1 alone. Derivatives commute, so each map is its own transpose. Formulas and
+    exports have ``det A · A⁻ᵀ`` in its place (``passes/cofactors.py``).
+    """
 
     name = "cofactor"
 
     def infer(self, operands, params):
-        return operands[0].shape, _dtype(operands), False
+        a, _, *directions = operands
+        return (*(directions or [a])[0].shape, *a.shape[-2:] * (params[0] - 1)), _dtype(operands), False
+
+    def dependencies(self, node):
+        return [(o, k) for k, o in enumerate(node.operands) if k != 1 and o.differentiable]
+
+    def jvp(self, node, source, key, tangent, batch):
+        if node.params[0] > 1 or (len(node.operands) == 2 and _has_identity(tangent)):
+            return by_minors(node, tangent)
+        return self._along(node, key, tangent, batch)
+
+    def vjp(self, node, source, key, ct, batch):
+        if node.params[0] > 1 or (len(node.operands) == 2 and _has_identity(ct)):
+            return by_minors(node, ct, transposed=True)
+        made = self._along(node, key, ct, batch)
+        further = range(batch, batch + node.ndim - source.ndim) if not key else ()
+        labels = tuple(range(made.ndim))
+        return contract([made], [labels], tuple([k for k in labels if k not in further]), made.shape)
+
+    def _along(self, node: Node, key: int, flow: Node, batch: int) -> Node:
+        """The derivative with ``flow`` for the direction that ``key`` names, along it as well where that is ``A``."""
+        a, determinant, *directions = node.operands
+        if key:
+            directions[key - 2] = flow
+        else:
+            directions.append(pad_rank(flow, batch, node.ndim))
+        shape = flow.shape[:batch] + node.shape
+        return emit(self, (a, determinant, *[expand(d, shape) for d in directions]), node.params)
 
     def vmap(self, node, operands, batched, over):
-        return emit(self, tuple(over.complete(operands, batched)))
+        (a, determinant, *directions), rows = operands, node.operands[0].shape[-2:]
+        if batched[0]:
+            a, determinant = over.complete((a, determinant), batched[:2])
+            lead = lead_of(node, 2 * node.params[0])
+            a, determinant = expand_behind(a, 1, lead + rows), expand_behind(determinant, 1, lead)
+        return emit(self, (a, determinant, *over.complete(directions, batched[2:])), node.params)
 
     def evaluate(self, params, *values):
-        return cofactors(*values)
+        return cofactors(*values, order=params[0])
 
-
-def cofactors(matrix: np.ndarray, determinant: np.ndarray) -> np.ndarray:
-    """The matrix of cofactors; of ``U Σ Vᵀ`` it is ``det U · det V · U cof Σ Vᵀ``, where there is no inverse.
-
-    The source is G. W. Stewart, On the adjugate matrix, Linear Algebra and its Applications 283 (1998).
-
-    >>> cofactors(np.array([[1.0, 2.0], [2.0, 4.0]]), np.array(0.0))
-    array([[ 4., -2.],
-           [-2.,  1.]])
-    """
-    try:
-        with np.errstate(all="ignore"):
-            made = np.swapaxes(np.linalg.inv(matrix), -1, -2) * np.asarray(determinant)[..., None, None]
-        if np.all(np.isfinite(made)) or not np.all(np.isfinite(matrix)):
-            return made
-    except np.linalg.LinAlgError:
-        pass
-    left, values, right = np.linalg.svd(matrix)
-    others = np.where(np.eye(values.shape[-1], dtype=bool), 1, values[..., None, :])
-    sign = np.sign(np.linalg.det(left) * np.linalg.det(right))[..., None, None]
-    return sign * ((left * np.prod(others, axis=-1)[..., None, :]) @ right)
+    def spell(self, node):
+        return self.name if node.params == (1,) else f"{self.name}[{node.params[0]}]"
 
 
 class LogDeterminant(Determinant):
@@ -219,6 +240,19 @@ class Cholesky(Primitive):
 INVERSE, SOLVE, CHOLESKY = Inverse(), Solve(), Cholesky()
 DETERMINANT, LOG_DETERMINANT, DETERMINANT_SIGN = Determinant(), LogDeterminant(), DeterminantSign()
 COFACTOR = Cofactor()
+
+
+def _cofactor(determinant: Node, order: int = 1) -> Node:
+    return emit(COFACTOR, (*determinant.operands, determinant), (order,))
+
+
+def by_minors(node: Node, flow: Node, transposed: bool = False) -> Node:
+    """``flow`` through cofactors without directions, by one array of minors: an identity goes through as labels."""
+    (order,) = node.params
+    own = string.ascii_lowercase[: 2 * order]
+    taken, out = (own, "YZ") if transposed else ("YZ", own)
+    minors = _cofactor(node.operands[1], order + 1)
+    return product(lead_of(flow, len(taken)), [(minors, own + "YZ"), (flow, taken)], out)
 
 
 def inverse(x: Node) -> Node:

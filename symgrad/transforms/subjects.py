@@ -21,6 +21,7 @@ from ..exporters.subject import Argument, Facts, SparseOutcome, Subject
 from ..kernels.kernel import lower, optimized
 from ..kernels.sparse import SparseBlock
 from ..named_dims import is_shapes, parameters_of
+from ..passes.cofactors import written_out
 from ..primitives import functions as f
 from ..primitives.casting import cast
 from ..primitives.contraction import contract
@@ -179,7 +180,7 @@ def _guarded(entry: Entry) -> tuple[Program, tuple[Node, ...], Program]:
     with entry.program.graph:
         held = [_holds(n, v) for n, v in zip(entry.branches.outputs, entry.taken, strict=True)]
     traced = entry.program.with_outputs((*entry.program.outputs, *dict.fromkeys(held)))
-    together = optimized(traced)
+    together = optimized(written_out(traced))
     count = len(entry.program.outputs)
     return together.with_outputs(together.outputs[:count]), together.outputs[count:], traced
 

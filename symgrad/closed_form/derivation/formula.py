@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...errors import ClosedFormTooLarge
 from ...kernels.kernel import optimized
+from ...passes.cofactors import written_out
 from ...primitives.index_arrays import counted_index
 from ...primitives.selection import CONCATENATE, GATHER
 from ...program.node import Node
@@ -66,7 +67,8 @@ def formula(program: Program, names: Names) -> Formula:
 def _named(program: Program, names: Names, identities: bool = False) -> Program:
     """The first output, as a function of what has a name."""
     labels = [names[n] for n in program.inputs]
-    return optimized(lifted(Program(program.inputs, program.outputs[:1], labels, program.graph), names, identities))
+    first = written_out(Program(program.inputs, program.outputs[:1], labels, program.graph))
+    return optimized(lifted(first, names, identities))
 
 
 def _joined(program: Program, root: Node, names: Names) -> Formula | None:

@@ -11,6 +11,7 @@ _LINEAR_ALGEBRA = {
     "inverse": "derivative of the inverse: d(A⁻¹) = −A⁻¹ dA A⁻¹",
     "solve": "derivative of a solution of A x = b: dx = A⁻¹(db − dA x)",
     "determinant": "Jacobi's formula: d det A = det A · tr(A⁻¹ dA)",
+    "cofactor": "derivative of the cofactors: d cof A = det A · (tr(A⁻¹ dA) A⁻¹ − A⁻¹ dA A⁻¹)ᵀ",
     "log_determinant": "Jacobi's formula: d log|det A| = tr(A⁻¹ dA)",
     "cholesky": "derivative of the Cholesky factor",
 }

@@ -13,10 +13,12 @@ from ...primitives.contraction import expand
 from ...primitives.identity import mark
 from ...primitives.linalg import (
     CHOLESKY,
+    COFACTOR,
     DETERMINANT,
     INVERSE,
     LOG_DETERMINANT,
     SOLVE,
+    by_minors,
     columns_of,
     inverse,
     lead_of,
@@ -27,7 +29,12 @@ from ...program.node import Node
 from .index_maps import plain_label
 from .terms import Term
 
-CONTRACTED = (INVERSE, SOLVE, DETERMINANT, LOG_DETERMINANT, CHOLESKY)
+_CONTRACTED = (INVERSE, SOLVE, DETERMINANT, LOG_DETERMINANT, CHOLESKY)
+
+
+def is_contracted(node: Node) -> bool:
+    """True where both maps of ``node`` are contractions, or can be."""
+    return node.primitive in _CONTRACTED or (node.primitive is COFACTOR and len(node.operands) == 2)
 
 
 def has_structure(term: Term) -> bool:
@@ -39,6 +46,8 @@ def has_structure(term: Term) -> bool:
 def pushforward_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
     """A stand-in for the tangent of ``source``, and the tangent of ``node`` as an expression in it."""
     stand_in = _stand_in(source)
+    if node.primitive is COFACTOR:
+        return stand_in, by_minors(node, stand_in)
     if node.primitive is not SOLVE:
         return stand_in, _some(node.primitive.jvp(node, source, key, stand_in, 0))
     tangent = stand_in
@@ -51,6 +60,8 @@ def pushforward_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
 def pullback_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
     """A stand-in for the cotangent of ``node``, and that of ``source`` as an expression in it."""
     stand_in = _stand_in(node)
+    if node.primitive is COFACTOR:
+        return stand_in, by_minors(node, stand_in, transposed=True)
     if node.primitive is not SOLVE:
         return stand_in, _some(node.primitive.vjp(node, source, key, stand_in, 0))
     by_b = _by_inverse(node, stand_in, "ki")

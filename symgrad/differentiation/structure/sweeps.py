@@ -15,7 +15,7 @@ from ...program.dims import Shape, is_concrete
 from ...program.node import Node, emit, originating
 from ..reverse import active_nodes
 from .index_maps import Label, Lookup, index_array, positions
-from .linear_maps import CONTRACTED, has_structure, pullback_of, pushforward_of
+from .linear_maps import has_structure, is_contracted, pullback_of, pushforward_of
 from .rules import pulled, pushed
 from .terms import Term, collected, dense, dense_term, product, seed_term
 
@@ -77,7 +77,7 @@ def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape)
         stand_in, gradient = rule.linear(node, key)
         (made,) = [[]] if gradient is None else swept_reverse(gradient, [term], [stand_in], seed_shape)
         return [t.having(value=rule.free(t.value)) for t in made]
-    if node.primitive in CONTRACTED and has_structure(term):
+    if is_contracted(node) and has_structure(term):
         stand_in, result = pushforward_of(node, operand, key)
         return swept_forward([result], stand_in, [term], seed_shape)[0]
     return pushed(node, operand, key, term, seed_shape)
@@ -90,7 +90,7 @@ def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape
         stand_in, gradient = rule.linear(node, key)
         (made,) = [[]] if gradient is None else swept_forward([gradient], stand_in, [term], seed_shape)
         return [t.having(value=rule.free(t.value)) for t in made]
-    if node.primitive in CONTRACTED and has_structure(term):
+    if is_contracted(node) and has_structure(term):
         stand_in, result = pullback_of(node, operand, key)
         return swept_forward([result], stand_in, [term], seed_shape)[0]
     return pulled(node, operand, key, term, seed_shape)
