@@ -81,7 +81,10 @@ class Einsum(Primitive):
         unique = tuple(dict.fromkeys(out))
         args: list = []
         for v, ls in zip(values, labels, strict=True):
-            args += [v, list(ls)]
+            units = [i not in out and sizes[i] == 1 for i in ls]  # a sum begins with 0, and 0 + -0 is no -0
+            if any(units):
+                v = np.asarray(v)[tuple([0 if unit else slice(None) for unit in units])]
+            args += [v, [i for i, unit in zip(ls, units, strict=True) if not unit]]
         present = {i for ls in labels for i in ls}
         kept = [i for i in unique if i in present]
         pays = math.prod([sizes[i] for i in present]) >= _ORDERED_FROM

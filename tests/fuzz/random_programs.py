@@ -31,8 +31,10 @@ _GROWS = re.compile(
 _REORDERS = re.compile(r"copy|sort|einsum|\{w\}|empty_like")
 #: index arrays, of which NumPy may lay out the result in another order
 _PICKS = re.compile(r"\[[^\]]*(\[|array)")
-#: powers that are no squares, of which the last digit is another one for numbers; sums, for these the sign of zero
-_OF_NUMBERS = re.compile(r"power|\*\* (?!2\b)|sum|mean|average|reduce")
+#: powers that are no squares, of which the last digit is another one for numbers
+_POWERS = re.compile(r"power|\*\* (?!2\b)")
+#: sums, which give the zero of a number another sign
+_SUMS = re.compile(r"sum|mean|average|reduce")
 
 
 @dataclass(frozen=True)
@@ -246,11 +248,16 @@ class _Growing:
         return not self.draw.transposed and all(v.flags.c_contiguous for v in arrays)
 
     def _has_other_digits(self, line: Line, value: Any) -> bool:
-        if _OF_NUMBERS.search(line.text) and not all(np.ndim(self.values[n]) for n in line.reads):
+        if _POWERS.search(line.text) and self._reads_numbers(line):
+            return True
+        if "np.tile" in line.text and value.shape[-1] == 2:  # one element, which symgrad broadcasts
             return True
         is_new = isinstance(value, np.ndarray) and value.base is None
         laid_out = is_new and not value.flags.c_contiguous
         return (laid_out or self.draw.transposed) and bool(_PICKS.search(line.text))
+
+    def _reads_numbers(self, line: Line) -> bool:
+        return not all(np.ndim(self.values[n]) for n in line.reads)
 
     def _try(self, line: Line, family: str) -> None:
         with self._warnings():
@@ -262,6 +269,8 @@ class _Growing:
         if value.dtype.kind == "f" and not self.draw.special and not np.abs(value).max(initial=0) <= self.draw.largest:
             raise _Unfit
         if isinstance(self.values[target], (list, tuple)):
+            raise _Unfit
+        if _SUMS.search(line.text) and self._reads_numbers(line):
             raise _Unfit
         if self.draw.exact and self._has_other_digits(line, self.values[target]):
             raise _Unfit

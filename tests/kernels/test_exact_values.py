@@ -136,8 +136,42 @@ def test_sums_that_may_differ_in_the_last_digits(function):
         np.testing.assert_allclose(traced(x), function(x), rtol=1e-12)
 
 
+REPEATED = {
+    "tiled": lambda x: np.tile(x, (1, 2)),
+    "grid": lambda x: np.meshgrid(x, np.ones(2), indexing="ij")[0],
+    "copy of a broadcast": lambda x: np.broadcast_to(x, (30, 2)).copy(),
+}
+
+
+@pytest.mark.parametrize("function", REPEATED.values(), ids=REPEATED)
+def test_products_of_repeated_elements_may_differ_in_the_last_digits(function):
+    """The elements are NumPy's; they are not copied before they are multiplied, so that BLAS is not always asked."""
+    factors = np.random.default_rng(1).normal(size=(2, 5))
+    repeated = sg.symbolic(function, backend="numpy")
+    product = sg.symbolic(lambda x: function(x) @ factors, backend="numpy")
+    for x in np.random.default_rng(0).normal(size=(20, 30, 1)):
+        np.testing.assert_array_equal(repeated(x), function(x), strict=True)
+        np.testing.assert_allclose(product(x), function(x) @ factors, rtol=1e-12)
+
+
+def test_constants_that_lose_an_axis_keep_the_signs_of_their_zeros():
+    zeros = np.full((1, 3), -0.0)
+    value = sg.symbolic(lambda x: np.expand_dims(zeros.T * 1.0, 1) + x, backend="numpy")
+    assert np.all(np.signbit(value(-0.0)))
+
+    def written(x):
+        y = np.zeros_like(x)
+        y[:] = -0.5
+        return np.expand_dims((y > y) * y, 1)
+
+    for shape in ((1, 3), (3, 1), (3,)):
+        value = sg.symbolic(written, backend="numpy")(np.ones(shape))
+        np.testing.assert_array_equal(np.signbit(value), np.signbit(written(np.ones(shape))))
+
+
 def test_the_sum_of_a_number_may_differ_in_the_sign_of_zero():
     value = sg.symbolic(np.sum, backend="numpy")
-    assert value(np.float64(-0.0)) == np.sum(np.float64(-0.0)) == 0.0
+    for number in (-0.0, np.float64(-0.0)):
+        assert value(number) == np.sum(number) == 0.0
     array = np.full(1, -0.0)
     assert np.signbit(value(array)) == np.signbit(np.sum(array))
