@@ -34,7 +34,11 @@ _TRACED_TOO_OFTEN = (
     "oldest traces are forgotten. Pass numbers that change as floats or arrays, and compute with them by operators and "
     "NumPy (np.sqrt, not math.sqrt); where sizes change, declare them by names (sg.Array['n'])."
 )
-
+_CHANGING = (
+    "is traced again at every call, which takes far longer than its kernel: it may read {}, and nothing tells before a "
+    "call whether that has changed. Read it outside of the function, and pass what it gives as an argument."
+)
+_MAX_SAID = 3  # of what a function reads are named
 
 #: the trees of ``Declared`` of positional and of keyword arguments, None for an argument that declares nothing
 Shapes = tuple[Sequence[Any], Mapping[str, Any]]
@@ -75,6 +79,7 @@ class CompiledFunction:
         self._ints = VaryingInts(_MAX_SIGNATURES)
         self._follows = False
         self._has_warned = False
+        self._not_kept: Any = None  # the signature of the latest trace that cannot serve again
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         entry = None if kwargs else self.known(args)
@@ -204,8 +209,11 @@ class CompiledFunction:
             self._follows = True
         trace.let_go()
         surroundings.watch_weights(entry.weights_read)
-        if self.cache and key is not None and surroundings.may_serve_again():
-            self._keep(key, entry)
+        if self.cache and key is not None:
+            if surroundings.may_serve_again():
+                self._keep(key, entry)
+            else:
+                self._warn_of(surroundings.changing(), key)
         return entry
 
     def _traced(
@@ -243,10 +251,20 @@ class CompiledFunction:
         del kept[_MAX_ENTRIES:]
         while len(self._entries) > _MAX_SIGNATURES:
             forgotten += self._entries.pop(next(iter(self._entries)))
-        if forgotten and not self._has_warned:
+        if forgotten:
+            self._warn(_TRACED_TOO_OFTEN)
+
+    def _warn_of(self, changing: Sequence[str], key: Any) -> None:
+        """Warn where a second call alike is traced, because of what is ``changing``."""
+        if changing and self._not_kept == key:
+            self._warn(_CHANGING.format(" or ".join(changing[:_MAX_SAID])))
+        self._not_kept = key
+
+    def _warn(self, message: str) -> None:
+        if not self._has_warned:
             self._has_warned = True
             name = shortened(getattr(self.watched, "__name__", type(self.watched).__name__))
-            warnings.warn(at_user_line(f"{name} {_TRACED_TOO_OFTEN}"), TracedAgain, stacklevel=2)
+            warnings.warn(at_user_line(f"{name} {message}"), TracedAgain, stacklevel=2)
 
 
 #: how many functions of the same code have been traced

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import sysconfig
 import types
@@ -52,6 +53,14 @@ _CHANGING: dict[str, frozenset[str] | None] = {
     **dict.fromkeys(("decimal", "_decimal"), frozenset(("getcontext", "localcontext"))),
     "inspect": frozenset(("stack", "currentframe", "trace")),
     "sys": frozenset(("_getframe", "getrefcount")),
+}
+#: those of them that draw random numbers
+_RANDOM = re.compile(r"(random|secrets|numpy\.random|scipy\.stats\._qmc)\.|uuid\.uuid|os\.(urandom|getrandom)$")
+#: what users call the modules that functions of Python say they are of
+_CALLED = {
+    "builtins": "",
+    **dict.fromkeys(("posix", "nt"), "os."),
+    **dict.fromkeys(("genericpath", "posixpath", "ntpath"), "os.path."),
 }
 _SAME = frozenset(("sleep", "struct_time", "mktime", "fspath", "strerror", "cpu_count"))
 _PANDAS = "pandas.io."
@@ -114,13 +123,18 @@ def changing(value: Any) -> str | None:
         return f"{module}.{name}"
     names = _CHANGING.get(module, frozenset())
     changes = name not in _SAME if names is None else name in names
-    return f"{module}.{name}" if changes else None
+    return _CALLED.get(module, f"{module.removeprefix('_')}.") + name if changes else None
 
 
 def changing_methods(classes: Iterable[type]) -> dict[str, str]:
     """The methods of these classes whose results change, with what each is called."""
     found = {name: c for c in classes for name in _CHANGING_METHODS.get(_top(c), ())}
     return {name: f"{c.__name__}.{name}" for name, c in found.items()}
+
+
+def is_random(what: str) -> bool:
+    """Whether what is called so, of what changes, gives random numbers."""
+    return _RANDOM.match(what) is not None
 
 
 def is_asked(module: str) -> bool:

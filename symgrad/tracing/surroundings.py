@@ -12,6 +12,7 @@ from typing import Any
 
 from .generators import GLOBAL_GENERATORS, random_state
 from .guards import Guards
+from .libraries import is_random
 from .walk import Walk
 
 
@@ -35,6 +36,11 @@ class Surroundings(Guards):
 
     def may_serve_again(self) -> bool:
         """True after a run that has drawn no random number, and read and moved nothing but what the guards see."""
-        if self._changing is not None or any(random_state(g) != state for g, state in self._generators):
-            return False
-        return self.unchanged()
+        return not self._changing and not self._have_moved() and self.unchanged()
+
+    def changing(self) -> list[str]:
+        """After the run, what the function may read that no guard can see; none where it draws random numbers too."""
+        return [] if self._have_moved() or any(map(is_random, self._changing)) else sorted(self._changing)
+
+    def _have_moved(self) -> bool:
+        return any(random_state(g) != state for g, state in self._generators)

@@ -92,7 +92,7 @@ class Walk:
 
     def __init__(self, guards: Guards) -> None:
         self.guards = guards
-        self.changing: str | None = None
+        self.changing: set[str] = set()
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
         self.asks_for_types = False
@@ -123,7 +123,7 @@ class Walk:
                     try:
                         self._look(value)
                     except Exception:  # whatever the user's own code raises when its object is looked at
-                        self.changing = self.changing or f"a {type(value).__name__} that cannot be looked at"
+                        self.changing.add(f"a {type(value).__name__} that cannot be looked at")
             self._follow_names()
         for namespace, names in self._namespaces.values():
             self.guards.watch_names(namespace, sorted(names))
@@ -336,7 +336,7 @@ def _nothing(walk: Walk, value: Any) -> None:
 
 
 def _changing(walk: Walk, value: Changing) -> None:
-    walk.changing = walk.changing or value.what
+    walk.changing.add(value.what)
 
 
 #: how values of a type are looked at, where that is all that they hold

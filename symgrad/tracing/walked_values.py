@@ -50,7 +50,7 @@ def generator(walk: Walk, generator: Any) -> None:
     try:
         walk.generators.append((generator, random_state(generator)))
     except Exception:  # the machine's own
-        walk.pending.append(Changing(type(generator).__name__))
+        walk.pending.append(Changing(f"random.{type(generator).__name__}"))
 
 
 def mapping(walk: Walk, mapping: Mapping[Any, Any]) -> None:
