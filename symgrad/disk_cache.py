@@ -4,7 +4,8 @@ An entry is bytes under a kind and a key. What is read back is checked against a
 user alone, or it is no entry: it is removed and made anew. Nothing here unpickles or evaluates anything. A cache that
 cannot be had is no error, every function then answers as an empty cache does; `why_not` says why.
 
-``SYMGRAD_CACHE_DIR`` names another folder, or none when it is empty; ``SYMGRAD_CACHE_MB`` bounds its size (512).
+``SYMGRAD_CACHE_DIR`` names another folder, or none when it is empty; ``SYMGRAD_CACHE_MB`` bounds its size (512). Beyond
+that, or beyond so many entries, those go that were not used for longest.
 
 >>> made = key("a program", b"and its options")
 >>> store("examples", made, b"derived") and load("examples", made)
@@ -32,6 +33,8 @@ from .private_folder import danger, is_own, is_own_folder, make
 FORMAT = 1
 """Number of the way entries are kept; another number finds none of the others'."""
 
+#: entries there are at most, however small: each takes a folder and a file
+_MAX_ENTRIES = 20_000
 #: times that an entry is written where others clear the cache meanwhile
 _ATTEMPTS = 30
 _HOUR = 3600.0
@@ -208,15 +211,15 @@ def _touch(place: Path) -> None:
             os.utime(place)
 
 
-# --- size ---------------------------------------------------------------------------------------------------------
+# --- size and number ----------------------------------------------------------------------------------------------
 
 _written_since_sweep = 0
 
 
 def _sweep_sometimes(root: Path, written: int) -> None:
-    """Sweep where this process wrote much since it last did, or nobody has swept for a day."""
+    """Sweep where this process wrote much or many since it last did, or nobody has swept for a day."""
     global _written_since_sweep
-    _written_since_sweep += written
+    _written_since_sweep += max(written, limit() // _MAX_ENTRIES)
     mark = root / "swept"
     try:
         stale = time.time() - mark.lstat().st_mtime > 24 * _HOUR
@@ -248,12 +251,13 @@ def _sweep(root: Path) -> None:
             total += size
         else:
             _remove(place)
-    if total > bound:
+    count = len(entries)
+    if total > bound or count > _MAX_ENTRIES:
         for _, size, place in sorted(entries):
-            if total <= bound * 0.8:
+            if total <= bound * 0.8 and count <= _MAX_ENTRIES * 0.8:
                 break
             _remove(place)
-            total -= size
+            total, count = total - size, count - 1
 
 
 def _places(root: Path) -> Iterator[tuple[float, Path]]:

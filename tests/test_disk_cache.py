@@ -359,6 +359,18 @@ def test_the_entries_unused_for_longest_go_first(folder, monkeypatch):
     assert sum(path.stat().st_size for path in folder.rglob("*.bin")) <= 2**20
 
 
+def test_there_are_so_many_entries_at_most_and_the_oldest_go(folder, monkeypatch):
+    monkeypatch.setattr(disk_cache, "_MAX_ENTRIES", 40)
+    keys = [disk_cache.key(str(i)) for i in range(100)]
+    for i, key in enumerate(keys):
+        assert disk_cache.store("programs" if i % 2 else "native", key, b"few bytes")
+        age(folder / ("programs" if i % 2 else "native") / key, 100_000 - 100 * i)
+        assert len(list(folder.rglob("*.bin"))) <= 40 + 40 // 16 + 1  # many are written before it is looked again
+    kept = [key for key in keys if disk_cache.load("programs", key) or disk_cache.load("native", key)]
+    assert kept == keys[-len(kept) :]
+    assert len(kept) >= 32
+
+
 def test_an_entry_too_big_for_the_bound_is_not_kept(folder, monkeypatch):
     monkeypatch.setenv("SYMGRAD_CACHE_MB", "1")
     assert not disk_cache.store("programs", KEY, bytes(300_000))
