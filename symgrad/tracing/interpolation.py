@@ -86,8 +86,13 @@ def _polyval(p, x):
     coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
     if not coefficients.ndim:
         raise ShapeError(at_user_line("np.polyval takes a vector of coefficients, not a number"))
-    if coefficients.ndim == 1 and len(coefficients) > _MAX_STEPS and {coefficients.dtype.kind, at.dtype.kind} == {"f"}:
-        return _in_groups(coefficients, at)
+    if (
+        coefficients.ndim == 1
+        and len(coefficients) > _MAX_STEPS
+        and "b" not in (coefficients.dtype.kind, at.dtype.kind)
+    ):
+        kind = np.result_type(coefficients.dtype, at.dtype)  # that of every step but the first, which is of zeros
+        return _in_groups(coefficients.astype(kind), at.astype(kind))
     value: Any = np.zeros_like(at)
     for c in coefficients:
         value = value * at + c

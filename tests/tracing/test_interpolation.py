@@ -75,11 +75,31 @@ def test_polynomials_of_whole_numbers_are_numpys():
     np.testing.assert_array_equal(sg.symbolic(np.polyval)(p, x), np.polyval(p, x), strict=True)
 
 
-def test_polynomials_take_steps_for_the_root_of_their_coefficients():
+KINDS = [(np.int64, np.float64), (np.float64, np.int64), (np.int8, np.float32), (np.float32, np.float64), (bool, float)]
+
+
+@pytest.mark.parametrize(("of_p", "of_x"), KINDS)
+def test_polynomials_of_many_coefficients_of_any_kind(of_p, of_x):
+    p, x = (np.arange(300) % 3 - 1).astype(of_p), np.array([0.0, 1.0, -1.0, 0.3]).astype(of_x)
+    value, want = sg.symbolic(np.polyval)(p, x), np.polyval(p, x)
+    assert value.dtype == want.dtype
+    np.testing.assert_allclose(value, want, rtol=1e-5 if want.dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("of_p", [np.float64, np.int64])
+def test_polynomials_take_steps_for_the_root_of_their_coefficients(of_p):
     def bindings(count):
-        return len(sg.grad(np.polyval, 1).program(np.ones(count), np.float64(0.5)).bindings)
+        return len(sg.grad(np.polyval, 1).program(np.ones(count, of_p), np.float64(0.5)).bindings)
 
     assert bindings(10_000) < 2.5 * bindings(2_500)
+
+
+def test_a_polynomial_of_very_many_coefficients():
+    p, x = RNG.normal(size=100_000), np.array([-1.0, 0.3, 1.0])
+    by_p, by_x = sg.grad(np.polyval, (0, 1))(p, x)
+    np.testing.assert_allclose(by_x, np.polyval(p, x + 1e-30j).imag / 1e-30, rtol=1e-9)
+    np.testing.assert_allclose(by_p[-4:], [np.sum(x**k) for k in (3, 2, 1, 0)], rtol=1e-12)
+    np.testing.assert_allclose(by_p[0], np.sum(x**99_999), rtol=1e-12)
 
 
 def test_polynomials_of_many_rows_are_numpys():
