@@ -379,7 +379,7 @@ class Functions:
         used: set[str] = set()
         pending = [source]
         while pending:
-            for name in set(re.findall(r"\w+(?=\()", pending.pop())) & (self.sources.keys() - used):
+            for name in set(re.findall(r"\b\w++(?=\()", pending.pop())) & (self.sources.keys() - used):
                 used.add(name)
                 pending.append(self.sources[name])
         return [text for name, text in self.sources.items() if name in used]

@@ -38,7 +38,7 @@ def source(subject: Subject) -> str:
     if "GOLDEN" in everything:
         constants.insert(0, f"const GOLDEN = {GOLDEN!r}")
     name = _module_name(function)
-    words = set(re.findall(r"@?\w+(?=\()|@\w+", everything))
+    words = set(re.findall(r"@?\b\w++(?=\()|@\w+", everything))
     packages = {package: [n for n in names if n in words] for package, names in PACKAGES.items()}
     return "\n".join(
         [
