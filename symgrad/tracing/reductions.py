@@ -89,15 +89,22 @@ def _typed(a: Any, dtype: Any) -> Node:
     return x if dtype is None else Tracer(x).astype(dtype)._symgrad_node
 
 
-def _reject(**given: Any) -> None:
-    for name, value in given.items():
-        if value is not None and value is not True:
-            raise UnsupportedOperation(at_user_line(f"the argument {name}= is not supported on traced arrays."))
+def _reject(where: Any, initial: Any = None) -> None:
+    """Refuse what is not the default; None for ``where`` is False to NumPy."""
+    if initial is not None:
+        raise UnsupportedOperation(at_user_line("the argument initial= is not supported on traced arrays."))
+    if not (isinstance(where, (bool, np.bool_)) and where):
+        raise UnsupportedOperation(
+            at_user_line(
+                "the argument where= is not supported on traced arrays; give np.where(condition, x, other) in place of "
+                "x, with another value that does not count."
+            )
+        )
 
 
 @implements(np.sum, cases=_SUMS)
-def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
-    _reject(where=where)
+def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+    _reject(where)
     x = _typed(a, dtype)
     axes = reduced_axes(axis, x.ndim)
     result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
@@ -115,8 +122,8 @@ def count_of(x: Node, axes: tuple[int, ...]) -> Node:
 
 
 @implements(np.mean, cases=_AXES)
-def _mean(a, axis=None, dtype=None, keepdims=False, where=None):
-    _reject(where=where)
+def _mean(a, axis=None, dtype=None, keepdims=False, where=True):
+    _reject(where)
     x = _typed(a, dtype)
     if x.dtype.kind != "f":
         x = f.cast(x, np.dtype(np.float64))
@@ -143,14 +150,14 @@ _SPREAD = [*_AXES[:4], Case((3, 4), axis=1, ddof=1)]
 
 
 @implements(np.var, cases=_SPREAD)
-def _var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
-    _reject(where=where)
+def _var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+    _reject(where)
     return Tracer(_variance(a, axis, dtype, ddof, keepdims))
 
 
 @implements(np.std, cases=_SPREAD)
-def _std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=None):
-    _reject(where=where)
+def _std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
+    _reject(where)
     return Tracer(f.norm_sqrt(_variance(a, axis, dtype, ddof, keepdims)))
 
 
@@ -169,14 +176,14 @@ def extremum(primitive: Primitive, a: Any, axis: Any, keepdims: bool, of_none: A
 
 
 @implements(np.max, np.amax, cases=_AXES)
-def _max(a, axis=None, keepdims=False, initial=None, where=None):
-    _reject(initial=initial, where=where)
+def _max(a, axis=None, keepdims=False, initial=None, where=True):
+    _reject(where, initial)
     return extremum(MAX, a, axis, keepdims)
 
 
 @implements(np.min, np.amin, cases=_AXES)
-def _min(a, axis=None, keepdims=False, initial=None, where=None):
-    _reject(initial=initial, where=where)
+def _min(a, axis=None, keepdims=False, initial=None, where=True):
+    _reject(where, initial)
     return extremum(MIN, a, axis, keepdims)
 
 
@@ -186,20 +193,20 @@ def _ptp(a, axis=None, keepdims=False):
 
 
 @implements(np.any, cases=_AXES)
-def _any(a, axis=None, keepdims=False, where=None):
-    _reject(where=where)
+def _any(a, axis=None, keepdims=False, where=True):
+    _reject(where)
     return extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=False)
 
 
 @implements(np.all, cases=_AXES)
-def _all(a, axis=None, keepdims=False, where=None):
-    _reject(where=where)
+def _all(a, axis=None, keepdims=False, where=True):
+    _reject(where)
     return extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=True)
 
 
 @implements(np.prod, cases=[*_AXES, Case((7,)), Case((0,))])
-def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=None):
-    _reject(initial=initial, where=where)
+def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+    _reject(where, initial)
     x = _widened(_typed(a, dtype))
     axes = reduced_axes(axis, x.ndim)
     concrete(tuple(x.shape[k] for k in axes), "np.prod")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import ShapeError
+from symgrad.errors import ShapeError, UnsupportedOperation
 from symgrad.testing import check_grads
 
 RNG = np.random.default_rng(5)
@@ -97,3 +97,20 @@ def test_what_a_sum_begins_with_takes_the_dtype_of_the_sum(axis, initial, dtype)
 def test_a_sum_begins_with_one_number():
     with pytest.raises(ShapeError, match="one number"):
         sg.symbolic(lambda x: np.sum(x, initial=np.ones(2)))(np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "any", "all", "max", "min"])
+def test_where_that_is_not_true_is_refused(name):
+    """None is false to NumPy, and True is a number to begin with."""
+    x = np.array([3.0, 4.0])
+    for reduce in (getattr(np, name), lambda x, **given: getattr(x, name)(**given)):
+        for where in (None, False, np.False_, np.array([True, False]), 0):
+            with pytest.raises(UnsupportedOperation, match="where="):
+                sg.symbolic(lambda x, reduce=reduce, where=where: reduce(x, where=where))(x)
+        for where in (True, np.True_):
+            value = sg.symbolic(lambda x, reduce=reduce, where=where: reduce(x, where=where))(x)
+            assert value == reduce(x)
+    if name in ("max", "min", "prod"):
+        for initial in (True, False, 5.0):
+            with pytest.raises(UnsupportedOperation, match="initial="):
+                sg.symbolic(lambda x, initial=initial: getattr(np, name)(x, initial=initial))(x)
