@@ -62,6 +62,11 @@ class Threads:
         self._lock = threading.Lock()
         self._limited = 0
 
+    @property
+    def are_fewer(self) -> bool:
+        """True while calls have fewer threads than the library has."""
+        return self._divisor > 1
+
     def after_fork(self) -> None:
         """The child has none of the calls that other threads were in."""
         self._lock = threading.Lock()
@@ -146,6 +151,12 @@ def _threads() -> Threads | None:
                 os.register_at_fork(after_in_child=threads.after_fork)
             return threads
     return None
+
+
+def has_fewer_threads() -> bool:
+    """Whether calls have fewer of the library's threads for now, since they were held up."""
+    threads = _threads()
+    return threads is not None and threads.are_fewer
 
 
 def _watched(function: Callable, work: Callable) -> Callable:

@@ -3,8 +3,10 @@
     python tests/bench/choice.py WORKLOAD BUSY
 
 Beside ``BUSY`` other processes that keep the machine busy, a fresh process makes the first calls on every backend, and
-those of some seconds on ``auto``; all are timed some seconds of calls after the others have ended. Prints one line of
-JSON: the steady time of each backend, and ``runs``, what ``auto`` ended with.
+those of some seconds on ``auto``; all are timed after the others have ended. What is timed is what was chosen, not how
+soon products have all threads of BLAS again: each backend is timed when they have (``symgrad.kernels.blas`` gives them
+fewer for up to some seconds after they were held up, by other processes or by another backend's threads). Prints one
+line of JSON: the steady time of each backend, and ``runs``, what ``auto`` ended with, and whether that never came.
 """
 
 from __future__ import annotations
@@ -17,14 +19,16 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 #: processes that keep the machine busy
 BUSY = 2
 #: seconds of calls before and after a kernel is built, and after the machine is idle again
 WARM, IDLE = 2.0, 4.0
-#: how often each backend is timed, and for how many seconds: after numexpr's threads BLAS has fewer for a while
+#: seconds that products may take at most to have all threads of BLAS again
+SETTLE = 10.0
+#: how often each backend is timed, and for how many seconds
 ROUNDS, BURST = 3, 1.0
 #: how near ``auto`` is to be
 GOAL = 1.1
@@ -66,11 +70,28 @@ def measured(workload: str, others: int) -> dict[str, Any]:
         for backend in calls:
             calls[backend]()
     _repeat(calls["auto"], IDLE)
-    steady = {backend: min(times) for backend, times in interleaved(calls, ROUNDS, math.inf, BURST).items()}
-    return steady | {"runs": calls["auto"].function.kernel(*args).backend}
+    times: dict[str, list[float]] = {backend: [] for backend in calls}
+    settled = True
+    for _ in range(ROUNDS):
+        for backend, call in calls.items():
+            settled = settle(calls["auto"]) and settled
+            times[backend] += interleaved({backend: call}, 1, math.inf, BURST)[backend]
+    runs = calls["auto"].function.kernel(*args).backend
+    steady = {backend: min(found) for backend, found in times.items()}
+    return steady | {"runs": runs if settled else f"{runs}, fewer threads of BLAS"}
 
 
-def _repeat(call: Any, seconds: float) -> None:
+def settle(call: Callable[[], Any]) -> bool:
+    """Call until products have all threads of BLAS; False where they have not after ``SETTLE`` seconds."""
+    from symgrad.kernels.blas import has_fewer_threads
+
+    end = time.perf_counter() + SETTLE
+    while has_fewer_threads() and time.perf_counter() < end:
+        call()
+    return not has_fewer_threads()
+
+
+def _repeat(call: Callable[[], Any], seconds: float) -> None:
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         call()

@@ -21,6 +21,7 @@ from workloads import WORKLOADS
 
 import symgrad
 from symgrad.finite_differences import differences
+from symgrad.kernels import blas
 from symgrad.kernels.kernel import BACKENDS
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -154,6 +155,24 @@ def test_growth_of_the_program():
     assert len(symgrad.trace(lambda x: growth.straight_line(np, x, 60), x).bindings) == pytest.approx(90, abs=31)
     assert growth.by_operations(10, ["symgrad_numpy", "hand"]).keys() == {"symgrad_numpy"}
     assert growth.patient({"a": 10.0, "b": 1e3 * growth.PATIENCE}) == ["a"]
+
+
+def test_a_backend_is_timed_when_blas_has_all_its_threads(monkeypatch):
+    clock, until, made = [0.0], [3.0], []
+    monkeypatch.setattr(choice.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(blas, "has_fewer_threads", lambda: clock[0] < until[0])
+
+    def call():
+        made.append(clock[0])
+        clock[0] += 0.5
+
+    assert choice.settle(call)
+    assert made == [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]
+    assert choice.settle(call)
+    assert len(made) == 6
+    until[0] = 1e9
+    assert not choice.settle(call)
+    assert clock[0] == 3.0 + choice.SETTLE
 
 
 def test_the_choice_of_auto(monkeypatch, capsys):

@@ -64,11 +64,13 @@ def test_threads_are_halved_while_products_are_held_up_and_come_back(machine, th
         threads.run(machine.product, WORK, A, B)
         assert machine.threads == 4
     assert machine.seen[:6] == [4, 4, 1, 2, 1, 1]  # what one thread takes is learnt first
+    assert threads.are_fewer
     machine.held_up, machine.seen = 0.0, []
     machine.now += 5.0
     for _ in range(2000):
         threads.run(machine.product, WORK, A, B)
     assert machine.seen[-1] == 4
+    assert not threads.are_fewer
 
 
 def test_threads_that_came_back_are_not_lost_by_a_few_slower_calls(machine, threads):
