@@ -125,6 +125,8 @@ class Threads:
         on_half = min(2 * best, longest, self._best.get((1, call), math.inf))
         with self._lock:
             self._lost = min(max(0.0, self._lost + took - on_half), _MAX_LOST)
+            if threads == _ALL and not self._lost:  # they gain again, so what held them up is over
+                self._pause = 0.0
             own = self._own if self._limited else self._library.get_num_threads()
             if took <= on_half or self._lost < _MAX_LOST or own <= self._divisor:
                 return

@@ -82,6 +82,26 @@ def test_threads_that_came_back_are_not_lost_by_a_few_slower_calls(machine, thre
     assert machine.seen == [4] * 200
 
 
+def test_threads_that_gain_again_are_not_lost_for_long(machine, threads):
+    """They were held up for long; that is over once they have gained, and the next time counts as a first one."""
+    threads.run(machine.product, WORK, A, B)
+    machine.held_up = 0.02
+    while machine.now < 20:
+        threads.run(machine.product, WORK, A, B)
+    machine.held_up = 0.0
+    while threads.are_fewer:
+        threads.run(machine.product, WORK, A, B)
+    for _ in range(20):
+        threads.run(machine.product, WORK, A, B)
+    machine.held_up = 0.05
+    threads.run(machine.product, WORK, A, B)
+    assert threads.are_fewer
+    machine.held_up = 0.0
+    machine.now += 0.6
+    threads.run(machine.product, WORK, A, B)
+    assert not threads.are_fewer
+
+
 def test_what_trying_again_costs_stays_small(machine, threads):
     threads.run(machine.product, WORK, A, B)
     machine.held_up, machine.seen = 0.2, []
@@ -91,6 +111,18 @@ def test_what_trying_again_costs_stays_small(machine, threads):
     alone = machine.seen.count(1)
     assert alone * 0.004 > 0.75 * 60
     assert set(machine.seen) == {1, 2, 4}
+
+
+def test_trying_all_threads_stays_rare_where_half_of_them_gain(machine, threads):
+    """Two of four processors are free."""
+
+    def product(a, b):
+        machine.held_up = 0.2 if machine.threads > 2 and machine.seen else 0.0
+        return machine.product(a, b)
+
+    while machine.now < 60:
+        threads.run(product, WORK, A, B)
+    assert machine.seen.count(4) < 27
 
 
 def test_a_program_that_begins_on_a_busy_machine_learns_what_one_thread_takes(machine, threads):
