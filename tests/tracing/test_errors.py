@@ -62,8 +62,6 @@ REFUSED = {
     "a += outside": (outside_increment, "from outside of the function|plain array"),
     "out= outside": (outside_out, "from outside of the function"),
     "an array of ints": (cut, "would cut the traced value"),
-    "where of a condition alone": (lambda x: x[np.where(x > 1)].sum(), "depends on values"),
-    "nonzero": (lambda x: np.nonzero(x)[0] * x, "no derivative rule"),
     "an unsupported function": (lambda x: np.unique(x).sum(), "numpy.unique has no derivative rule"),
     "an unsupported linalg function": (lambda x: np.linalg.eigvals(np.outer(x, x)).sum(), "eigvals has no derivative"),
     "an unsupported method": (lambda x: x.partition(1), "ndarray.partition has no derivative rule"),

@@ -223,5 +223,5 @@ def test_a_truth_value_that_picks_from_a_plain_array_is_a_mask(flag):
         return x * table[flag]
 
     np.testing.assert_array_equal(symgrad.symbolic(fn)(2.0, flag), fn(2.0, flag), strict=True)
-    with pytest.raises(TracingError, match="truth value cannot be used as an index"):
+    with pytest.raises(ArgumentTypeError, match="truth value cannot be used as an index"):
         symgrad.symbolic(lambda x, flag: x * [1.0, 2.0][flag])(2.0, flag)
