@@ -40,6 +40,7 @@ from .version import VERSION as __version__
 
 if TYPE_CHECKING:
     from . import amp, extend, nn, ops
+    from .custom_functions import custom
     from .loading import load
     from .transforms.expressions import from_latex, from_sympy
     from .transforms.vmap import vmap
@@ -56,6 +57,7 @@ __all__ = [
     "amp",
     "bool_",
     "context",
+    "custom",
     "dtype",
     "extend",
     "float16",
@@ -98,6 +100,7 @@ __all__ = [
 #: what is imported when it is asked for: a name -> the module that has it, or is it
 _LATER = {
     **{name: f".{name}" for name in ("amp", "extend", "nn", "ops")},
+    "custom": ".custom_functions",
     "load": ".loading",
     **dict.fromkeys(("from_latex", "from_sympy"), ".transforms.expressions"),
     "vmap": ".transforms.vmap",

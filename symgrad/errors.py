@@ -119,6 +119,10 @@ class UnsupportedOperation(TracingError):
     """A NumPy function that symgrad has no rule for."""
 
 
+class MissingDerivative(UnsupportedOperation):
+    """A derivative that a function of one's own does not declare."""
+
+
 class UnusedWeightWarning(UserWarning):
     """A gradient is zero because the function never computed with the weight it is taken by."""
 

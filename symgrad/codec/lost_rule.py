@@ -17,17 +17,20 @@ class LostRule:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __call__(self, node: Node, ct: Node, batch: int) -> list[Node | None]:
-        """The cotangents, which nobody knows."""
+    def vjp(self, node: Node, key: int, ct: Node, batch: int) -> Node | None:
+        """The cotangent, which nobody knows."""
         self._refuse()
 
     def jvp(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
         """The tangent, which nobody knows."""
         self._refuse()
 
-    def linear(self, node: Node, key: int) -> tuple[Node, Node | None]:
+    def linear(self, node: Node, key: int, forward: bool) -> tuple[Node, Node | None, bool]:
         """The linear map, which nobody knows."""
         self._refuse()
+
+    #: no sweep goes through it
+    is_entered = False
 
     def free(self, flow: Node) -> Node:
         """What ``linear`` would be followed by."""

@@ -1,29 +1,30 @@
-"""Custom rules: a call whose pullback is the user's ``bprop``, in place of what its own nodes would give.
+"""Custom rules: a call whose derivative is what the user declares, in place of what its own nodes would give.
 
-The user declares one direction only. ``bprop`` is linear in ``dout``, so forward mode is its transpose
-and a Jacobian its image of many seeds at once: ``bprop`` is traced once on a stand-in for ``dout``, and the
-seeds go through what it built. It is traced code, so the rule has derivatives itself.
+One direction is enough. A pullback is linear in the cotangents and a pushforward in the tangents, so each mode is the
+transpose of the other, and a Jacobian the image of many seeds at once: a rule is traced once on stand-ins, and what is
+given goes through what it built. It is traced code, so the rule has derivatives itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..errors import TracingError, at_user_line
 from ..primitives.batching import Batching
-from ..primitives.casting import cast
-from ..primitives.contraction import contract, expand
+from ..primitives.contraction import contract, identity
+from ..primitives.external import ones_of, zeros_like
 from ..primitives.identity import STOP, custom, mark
-from ..primitives.primitive import EXAMPLE, INPUT, literal
+from ..primitives.primitive import EXAMPLE, INPUT
 from ..program.node import Node
-from ..tracing.trace import as_node, running
+from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 from .forward import forward_sweep
 from .reverse import reverse_sweep
+from .ruled_calls import One, Row, RuledCall, Rules, float_sources, handles
 
 
 def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) -> Any:
@@ -34,8 +35,7 @@ def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) 
     ``function`` computes from traced values that are no arguments would lose its gradient: a TracingError.
     """
     leaves, structure = flatten(args)
-    sources = {k: as_node(v) for k, v in enumerate(leaves) if hasattr(v, "_symgrad_node")}
-    sources = {k: n for k, n in sources.items() if n.differentiable}
+    sources = float_sources(leaves)
     if not sources:
         return function(*args)
     marks = {k: mark(n) for k, n in sources.items()}
@@ -44,148 +44,185 @@ def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) 
     values = {k: v._symgrad_node for k, v in enumerate(outputs) if isinstance(v, Tracer)}
     values = {k: n for k, n in values.items() if n.differentiable}
     _refuse_captured(name, list(values.values()), set(marks.values()))
-    call = _Call(name, bprop, _handles(leaves, structure), list(sources))
+    rules = Rules(pull_name=name, pull=lambda args, out, dout: bprop(*args, out, dout), owner=bprop)
+    call = RuledCall(rules, handles(leaves, structure), list(sources))
     for k, value in values.items():
-        outputs[k] = Tracer(custom(value, list(sources.values()), _Rule(call, k)))
-    call.outputs = _handles(outputs, out_structure)
+        outputs[k] = Tracer(custom(value, list(sources.values()), Rule(call, One(k))))
+    call.outputs = handles(outputs, out_structure)
     return unflatten(out_structure, outputs)
 
 
-def _handles(leaves: list[Any], structure: Any) -> Any:
-    """The values under handles of their own, which no later write rebinds."""
-    return unflatten(structure, [Tracer(as_node(v)) if hasattr(v, "_symgrad_node") else v for v in leaves])
+class Rule:
+    """The rules of a part of a call's outputs, as ``primitives.identity.CUSTOM`` takes them."""
 
-
-class _Call:
-    """One call with a rule: what ``bprop`` is given and what it gives back."""
-
-    def __init__(self, name: str, bprop: Callable, args: tuple, positions: list[int]) -> None:
-        self.name = name
-        self.bprop = bprop
-        self.args = args
-        self.positions = positions
-        self.outputs: Any = None
-        self._known: dict[tuple[int, Node], list[Node | None]] = {}
-
-    def pulled(self, output: int, ct: Node) -> list[Node | None]:
-        """The cotangent of each source where ``ct`` is that of one output, and the others have none."""
-        known = self._known.get((output, ct))
-        if known is None:
-            leaves, structure = flatten(self.outputs)
-            douts = [Tracer(ct) if k == output else np.zeros_like(v) for k, v in enumerate(leaves)]
-            returned = self.bprop(*self.args, self.outputs, unflatten(structure, douts))
-            known = self._known[output, ct] = self._checked(returned)
-        return known
-
-    def _checked(self, returned: Any) -> list[Node | None]:
-        if not isinstance(returned, (tuple, list)) or len(returned) != len(self.args):
-            got = f"{len(returned)} of them" if isinstance(returned, (tuple, list)) else f"a {type(returned).__name__}"
-            raise ArgumentTypeError(
-                f"{self.name} must return a tuple with one gradient for each of the {len(self.args)} inputs "
-                f"(None where it is zero); it returned {got}."
-            )
-        flat: list[tuple[int, Any, Any]] = []
-        for k, (arg, gradient) in enumerate(zip(self.args, returned, strict=True)):
-            wanted, structure = flatten(arg)
-            given, own = flatten(gradient)
-            if gradient is None:
-                given = [None] * len(wanted)
-            elif own != structure:
-                raise ArgumentTypeError(
-                    f"{self.name}: the gradient of input {k} must be nested as the input is; it holds {len(given)} "
-                    f"arrays for {len(wanted)}."
-                )
-            flat += [(k, w, g) for w, g in zip(wanted, given, strict=True)]
-        return [self._gradient(*flat[p]) for p in self.positions]
-
-    def _gradient(self, position: int, arg: Any, gradient: Any) -> Node | None:
-        if gradient is None:
-            return None
-        node = as_node(gradient)
-        if node.shape != arg.shape:
-            raise ShapeError(
-                f"{self.name}: the gradient of input {position} has shape {node.shape} and the input has shape "
-                f"{tuple(arg.shape)}; they must be the same."
-            )
-        return node
-
-
-class _Rule:
-    """The pullback of one output of a call, as ``primitives.identity.CUSTOM`` takes it."""
-
-    def __init__(self, call: _Call, output: int) -> None:
-        self.name = call.name
+    def __init__(self, call: RuledCall, part: One | Row) -> None:
+        rules = call.rules
+        self.name = rules.pull_name or rules.push_name
+        self.pulls, self.pushes = rules.pull is not None, rules.push is not None
         self._call = call
-        self._output = output
-        self._seed: Node | None = None
+        self._part = part
+        self._stand_ins: list[Node] = []
+        self._pulled: tuple[Node, list[Node | None]] | None = None
+        self._pushed: tuple[list[Node], Node | None] | None = None
 
-    def _pulled(self, ct: Node) -> list[Node | None]:
+    def pull(self, ct: Node) -> list[Node | None]:
         """The cotangent of each source."""
-        return self._call.pulled(self._output, ct)
+        return self._call.pulled(self._part, ct)
 
-    def lifted(self, node: Node, batched: Sequence[bool], over: Batching) -> _LiftedRule:
+    def push(self, tangents: Sequence[Node]) -> Node | None:
+        """The tangent of the output where these are those of the sources."""
+        return self._call.pushed(self._part, tangents)
+
+    def lifted(self, node: Node, batched: Sequence[bool], over: Batching) -> LiftedRule:
         """The rule for all examples that ``over`` maps; ``batched`` says which sources there is one for each of."""
-        return _LiftedRule(self, node, batched, over)
+        return LiftedRule(self, node, batched, over)
 
-    def __call__(self, node: Node, ct: Node, batch: int) -> list[Node | None]:
-        if not batch:
-            return self._pulled(ct)
-        seed, pulled = self._linear(node)
-        flows = [None if p is None else forward_sweep([p], {seed: ct}, batch)[0] for p in pulled]
-        return [None if f is None else self.free(f) for f in flows]
+    def vjp(self, node: Node, key: int, ct: Node, batch: int) -> Node | None:
+        """The cotangent of source ``key - 1``; a pullback that is declared runs as it is."""
+        return self._flow(node, key, ct, batch, False) if batch or not self.pulls else self.pull(ct)[key - 1]
 
     def jvp(self, node: Node, key: int, tangent: Node, batch: int) -> Node | None:
-        """The tangent of the output: the transpose of the pullback to source ``key - 1``."""
-        seed, gradient = self.linear(node, key)
-        flow = None if gradient is None else reverse_sweep([gradient], [tangent], [seed], batch)[0]
-        return None if flow is None else self.free(flow)
+        """The tangent of the output along that of source ``key - 1``; of one source what is declared runs as it is."""
+        if self.pushes and not batch and len(node.operands) == 2:
+            return self.push([tangent])
+        return self._flow(node, key, tangent, batch, True)
 
-    def linear(self, node: Node, key: int) -> tuple[Node, Node | None]:
-        """A stand-in for the cotangent of ``node``, and that of source ``key - 1`` as an expression in it."""
-        seed, pulled = self._linear(node)
-        return seed, pulled[key - 1]
+    def _flow(self, node: Node, key: int, flow: Node, batch: int, forward: bool) -> Node | None:
+        if self.is_entered:
+            return self._as_it_is(node, key, flow, batch, forward)
+        stand_in, result, of_tangent = self.linear(node, key, forward)
+        if result is None:
+            return None
+        with self.entered():
+            if of_tangent == forward:
+                (made,) = forward_sweep([result], {stand_in: flow}, batch)
+            else:
+                (made,) = reverse_sweep([result], [flow], [stand_in], batch)
+        return None if made is None else self.free(made)
 
-    def _linear(self, node: Node) -> tuple[Node, list[Node | None]]:
-        if self._seed is None:
-            self._seed = mark(expand(cast(literal(0.0), node.dtype), node.shape))
-        return self._seed, self._pulled(self._seed)
+    @property
+    def is_entered(self) -> bool:
+        """True while a sweep goes through what a rule of the same function gave: a rule that calls the function."""
+        return self._call.rules.owner in _sweeps.owners
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Inside, a sweep goes through what the rule gave."""
+        _sweeps.owners.append(self._call.rules.owner)
+        try:
+            yield
+        finally:
+            _sweeps.owners.pop()
+
+    def _as_it_is(self, node: Node, key: int, flow: Node, batch: int, forward: bool) -> Node | None:
+        """What the rule itself gives of each flow; against its way of each unit, since a sweep would never end."""
+        if self.pushes if forward else self.pulls:
+            return self._of_each(node, key, flow, batch, forward)
+        start = node.operands[key] if self.pushes else node
+        unit = identity(start.shape) if start.ndim else ones_of(start)
+        columns = self._of_each(node, key, unit, start.ndim, self.pushes)
+        if columns is None:
+            return None
+        end = columns.shape[start.ndim :]
+        lead = tuple(range(batch))
+        into = tuple(range(batch, batch + start.ndim))
+        out = tuple(range(batch + start.ndim, batch + start.ndim + len(end)))
+        sizes = (*flow.shape[:batch], *start.shape, *end)
+        return contract([columns, flow], [into + out, lead + out], lead + into, sizes)
+
+    def _of_each(self, node: Node, key: int, flow: Node, batch: int, forward: bool) -> Node | None:
+        """What the rule gives of each flow along ``batch`` leading axes."""
+        if not batch:
+            if not forward:
+                return self.pull(flow)[key - 1]
+            return self.push([flow if k == key else zeros_like(o) for k, o in enumerate(node.operands) if k])
+        over = Batching(flow.shape[0])
+        made = self._of_each(node, key, over.example(flow, "flow"), batch - 1, forward)
+        return None if made is None else over.whole(made)
+
+    def linear(self, node: Node, key: int, forward: bool) -> tuple[Node, Node | None, bool]:
+        """A stand-in, an expression in it, and whether these are the tangents of source ``key - 1`` and of ``node``.
+
+        Else they are the cotangents of ``node`` and of the source. The direction is the one that is asked for where it
+        is declared.
+        """
+        if self.pushes and (forward or not self.pulls):
+            tangents, pushed = self._by_tangents(node)
+            return tangents[key - 1], pushed, True
+        ct, pulled = self._by_cotangent(node)
+        return ct, pulled[key - 1], False
+
+    def _by_cotangent(self, node: Node) -> tuple[Node, list[Node | None]]:
+        if self._pulled is None:
+            ct = self._stand_in(node)
+            self._pulled = ct, self.pull(ct)
+        return self._pulled
+
+    def _by_tangents(self, node: Node) -> tuple[list[Node], Node | None]:
+        if self._pushed is None:
+            tangents = [self._stand_in(source) for source in node.operands[1:]]
+            self._pushed = tangents, self.push(tangents)
+        return self._pushed
+
+    def _stand_in(self, like: Node) -> Node:
+        self._stand_ins.append(mark(zeros_like(like)))
+        return self._stand_ins[-1]
 
     def free(self, flow: Node) -> Node:
-        """``flow``, which must not hold the stand-in: the derivative of a linear map does not."""
-        assert self._seed is not None
+        """``flow``, which must not hold a stand-in: the derivative of a linear map does not."""
+        first = min(s.serial for s in self._stand_ins)
         pending, seen = [flow], set()
         while pending:
             node = pending.pop()
-            if node is self._seed:
-                raise TracingError(
-                    f"{self.name} is not linear in dout, so Jacobians and forward mode have no meaning for it; "
-                    "use grad or vjp, which run it as it is."
-                )
-            if node not in seen and node.serial > self._seed.serial:
+            if node in self._stand_ins:
+                raise TracingError(self._not_linear)
+            if node not in seen and node.serial > first:
                 seen.add(node)
                 pending += node.operands
         return flow
 
+    @property
+    def _not_linear(self) -> str:
+        rules = self._call.rules
+        if self.pulls:
+            return (
+                f"{rules.pull_name} is not linear in {rules.cotangents}, so Jacobians and forward mode have no meaning "
+                "for it; use grad or vjp, which run it as it is."
+            )
+        return f"{rules.push_name} is not linear in the tangents, so it is no derivative."
 
-class _LiftedRule(_Rule):
+
+class _Sweeps(threading.local):
+    """Whose rules the sweeps of this thread go through."""
+
+    def __init__(self) -> None:
+        self.owners: list[Any] = []
+
+
+_sweeps = _Sweeps()
+
+
+class LiftedRule(Rule):
     """A rule for many examples: it runs for one, and what it gives back is lifted."""
 
-    def __init__(self, rule: _Rule, node: Node, batched: Sequence[bool], over: Batching) -> None:
-        self.name = rule.name
+    def __init__(self, rule: Rule, node: Node, batched: Sequence[bool], over: Batching) -> None:
+        super().__init__(rule._call, rule._part)
         self._rule = rule
-        self._node = node
         self._batched = batched
         self._over = over
-        self._seed = None
         self._known: dict[Node, list[Node | None]] = {}
 
-    def _pulled(self, ct: Node) -> list[Node | None]:
+    def pull(self, ct: Node) -> list[Node | None]:
         known = self._known.get(ct)
         if known is None:
-            one = self._over.example(ct, "dout")
-            flows = zip(self._rule(self._node, one, 0), self._batched, strict=True)
+            flows = zip(self._rule.pull(self._over.example(ct, "dout")), self._batched, strict=True)
             known = self._known[ct] = [None if p is None else self._of_all(p, own) for p, own in flows]
         return known
+
+    def push(self, tangents: Sequence[Node]) -> Node | None:
+        given = zip(tangents, self._batched, strict=True)
+        pushed = self._rule.push([self._over.example(t, "tangent") if own else t for t, own in given])
+        return None if pushed is None else self._over.whole(pushed)
 
     def _of_all(self, pulled: Node, batched: bool) -> Node:
         """The cotangent of a source: for each example its own, or the sum of them all."""

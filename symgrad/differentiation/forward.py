@@ -7,8 +7,8 @@ from functools import partial
 
 from ..primitives.casting import cast
 from ..primitives.functions import add
-from ..program.node import Node, active_graph, ancestors, originating
-from .reverse import active_nodes
+from ..program.node import Node, active_graph, originating
+from .reverse import active_nodes, smooth_ancestors
 from .stored import PAYS_FROM, recalled
 
 
@@ -28,7 +28,7 @@ def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch:
 def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) -> list[Node | None]:
     """The sweep itself."""
     flow: dict[Node, Node] = dict(tangents)
-    for node in originating(ancestors(outputs)):
+    for node in originating(smooth_ancestors(outputs)):
         if node in flow or not node.operands:
             continue
         total: Node | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..primitives.casting import cast
+from ..primitives.external import External
 from ..primitives.functions import add
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces
@@ -17,11 +18,27 @@ def active_nodes(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node]:
     sources = set(wrt)
     active: set[Node] = set()
     order: list[Node] = []
-    for node in ancestors(outputs):
+    for node in smooth_ancestors(outputs):
         if node in sources or not active.isdisjoint(node.operands):
             active.add(node)
             order.append(node)
     return order
+
+
+def smooth_ancestors(outputs: Sequence[Node]) -> list[Node]:
+    """The nodes that a derivative of ``outputs`` may flow through, operands first.
+
+    Sweeps may go through more than that, but not through a function that runs as it is: what it declares goes around
+    it, and of one whose value decides a branch nothing needs to be declared.
+    """
+    every = ancestors(outputs)
+    if not any(isinstance(n.primitive, External) for n in every):
+        return every
+    reached = set(outputs)
+    for node in reversed(every):
+        if node in reached:
+            reached.update([source for source, _ in node.primitive.dependencies(node)])
+    return [n for n in every if n in reached]
 
 
 def reverse_sweep(

@@ -10,6 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..errors import BackendError
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Elementwise
+from ..primitives.external import External
 from ..primitives.functions import add, power, reciprocal, square
 from ..primitives.order import NAMED
 from ..primitives.selection import ASSEMBLE
@@ -165,6 +167,8 @@ class Writer(ArrayWriter):
 
     def place(self, node: Node) -> tuple[str, str]:
         """What a node runs on, and how."""
+        if isinstance(node.primitive, External):
+            return "python", "a function that runs as it is"
         return "numpy", "a call of NumPy"
 
     def _plan(self) -> None:
@@ -224,6 +228,8 @@ class Writer(ArrayWriter):
             self.names[node] = self._add_diagonal(node)
         elif isinstance(primitive, Elementwise):
             self.names[node] = self._elementwise(node, primitive)
+        elif isinstance(primitive, External):
+            self.names[node] = self._external(node, primitive)
         else:
             statement = self.statements.get(primitive.name)
             if statement is None:
@@ -232,6 +238,12 @@ class Writer(ArrayWriter):
             self.names[node] = code if code.isidentifier() else self.assign(code, node)
         if fresh:
             self.fresh.add(node)
+
+    def _external(self, node: Node, primitive: External) -> str:
+        """A call of a function that runs as it is."""
+        name = f"external_{len(self.lines)}"
+        self.namespace[name] = partial(primitive.evaluate, node.params)
+        return self.assign(f"{name}({', '.join([self.names[o] for o in node.operands])})", node)
 
     def _add_diagonal(self, node: Node) -> str:
         """A sum of which one side stands on diagonals alone: added into the other."""

@@ -149,7 +149,7 @@ def _is_fresh(function: str, code: str) -> bool:
         return True
     library, _, name = function.partition(".")
     if library != "np":
-        return library == "blas" or function in _FRESH or function.startswith("special_")
+        return library == "blas" or function in _FRESH or function.startswith(("special_", "external_"))
     if name == "einsum":  # of one array it may be a view
         return len(_NAME.findall(code)) > 1
     name = name.removesuffix(".reduce")

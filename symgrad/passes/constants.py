@@ -23,7 +23,9 @@ def fold_constants(program: Program) -> Program:
 
 
 def _depends_on_none(node: Node) -> bool:
-    return bool(node.operands) and not node.weak and all(o.primitive.name in _KNOWN for o in node.operands)
+    if not node.operands or node.weak or not node.primitive.foldable:
+        return False
+    return all(o.primitive.name in _KNOWN for o in node.operands)
 
 
 def _folded(node: Node, original: Node) -> Node | None:

@@ -28,7 +28,7 @@ class Batching:
 
     def example(self, every: Node, label: str) -> Node:
         """A stand-in for one example of ``every``, which holds them all along axis 0."""
-        node = Node(EXAMPLE, (), (label,), every.shape[1:], every.dtype, False, every.masked)
+        node = Node(EXAMPLE, (), (label, every), every.shape[1:], every.dtype, False, every.masked)
         if self._first is None:
             self._first = node.serial
         self._seen.add(node)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,11 +52,10 @@ class Stop(Mark):
 
 
 class Custom(Primitive):
-    """Operand 0's value with a declared pullback to the other operands.
+    """Operand 0's value with a declared derivative by the other operands.
 
-    ``params = (rule,)``: ``rule(node, ct, batch)`` gives a cotangent or None for each operand but
-    the first. The rule is linear in ``ct``, so forward mode is its transpose. ``rule.lifted(node, batched, over)``
-    is the rule for many examples at once.
+    ``params = (rule,)``: ``rule.vjp(node, key, ct, batch)`` gives the cotangent of operand ``key``, or None, and
+    ``rule.jvp`` the tangent along its own. ``rule.lifted(node, batched, over)`` is the rule for many examples at once.
     """
 
     name = "custom"
@@ -67,7 +67,7 @@ class Custom(Primitive):
         return [(o, k) for k, o in enumerate(node.operands) if k and o.differentiable]
 
     def vjp(self, node, source, key, ct, batch):
-        return node.params[0](node, ct, batch)[key - 1]
+        return node.params[0].vjp(node, key, ct, batch)
 
     def jvp(self, node, source, key, tangent, batch):
         return node.params[0].jvp(node, key, tangent, batch)
@@ -93,6 +93,6 @@ def stop_gradient(node: Node) -> Node:
     return emit(STOP, (node,))
 
 
-def custom(value: Node, sources: Sequence[Node], rule: Callable) -> Node:
-    """``value``, whose pullback to ``sources`` is ``rule``."""
+def custom(value: Node, sources: Sequence[Node], rule: Any) -> Node:
+    """``value``, whose derivative by ``sources`` is what ``rule`` says."""
     return emit(CUSTOM, (value, *sources), (rule,))

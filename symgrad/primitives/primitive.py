@@ -23,6 +23,8 @@ class Primitive:
     """Base class; one instance a primitive."""
 
     name: str = ""
+    #: whether the value follows from operands and parameters alone, so that it may be computed once
+    foldable: bool = True
 
     def infer(self, operands: tuple[Node, ...], params: tuple) -> tuple[tuple, np.dtype, bool]:
         """Shape, dtype and weakness of the result."""
@@ -98,7 +100,7 @@ class Literal(Leaf):
 _LITERAL_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 INPUT = Leaf("input")
-#: stands for one example of what ``vmap`` maps over, an input that is gone once its program is lifted
+#: stands for one example of what ``vmap`` maps over (its last parameter), an input that is gone once it is lifted
 EXAMPLE = Leaf("input")
 CONSTANT = Constant("constant")
 DIM = Leaf("dim")

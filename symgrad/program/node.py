@@ -7,6 +7,7 @@ from operands to results: sorting by it is a topological order, without recursio
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 from collections.abc import Iterable, Iterator
@@ -114,6 +115,16 @@ def active_graph() -> Graph:
             at_user_line("a traced value was used after its trace had ended; return it from the function instead.")
         )
     return graph
+
+
+@contextlib.contextmanager
+def no_graph() -> Iterator[None]:
+    """Inside, no Graph is active in this thread."""
+    graph, _state.graph = _state.graph, None
+    try:
+        yield
+    finally:
+        _state.graph = graph
 
 
 def deactivate() -> None:

@@ -25,7 +25,7 @@ from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
-from ..program.node import Graph, Node, deactivate, emit
+from ..program.node import Graph, Node, deactivate, emit, no_graph
 from .provenance import ProvenanceTable, SourceLine
 
 
@@ -294,6 +294,21 @@ def _computes_plainly(kind: type) -> bool:
     own = itertools.takewhile(lambda c: c not in PLAIN_ARRAYS, kind.__mro__)
     computing = set(dir(np.ndarray)) - _BESIDE_COMPUTING
     return not any(computing.intersection(vars(c)) for c in own)
+
+
+@contextlib.contextmanager
+def outside_of_traces() -> Iterator[None]:
+    """Inside, no trace runs in this thread: for code that is run as it is while another function is traced."""
+    trace = _state.trace
+    if trace is None:
+        yield
+        return
+    _state.trace = None
+    with no_graph():
+        try:
+            yield
+        finally:
+            _state.trace = trace
 
 
 def abandon() -> None:

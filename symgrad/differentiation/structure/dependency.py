@@ -51,9 +51,11 @@ def dependency(output: Node, source: Node, read: Read) -> Any:
         for operand, key in node.primitive.dependencies(node):
             if operand not in known:
                 continue
-            if node.primitive is CUSTOM:
-                stand_in, gradient = node.params[0].linear(node, key)
-                flow = None if gradient is None else dependency(gradient, stand_in, read).T.tocsr() @ known[operand]
+            if node.primitive is CUSTOM and not node.params[0].is_entered:
+                stand_in, result, of_tangent = node.params[0].linear(node, key, True)
+                with node.params[0].entered():
+                    local = None if result is None else dependency(result, stand_in, read)
+                flow = None if local is None else (local if of_tangent else local.T.tocsr()) @ known[operand]
             else:
                 flow = known[operand]
                 sizes = [math.prod(operand.shape), math.prod(node.shape)]

@@ -72,11 +72,8 @@ def swept_reverse(output: Node, terms: list[Term], wrt: Sequence[Node], seed_sha
 
 def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
     """What a tangent of one operand gives to that of ``node``."""
-    if node.primitive is CUSTOM:  # the rule is the pullback, so a tangent goes against its way
-        rule = node.params[0]
-        stand_in, gradient = rule.linear(node, key)
-        (made,) = [[]] if gradient is None else swept_reverse(gradient, [term], [stand_in], seed_shape)
-        return [t.having(value=rule.free(t.value)) for t in made]
+    if node.primitive is CUSTOM and not node.params[0].is_entered:
+        return _by_rule(node, key, term, seed_shape, forward=True)
     if is_contracted(node) and has_structure(term):
         stand_in, result = pushforward_of(node, operand, key)
         return swept_forward([result], stand_in, [term], seed_shape)[0]
@@ -85,15 +82,26 @@ def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape)
 
 def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
     """What a cotangent of ``node`` gives to that of one operand."""
-    if node.primitive is CUSTOM:
-        rule = node.params[0]
-        stand_in, gradient = rule.linear(node, key)
-        (made,) = [[]] if gradient is None else swept_forward([gradient], stand_in, [term], seed_shape)
-        return [t.having(value=rule.free(t.value)) for t in made]
+    if node.primitive is CUSTOM and not node.params[0].is_entered:
+        return _by_rule(node, key, term, seed_shape, forward=False)
     if is_contracted(node) and has_structure(term):
         stand_in, result = pullback_of(node, operand, key)
         return swept_forward([result], stand_in, [term], seed_shape)[0]
     return pulled(node, operand, key, term, seed_shape)
+
+
+def _by_rule(node: Node, key: int, term: Term, seed_shape: Shape, forward: bool) -> list[Term]:
+    """What goes through a declared rule; against its way where it is declared for the other mode."""
+    rule = node.params[0]
+    stand_in, result, of_tangent = rule.linear(node, key, forward)
+    if result is None:
+        return []
+    with rule.entered():
+        if of_tangent == forward:
+            (made,) = swept_forward([result], stand_in, [term], seed_shape)
+        else:
+            (made,) = swept_reverse(result, [term], [stand_in], seed_shape)
+    return [t.having(value=rule.free(t.value)) for t in made]
 
 
 def _bounded(terms: list[Term], shape: Shape, seed_shape: Shape) -> list[Term]:
