@@ -97,7 +97,13 @@ def special(ufunc: np.ufunc) -> Elementwise | None:
 
 def no_rule(ufunc: np.ufunc) -> Callable:
     def rule(*_: Any, **__: Any) -> NoReturn:
-        name = f"np.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else f"the ufunc {ufunc.__name__}"
-        raise UnsupportedOperation(at_user_line(f"{name} has no derivative rule in symgrad."))
+        is_numpys = getattr(np, ufunc.__name__, None) is ufunc
+        name = f"np.{ufunc.__name__}" if is_numpys else f"the ufunc {ufunc.__name__}"
+        raise UnsupportedOperation(
+            at_user_line(
+                f"{name} has no derivative rule in symgrad. Say what its derivative is: symgrad.custom(f, vjp=…), or "
+                "extend.elementwise for a function of numbers."
+            )
+        )
 
     return rule

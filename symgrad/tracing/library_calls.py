@@ -135,9 +135,15 @@ def without_rule(name: str, at: Step, inside: list[Step], rules: Mapping[Callabl
         advice = f"Write np.linalg.{own}, which has one"
     return at_user_line(
         f"{name} has no derivative rule in symgrad: it computes with plain arrays, and the derivative of a traced "
-        f"value would be lost. {advice}, or compute it outside the differentiated function and pass it in.",
+        f"value would be lost. {advice}, compute it outside the differentiated function and pass it in, or "
+        f"{declared(name)}.",
         (at.file, at.line),
     )
+
+
+def declared(name: str) -> str:
+    """How a function is given a derivative."""
+    return f"say what its derivative is: symgrad.custom({name}, vjp=…)"
 
 
 def called(at: Step, inside: list[Step]) -> str | None:
@@ -182,6 +188,8 @@ def refuse_untyped(error: Exception, trace: Trace) -> None:
         raise trace.refusal[1] from None
     where = None if at is None else (at.file, at.line)
     if not inside:
+        if at is not None and type(error).__module__ == "ctypes":  # of an argument that C cannot be given
+            raise UnsupportedOperation(without_rule(_callee(at) or "a function of C", at, inside, {})) from error
         if type(error) is TypeError and "'Tracer'" in str(error):
             raise ArgumentTypeError(at_user_line(str(error).replace("'Tracer'", "a traced value"), where)) from None
     elif inside[0].is_own:
@@ -217,8 +225,31 @@ def _is_traced(value: Any) -> bool:
     return hasattr(type(value), "_symgrad_node")
 
 
+def caching_function() -> str | None:
+    """The name of the function that keeps its results which the user's line calls; None where it calls none."""
+    frame = user_frame()
+    found = None if frame is None else _looked_up(Step.of(frame))
+    return found[1] if found is not None and not found[2] and hasattr(found[0], "cache_info") else None
+
+
 def _callee(at: Step) -> str | None:
     """The name of what an instruction calls; None for an operator, or where the source is not at hand."""
+    found = _looked_up(at)
+    if found is None:
+        return None
+    value, path, attributes, is_plain = found
+    if is_plain and hasattr(value, "__qualname__"):
+        path = _named(value, path)
+    elif is_plain and value is not None:
+        path = _named(type(value), path)
+    return ".".join([path, *reversed(attributes)])
+
+
+def _looked_up(at: Step) -> tuple[Any, str, list[str], bool] | None:
+    """What the name of what an instruction calls leads to, through modules; its path, and the attributes left.
+
+    The last says whether it is the name of no module.
+    """
     call = _expression(at)
     if not isinstance(call, ast.Call):
         return None
@@ -235,11 +266,7 @@ def _callee(at: Step) -> str | None:
     while isinstance(value, ModuleType) and attributes:
         path = f"{value.__name__}.{attributes[-1]}"
         value = getattr(value, attributes.pop(), None)
-    if path == root.id and hasattr(value, "__qualname__"):
-        path = _named(value, path)
-    elif path == root.id and value is not None:
-        path = _named(type(value), path)
-    return ".".join([path, *reversed(attributes)])
+    return value, path, attributes, path == root.id
 
 
 def _named(value: Any, otherwise: str) -> str:

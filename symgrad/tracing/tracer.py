@@ -29,7 +29,7 @@ from .dispatch import (
     refuse_unknown,
     special,
 )
-from .library_calls import refuse_library_call
+from .library_calls import caching_function, declared, refuse_library_call
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, current, plain_array, running
 from .views import Along
@@ -212,9 +212,11 @@ class Tracer(ArrayMethods):
     def __hash__(self) -> int:
         if not self.shape and self._keeps_value() and running().follow is not None:
             return hash(self._concrete())
+        name = caching_function() or "f"
         refuse(
             "a traced value cannot be hashed: it is no key of a dict, no member of a set and no argument of a function "
-            "that keeps its results (functools.cache, lru_cache). Of such a function f call f.__wrapped__."
+            f"that keeps its results (functools.cache, lru_cache). Of such a function {name} call {name}.__wrapped__, "
+            f"or {declared(name)}."
         )
 
     def __int__(self) -> int:
@@ -307,7 +309,12 @@ class Tracer(ArrayMethods):
             where = "" if name.startswith("_") else at_user_line("")  # Python and NumPy ask for many of these
             raise MissingAttribute(f"a traced array has no attribute {name!r}{where}")
         refuse_library_call(FUNCTIONS)
-        raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad."))
+        raise UnsupportedOperation(
+            at_user_line(
+                f"ndarray.{name} has no derivative rule in symgrad. Of a function f that needs it, such as one that "
+                f"calls C, {declared('f')}."
+            )
+        )
 
 
 Size.traced = staticmethod(Tracer)
