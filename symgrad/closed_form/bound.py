@@ -110,3 +110,57 @@ class OfMatrix(OverIndices):
         body = self._row_latex(printer)
         whole = rf"\left({{{body}}}^{{-1}}\right)" if name == "inv" else rf"\operatorname{{{name}}}\left({body}\right)"
         return whole + (f"_{{{','.join(place)}}}" if place else "")
+
+
+class Applied(OverIndices):
+    """``Applied(name, place, *operands)``: an element of what a function gives that nobody looks into.
+
+    ``place`` is a tuple of indices. An operand is a number, or ``(element, (index, size), …)`` for an array.
+    """
+
+    is_real = True
+
+    @property
+    def free_symbols(self) -> set[sympy.Basic]:
+        """Those of the place, of numbers and elements, and of sizes; the indices of elements are bound."""
+        _, place, *operands = self.args
+        found = set(place.free_symbols)
+        for element, bound in map(_opened, operands):
+            found |= element.free_symbols - {index for index, _ in bound}
+            found = found.union(*(size.free_symbols for _, size in bound))
+        return found
+
+    def _sympystr(self, printer: Any) -> str:
+        name, place, *operands = self.args
+        made = f"{name}({', '.join(_operand(o, printer, '{} for {}') for o in operands)})"
+        return f"{made}[{', '.join(map(printer._print, place))}]" if place.args else made
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        name, place, *operands = self.args
+        inside = ", ".join(_operand(o, printer, r"\left[{}\right]_{{{}}}") for o in operands)
+        made = rf"\operatorname{{{name!s}}}".replace("_", r"\_") + rf"\left({inside}\right)"
+        if place.args:
+            made += f"_{{{','.join(map(printer._print, place))}}}"
+        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+
+def _opened(operand: Any) -> tuple[Any, list[Any]]:
+    """The element of an operand, with its indices and their sizes."""
+    if not isinstance(operand, sympy.Tuple):
+        return operand, []
+    return operand.args[0], [tuple(bound) for bound in operand.args[1:]]
+
+
+def _operand(operand: Any, printer: Any, listed: str) -> str:
+    """An operand: the name of an array where it has one, or its elements."""
+    element, bound = _opened(operand)
+    if not bound:
+        return printer._print(element)
+    indices = tuple([index for index, _ in bound])
+    if isinstance(element, sympy.Indexed) and element.indices[-len(indices) :] == indices:
+        base: Any = element.base
+        stack = element.indices[: -len(indices)]
+        if not any(i.has(*indices) for i in stack):
+            return printer._print(base[stack] if stack else base.label)
+    over = ", ".join([f"{printer._print(index)} < {printer._print(size)}" for index, size in bound])
+    return listed.format(printer._print(element), over)

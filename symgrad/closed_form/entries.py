@@ -15,9 +15,11 @@ import sympy
 
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..primitives.elementwise import SLOTS, Elementwise
+from ..primitives.external import External
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
+from .bound import Applied
 from .budget import BUDGET
 from .index_form import IndexForm, constant_names
 from .linalg import ENTRIES as LINEAR_ALGEBRA
@@ -195,12 +197,28 @@ def _entry_values(node: Node, operands: list[Any]) -> Any:
     if name in ("max", "min"):
         function = sympy.Max if name == "max" else sympy.Min
         return _reduced(function, _each(as_number, operands[0]), node.params[0])
+    if isinstance(node.primitive, External):
+        return _external(node, [_each(as_number, o) for o in operands])
     if name in SEARCHES or name in ("gather", "scatter"):
         raise UnsupportedOperation(f'an index computed from values ({name}) has no entry form; take form="index".')
     numbers = [_each(as_number, o) for o in operands]
     if name in LINEAR_ALGEBRA:
         return LINEAR_ALGEBRA[name](node.params, *numbers)
     return node.primitive.evaluate(node.params, *numbers)
+
+
+def _external(node: Node, operands: list[np.ndarray]) -> np.ndarray:
+    """Each element of what a function gives, by its place and the numbers that the function is given."""
+    call, _, _, levels = node.params
+    made = np.empty(node.shape, dtype=object)
+    for place in np.ndindex(made.shape):
+        entries = []
+        for k, o in enumerate(operands):
+            lead = tuple([i for i, (flags, _) in zip(place, levels, strict=False) if flags[k]])
+            entries += np.asarray(o[lead], dtype=object).ravel().tolist()
+        own = sympy.Tuple(*[i + 1 for i in place[len(levels) :]])
+        made[place] = Applied(sympy.Symbol(call.name), own, *entries)
+    return made
 
 
 #: primitives whose results are indices

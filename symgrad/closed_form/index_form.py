@@ -13,10 +13,11 @@ import numpy as np
 import sympy
 
 from ..primitives.elementwise import SLOTS, Elementwise
+from ..primitives.external import External
 from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
-from .bound import ExtremumOver, SearchOver
+from .bound import Applied, ExtremumOver, SearchOver
 from .cases import cases, over, too_many_cases
 from .linalg import FORMS as LINEAR_ALGEBRA
 from .positions import divided, joined, reshaped
@@ -102,7 +103,7 @@ class IndexForm:
             values = [self.at(o, _broadcast_index(index, node, o)) for o in node.operands]
             read = self._of_integers(node, values)
             return instantiate(node.primitive.expr, SLOTS, values) if read is None else read
-        return _FORMS[name](self, node, index)
+        return _external(self, node, index) if isinstance(node.primitive, External) else _FORMS[name](self, node, index)
 
     def _of_integers(self, node: Node, values: list[Any]) -> Any:
         """An operation of positions that says which indices these are made of; None for any other."""
@@ -287,6 +288,18 @@ def _search_sorted(form: IndexForm, node: Node, index: tuple) -> Any:
     name = sympy.Symbol(f"searchsorted_{node.params[0]}")
     element, value = as_number(form.at(knots, (k,))), as_number(form.at(values, index))
     return SearchOver(name, element, k, knots.shape[0], value)
+
+
+def _external(form: IndexForm, node: Node, index: tuple) -> Any:
+    """An element of what a function gives, of the example that the leading indices name."""
+    call, _, _, levels = node.params
+    operands = []
+    for k, o in enumerate(node.operands):
+        lead = tuple([i for i, (flags, _) in zip(index, levels, strict=False) if flags[k]])
+        bound = [(form.indices.fresh(d), d) for d in o.shape[len(lead) :]]
+        element = as_number(form.at(o, (*lead, *(i for i, _ in bound))))
+        operands.append(sympy.Tuple(element, *[sympy.Tuple(*b) for b in bound]) if bound else element)
+    return Applied(sympy.Symbol(call.name), sympy.Tuple(*index[len(levels) :]), *operands)
 
 
 def _same(form: IndexForm, node: Node, index: tuple) -> Any:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedOperation
 from ..passes.expansion import expand_formulas
+from ..primitives.external import External
 from .sources import Sources
 from .subject import Subject
 
@@ -24,17 +25,31 @@ class Format:
     """A format: the function that writes it, and what a file of it is called.
 
     It gives a text, bytes, Sources, or live objects. Where it ``names_operations`` it is given those that a user has
-    registered, where not their formulas.
+    registered, where not their formulas; where it ``names_functions`` it can hold functions that run as they are.
     """
 
     write: Callable[[Subject], Any]
     suffix: str
     about: str
     names_operations: bool = False
+    names_functions: bool = False
 
     def make(self, subject: Subject) -> Any:
         """``subject`` in this format."""
+        if not self.names_functions:
+            _refuse_functions(subject)
         return self.write(subject if self.names_operations else _expanded(subject))
+
+
+def _refuse_functions(subject: Subject) -> None:
+    """An UnsupportedOperation where a function runs as it is, of which nothing but its name is known."""
+    found = next((n for n in subject.guarded.nodes if isinstance(n.primitive, External)), None)
+    if found is not None:
+        others = ", ".join(name for name, format in FORMATS.items() if format.names_functions)
+        raise UnsupportedOperation(
+            f"{found.primitive.spell(found)} is a custom function, which runs as it is: this format cannot hold it. "
+            f"Those that give its name can: {others}."
+        )
 
 
 def _expanded(subject: Subject) -> Subject:
@@ -64,21 +79,21 @@ def _writer(module: str, function: str) -> Callable[[Subject], Any]:
 #: every format by its name
 FORMATS: dict[str, Format] = {
     "c": Format(_writer("c", "source"), ".c", "C99 with its own check"),
-    "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True),
+    "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True),
     "fortran": Format(_writer("fortran", "source"), ".f90", "the C function, a Fortran module for it, and its check"),
     "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy"),
     "json": Format(_writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads"),
     "julia": Format(_writer("julia", "source"), ".jl", "a Julia module"),
-    "latex": Format(_writer("latex", "latex"), ".tex", "the formulas"),
-    "markdown": Format(_writer("markdown", "markdown"), ".md", "the formulas and the program"),
-    "mathml": Format(_writer("mathml", "mathml"), ".xml", "the formulas as presentation MathML"),
+    "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True),
+    "markdown": Format(_writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True),
+    "mathml": Format(_writer("mathml", "mathml"), ".xml", "the formulas as presentation MathML", names_functions=True),
     "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba"),
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
     "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model"),
     "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone"),
-    "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True),
+    "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True),
     "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),
-    "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True),
+    "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True, True),
     "torch": Format(_writer("torch", "module"), ".py", "a module of torch"),
 }
 

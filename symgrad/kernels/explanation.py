@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..primitives.contraction import EINSUM
+from ..primitives.external import External
 from ..program.node import Node
 from .memory import human_bytes
 
@@ -80,6 +81,8 @@ def named(nodes: Iterable[Node]) -> str:
 
 def operation(node: Node) -> str:
     """The name of a node's operation as a reader knows it."""
+    if isinstance(node.primitive, External):
+        return node.primitive.spell(node)
     if node.primitive is not EINSUM:
         return node.primitive.name
     labels, out, sizes, spelling = node.params

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...primitives.elementwise import Elementwise
+from ...primitives.external import External
 from ...program.node import Node, ancestors
 
 _LINEAR_ALGEBRA = {
@@ -83,7 +84,7 @@ def _is_function(node: Node) -> bool:
 
 def _said(node: Node, transposed: bool, called: str) -> str | None:
     name = node.primitive.name
-    if name in _SILENT or _is_function(node):
+    if name in _SILENT or _is_function(node) or isinstance(node.primitive, External):
         return None
     if name == "einsum":
         return _contraction(node, transposed, called)

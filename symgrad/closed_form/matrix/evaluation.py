@@ -18,6 +18,7 @@ from ...primitives.elementwise import ELEMENTWISE
 from ...primitives.selection import as_index
 from .code import Code
 from .expression import Expression, number
+from .terms import NotExpressible
 
 Array = Any
 
@@ -93,6 +94,9 @@ class Evaluation:
         value = (_NAMED[x.data] if x.data in _NAMED else ELEMENTWISE[x.data].ufunc)(*map(self, x.args))
         return value if isinstance(value, Code) else np.asarray(value, dtype=np.float64)
 
+    def _applied(self, x: Expression) -> Array:
+        return x.data(*map(self, x.args))
+
     def _softmax(self, x: Expression) -> Array:
         value, along = self(x.args[0]), _along(x, x.data)
         kept: dict[str, Any] = along | {"keepdims": True} if along else along
@@ -166,6 +170,9 @@ class Writing(Evaluation):
 
     def number(self, value: Any) -> Code:
         return Code.number(value, self._spelled)
+
+    def _applied(self, x: Expression) -> Code:
+        raise NotExpressible
 
     def filled(self, function: str, *sizes: Any) -> Code:
         return Code.call(f"np.{function}", sizes if function == "eye" or len(sizes) == 1 else [sizes])

@@ -52,6 +52,9 @@ class Latex(Text):
     def call(self, name: str, inside: str) -> str:
         return self.spelled(name) + self.bracket(inside)
 
+    def applied(self, name: str, inside: str) -> str:
+        return rf"\operatorname{{{name}}}".replace("_", r"\_") + self.bracket(inside)
+
     def spelled(self, function: str) -> str:
         word = rf"\operatorname{{{super().spelled(function)}}}".replace("_", r"\_")
         sign = spelled(function) or word

@@ -95,6 +95,10 @@ class Text:
     def call(self, name: str, inside: str) -> str:
         return f"{self.spelled(name)}({inside})"
 
+    def applied(self, name: str, inside: str) -> str:
+        """A function of the user's."""
+        return f"{name}({inside})"
+
     def spelled(self, function: str) -> str:
         """A function as it is called."""
         sign = {"sigmoid": "σ", "trace": "tr", "total": "sum"}.get(function, function)
@@ -272,6 +276,9 @@ class Text:
 
     def _called(self, x: Expression) -> tuple[str, int]:
         return self.call(x.op, ", ".join(map(self, x.args))), ATOM
+
+    def _applied(self, x: Expression) -> tuple[str, int]:
+        return self.applied(x.data.name, ", ".join(map(self, x.args))), ATOM
 
     _det = _trace = _diag = _diagonal = _total = _vec = _called
 

@@ -14,10 +14,12 @@ import numpy as np
 import sympy
 
 from ...primitives.elementwise import Elementwise
+from ...primitives.external import External
 from ...program.node import Node
 from ...program.program import Program
 from .. import symbols
 from .algebra import Algebra
+from .application import Application
 from .functions import bracketed, function, power
 from .linear_algebra import LINEAR_ALGEBRA
 from .terms import NotExpressible, Poly, Term
@@ -67,6 +69,9 @@ class Translation:
             return polys[0]
         if isinstance(node.primitive, Elementwise):
             return self._elementwise(node, polys)
+        if isinstance(node.primitive, External):
+            made = Application(node.primitive, node.params)
+            return self.algebra.array("applied", made, polys, wide(node.shape))
         if name in LINEAR_ALGEBRA and node.operands[0].ndim == 2:
             return LINEAR_ALGEBRA[name](self.algebra, node, polys)
         if name in _WHOLE:
