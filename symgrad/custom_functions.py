@@ -27,12 +27,12 @@ from .custom_outcomes import (
     static_key,
 )
 from .differentiation.custom import Rule
-from .differentiation.ruled_calls import Row, RuledCall, Rules, float_sources, handles, is_traced, picked
+from .differentiation.ruled_calls import Row, RuledCall, Rules, float_sources, handles, is_float, is_traced, picked
 from .errors import ArgumentError, ArgumentTypeError, MissingDerivative, ShapeError, TracingError, at_user_line
 from .pickling import Importable
 from .primitives.external import Call, External, row, split
 from .primitives.identity import custom as with_rule
-from .program.node import Node, emit
+from .program.node import Node, active_graph, emit
 from .tracing.external_calls import Operand, called, known_values
 from .tracing.trace import as_node, running
 from .tracing.tracer import Tracer
@@ -169,16 +169,17 @@ class CustomFunction(Importable):
         """The results, whose derivatives are those that are declared."""
         leaves, structure = flatten(args)
         sources = float_sources(leaves)
-        call = None
-        if sources and made.differentiable and self.is_ruled:
+        if not (sources and made.differentiable and self.is_ruled):
+            return outcome.of_arrays(list(map(Tracer, split(made, outcome.shapes, outcome.dtypes))))
+        table, key = active_graph().table, ("ruled", made)
+        if key not in table:  # else the same call has been met, whose rules need to run once
             rules = _RulesOf(self, kwargs, tuple(sources), part).declared
             call = RuledCall(rules, handles(leaves, structure), tuple(sources))
             values = tuple(split(made, outcome.shapes, outcome.dtypes))
-            made = with_rule(made, list(sources.values()), Rule(call, Row(outcome.places, values)))
-        results = split(made, outcome.shapes, outcome.dtypes)
-        if call is not None:
+            table[key] = with_rule(made, list(sources.values()), Rule(call, Row(outcome.places, values)))
+            results = split(table[key], outcome.shapes, outcome.dtypes)
             call.outputs = outcome.of_arrays(list(map(Tracer, results)))
-        return outcome.of_arrays(list(map(Tracer, results)))
+        return outcome.of_arrays(list(map(Tracer, split(table[key], outcome.shapes, outcome.dtypes))))
 
 
 class _RulesOf:
@@ -263,13 +264,14 @@ def custom(
 ) -> Any:
     """A function whose derivative is declared: any function, also one that calls C, Fortran or another process.
 
-    It takes arrays, numbers and anything else, and gives an array or a tuple of them. It is never traced: it runs as it
-    is, on plain arrays, at every call; it has to give the same for the same arguments, and leave these alone.
+    It takes arrays, numbers and anything else, and gives an array or a tuple of them, in which an int counts as a float
+    (``np.int64(n)`` does not). It is never traced: it runs as it is, on plain arrays, at every call. It has to give the
+    same for the same arguments, and leaves these alone.
 
     ``jvp(primals, tangents)`` gives the tangent of the result, ``vjp(primals, cotangent)`` a tuple with the gradient of
-    each argument (None for zero; the gradient alone where there is one argument). ``primals`` are all arguments by
-    position, ``self`` of a method too. A tangent is None for what is no float. The cotangent, as the tangent, is a
-    tuple where the result is one. A rule that has a third parameter ``out`` is given the result.
+    each argument: None for zero, and the gradient alone where one argument alone has floats. ``primals`` are all
+    arguments by position, defaults and the ``self`` of a method too. A tangent is None for what is no float; tangent
+    and cotangent are tuples where the result is one. A rule with a third parameter ``out`` is given the result.
 
     One rule is enough: the other mode is its transpose. Rules are traced, so write them in NumPy, and they have
     derivatives of every order. A rule that cannot be traced is a ``custom`` function itself,
@@ -350,8 +352,11 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def _for_each(returned: Any, primals: tuple) -> Any:
-    """The gradients, one for each argument: of one argument it may stand alone."""
-    return (returned,) if len(primals) == 1 and not isinstance(returned, (tuple, list)) else returned
+    """The gradients, one for each argument: where one argument alone has floats its gradient may stand alone."""
+    if isinstance(returned, (tuple, list)):
+        return returned
+    floats = [any(map(is_float, flatten(primal)[0])) for primal in primals]
+    return tuple([returned if own else None for own in floats]) if sum(floats) == 1 else returned
 
 
 def _ctypes_errors() -> tuple[type[Exception], ...]:

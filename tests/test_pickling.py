@@ -54,6 +54,8 @@ MADE = {
     "named alone": (lambda: given.renamed, (X,)),
     "stopping": (lambda: sg.grad(sg.stopping(given.local, ["square"])), (X,)),
     "pullback": (lambda: sg.vjp(given.product, X, X)[1], (1.0,)),
+    "a custom function": (lambda: sg.grad(given.rooted), (X,)),
+    "with a custom function": (lambda: sg.hessian(given.of_rooted), (X,)),
     "decorated": (lambda: given.decorated, (X,)),
     "decorated twice": (lambda: given.decorated_twice, (2.0,)),
     "grad of decorated": (lambda: sg.jacobian(given.decorated), (X,)),

@@ -45,6 +45,13 @@ def is_traced(value: Any) -> bool:
     return hasattr(type(value), "_symgrad_node")
 
 
+def is_float(leaf: Any) -> bool:
+    """True for floats, traced or not: what may have a tangent."""
+    if is_traced(leaf):
+        return as_node(leaf).differentiable
+    return isinstance(leaf, (float, np.floating)) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f")
+
+
 def handles(leaves: Sequence[Any], structure: Any) -> Any:
     """The values under handles of their own, which no later write rebinds."""
     return unflatten(structure, [Tracer(as_node(v)) if is_traced(v) else v for v in leaves])
@@ -187,6 +194,4 @@ def _no_tangent(leaf: Any) -> Any:
     if is_traced(leaf):
         node = as_node(leaf)
         return Tracer(zeros_like(node)) if node.differentiable else None
-    if isinstance(leaf, (float, np.floating)) or (isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f"):
-        return np.zeros_like(leaf)[()]
-    return None
+    return np.zeros_like(leaf)[()] if is_float(leaf) else None

@@ -1,0 +1,451 @@
+"""Custom functions: how they are declared and called, what they are refused, and what stands around them."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import functools
+import threading
+import types
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DtypeError,
+    MissingDerivative,
+    ShapeError,
+    TracingError,
+    UnsupportedOperation,
+)
+from symgrad.testing import CheckFailed
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+@sg.custom(vjp=lambda primals, ct: ct * np.cos(primals[0]))
+def sine(x):
+    return np.sin(np.asarray(x))
+
+
+scaled = sg.custom(lambda x, k=2.0: k * x, vjp=lambda p, ct: (p[1] * ct, np.sum(p[0] * ct)), name="scaled")
+
+
+def slope(f, x, h=1e-6):
+    """The derivative of an elementwise function by central differences."""
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def once(f, vjp=None, **options):
+    """A custom function whose rule runs as it is too, so that it has one order."""
+    return sg.custom(f, vjp=None if vjp is None else sg.custom(vjp, name="adjoint"), **options)
+
+
+class TestDeclaring:
+    def test_a_plain_call_is_the_function_itself(self):
+        seen = []
+        f = sg.custom(lambda x: seen.append(x) or x, jvp=lambda p, t: t[0])
+        assert f(X) is X
+        assert seen[0] is X
+
+    def test_it_looks_as_the_function_does(self):
+        assert sine.__name__ == "sine"
+        assert repr(sine) == "<custom function sine>"
+        assert sg.custom(np.cumsum).__name__ == "cumsum"
+        assert sg.custom(functools.partial(sine, X)).__name__ == "sine"
+        assert sg.custom(lambda x: x).__name__ == "custom"
+        assert sg.custom(lambda x: x, name="heat").__name__ == "heat"
+
+    def test_what_is_no_function_is_refused(self):
+        for options in ({"jvp": 3}, {"vjp": "no"}, {"shape": (2,)}):
+            with pytest.raises(ArgumentTypeError, match="a function is expected"):
+                sg.custom(np.sin, **options)
+        with pytest.raises(ArgumentTypeError, match="a function is expected"):
+            sg.custom(3)
+        for name in ("two words", "1st", "", 3):
+            with pytest.raises(ArgumentError, match="is no name"):
+                sg.custom(np.sin, name=name)
+
+    def test_a_rule_of_other_parameters_is_refused_at_once(self):
+        with pytest.raises(ArgumentTypeError, match=r"vjp\(primals, cotangent, out\)"):
+            sg.custom(np.sin, vjp=lambda ct: ct)
+        with pytest.raises(ArgumentTypeError, match=r"jvp\(primals, tangents\)"):
+            sg.custom(np.sin, jvp=lambda a, b, c: c)
+        with pytest.raises(ArgumentTypeError, match="unexpected keyword argument 'scale'"):
+            sg.custom(lambda x, *, scale: x, jvp=lambda p, t: t[0])
+
+    def test_both_rules_are_used_each_for_its_mode(self):
+        f = sg.custom(lambda x: x, jvp=lambda p, t: 2 * t[0], vjp=lambda p, ct: 3 * ct)
+        assert sg.jvp(f, (1.0,), (1.0,))[1] == 2
+        assert sg.grad(f)(1.0) == 3
+        np.testing.assert_array_equal(sg.jacfwd(f)(X), 2 * np.eye(3))
+        np.testing.assert_array_equal(sg.jacrev(f)(X), 3 * np.eye(3))
+
+
+class TestRules:
+    def test_surrogates_need_not_be_derivatives(self):
+        rounded = sg.custom(np.round, vjp=lambda p, ct: ct)
+        np.testing.assert_array_equal(sg.grad(lambda x: rounded(x) * x)(X), X + np.round(X))
+        reversed_ = sg.custom(lambda x: x + 0.0, vjp=lambda p, ct: -ct)
+        np.testing.assert_allclose(sg.grad(lambda x: reversed_(x) ** 2)(X), -2 * X)
+        clipped = sg.custom(lambda x: x + 0.0, vjp=lambda p, ct: np.clip(ct, -1.0, 1.0))
+        np.testing.assert_allclose(sg.grad(lambda x: clipped(x) ** 2)(X), np.minimum(2 * X, 1))
+        with pytest.raises(TracingError, match="the vjp of custom is not linear in the cotangent"):
+            sg.jacobian(clipped)(X)
+
+    def test_rules_of_a_function_that_calls_itself_end(self):
+        twice = sg.custom(lambda x: 2 * x, jvp=lambda p, t: twice(t[0]), name="twice")
+        back = sg.custom(lambda x: 2 * x, vjp=lambda p, ct: back(ct), name="back")
+        for f in (twice, back):
+            for mode in ("forward", "reverse"):
+                np.testing.assert_allclose(sg.jacobian(lambda x, f=f: f(x**2), mode=mode)(X), np.diag(4 * X))
+            np.testing.assert_allclose(sg.hessian(lambda x, f=f: np.sum(f(x**2) * x))(X), np.diag(12 * X))
+            np.testing.assert_allclose(sg.vmap(sg.grad(lambda x, f=f: np.sum(f(x**2))))(np.stack([X, X])), [4 * X] * 2)
+
+    def test_a_rule_that_is_not_linear_is_refused_where_it_is_transposed(self):
+        with pytest.raises(TracingError, match="the jvp of f is not linear in the tangents"):
+            sg.grad(lambda x: np.sum(sg.custom(np.sin, jvp=lambda p, t: t[0] ** 2, name="f")(x)))(X)
+
+    def test_none_stands_for_zero(self):
+        f = sg.custom(lambda x, y: x + 0 * y, vjp=lambda p, ct: (ct, None))
+        assert sg.grad(f, (0, 1))(1.0, 2.0) == (1.0, 0.0)
+        g = sg.custom(lambda x: x, jvp=lambda p, t: None)
+        assert sg.jvp(g, (1.0,), (1.0,))[1] == 0
+        assert sg.grad(g)(1.0) == 0
+        h = once(lambda x, y: x * y, lambda p, ct: (ct * p[1], None))
+        assert sg.grad(h, (0, 1))(2.0, 3.0) == (3.0, 0.0)
+
+    def test_what_a_rule_gives_is_checked(self):
+        for wrong, error, said in (
+            (lambda p, ct: ct, ArgumentTypeError, "one gradient for each of the 2"),
+            (lambda p, ct: (ct, ct, ct), ArgumentTypeError, "it returned 3"),
+            (lambda p, ct: (ct, np.ones(2)), ShapeError, r"gradient of input 1 has shape \(2,\)"),
+            (lambda p, ct: ((ct, ct), None), ArgumentTypeError, "must be nested as the input"),
+        ):
+            with pytest.raises(error, match=said):
+                sg.grad(sg.custom(lambda x, y: x * y, vjp=wrong), (0, 1))(X, X)
+        for wrong, error, said in (
+            (lambda p, t: (p[0], t[0]), ArgumentTypeError, "The result itself is not among them"),
+            (lambda p, t: np.sum(t[0]), ShapeError, r"the tangent has shape \(\)"),
+        ):
+            with pytest.raises(error, match=said):
+                sg.jvp(sg.custom(lambda x: 2 * x, jvp=wrong), (X,), (X,))
+
+    def test_what_a_rule_gives_that_runs_as_it_is_is_checked_too(self):
+        with pytest.raises(ArgumentTypeError, match="one gradient for each of the 2"):
+            sg.grad(once(lambda x, y: x * y, lambda p, ct: ct), (0, 1))(X, X)
+        with pytest.raises(ShapeError, match=r"adjoint gave an array of shape \(\)"):
+            sg.grad(once(lambda x: x * 2, lambda p, ct: 1.0))(X)
+        with pytest.raises(ArgumentTypeError, match="the jvp of f gave a tuple of 2; f gives an array"):
+            sg.jvp(sg.custom(lambda x: x, jvp=sg.custom(lambda p, t: (t[0], t[0])), name="f"), (X,), (X,))
+
+    def test_a_rule_that_cannot_be_traced_says_how(self):
+        libm = ctypes.CDLL(None)
+        libm.cos.restype, libm.cos.argtypes = ctypes.c_double, [ctypes.c_double]
+        f = sg.custom(lambda x: x, vjp=lambda p, ct: ct * libm.cos(p[0]), name="f")
+        with pytest.raises(TracingError, match=r"the vjp of f cannot be traced(.|\n)*vjp=sg\.custom\(rule\)"):
+            sg.grad(f)(1.0)
+        assert sg.grad(sg.custom(lambda x: x, vjp=sg.custom(f.vjp)))(1.0) == pytest.approx(np.cos(1.0))
+
+    def test_rules_have_the_result_where_they_ask_for_it(self):
+        exp = sg.custom(np.exp, jvp=lambda p, t, out: out * t[0], name="e")
+        np.testing.assert_allclose(sg.grad(sg.grad(exp))(1.0), np.e)
+        program = str(sg.grad(exp).program(1.0))
+        assert program.count("e(x)") == 1
+
+    def test_tangents_of_what_is_held_are_zeros_and_of_no_floats_none(self):
+        seen = []
+        f = sg.custom(lambda x, y, n, z: x * y * z, jvp=lambda p, t: seen.append(t) or t[0] * p[1] * p[3])
+        assert sg.jvp(lambda x: f(x, 2.0, 3, np.float32(4)), (1.0,), (1.0,))[1] == 8
+        _, by_y, by_n, by_z = seen[0]
+        assert (by_y, by_n, by_z) == (0.0, None, 0.0)
+
+
+class TestOrders:
+    def test_what_is_not_declared_is_refused_by_name(self):
+        plain = sg.custom(np.sin, name="plain")
+        assert sg.symbolic(lambda x: plain(x) + x)(1.0) == np.sin(1.0) + 1
+        with pytest.raises(
+            MissingDerivative, match=r"the derivative of plain is not declared.*sg\.custom\(plain, jvp=…\)"
+        ):
+            sg.grad(plain)(1.0)
+
+    def test_the_second_derivative_is_refused_where_one_is_declared(self):
+        f = once(np.sin, lambda p, ct: ct * np.cos(p[0]), name="f")
+        np.testing.assert_allclose(sg.grad(f)(X), slope(np.sin, X))
+        for second in (sg.grad(sg.grad(f)), sg.hessian(f), lambda x: sg.hvp(f, (x,), (x,))):
+            with pytest.raises(
+                MissingDerivative, match="the second derivative of f is not declared: its vjp, adjoint,"
+            ):
+                second(X)
+
+    def test_the_third_is_refused_where_two_are(self):
+        def curvature(primals, tangents):
+            (((x,), ct), ((dx,), dct)) = primals, tangents
+            return (dct * np.cos(x) - ct * np.sin(x) * dx,)
+
+        rule = sg.custom(lambda p, ct: (ct * np.cos(p[0]),), jvp=sg.custom(curvature), name="first")
+        f = sg.custom(np.sin, vjp=rule, name="f")
+        np.testing.assert_allclose(sg.hessian(lambda x: np.sum(f(x)))(X), np.diag(-np.sin(X)))
+        np.testing.assert_allclose(sg.grad(sg.grad(f))(X), -np.sin(X))
+        with pytest.raises(MissingDerivative, match="the third derivative of f is not declared: its jvp, curvature,"):
+            sg.grad(sg.grad(sg.grad(f)))(1.0)
+
+    def test_nothing_is_needed_where_nothing_flows(self):
+        count = sg.custom(lambda x: int(np.sum(x > 0.5)), name="count")
+        level = sg.custom(np.max, name="level")
+        f = lambda x: np.sum(np.where(x > 0.5 * level(x), x**2, x)) * count(x)  # noqa: E731
+        np.testing.assert_allclose(sg.grad(f)(X), 2 * np.where(X > 0.55, 2 * X, 1))
+        np.testing.assert_allclose(sg.jacfwd(f)(X), 2 * np.where(X > 0.55, 2 * X, 1))
+        np.testing.assert_allclose(sg.hessian(f)(X), 4 * np.diag(X > 0.55))
+        held = lambda x: x * sg.stop_gradient(level(x))  # noqa: E731
+        np.testing.assert_allclose(sg.jacobian(held)(X), np.eye(3) * 1.1)
+
+    def test_the_mode_that_an_opaque_rule_does_not_serve_takes_it_element_by_element(self):
+        matrix = np.arange(6.0).reshape(2, 3) + 1
+        product = lambda x: matrix @ x**2  # noqa: E731
+        backward = once(product, lambda p, ct: 2 * p[0] * (ct @ matrix))
+        forward = sg.custom(product, jvp=sg.custom(lambda p, t: matrix @ (2 * p[0] * t[0])))
+        for f in (backward, forward):
+            for mode in ("forward", "reverse", "cross", "auto"):
+                np.testing.assert_allclose(sg.jacobian(f, mode=mode)(X), 2 * matrix * X)
+            np.testing.assert_allclose(sg.grad(lambda x, f=f: np.sum(f(x)))(X), 2 * matrix.sum(0) * X)
+            np.testing.assert_allclose(sg.jvp(f, (X,), (X,))[1], 2 * matrix @ X**2)
+            np.testing.assert_allclose(sg.jacobian(f, sparse=True)(X).toarray(), 2 * matrix * X)
+            np.testing.assert_allclose(sg.vmap(sg.jacobian(f))(np.stack([X, 2 * X]))[1], 4 * matrix * X)
+
+
+class TestCalls:
+    def test_it_is_called_live(self):
+        state = types.SimpleNamespace(k=2.0)
+        f = sg.custom(lambda x: state.k * x, vjp=lambda p, ct: ct)
+        value = sg.symbolic(lambda x: f(x) + f(1.0))
+        assert value(3.0) == 8
+        state.k = 5.0
+        assert value(3.0) == 20
+
+    def test_what_a_rule_reads_is_guarded(self):
+        state = types.SimpleNamespace(k=2.0)
+        f = sg.custom(lambda x: x, vjp=lambda p, ct: state.k * ct)
+        gradient = sg.grad(lambda x: f(x))
+        assert gradient(1.0) == 2
+        state.k = 7.0
+        assert gradient(1.0) == 7
+
+    def test_one_call_serves_a_value_and_its_uses(self):
+        calls = []
+        f = sg.custom(lambda x: calls.append(1) or np.sin(x), jvp=lambda p, t, out: t[0] * np.cos(p[0]) + 0 * out)
+        both = sg.value_and_grad(lambda x: np.sum(f(x) ** 2 * f(x)))
+        both(X)
+        calls.clear()
+        both(X + 1)
+        assert len(calls) == 1
+
+    def test_several_results_take_one_call_each_way(self):
+        ran = {"f": 0, "rule": 0}
+
+        def pair(x):
+            ran["f"] += 1
+            return x**2, x**3
+
+        def rule(primals, ct):
+            ran["rule"] += 1
+            return ct[0] * 2 * primals[0] + ct[1] * 3 * primals[0] ** 2
+
+        f = sg.custom(pair, vjp=sg.custom(rule))
+        gradient = sg.grad(lambda x: np.sum(f(x)[0] * f(x)[1]))
+        gradient(X)
+        ran.update(f=0, rule=0)
+        np.testing.assert_allclose(gradient(2 * X), 5 * (2 * X) ** 4)
+        assert ran == {"f": 1, "rule": 1}
+
+    def test_arguments_come_as_they_would_without_symgrad(self):
+        seen = []
+
+        def look(*given):
+            seen.append(given)
+            return np.float64(1.0)
+
+        f = sg.custom(look, jvp=lambda p, t: t[0])
+        table = {"a": 1}
+        sg.symbolic(lambda x, y, z, i: f(x, y, z, i, "text", table, None) + 0 * y)(X, 2.0, np.float32(3), np.arange(2))
+        x, y, z, i, text, mapping, none = seen[-1]
+        assert type(x) is np.ndarray
+        assert x.flags.c_contiguous
+        assert type(y) is float
+        assert type(z) is np.float32
+        assert i.dtype == np.arange(2).dtype
+        assert (text, none) == ("text", None)
+        assert mapping == table
+
+    def test_the_function_may_keep_its_arrays(self):
+        kept = []
+        f = sg.custom(lambda x: kept.append(x) or x, jvp=lambda p, t: t[0])
+        large = np.linspace(0, 1, 300_000)
+        for backend in ("numpy", "auto", "native"):
+            kept.clear()
+            value = sg.symbolic(lambda x: np.sum(np.exp(np.sin(f(np.cos(x)) * 2.0) + 1.0)), backend=backend)
+            value(large)
+            value(large / 2)
+            np.testing.assert_allclose(kept[-1], np.cos(large / 2), rtol=1e-13)
+
+    def test_what_it_gives_back_stays_its_own(self):
+        cache = np.array([1.0, 2.0, 3.0])
+        f = sg.custom(lambda x: cache, jvp=lambda p, t: t[0])
+        for backend in ("numpy", "auto"):
+            got = sg.symbolic(f, backend=backend)(X)
+            got += 1
+            np.testing.assert_array_equal(cache, [1.0, 2.0, 3.0])
+
+    def test_writing_into_an_argument_is_refused(self):
+        def careless(x):
+            x *= 2
+            return x
+
+        with pytest.raises(ArgumentError, match="careless wrote into its array argument 0"):
+            sg.symbolic(sg.custom(careless))(X)
+        np.testing.assert_array_equal(X, [0.3, 0.7, 1.1])
+
+    def test_a_result_of_another_shape_is_refused(self):
+        f = sg.custom(lambda x: x[: int(np.sum(x > 0))], vjp=lambda p, ct: ct, name="kept")
+        value = sg.symbolic(f)
+        value(X)
+        with pytest.raises(ShapeError, match=r"kept gave an array of shape \(2,\) where \(3,\) was expected"):
+            value(np.array([1.0, -1.0, 2.0]))
+
+    def test_a_result_of_another_dtype_is_refused(self):
+        f = sg.symbolic(sg.custom(lambda x: x.astype(np.float32) if x[0] > 0 else x, jvp=lambda p, t: t[0], name="g"))
+        f(X)
+        with pytest.raises(DtypeError, match="g gave float64 where float32 was expected"):
+            f(-X)
+        with pytest.raises(DtypeError, match="complex"):
+            sg.symbolic(sg.custom(lambda x: x * 1j))(X)
+
+    def test_a_branch_may_give_a_whole_number(self):
+        f = sg.custom(lambda x: 0 if x < 0 else x * x, vjp=lambda p, ct: ct * np.where(p[0] < 0, 0.0, 2 * p[0]))
+        for first in (-1.0, 3.0):
+            gradient = sg.grad(lambda x: f(x) * x)
+            gradient(first)
+            assert gradient(2.0) == 12
+            assert gradient(-2.0) == 0
+
+    def test_results_that_are_no_arrays_are_refused(self):
+        for made, said in (("text", "gave a str"), (None, "gave no array"), ({1}, "gave a set")):
+            with pytest.raises(ArgumentTypeError, match=said):
+                sg.symbolic(sg.custom(lambda x, made=made: made))(X)
+        f = sg.symbolic(sg.custom(lambda x: (x, x) if x[0] > 0 else x))
+        f(X)
+        with pytest.raises(ArgumentTypeError, match="gave an array where it has given a tuple of 2"):
+            f(-X)
+
+    def test_whole_numbers_beside_floats(self):
+        f = sg.custom(lambda x: (2 * x, np.int64(7), np.arange(3), x > 0.5), vjp=lambda p, ct: 2 * ct[0])
+        _, n, places, mask = sg.symbolic(f)(X)
+        assert (n, n.dtype, places.dtype, mask.dtype) == (7, np.int64, np.arange(3).dtype, bool)
+        np.testing.assert_array_equal(sg.grad(lambda x: f(x)[0][f(x)[2]] * f(x)[1])(X), [14.0, 14.0, 14.0])
+        with pytest.raises(DtypeError, match="above 2"):
+            sg.symbolic(sg.custom(lambda x: (x, 2**60)))(X)
+
+    def test_it_computes_where_no_trace_is_on(self):
+        inner = sg.grad(lambda z: z**3)
+        f = sg.custom(lambda x: inner(float(x)) + sine(float(x)), jvp=lambda p, t: (6 * p[0] + np.cos(p[0])) * t[0])
+        assert sg.grad(f)(2.0) == pytest.approx(12 + np.cos(2.0))
+
+    def test_traced_values_around_it_have_to_be_passed(self):
+        def outer(x):
+            return sg.custom(lambda y: y * x, vjp=lambda p, ct: ct, name="leaky")(x)
+
+        with pytest.raises(TracingError, match="leaky runs as it is, on plain arrays, and it met a traced value"):
+            sg.grad(outer)(2.0)
+
+    def test_its_own_errors_are_its_own(self):
+        class Broken(Exception):
+            pass
+
+        def fails(x):
+            raise Broken("no convergence")
+
+        with pytest.raises(Broken, match="no convergence"):
+            sg.grad(sg.custom(fails, vjp=lambda p, ct: ct))(1.0)
+        assert sg.grad(sine)(0.0) == 1  # nothing stays behind
+
+    def test_keywords_defaults_and_names_alone(self):
+        assert sg.grad(lambda x: scaled(k=x, x=3.0))(2.0) == 3
+        assert sg.grad(lambda x: scaled(x))(2.0) == 2
+        with pytest.raises(ArgumentTypeError, match="scaled: got an unexpected keyword argument"):
+            sg.grad(lambda x: scaled(x, other=1))(2.0)
+        f = sg.custom(lambda x, *, k: x * k, vjp=lambda p, ct, k: ct * k)
+        assert sg.grad(lambda x: f(x, k=3.0))(2.0) == 3
+        with pytest.raises(ArgumentTypeError, match="k can be passed by name alone"):
+            sg.grad(lambda x: f(x, k=x))(2.0)
+
+    def test_ints_that_change_are_honoured(self):
+        f = sg.custom(lambda x, n: sum(x for _ in range(n)), jvp=lambda p, t: p[1] * t[0])
+        gradient = sg.grad(lambda x, n: f(x, n))
+        assert [gradient(2.0, n) for n in (1, 2, 3, 4, 7)] == [1, 2, 3, 4, 7]
+
+    def test_threads(self):
+        gradient = sg.grad(lambda x: np.sum(sine(x) ** 2))
+        wanted, wrong = 2 * np.sin(X) * np.cos(X), []
+
+        def work():
+            for _ in range(50):
+                if not np.allclose(gradient(X), wanted):
+                    wrong.append(1)
+
+        workers = [threading.Thread(target=work) for _ in range(4)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        assert not wrong
+
+
+class TestCheck:
+    def test_right_rules_pass(self):
+        sine.check(X)
+        scaled.check(X, k=3.0)
+        sg.custom(np.sin, jvp=lambda p, t: np.cos(p[0]) * t[0]).check(X, order=2)
+
+    def test_the_rule_the_argument_and_the_difference_are_named(self):
+        f = sg.custom(lambda x, rate: np.exp(rate * x), jvp=lambda p, t, out: out * p[1] * t[0], name="grow")
+        with pytest.raises(CheckFailed, match=r"grow: the jvp by argument rate at \[2\]: it gives 0, .*difference"):
+            f.check(X, 0.5)
+        g = sg.custom(lambda x, rate: np.exp(rate * x), vjp=lambda p, ct, out: (ct * out, np.sum(ct * out * p[0])))
+        with pytest.raises(CheckFailed, match="the vjp by argument x, along a direction"):
+            g.check(X, 0.5)
+
+    def test_second_order(self):
+        wrong = sg.custom(lambda p, ct: (ct * np.cos(p[0]),), jvp=lambda p, t: (t[1] * np.cos(p[0][0]),), name="rule")
+        f = sg.custom(np.sin, vjp=wrong)
+        f.check(X)
+        with pytest.raises(CheckFailed):
+            f.check(X, order=2)
+
+    def test_what_cannot_be_checked_says_so(self):
+        with pytest.raises(ArgumentError, match="declares no derivative"):
+            sg.custom(np.sin).check(X)
+        with pytest.raises(ArgumentError, match="no argument is one"):
+            sine.check(np.arange(3))
+        with pytest.raises(CheckFailed, match="do not settle"):
+            sg.custom(np.floor, vjp=lambda p, ct: 0 * ct).check(np.array([1.0]))
+
+
+def test_copies():
+    gradient = sg.grad(scaled)
+    np.testing.assert_array_equal(copy.deepcopy(gradient)(X), gradient(X))
+    assert copy.copy(sine)(0.0) == 0
+
+
+def test_exports_refuse_it_by_name():
+    once_only = once(np.sin, lambda p, ct: ct * np.cos(p[0]), name="inner_flow")
+    gradient = sg.grad(once_only)
+    for name in ("python", "c", "jax", "torch", "numba", "numexpr", "json", "fortran", "julia", "sympy"):
+        with pytest.raises(UnsupportedOperation, match="adjoint is a custom function, which runs as it is"):
+            gradient.export(name, X)
+    for name in ("text", "latex", "markdown", "mathml", "dot"):
+        assert "adjoint" in gradient.export(name, X)
+    assert "cos" in sg.grad(sine).export("python", X)  # the derivative does not call it
