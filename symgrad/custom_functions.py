@@ -72,6 +72,14 @@ class CustomFunction(Importable):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """That of the function, where it says; of a method, which has this one's attributes, Python drops ``self``."""
+        try:
+            return inspect.signature(self._function)
+        except ValueError as error:  # written in C
+            raise AttributeError(str(error)) from None
+
     def __repr__(self) -> str:
         return f"<custom function {self.__name__}>"
 

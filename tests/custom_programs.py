@@ -12,6 +12,7 @@ import decimal
 import json
 import math
 import pathlib
+import statistics
 import struct
 import subprocess
 import sys
@@ -276,3 +277,72 @@ def implied_volatility():
 
     sigma = sg.custom(implied, jvp=lambda p, t, out: t[0] / (np.exp(-(out**2) / 8) / np.sqrt(2 * np.pi)))
     return Program(lambda c: np.sum(sigma(c) * c), (np.array([0.1, 0.3]),))
+
+
+# --- statistics, special functions --------------------------------------------------------------------------------
+
+
+@program
+def quantiles_by_the_inverse_function():
+    ppf = sg.custom(
+        scipy.stats.norm.ppf, jvp=lambda p, t, out: t[0] * np.sqrt(2 * np.pi) * np.exp(out**2 / 2), name="ppf"
+    )
+    return Program(lambda q: np.sum(ppf(q) ** 2), (np.array([0.2, 0.6, 0.9]),))
+
+
+@program
+def a_distribution_of_the_standard_library():
+    normal = statistics.NormalDist()
+    cdf = sg.custom(
+        lambda x: np.array([normal.cdf(v) for v in x]),
+        jvp=lambda p, t: np.exp(-(p[0] ** 2) / 2) / np.sqrt(2 * np.pi) * t[0],
+        name="cdf",
+    )
+    return Program(lambda x: np.sum(np.log(cdf(x))), (X,))
+
+
+@program
+def elliptic_integrals_of_each_other():
+    first = sg.custom(
+        scipy.special.ellipk,
+        jvp=lambda p, t, out: (second(p[0]) - (1 - p[0]) * out) / (2 * p[0] * (1 - p[0])) * t[0],
+        name="K",
+    )
+    second = sg.custom(scipy.special.ellipe, jvp=lambda p, t, out: (out - first(p[0])) / (2 * p[0]) * t[0], name="E")
+    return Program(lambda m: np.sum(first(m) * second(m)), (np.array([0.2, 0.5, 0.7]),))
+
+
+@program
+def a_ufunc_without_a_rule():
+    def rule(primals, tangents):
+        h, a = primals
+        by_h = -scipy.special.erf(a * h / np.sqrt(2)) * np.exp(-(h**2) / 2) / (2 * np.sqrt(2 * np.pi))
+        by_a = np.exp(-(h**2) * (1 + a**2) / 2) / (2 * np.pi * (1 + a**2))
+        return by_h * tangents[0] + by_a * tangents[1]
+
+    owen = sg.custom(scipy.special.owens_t, jvp=rule, name="owens_t")
+    return Program(lambda h, a: np.sum(owen(h, a * h)), (X, np.array([0.4, 0.5, 0.6])))
+
+
+@program
+def draws_with_a_seed_of_their_own():
+    def mean(mu, sigma):
+        return np.mean(np.exp(mu + sigma * np.random.default_rng(3).standard_normal(100)))
+
+    z = np.random.default_rng(3).standard_normal(100)
+
+    def rule(primals, ct):
+        paths = np.exp(primals[0] + primals[1] * z) / 100
+        return ct * np.sum(paths), ct * np.sum(z * paths)
+
+    expected = sg.custom(mean, vjp=rule)
+    return Program(lambda mu, sigma: expected(mu, sigma) ** 2, (np.float64(0.1), np.float64(0.4)))
+
+
+@program
+def a_softplus_that_does_not_overflow():
+    def softplus(x):
+        return np.where(x > 30, x, np.log1p(np.exp(np.minimum(x, 30))))
+
+    own = sg.custom(softplus, vjp=lambda p, ct: ct / (1 + np.exp(-p[0])))
+    return Program(lambda x: np.sum(own(5 * x) * x), (X,))

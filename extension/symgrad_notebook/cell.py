@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from symgrad.custom_functions import CustomFunction
 from symgrad.errors import ArgumentError
 from symgrad.nn import Cell
 
@@ -25,7 +26,7 @@ def defined_function(tree: ast.Module, namespace: dict[str, Any]) -> tuple[str, 
         value = namespace.get(name)
         if isinstance(value, type) and issubclass(value, Cell):
             return name, _instance(name, value)
-        if isinstance(value, Cell) or inspect.isfunction(value):
+        if isinstance(value, (Cell, CustomFunction)) or inspect.isfunction(value):
             return name, value
     return None
 

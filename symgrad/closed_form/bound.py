@@ -123,7 +123,8 @@ class Applied(OverIndices):
     @property
     def free_symbols(self) -> set[sympy.Basic]:
         """Those of the place, of numbers and elements, and of sizes; the indices of elements are bound."""
-        _, place, *operands = self.args
+        args: Any = self.args
+        _, place, *operands = args
         found = set(place.free_symbols)
         for element, bound in map(_opened, operands):
             found |= element.free_symbols - {index for index, _ in bound}
@@ -131,12 +132,14 @@ class Applied(OverIndices):
         return found
 
     def _sympystr(self, printer: Any) -> str:
-        name, place, *operands = self.args
+        args: Any = self.args
+        name, place, *operands = args
         made = f"{name}({', '.join(_operand(o, printer, '{} for {}') for o in operands)})"
         return f"{made}[{', '.join(map(printer._print, place))}]" if place.args else made
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        name, place, *operands = self.args
+        args: Any = self.args
+        name, place, *operands = args
         inside = ", ".join(_operand(o, printer, r"\left[{}\right]_{{{}}}") for o in operands)
         made = rf"\operatorname{{{name!s}}}".replace("_", r"\_") + rf"\left({inside}\right)"
         if place.args:
@@ -148,7 +151,8 @@ def _opened(operand: Any) -> tuple[Any, list[Any]]:
     """The element of an operand, with its indices and their sizes."""
     if not isinstance(operand, sympy.Tuple):
         return operand, []
-    return operand.args[0], [tuple(bound) for bound in operand.args[1:]]
+    parts: Any = operand.args
+    return parts[0], [tuple(bound) for bound in parts[1:]]
 
 
 def _operand(operand: Any, printer: Any, listed: str) -> str:

@@ -51,7 +51,7 @@ def _own(value: Any) -> np.ndarray:
 
 def _given(array: np.ndarray, weak: bool) -> Any:
     """A value as functions get it: a Python scalar, NumPy's scalar, or an array."""
-    return array.item() if weak else array[()]
+    return array.item() if weak and not array.ndim else array[()]
 
 
 def known_values(trace: Trace, nodes: Sequence[Node]) -> list[Any] | None:

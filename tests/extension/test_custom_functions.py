@@ -45,6 +45,12 @@ def test_it_is_differentiated_itself(run, shell, x):
     np.testing.assert_allclose(shell.user_ns["h"](x), np.diag(-np.sin(x)), atol=1e-15)
 
 
+def test_a_cell_that_declares_one(run, shell, x):
+    run("import numpy as np, symgrad as sg")
+    run("%%grad\n@sg.custom(vjp=lambda p, ct: ct * np.cos(p[0]))\ndef flow(x):\n    return np.sin(x)\n")
+    np.testing.assert_allclose(shell.user_ns["grad_flow"](x), np.cos(x))
+
+
 def test_a_missing_derivative_is_one_message(run, shell, x):
     run("import numpy as np, symgrad as sg\nplain = sg.custom(np.sin, name='plain')")
     with pytest.raises(Exception, match="the derivative of plain is not declared"):
