@@ -34,11 +34,14 @@ from .primitives.external import Call, External, row, split
 from .primitives.identity import custom as with_rule
 from .program.node import Node, active_graph, emit
 from .tracing.external_calls import Operand, called, known_values
-from .tracing.trace import as_node, running
+from .tracing.trace import as_followed, as_node, running
 from .tracing.tracer import Tracer
 from .tracing.tree import flatten, unflatten
 
 __all__ = ["CustomFunction", "custom"]
+
+#: what a custom function has from the function; not its module, which says whose code runs
+_OF_FUNCTION = ("__name__", "__qualname__", "__doc__")
 
 
 class CustomFunction(Importable):
@@ -53,7 +56,7 @@ class CustomFunction(Importable):
         shape: Callable[..., Any] | None,
         vectorized: bool,
     ) -> None:
-        functools.update_wrapper(self, function, updated=())  # type: ignore[arg-type]
+        functools.update_wrapper(self, function, _OF_FUNCTION, ())  # type: ignore[arg-type]
         self.__name__ = name or _name_of(function)
         self._function = function
         self.jvp = jvp
@@ -93,7 +96,7 @@ class CustomFunction(Importable):
         >>> cube = symgrad.custom(lambda x: x**3, vjp=lambda primals, ct: 3 * primals[0] * ct, name="cube")
         >>> cube.check(np.array([1.0, 2.0]))
         Traceback (most recent call last):
-        symgrad.testing.check.CheckFailed: cube: the vjp by argument x: ...
+        symgrad.testing.check.CheckFailed: cube: the vjp by argument x, along a direction: ...
         """
         from .testing.declared import check_declared
 
@@ -249,7 +252,7 @@ class _RulesOf:
             part = Part(of, self._part.order + 1, kind)
             return rule._traced(*rule.bound(args, self._kwargs), part, outcome)
         try:
-            return rule(*args, **self._kwargs)
+            return as_followed(rule)(*args, **self._kwargs)
         except MissingDerivative:
             raise
         except (TracingError, TypeError, AttributeError, *_ctypes_errors()) as error:

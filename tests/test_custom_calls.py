@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import types
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, TracingError
@@ -157,6 +159,40 @@ class TestCalls:
         inner = sg.grad(lambda z: z**3)
         f = sg.custom(lambda x: inner(float(x)) + sine(float(x)), jvp=lambda p, t: (6 * p[0] + np.cos(p[0])) * t[0])
         assert sg.grad(f)(2.0) == pytest.approx(12 + np.cos(2.0))
+
+    def test_calls_around_it_and_in_its_rules_are_followed(self):
+        def turned(a):
+            return np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])
+
+        def along(primals, tangents):
+            made = np.zeros((2, 2))
+            made[0] = [-math.sin(primals[0]), -math.cos(primals[0])]
+            made[1] = math.cos(primals[0]), -math.sin(primals[0])
+            return made * tangents[0]
+
+        rotation = sg.custom(turned, jvp=along)
+
+        def reached(x):
+            y = np.zeros(2)
+            for k in range(2):
+                y[k] = math.sin(x[k + 1])
+            return np.sum((rotation(float(x[0])) @ y) ** 2 * np.array([1.0, x[1]]))
+
+        steps = 1e-6 * np.eye(3)
+        numeric = [(reached(X + h) - reached(X - h)) / 2e-6 for h in steps]
+        np.testing.assert_allclose(sg.grad(reached)(X), numeric, rtol=1e-7)
+        gradient = sg.grad(reached)
+        second = [(gradient(X + h) - gradient(X - h)) / 2e-6 for h in steps]
+        np.testing.assert_allclose(sg.hessian(reached)(X), second, atol=1e-7)
+
+    def test_a_function_of_a_library_stays_what_it_is_where_calls_are_followed(self):
+        expm = sg.custom(scipy.linalg.expm, jvp=sg.custom(lambda p, t: scipy.linalg.expm_frechet(p[0], t[0])[1]))
+
+        def total(x):
+            return np.sum(expm(np.array([[x[0], 1.0], [x[1], x[2]]])))
+
+        numeric = [(total(X + h) - total(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+        np.testing.assert_allclose(sg.grad(total)(X), numeric, rtol=1e-7)
 
     def test_traced_values_around_it_have_to_be_passed(self):
         def outer(x):

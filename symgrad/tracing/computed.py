@@ -93,7 +93,10 @@ def _with_callbacks(call: Called, function: Any, values: Iterable[Any]) -> tuple
 
 
 def _is_declared(function: Any) -> bool:
-    return callable(function) and type(function).__hash__ is not None and function in CALLS
+    try:
+        return callable(function) and function in CALLS
+    except TypeError:  # it cannot be hashed, as functions of C
+        return False
 
 
 def printed(value: Any) -> Any:

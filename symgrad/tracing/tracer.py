@@ -309,12 +309,8 @@ class Tracer(ArrayMethods):
             where = "" if name.startswith("_") else at_user_line("")  # Python and NumPy ask for many of these
             raise MissingAttribute(f"a traced array has no attribute {name!r}{where}")
         refuse_library_call(FUNCTIONS)
-        raise UnsupportedOperation(
-            at_user_line(
-                f"ndarray.{name} has no derivative rule in symgrad. Of a function f that needs it, such as one that "
-                f"calls C, {declared('f')}."
-            )
-        )
+        needs = f"Of a function f that needs it, such as one that calls C, {declared('f')}."
+        raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad. {needs}"))
 
 
 Size.traced = staticmethod(Tracer)

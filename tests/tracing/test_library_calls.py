@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import statistics
@@ -114,6 +115,25 @@ def test_a_function_that_keeps_its_results_is_traced_by_what_it_keeps_them_of():
     for use in (lambda x: {x[0]: 1}, lambda x: x in {1.0, 2.0}, hash):
         with pytest.raises(TracingError, match="cannot be hashed"):
             sg.grad(use)(X)
+
+
+def test_c_and_ufuncs_of_others_say_how_they_get_a_derivative():
+    libm = ctypes.CDLL(None)
+    sine = libm.sin
+    sine.restype, sine.argtypes = ctypes.c_double, [ctypes.c_double]
+    with pytest.raises(
+        UnsupportedOperation, match=r"sine has no derivative rule.*symgrad\.custom\(sine, vjp=…\)"
+    ) as refused:
+        sg.grad(lambda x: sine(x[0]))(X)
+    assert f"{__file__}:" in str(refused.value)
+    with pytest.raises(UnsupportedOperation, match=r"symgrad\.custom\(ctypes\.CDLL\.cos, vjp=…\)"):
+        sg.grad(lambda x: libm.cos(x[0]))(X)
+    with pytest.raises(UnsupportedOperation, match=r"ndarray\.ctypes has no .*symgrad\.custom\(f, vjp=…\)"):
+        sg.grad(lambda x: libm.sin(x.ctypes.data))(X)
+    with pytest.raises(UnsupportedOperation, match=r"the ufunc owens_t has no .*symgrad\.custom\(f, vjp=…\)"):
+        sg.grad(lambda x: np.sum(scipy.special.owens_t(x, x)))(X)
+    with pytest.raises(UnsupportedOperation, match=r"symgrad\.custom\(scipy\.optimize\.brentq, vjp=…\)"):
+        sg.grad(lambda x: scipy.optimize.brentq(lambda t: t * t - x[0], 0.0, 3.0))(X)
 
 
 class Mine(ValueError):
