@@ -221,11 +221,22 @@ class _RulesOf:
         skeleton = unflatten(structure, [None] * len(leaves))
 
         def pick(returned: Any) -> list[Any]:
-            whole = _for_each(returned, primals)
+            whole = self._whole(returned, primals)
             return [g for _, _, g in picked(whole, skeleton, self._positions, f"the vjp of {self._custom.__name__}")]
 
         outcome = outcome_like(likes, structure, len(leaves), self._positions, pick)
-        return _for_each(self._run("vjp", (primals, cotangents), outputs, outcome), primals)
+        return self._whole(self._run("vjp", (primals, cotangents), outputs, outcome), primals)
+
+    def _whole(self, returned: Any, primals: tuple) -> Any:
+        """The gradients, one for each argument; those of a rule are never None for what the rule is linear in."""
+        whole = _for_each(returned, primals)
+        if self._part.order and isinstance(whole, (tuple, list)) and len(whole) > 1 and whole[1] is None:
+            name = self._custom.__name__
+            raise ArgumentTypeError(
+                f"the vjp of {name}, which is the {self._part.kind} of {self._part.of}, gave None for what {name} is "
+                "linear in. Give the gradient by it too; zeros where it is zero."
+            )
+        return whole
 
     def _push(self, primals: tuple, outputs: Any, tangents: tuple) -> Any:
         leaves, structure = flatten(outputs)

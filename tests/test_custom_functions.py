@@ -18,7 +18,6 @@ from symgrad.errors import (
     TracingError,
     UnsupportedOperation,
 )
-from symgrad.testing import CheckFailed
 
 X = np.array([0.3, 0.7, 1.1])
 
@@ -208,6 +207,15 @@ class TestOrders:
         with pytest.raises(MissingDerivative, match="the third derivative of f is not declared: its jvp, curvature,"):
             sg.grad(sg.grad(sg.grad(f)))(1.0)
 
+    def test_a_rule_of_a_rule_gives_the_gradient_by_the_cotangent_too(self):
+        def back(primals, ct):
+            (x,), seed = primals
+            return ((-ct[0] * seed * np.sin(x),), None)
+
+        f = sg.custom(np.sin, vjp=sg.custom(lambda p, ct: (ct * np.cos(p[0]),), vjp=back, name="first"), name="f")
+        with pytest.raises(ArgumentTypeError, match="the vjp of first, which is the vjp of f, gave None"):
+            sg.grad(sg.grad(lambda x: f(x) ** 2))(1.0)
+
     def test_nothing_is_needed_where_nothing_flows(self):
         count = sg.custom(lambda x: int(np.sum(x > 0.5)), name="count")
         level = sg.custom(np.max, name="level")
@@ -230,36 +238,6 @@ class TestOrders:
             np.testing.assert_allclose(sg.jvp(f, (X,), (X,))[1], 2 * matrix @ X**2)
             np.testing.assert_allclose(sg.jacobian(f, sparse=True)(X).toarray(), 2 * matrix * X)
             np.testing.assert_allclose(sg.vmap(sg.jacobian(f))(np.stack([X, 2 * X]))[1], 4 * matrix * X)
-
-
-class TestCheck:
-    def test_right_rules_pass(self):
-        sine.check(X)
-        scaled.check(X, k=3.0)
-        sg.custom(np.sin, jvp=lambda p, t: np.cos(p[0]) * t[0]).check(X, order=2)
-
-    def test_the_rule_the_argument_and_the_difference_are_named(self):
-        f = sg.custom(lambda x, rate: np.exp(rate * x), jvp=lambda p, t, out: out * p[1] * t[0], name="grow")
-        with pytest.raises(CheckFailed, match=r"grow: the jvp by argument rate at \[2\]: it gives 0, .*difference"):
-            f.check(X, 0.5)
-        g = sg.custom(lambda x, rate: np.exp(rate * x), vjp=lambda p, ct, out: (ct * out, np.sum(ct * out * p[0])))
-        with pytest.raises(CheckFailed, match="the vjp by argument x, along a direction"):
-            g.check(X, 0.5)
-
-    def test_second_order(self):
-        wrong = sg.custom(lambda p, ct: (ct * np.cos(p[0]),), jvp=lambda p, t: (t[1] * np.cos(p[0][0]),), name="rule")
-        f = sg.custom(np.sin, vjp=wrong)
-        f.check(X)
-        with pytest.raises(CheckFailed):
-            f.check(X, order=2)
-
-    def test_what_cannot_be_checked_says_so(self):
-        with pytest.raises(ArgumentError, match="declares no derivative"):
-            sg.custom(np.sin).check(X)
-        with pytest.raises(ArgumentError, match="no argument is one"):
-            sine.check(np.arange(3))
-        with pytest.raises(CheckFailed, match="do not settle"):
-            sg.custom(np.floor, vjp=lambda p, ct: 0 * ct).check(np.array([1.0]))
 
 
 def test_copies():
