@@ -7,6 +7,7 @@ rules say, with views of what the function has made in place of parts of it.
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType, MethodType
@@ -27,6 +28,9 @@ _NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray", "copy")
 _MOVES = frozenset(
     ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "flatten", "copy", "repeat", "take")
 )
+#: functions of Python that call what they are given, and the kinds of that
+_CALLING = (map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap)
+_KINDS = (FunctionType, MethodType, functools.partial)
 #: what calls a function, also those that a library is given
 Called = Callable[..., Any]
 
@@ -81,15 +85,11 @@ def _callback(call: Called, function: Any) -> Any:
 
 def _with_callbacks(call: Called, function: Any, values: Iterable[Any]) -> tuple:
     """The arguments of ``function`` with the calls of functions among them followed."""
-    module = getattr(function, "__module__", None) or ""
-    kinds = (FunctionType, MethodType, functools.partial)
-    if function is functools.partial:  # what it makes is called like others
+    if any(function is f for f in _CALLING):
+        return tuple(_callback(call, v) if type(v) in _KINDS or _is_declared(v) else v for v in values)
+    if isinstance(function, type) or not _is_numeric(function, getattr(function, "__self__", None)):
         return tuple(values)
-    if module in ("itertools", "functools") or function in (map, filter, sorted, min, max):
-        return tuple(_callback(call, v) if type(v) in kinds or _is_declared(v) else v for v in values)
-    if module.partition(".")[0] == "symgrad" or isinstance(function, type):
-        return tuple(values)
-    return tuple(_callback(call, v) if type(v) in kinds else v for v in values)
+    return tuple(_callback(call, v) if type(v) in _KINDS else v for v in values)
 
 
 def _is_declared(function: Any) -> bool:

@@ -77,8 +77,8 @@ _DESCRIBING = frozenset(
 _DATA = {"os": {"environ", "environb"}, "sys": {"argv"}}
 _LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
-#: functions that tell a traced value from what it stands for
-_ASKING = frozenset(("hasattr", "type"))
+#: functions and classes that tell a traced value from what it stands for
+_ASKING = frozenset(("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator"))
 _LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
 
 
@@ -169,6 +169,7 @@ class Walk:
         self.guards.watch_function(function)
         reads, space = code_reads(function.__code__), function.__globals__
         self._names |= reads.names - reads.seeded
+        self.asks_for_types |= not _ASKING.isdisjoint(reads.globals | reads.names)
         self._computed |= reads.computed
         self._constructs |= reads.constructs
         self._spaces[id(space)] = space
@@ -180,7 +181,6 @@ class Walk:
         built_in = (reads.globals - found.keys()) & vars(builtins).keys()
         self._watch_names(space, reads.globals)
         if built_in:
-            self.asks_for_types |= not built_in.isdisjoint(_ASKING)
             self._watch_names(vars(builtins), built_in)
             values = [vars(builtins)[name] for name in built_in]
             self.pending += [v for v in values if not _is_one_of(v, _LOOKS_UP)]

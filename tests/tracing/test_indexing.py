@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import symgrad
-from symgrad.errors import TracingError
+from symgrad.errors import ArgumentTypeError, TracingError
 from symgrad.testing import check_grads
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)

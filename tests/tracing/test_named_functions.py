@@ -14,6 +14,7 @@ from symgrad.tracing.tree import flatten, unflatten
 #: functions that compute with sizes as numbers, or choose by values: refused for named dims, in some cases or all
 REFUSED = {
     *("average", "block", "broadcast_to", "convolve", "cumprod", "det", "diag", "diagonal", "interp", "inv"),
+    *("hsplit", "dsplit"),
     *("median", "nanmean", "nansum", "pad", "prod", "repeat", "reshape", "slogdet", "solve", "split"),
     *("take_along_axis", "trace", "tril", "triu", "unstack", "where"),
 }
