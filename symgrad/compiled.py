@@ -24,7 +24,7 @@ from .tracing.local_names import watching
 from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, called, current
 from .tracing.tracer import Tracer
-from .tracing.tree import flatten, tree_map
+from .tracing.tree import classes_in, flatten, tree_map
 
 _MANY_FUNCTIONS = 1000  # of one source that are traced before a warning
 _MAX_SIGNATURES = 256  # kept of a function
@@ -192,8 +192,9 @@ class CompiledFunction:
     ) -> Entry:
         if self.cache and not self._entries:
             _note_first_trace(self.watched)
-        leaves, _ = flatten((*args, *kwargs.values()))
-        surroundings = Surroundings(self.watched, [v for v in leaves if not is_input(v)])
+        leaves, structure = flatten((*args, *kwargs.values()))
+        static = [v for v in leaves if not is_input(v)]
+        surroundings = Surroundings(self.watched, [*static, *classes_in(structure)])
         if self._follows or surroundings.asks_for_types:
             trace.follow = follow
         entry = None
@@ -296,11 +297,11 @@ def _new_trace(sizes: Mapping[Any, int] | None, recorded: bool) -> Trace:
 def _texts(tree: Any) -> Any:
     """A tree of ``Declared`` as part of a signature."""
     leaves, structure = flatten(tree)
-    return structure, tuple([d.text for d in leaves])
+    return structure, tuple([d and d.text for d in leaves])
 
 
-def _stand_in(declared: Declared) -> Placeholder:
-    return Placeholder(declared.shape, np.dtype(np.float64))
+def _stand_in(declared: Declared | None) -> Placeholder | None:
+    return declared and Placeholder(declared.shape, np.dtype(np.float64))
 
 
 def is_tracing(args: Any) -> bool:

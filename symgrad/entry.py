@@ -26,7 +26,7 @@ from .tracing.sizes import Size
 from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, as_node
 from .tracing.tracer import Tracer
-from .tracing.tree import LEAF, flatten, leaf_labels, unflatten
+from .tracing.tree import LEAF, flatten, leaf_labels, replaced, unflatten
 
 
 class Assembled(Protocol):
@@ -65,7 +65,7 @@ class Arguments:
         given = tuple([(True, None) if is_input(v) else (False, v) for v in leaves])
         self.taken_as.append((label, structure, given))
         self.names.append([])
-        return unflatten(structure, list(map(self._leaf, leaf_labels(label, value), leaves)))
+        return replaced(value, structure, map(self._leaf, leaf_labels(label, structure), leaves))
 
     def _leaf(self, label: str, value: Any) -> Any:
         if not is_input(value):

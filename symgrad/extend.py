@@ -1,4 +1,4 @@
-"""Operations, backends, export formats and flags of one's own: one call each, and the rest of symgrad knows them.
+"""Operations, containers, backends, export formats and flags of one's own: one call each, and symgrad knows them.
 
 What is registered stays for the life of the process.
 Registering a name again replaces what it meant, as running a cell again does; symgrad's own names are refused.
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from .primitives.elementwise import ELEMENTWISE, SLOTS, Elementwise
 from .primitives.functions import ANY, opaque
 from .program.dims import is_concrete
 from .program.program import Program
+from .tracing import containers
+from .tracing.instances import hides_content
 from .tracing.trace import as_node, current
 from .tracing.tracer import Tracer
 
@@ -38,6 +41,7 @@ __all__ = [
     "ElementwiseOperation",
     "StructuralOperation",
     "backend",
+    "container",
     "elementwise",
     "export_format",
     "flag",
@@ -254,6 +258,58 @@ def structural(
     _check_name(name, ELEMENTWISE, "an operation")
     _check_functions(name, source=source, shape=shape)
     return StructuralOperation(name, source, shape)
+
+
+def container(
+    kind: type,
+    take_apart: Callable[[Any], Mapping[str, Any]] | None = None,
+    put_together: Callable[[dict[str, Any]], Any] | None = None,
+) -> type:
+    """Register a class whose instances hold data, and return it: they are arguments and results then, as dicts are.
+
+    ``take_apart(value)`` gives the parts by name: what is a float or an array is an input, what else there is belongs
+    to the signature. ``put_together(parts)`` makes a value of parts of these names; while a function is traced they
+    are traced arrays, so it checks nothing. Without the two the parts are the attributes, and a value is made without
+    ``__init__``. Dataclasses, attrs classes and ``types.SimpleNamespace`` are known as they are.
+
+    >>> import numpy as np, symgrad
+    >>> @container
+    ... class Line:
+    ...     def __init__(self, slope, name):
+    ...         self.slope, self.name = np.asarray(slope, float), name
+    >>> gradient = symgrad.grad(lambda line, x: np.sum(line.slope * x) ** 2)(Line([1.0, 2.0], "a"), 3.0)
+    >>> type(gradient).__name__, gradient.slope, gradient.name
+    ('Line', array([54., 54.]), 'a')
+    """
+    if not isinstance(kind, type):
+        raise ArgumentTypeError(f"container takes a class, got {kind!r}.")
+    name = kind.__name__
+    _check_functions(name, take_apart=take_apart, put_together=put_together)
+    if (take_apart is None) != (put_together is None):
+        raise ArgumentError(f"{name}: take_apart and put_together belong together; pass both, or neither.")
+    if issubclass(kind, (np.ndarray, np.generic, float, int, str, bytes, tuple, list, dict, type, Enum)):
+        raise ArgumentError(f"{name} derives from a type that symgrad takes as it is; hold the data in attributes.")
+    if take_apart is None or put_together is None:
+        if hides_content(kind):
+            raise ArgumentError(f"{name} holds more than its attributes; pass take_apart and put_together.")
+        containers.register(kind)
+    else:
+        containers.register(kind, containers.Container(_Checked(name, take_apart), put_together))
+    return kind
+
+
+class _Checked:
+    """``take_apart`` of a user's class, which gives parts by names."""
+
+    def __init__(self, name: str, take_apart: Callable[[Any], Any]) -> None:
+        self._name = name
+        self._take_apart = take_apart
+
+    def __call__(self, value: Any) -> Mapping[str, Any]:
+        parts = self._take_apart(value)
+        if not isinstance(parts, Mapping) or not all(isinstance(key, str) for key in parts):
+            raise ArgumentTypeError(f"{self._name}: take_apart must give a dict of parts by name, got {parts!r}.")
+        return parts
 
 
 def backend(

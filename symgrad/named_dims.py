@@ -19,7 +19,7 @@ import sympy
 from .errors import ArgumentError, ArgumentTypeError, ShapeError
 from .pickling import Importable
 from .program.dims import Shape, declared_shape, value_of
-from .tracing.tree import flatten, unflatten
+from .tracing.tree import LEAF, flatten, unflatten
 
 #: ``sg.Array["n d"]`` as ``from __future__ import annotations`` keeps it, and ``sg.Array[n]`` as linters rewrite it
 _TEXT = re.compile(
@@ -129,8 +129,11 @@ def parameters_of(fn: Callable) -> list[inspect.Parameter]:
 def declared_tree(label: str, value: Any) -> Any:
     """The tree of ``Declared`` for texts and ``Array[…]``, in the structure of the argument."""
     leaves, structure = flatten(value)
-    made = []
+    made: list[Declared | None] = []
     for k, leaf in enumerate(leaves):
+        if leaf is None and structure != LEAF:  # a part that declares nothing
+            made.append(None)
+            continue
         own = label if len(leaves) == 1 else f"{label}_{k}"
         if not isinstance(leaf, (str, Array)):
             raise ArgumentTypeError(
@@ -144,7 +147,8 @@ def declared_tree(label: str, value: Any) -> Any:
 def is_shapes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """True where all arguments are shapes as text, or nested ones."""
     leaves, _ = flatten((*args, *kwargs.values()))
-    return bool(leaves) and all(isinstance(v, (str, Array)) for v in leaves)
+    said = [v for v in leaves if v is not None]
+    return bool(said) and all(isinstance(v, (str, Array)) for v in said)
 
 
 def declared_arguments(fn: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -206,7 +210,7 @@ class Declaration:
 
     def words(self) -> set[str]:
         """The names and sizes in all shapes that are declared."""
-        declared = [d for tree in self._shapes.values() for d in flatten(tree)[0]]
+        declared = [d for tree in self._shapes.values() for d in flatten(tree)[0] if d is not None]
         return {word for d in declared for word in d.text.split()}
 
     def complete(self, caller: str) -> tuple[tuple, dict[str, Any]]:

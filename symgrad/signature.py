@@ -20,7 +20,7 @@ from .tracing.host_scalars import MAX_INT
 from .tracing.instances import attributes_of
 from .tracing.libraries import is_library
 from .tracing.trace import as_node, plain_array
-from .tracing.tree import flatten, unflatten
+from .tracing.tree import flatten, is_nested, nesting, replaced
 
 #: sizes of calls that are remembered
 _MAX_SIZES = 1024
@@ -116,7 +116,7 @@ class Call:
         if tree is None:
             return value
         _, structure = flatten(value)
-        return unflatten(structure, [self._placeholder(v, d) for v, d in paired(value, tree)])
+        return replaced(value, structure, [self._placeholder(v, d) for v, d in paired(value, tree)])
 
     def _placeholder(self, leaf: Any, declared: Declared | None) -> Any:
         if declared is None:
@@ -160,14 +160,14 @@ def check_names(args: Sequence[Any], by_place: Sequence[Any]) -> None:
 def paired(value: Any, tree: Any) -> list[tuple[Any, Declared | None]]:
     """The arrays of an argument with what each declares; None for one that declares nothing."""
     if type(tree) is Declared:
-        if isinstance(value, (tuple, list, dict)):
+        if is_nested(value):
             raise ShapeError(
                 f"{tree.label} is declared {tree.text!r}, and is a {type(value).__name__}; pass an array, or declare "
                 "the shapes of its arrays in a tuple, a list or a dict."
             )
         return [(value, tree)]
     (leaves, structure), (declared, wanted) = flatten(value), flatten(tree)
-    if structure != wanted:
+    if nesting(structure) != nesting(wanted):
         label = next(d.label for d in declared if d is not None)
         raise ShapeError(f"the argument of {label} has another structure than the shapes that are declared for it.")
     return list(zip(leaves, declared, strict=True))
@@ -189,7 +189,7 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         leaves.append(array)
         key += (array.shape, array.dtype)
         return isinstance(value, Tensor)
-    if isinstance(value, (tuple, list, dict)):
+    if is_nested(value):
         parts, structure = flatten(value)
         key.append(structure)
         tensors = [_read(v, leaves, key) for v in parts]
@@ -199,7 +199,8 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
     except TypeError:
         raise ArgumentTypeError(
             f"an argument of type {kind.__name__} can be neither traced nor remembered. Pass arrays, numbers, "
-            "hashable values, or tuples, lists and dicts of them."
+            "hashable values, or tuples, lists, dicts and dataclasses of them; symgrad.extend.container registers a "
+            "class of objects that hold data."
         ) from None
     key.append((kind, value if kind.__eq__ is object.__eq__ or is_library(kind.__module__) else _Equal(value)))
     return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.entry import Result
 from symgrad.named_dims import argument_names
-from symgrad.tracing.tree import LEAF, flatten, unflatten
+from symgrad.tracing.tree import LEAF, flatten, parts_of, unflatten
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
@@ -102,8 +102,10 @@ def leaf_names(structure: Any, name: str, leaf: Any = LEAF) -> list[str]:
         parts = [f"[{key!r}]" for key in structure[1]]
     elif structure[0] == "named":
         parts = [f".{field}" for field in structure[1]._fields]
+    elif structure[0] == "object":
+        parts = [f".{name}" for name in structure[2]]
     else:
-        parts = [f"[{k}]" for k in range(len(structure[1]))]
+        parts = [f"[{k}]" for k in range(len(structure[-1]))]
     return [n for part, own in zip(parts, structure[-1], strict=True) for n in leaf_names(own, name + part, leaf)]
 
 
@@ -148,6 +150,9 @@ def _spell(value: Any, named: bool = True) -> str:
         return f"{value.name}: {value.shown}" if named and value.name else value.shown
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {_spell(v, named=False)}" for k, v in value.items()) + "}"
+    if not isinstance(value, (tuple, list)):
+        inner = ", ".join(f"{name}={_spell(v, named=False)}" for name, v in parts_of(value).items())
+        return f"{type(value).__name__}({inner})"
     inner = ", ".join(_spell(v, named) for v in value)
     if isinstance(value, list):
         return f"[{inner}]"

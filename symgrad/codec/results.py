@@ -69,7 +69,12 @@ def _tagged(structure: Any, slots: Iterator[tuple[bool, Any]]) -> tuple[str, Any
         return ("output" if is_array else "float" if type(value) is float else "value"), value
     kind = structure[0]
     if kind == "dict":
-        return kind, [(key, _tagged(s, slots)) for key, s in zip(structure[1], structure[2], strict=True)]
+        return kind, [(key, _tagged(s, slots)) for key, s in zip(structure[1], structure[-1], strict=True)]
+    if kind == "object":
+        raise UnsupportedOperation(
+            f"the function returns a {structure[1].__name__}, which the JSON form has no place for; return a dict or a "
+            "named tuple of its parts."
+        )
     if kind == "named":
         own = structure[1]
         return kind, [own.__name__, *[(f, _tagged(s, slots)) for f, s in zip(own._fields, structure[2], strict=True)]]

@@ -21,7 +21,7 @@ from ..primitives.primitive import EXAMPLE, INPUT
 from ..program.node import Node
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten, unflatten
+from ..tracing.tree import flatten, replaced, unflatten
 from .forward import forward_sweep
 from .reverse import reverse_sweep
 from .ruled_calls import One, Row, RuledCall, Rules, float_sources, handles
@@ -40,7 +40,7 @@ def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) 
         return function(*args)
     marks = {k: mark(n) for k, n in sources.items()}
     inner = [Tracer(marks[k]) if k in marks else v for k, v in enumerate(leaves)]
-    outputs, out_structure = flatten(function(*unflatten(structure, inner)))
+    outputs, out_structure = flatten(function(*replaced(args, structure, inner)))
     values = {k: v._symgrad_node for k, v in enumerate(outputs) if isinstance(v, Tracer)}
     values = {k: n for k, n in values.items() if n.differentiable}
     _refuse_captured(name, list(values.values()), set(marks.values()))

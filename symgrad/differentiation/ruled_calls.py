@@ -13,7 +13,7 @@ from ..primitives.external import joined, split, zeros_like
 from ..program.node import Node
 from ..tracing.trace import as_node
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten, unflatten
+from ..tracing.tree import flatten, nesting, unflatten
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class RuledCall:
         given, own = flatten(returned)
         if returned is None:
             given = [None] * len(wanted)
-        elif own != structure:
+        elif nesting(own) != nesting(structure):
             raise ArgumentTypeError(
                 f"{name} must return the tangent of the result, nested as the result is: {len(wanted)} arrays; it "
                 f"returned {len(given)}. The result itself is not among them."
@@ -180,7 +180,7 @@ def picked(returned: Any, args: tuple, positions: Sequence[int], name: str) -> l
         given, own = flatten(gradient)
         if gradient is None:
             given = [None] * len(wanted)
-        elif own != structure:
+        elif nesting(own) != nesting(structure):
             raise ArgumentTypeError(
                 f"{name}: the gradient of input {k} must be nested as the input is; it holds {len(given)} "
                 f"arrays for {len(wanted)}."

@@ -40,6 +40,13 @@ def _items_of(name, given, count):
     if len(given) != count:
         raise ValueError(f"{name} has length {len(given)}, and {count} is expected")
 ''',
+    "_parts_of": '''
+def _parts_of(name, given, parts):
+    """Refuse what lacks one of these attributes."""
+    for part in parts:
+        if not hasattr(given, part):
+            raise TypeError(f"{name} is of type {type(given).__name__}, and has no attribute {part!r}")
+''',
     "_fixed": '''
 def _fixed(name, given, wanted):
     """Refuse another value than the one that this was derived with."""
@@ -142,7 +149,9 @@ def _take(
             check_keys(structure, found)
             keys = keys_of(structure)
             check = f"_keys_of({plain_values.quoted(found)}, {found}, [{', '.join(keys)}])"
-            if structure[0] != "dict":
+            if structure[0] == "object":
+                check = f"_parts_of({plain_values.quoted(found)}, {found}, {plain_values.spelled(keys)})"
+            elif structure[0] != "dict":
                 check = f"_items_of({plain_values.quoted(found)}, {found}, {len(keys)})"
             made.lines.append(check)
         elif slot[0]:
@@ -180,7 +189,8 @@ def _weights(
 def _kind(argument: Argument, inputs: Sequence[Node], array: str) -> str:
     """The type of an argument."""
     if argument.structure != LEAF:
-        return "tuple" if argument.structure[0] == "named" else argument.structure[0]
+        kind: str = argument.structure[0]
+        return {"named": "tuple"}.get(kind, kind)
     is_input, value = argument.slots[0]
     if is_input:
         return "float" if inputs[value].weak else array

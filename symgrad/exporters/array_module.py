@@ -26,7 +26,7 @@ _SPECIAL = re.compile(r"(?<![\w.])special\.")
 #: names of Python that modules use themselves
 RESERVED = frozenset(
     [*keyword.kwlist, "np", "sys", "special", "float", "int", "bool", "print", "isinstance", "any", "zip", "max", "map"]
-    + ["len", "slice", "str", "tuple", "ValueError", "result", "dict", "list", "None", "range"]
+    + ["len", "slice", "types", "str", "tuple", "ValueError", "result", "dict", "list", "None", "range"]
 )
 
 
@@ -128,9 +128,11 @@ class Module:
         needs = [first, *scipy, *others]
         needs = needs if len(needs) > 1 else [f"{needs[0]} alone"]
         named = nesting.named_tuples(subject.structure)
-        if named:
-            place = list(imports).index("import sys") + 1
-            imports = [*imports[:place], "from collections import namedtuple", *imports[place:]]
+        objects = nesting.has_objects(subject.structure, *[a.structure for a in subject.arguments])
+        helpers += [nesting.OBJECT] if objects else []
+        place = list(imports).index("import sys") + 1
+        further = [("import types", objects), ("from collections import namedtuple", named)]
+        imports = [*imports[:place], *[line for line, is_needed in further if is_needed], *imports[place:]]
         weights = arguments.values(subject.weights) if arguments.are_written(subject) else []
         constants = [*self._captured(), *self.constants, *map(_named_tuple, named, named.values()), *weights]
         rows = [

@@ -15,7 +15,13 @@ from .subject import Subject
 
 #: a leaf: whether it is an array, and which one, or the value itself
 Slot = tuple[bool, Any]
-_BRACKETS = {"dict": "{}", "list": "[]", "tuple": "()", "named": "()"}
+_BRACKETS = {"dict": "{}", "list": "[]", "tuple": "()", "named": "()", "object": "()"}
+#: the function of a module that stands for the class of an object
+OBJECT = '''
+def _object(**parts):
+    """An object with these attributes."""
+    return types.SimpleNamespace(**parts)
+'''
 
 
 def walk(structure: Any, slots: Sequence[Slot], found: str) -> Iterator[tuple[str, Any, Slot | None]]:
@@ -31,21 +37,27 @@ def walk(structure: Any, slots: Sequence[Slot], found: str) -> Iterator[tuple[st
             yield found, structure, next(leaves)
             return
         yield found, structure, None
+        is_object = structure[0] == "object"
         for key, part in zip(keys_of(structure), structure[-1], strict=True):
-            yield from parts(part, f"{found}[{key}]")
+            yield from parts(part, f"{found}.{key}" if is_object else f"{found}[{key}]")
 
     return parts(structure, found)
 
 
 def keys_of(structure: Any) -> list[str]:
-    """The keys of the parts of a container as source, ``None`` for what cannot be written."""
+    """The keys of the parts of a container as source, ``None`` for what cannot be written; attributes of objects."""
+    if structure[0] == "object":
+        return list(structure[2])
     if structure[0] != "dict":
         return [str(k) for k in range(len(structure[-1]))]
     return [plain_values.spelled(key) or "None" for key in structure[1]]
 
 
 def check_keys(structure: Any, found: str) -> None:
-    """An ArgumentError where a dict has keys that cannot be written."""
+    """An ArgumentError where a dict has keys, or an object attributes, that cannot be written."""
+    for name in structure[2] if structure[0] == "object" else ():
+        if not _is_name(name):
+            raise ArgumentError(f"the argument {plain(found)} has an attribute {name!r}, which is no name in Python.")
     for key in structure[1] if structure[0] == "dict" else ():
         if plain_values.spelled(key) is None:
             raise ArgumentError(
@@ -79,6 +91,8 @@ def written(structure: Any, slots: Sequence[Slot], leaf: Callable[[Slot], str]) 
         if kind == "dict":
             parts = [f"{key}: {part}" for key, part in zip(keys_of(structure), parts, strict=True)]
         opening, closing = _BRACKETS[kind]
+        if kind == "object":
+            return f"_object({', '.join(f'{n}={part}' for n, part in zip(structure[2], parts, strict=True))})"
         return f"{opening}{', '.join(parts)}{',' if len(parts) == 1 and opening == '(' else ''}{closing}"
 
     return text(structure)
@@ -89,7 +103,8 @@ def rows(
 ) -> list[str]:
     """The expression of the result in its structure, a comment beside each array where there is more than one.
 
-    ``named`` are names of the types of named tuples; those of other types are written as tuples.
+    ``named`` are names of the types of named tuples; those of other types are written as tuples. Objects are made by
+    ``OBJECT``, a function of the module.
     """
     if subject.structure == LEAF:
         is_array, value = subject.slots[0]
@@ -109,6 +124,9 @@ def rows(
             labels = [f"{plain_values.literal(key)}: " for key in structure[1]]
         elif kind == "named" and structure[1] in named:
             opening, labels = f"{named[structure[1]]}(", [f"{name}=" for name in structure[1]._fields]
+        elif kind == "object":
+            check_keys(structure, "result")
+            opening, labels = "_object(", [f"{name}=" for name in structure[2]]
         made.append(f"{indent}{before}{opening}")
         for label, part in zip(labels, parts, strict=True):
             write(part, label, indent + "    ")
@@ -133,7 +151,16 @@ def named_tuples(structure: Any) -> dict[type, str]:
 
 
 def _is_field(name: Any) -> bool:
-    return type(name) is str and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+    return _is_name(name) and not name.startswith("_")
+
+
+def _is_name(name: Any) -> bool:
+    return type(name) is str and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def has_objects(*structures: Any) -> bool:
+    """Whether a module that writes these structures needs ``OBJECT``."""
+    return any(s != LEAF and (s[0] == "object" or has_objects(*s[-1])) for s in structures)
 
 
 def paths(subject: Subject, result: str) -> list[str]:
@@ -157,6 +184,8 @@ def annotation(subject: Subject, array: str, scalar: str) -> str:
                 return "sparse.csr_array"
             return array if subject.program.outputs[outcome].shape else scalar
         kinds = [kind(part) for part in structure[-1]]
+        if structure[0] == "object":
+            return "types.SimpleNamespace"
         return structure[0] if structure[0] in ("dict", "list") else f"tuple[{', '.join(kinds) or '()'}]"
 
     return kind(subject.structure)

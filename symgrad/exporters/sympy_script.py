@@ -30,7 +30,21 @@ if TYPE_CHECKING:
 #: numbers that the check computes one by one
 _MAX_NUMBERS = 100_000
 #: names that the script itself has
-_OWN = ("np", "sys", "bindings", "outputs", "conditions", "known", "results", "shape", "_check", "_off", "_drawn")
+_OWN = (
+    "np",
+    "sys",
+    "types",
+    "_object",
+    "bindings",
+    "outputs",
+    "conditions",
+    "known",
+    "results",
+    "shape",
+    "_check",
+    "_off",
+    "_drawn",
+)
 
 
 def script(subject: Subject, made: SympyObjects) -> str:
@@ -54,6 +68,7 @@ def script(subject: Subject, made: SympyObjects) -> str:
             "",
             "import itertools",
             "import sys",
+            *(["import types"] if nesting.has_objects(subject.structure) else []),
             "",
             "import numpy as np",
             "import sympy",
@@ -149,7 +164,9 @@ def _function(
     ]
     said = "The result for NumPy arrays, computed from the formulas one element after the other."
     needs_shape = any("_shape_of(" in row for row in door)
+    objects = nesting.OBJECT if nesting.has_objects(subject.structure) else ""
     return [
+        *([*objects.strip().splitlines(), "", ""] if objects else []),
         *([*python_source.SHAPE_OF.strip().splitlines(), "", ""] if needs_shape else []),
         f"def {function}({', '.join(arguments)}):",
         f'    """{said}"""',

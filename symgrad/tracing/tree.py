@@ -1,15 +1,25 @@
-"""Nested tuples, lists and dicts of arrays: taken apart and put together without recursion limits in sight.
+"""Nested values: tuples, lists, dicts, and the objects that ``containers`` knows, taken apart into leaves and back.
 
-A structure is a hashable description; ``flatten`` gives the leaves and it, ``unflatten`` the reverse. Other kinds of
-lists and dicts come back as plain ones.
+A structure is a hashable description; ``flatten`` gives the leaves and it, ``unflatten`` the reverse. A structure is
+``LEAF``, or a tuple of its kind, what the kind needs, and the structures of its parts:
+
+    ("tuple", parts)   ("list", parts)   ("dict", keys, parts)   ("dict", keys, (class, factory), parts)
+    ("named", class, parts)   ("object", class, names, parts)   ("value", what stands there)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..errors import ArgumentTypeError
+from .containers import container
+
 LEAF = "*"
+#: kinds whose parts have names of their own: settings may stand among the data
+OBJECTS = ("object", "named")
 
 
 def flatten(value: Any) -> tuple[list[Any], Any]:
@@ -19,15 +29,28 @@ def flatten(value: Any) -> tuple[list[Any], Any]:
     ([1, 2, 3], ('dict', ('a', 'b'), ('*', ('tuple', ('*', '*')))))
     """
     leaves: list[Any] = []
-    return leaves, _flatten(value, leaves)
+    try:
+        return leaves, _flatten(value, leaves)
+    except RecursionError:
+        raise ArgumentTypeError(
+            f"a {type(value).__name__} holds itself, or is nested too deeply, so it has no end when it is taken apart; "
+            "pass the arrays in it."
+        ) from None
 
 
 def _flatten(value: Any, leaves: list[Any]) -> Any:
     kind = type(value)
     if kind is tuple or kind is list:
         return kind.__name__, tuple([_flatten(v, leaves) for v in value])
-    if kind is dict or isinstance(value, dict):
+    if kind is dict:
         return "dict", tuple(value), tuple([_flatten(v, leaves) for v in value.values()])
+    known = container(kind)
+    if known is not None:
+        parts = known.take_apart(value)
+        return "object", kind, tuple(parts), tuple([_flatten(v, leaves) for v in parts.values()])
+    if isinstance(value, dict):
+        children = tuple([_flatten(v, leaves) for v in value.values()])
+        return "dict", tuple(value), (kind, getattr(value, "default_factory", None)), children
     if isinstance(value, (tuple, list)):
         children = tuple([_flatten(v, leaves) for v in value])
         return ("named", kind, children) if hasattr(value, "_fields") else (_plain(value), children)
@@ -37,6 +60,19 @@ def _flatten(value: Any, leaves: list[Any]) -> Any:
 
 def _plain(value: Any) -> str:
     return "tuple" if isinstance(value, tuple) else "list"
+
+
+def is_nested(value: Any) -> bool:
+    """True for what ``flatten`` takes apart."""
+    return isinstance(value, (tuple, list, dict)) or container(type(value)) is not None
+
+
+def parts_of(value: Any) -> Mapping[Any, Any]:
+    """The parts of a nested value by their keys, names or places."""
+    known = container(type(value))
+    if known is not None:
+        return known.take_apart(value)
+    return value if isinstance(value, dict) else dict(enumerate(value))
 
 
 def unflatten(structure: Any, leaves: Any) -> Any:
@@ -51,26 +87,124 @@ def unflatten(structure: Any, leaves: Any) -> Any:
 def _unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     if structure == LEAF:
         return next(leaves)
+    if structure[0] == "value":
+        return structure[1]
+    return _put_together(structure, [_unflatten(s, leaves) for s in structure[-1]])
+
+
+def _put_together(structure: Any, parts: list[Any]) -> Any:
     kind = structure[0]
+    if kind == "tuple":
+        return tuple(parts)
+    if kind == "list":
+        return parts
     if kind == "dict":
-        return dict(zip(structure[1], [_unflatten(s, leaves) for s in structure[2]], strict=True))
-    if kind == "named":
-        return structure[1](*[_unflatten(s, leaves) for s in structure[2]])
-    children = [_unflatten(s, leaves) for s in structure[1]]
-    return tuple(children) if kind == "tuple" else children
+        made = dict(zip(structure[1], parts, strict=True))
+        if len(structure) == 3:
+            return made
+        own, factory = structure[2]
+        return _dict_of(own, factory, made)
+    if kind == "named":  # whatever its own __new__ checks
+        return tuple.__new__(structure[1], parts)
+    known = container(structure[1])
+    assert known is not None
+    named: dict[str, Any] = dict(zip(structure[2], parts, strict=True))
+    return known.put_together(named)
 
 
-def leaf_labels(label: str, value: Any) -> list[str]:
-    """What the leaves of a value called ``label`` are called: by the keys and places that lead to them.
+def _dict_of(kind: type, factory: Any, items: dict[Any, Any]) -> Any:
+    """A dict of this kind, where it is made of one; else a plain one."""
+    if issubclass(kind, defaultdict):
+        return kind(factory, items)
+    try:
+        return kind(items)
+    except TypeError:
+        return items
 
-    >>> leaf_labels("p", {"W": 1, "b": (2, 3)}), leaf_labels("x", 1)
+
+def replaced(value: Any, structure: Any, leaves: Any) -> Any:
+    """``value`` with other leaves; an object none of whose leaves is another one stays itself.
+
+    >>> import types
+    >>> settings = types.SimpleNamespace(steps=3)
+    >>> leaves, structure = flatten([1.0, settings])
+    >>> replaced([1.0, settings], structure, [2.0, 3])[1] is settings
+    True
+    """
+    return _replaced(value, structure, iter(leaves), False)
+
+
+def _replaced(value: Any, structure: Any, leaves: Iterator[Any], inside: bool) -> Any:
+    if structure == LEAF:
+        return next(leaves)
+    if structure[0] == "value":
+        return structure[1]
+    inside = inside or structure[0] in OBJECTS
+    own = list(parts_of(value).values())
+    parts = [_replaced(v, s, leaves, inside) for v, s in zip(own, structure[-1], strict=True)]
+    return value if inside and all(map(operator.is_, own, parts)) else _put_together(structure, parts)
+
+
+def with_values(structure: Any, leaves: Sequence[Any], is_value: Callable[[Any], bool]) -> tuple[list[Any], Any]:
+    """The leaves, and a structure that holds those fields of objects for which ``is_value`` is true.
+
+    >>> import types
+    >>> leaves, structure = flatten(types.SimpleNamespace(x=1.0, name="a"))
+    >>> with_values(structure, leaves, lambda leaf: isinstance(leaf, str))[0]
+    [1.0]
+    """
+    rest = iter(leaves)
+    kept: list[Any] = []
+
+    def walk(structure: Any, inside: bool) -> Any:
+        if structure == LEAF:
+            leaf = next(rest)
+            if inside and is_value(leaf):
+                return "value", leaf
+            kept.append(leaf)
+            return LEAF
+        inside = inside or structure[0] in OBJECTS
+        return *structure[:-1], tuple([walk(s, inside) for s in structure[-1]])
+
+    made = walk(structure, False)
+    return kept, made
+
+
+def nesting(structure: Any) -> Any:
+    """The structure without the classes of dicts: what has to be the same where one value goes along with another."""
+    if structure == LEAF or structure[0] == "value":
+        return LEAF if structure == LEAF else "value"
+    head = structure[:2] if structure[0] == "dict" else structure[:-1]
+    return *head, tuple([nesting(s) for s in structure[-1]])
+
+
+def classes_in(structure: Any) -> list[type]:
+    """The classes of the objects in a structure, whose methods a function may call."""
+    if structure == LEAF or structure[0] == "value":
+        return []
+    own = [structure[1]] if structure[0] in OBJECTS else []
+    if structure[0] == "dict" and len(structure) == 4:
+        own.append(structure[2][0])
+    return own + [kind for s in structure[-1] for kind in classes_in(s)]
+
+
+def leaf_labels(label: str, structure: Any) -> list[str]:
+    """What the leaves of a value called ``label`` are called: by the keys, names and places that lead to them.
+
+    >>> leaf_labels("p", flatten({"W": 1, "b": (2, 3)})[1]), leaf_labels("x", LEAF)
     (['p_W', 'p_b_0', 'p_b_1'], ['x'])
     """
-    if isinstance(value, dict):
-        return [name for key, v in value.items() for name in leaf_labels(f"{label}_{key}", v)]
-    if isinstance(value, (tuple, list)):
-        return [name for k, v in enumerate(value) for name in leaf_labels(f"{label}_{k}", v)]
-    return [label]
+    if structure == LEAF:
+        return [label]
+    parts = zip(keys_of(structure), structure[-1], strict=True)
+    return [name for key, s in parts for name in leaf_labels(f"{label}_{key}", s)]
+
+
+def keys_of(structure: Any) -> Sequence[Any]:
+    """The keys, names or places of the parts."""
+    if structure[0] == "dict":
+        return structure[1]
+    return structure[2] if structure[0] == "object" else range(len(structure[-1]))
 
 
 def tree_map(function: Callable[[Any], Any], value: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import ArgumentError, SymgradError
 from ..tracing.tree import flatten, unflatten
+from .positions import data_of
 from .sample_points import Point
 
 #: how far numbers of so many bytes may be apart, relative to the largest of their array, whatever is computed
@@ -46,11 +47,11 @@ class Counterexample:
     def __repr__(self) -> str:
         named = zip(self.names, (*self.args, *self.kwargs.values()), strict=False)
         given = ", ".join(f"{name} = {_short(v)}" for name, v in named)
-        left, right = (np.asarray(flatten(v)[0][self.output]) for v in (self.left, self.right))
+        left, right = (np.asarray(data_of(v)[0][self.output]) for v in (self.left, self.right))
         if left.shape != right.shape:
             return f"at {given}: shape {left.shape} and shape {right.shape}"
         where = f" at [{', '.join(map(str, self.place))}]" if self.place else ""
-        which = f" of result {self.output}" if len(flatten(self.left)[0]) > 1 else ""
+        which = f" of result {self.output}" if len(data_of(self.left)[0]) > 1 else ""
         return f"{left[self.place]:.6g} and {right[self.place]:.6g}{where}{which}, for {given}"
 
 
@@ -129,12 +130,10 @@ class Comparison:
             self._undefined += 1
             return
         if left is None or right is None:
-            known = flatten(right if left is None else left)[0]
-            nothing = unflatten(
-                flatten(right if left is None else left)[1], [np.full(np.shape(v), np.nan) for v in known]
-            )
+            known, structure = data_of(right if left is None else left)
+            nothing = unflatten(structure, [np.full(np.shape(v), np.nan) for v in known])
             left, right = (nothing if v is None else v for v in (left, right))
-        ours, theirs = flatten(left)[0], flatten(right)[0]
+        ours, theirs = data_of(left)[0], data_of(right)[0]
         if len(ours) != len(theirs):
             raise ArgumentError(f"equals: one result holds {len(ours)} arrays, and the other {len(theirs)}.")
         compared = False

@@ -15,6 +15,7 @@ from ..primitives.casting import Cast
 from ..program.interpret import evaluated, interpreted
 from ..program.node import Node
 from ..tracing.tree import flatten, unflatten
+from .positions import data_of
 
 if TYPE_CHECKING:
     from .derived import DerivedFunction
@@ -64,7 +65,7 @@ class Differenced:
         own, kwargs, sens = derived._split_sens(self._args, self._kwargs)
         weights = list(derived.weights or ())
         function, point, places = self._function(derived._chosen(own), own, kwargs, weights, derived.has_aux)
-        seeds = None if sens is None else [np.asarray(s) for s in flatten(sens)[0]]
+        seeds = None if sens is None else [np.asarray(s) for s in data_of(sens)[0]]
 
         def total(*arrays: np.ndarray) -> tuple:
             outputs = function(*arrays)

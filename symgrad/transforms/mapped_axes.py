@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
-from ..tracing.tree import flatten
+from ..tracing.tree import flatten, is_nested, parts_of
+from .positions import is_data
 
 #: the axis of a leaf, None for one that is not mapped, and what errors call the leaf
 Axis = tuple[int | None, str]
@@ -49,21 +50,21 @@ def by_argument(in_axes: Any, args: Sequence[Any], caller: str) -> Sequence[Any]
 
 def spread(prefix: Any, value: Any, label: str, name: str, caller: str) -> list[Axis]:
     """The axis of each leaf of ``value`` where ``prefix`` says it of the leaf or of a tree that it is in."""
-    if isinstance(value, (tuple, list)):
-        parts = [(v, f"{label}[{k}]") for k, v in enumerate(value)]
-        inner = list(prefix) if isinstance(prefix, (tuple, list)) and len(prefix) == len(value) else None
-    elif isinstance(value, dict):
-        parts = [(v, f"{label}[{k!r}]") for k, v in value.items()]
-        inner = [prefix[k] for k in value] if isinstance(prefix, dict) and prefix.keys() == value.keys() else None
-    else:
-        parts, inner = [], None
-    if not isinstance(prefix, (tuple, list, dict)):
-        if not isinstance(value, (tuple, list, dict)):
-            return [(prefix, label)]
-        inner = [prefix] * len(parts)
-    if inner is None:
+    if not is_nested(value) and not is_nested(prefix):
+        return [(prefix, label)]
+    parts = parts_of(value) if is_nested(value) else {}
+    inner = parts_of(prefix) if is_nested(prefix) else dict.fromkeys(parts, prefix)
+    sequences = isinstance(prefix, (tuple, list)), isinstance(value, (tuple, list))
+    if not is_nested(value) or inner.keys() != parts.keys() or (is_nested(prefix) and len(set(sequences)) > 1):
         raise ArgumentError(
             f"{caller}: {name} gives {prefix!r} for {label}, which is nested in another way; give one int, or a tree "
             "like it."
         )
-    return [axis for own, (v, text) in zip(inner, parts, strict=True) for axis in spread(own, v, text, name, caller)]
+    found: list[Axis] = []
+    for key, part in parts.items():
+        if isinstance(value, (list, dict)) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
+            found += spread(inner[key], part, f"{label}[{key!r}]", name, caller)
+        else:  # a field that is no data is the same for all examples
+            own = inner[key] if is_nested(part) or is_data(part) else None
+            found += spread(own, part, f"{label}.{key}", name, caller)
+    return found

@@ -14,7 +14,7 @@ from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten, unflatten
+from ..tracing.tree import flatten, replaced, with_values
 
 
 def checked_flag(name: str, value: Any) -> bool:
@@ -76,16 +76,28 @@ def check_arguments(args: Sequence[Any], positions: Sequence[int], caller: str) 
         check_differentiable(args[p], f"argument {p}", caller)
 
 
+def is_data(leaf: Any) -> bool:
+    """Whether a field of an object holds data, not a setting: a float or an array."""
+    return isinstance(leaf, (float, np.ndarray, np.generic, Tracer))
+
+
+def data_of(value: Any) -> tuple[list[Any], Any]:
+    """The leaves of ``value`` and its structure, which keeps the fields of objects that are no data."""
+    leaves, structure = flatten(value)
+    return with_values(structure, leaves, lambda leaf: not is_data(leaf))
+
+
 def check_differentiable(value: Any, what: str, caller: str) -> None:
     """A DtypeError where ``value`` is not made of floats."""
-    leaves, _ = flatten(value)
+    leaves, _ = data_of(value)
     if not leaves:
         raise ArgumentError(f"{caller}: {what} holds no array to differentiate by.")
     for leaf in leaves:
         if isinstance(leaf, bool) or not isinstance(leaf, (int, float, np.ndarray, np.generic, Tracer)):
             raise DtypeError(
-                f"{caller}: {what} is a {type(leaf).__name__} and cannot be differentiated by; pass floats or float "
-                "arrays, or leave it out of grad_position."
+                f"{caller}: {what} is a {type(leaf).__name__} and cannot be differentiated by; pass floats, float "
+                "arrays, or dataclasses of them (symgrad.extend.container registers other classes), or leave it out of "
+                "grad_position."
             )
         dtype = np.dtype(int) if isinstance(leaf, int) else np.dtype(getattr(leaf, "dtype", float))
         if dtype.kind != "f":
@@ -98,15 +110,15 @@ def check_differentiable(value: Any, what: str, caller: str) -> None:
 
 def mark_argument(value: Any, fresh: bool) -> tuple[Any, list[Node], Any]:
     """The argument under names of its own: the traced value, its nodes and its structure."""
-    leaves, structure = flatten(value)
+    leaves, structure = data_of(value)
     nodes = [as_node(v) if fresh else mark(as_node(v)) for v in leaves]
     running().differentiate_by(nodes, fresh)
-    return unflatten(structure, [Tracer(n) for n in nodes]), nodes, structure
+    return replaced(value, structure, map(Tracer, nodes)), nodes, structure
 
 
 def output_nodes(value: Any, caller: str) -> tuple[list[Node], Any]:
     """The nodes of a function's output and their structure."""
-    leaves, structure = flatten(value)
+    leaves, structure = data_of(value)
     for leaf in leaves:
         if leaf is None or isinstance(leaf, str):
             raise ArgumentTypeError(
@@ -129,7 +141,7 @@ def split_aux(value: Any, has_aux: bool, caller: str) -> tuple[Any, tuple]:
 
 def checked_sens(sens: Any, outputs: Sequence[Node], caller: str) -> list[Node]:
     """The sensitivity of each output, of the output's shape and dtype."""
-    leaves, _ = flatten(sens)
+    leaves, _ = data_of(sens)
     if len(leaves) != len(outputs):
         raise ArgumentTypeError(
             f"{caller}: sens holds {len(leaves)} arrays and the function has {len(outputs)} outputs; pass a tuple "

@@ -17,15 +17,15 @@ from ..primitives.casting import cast
 from ..program.node import Node
 from ..tracing.trace import as_node, current
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten, tree_map, unflatten
+from ..tracing.tree import flatten, nesting, tree_map, unflatten
 from .derived import DerivedFunction, P, finished
-from .positions import check_differentiable, checked_flag, checked_function, checked_sens, split_aux
+from .positions import check_differentiable, checked_flag, checked_function, checked_sens, data_of, split_aux
 from .pullback import Pullback
 from .run import Run, run_of, seeds_of_sum
 
 
 def _vectors(v: Any, nodes: list[Node], caller: str) -> list[Node]:
-    leaves, _ = flatten(v)
+    leaves, _ = data_of(v)
     if len(leaves) != len(nodes):
         raise ArgumentError(f"{caller}: v holds {len(leaves)} arrays for {len(nodes)} inputs; pass one for each.")
     found = []
@@ -68,7 +68,7 @@ class _AlongInputs(DerivedFunction[P]):
 
     def _shape_along(self, inputs: tuple, v: Any, declared: tuple) -> Any:
         """What ``v`` declares: the shapes of the inputs."""
-        if flatten(v)[1] != flatten(declared)[1]:
+        if nesting(flatten(v)[1]) != nesting(flatten(declared)[1]):
             return tree_map(_nothing, v)
         return tree_map(lambda d: d and replace(d, label=f"v of {d.label}"), declared)
 

@@ -24,11 +24,11 @@ from ..program.node import Node, emit
 from ..tracing.sizes import Size
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten, unflatten
+from ..tracing.tree import flatten, replaced, unflatten, with_values
 from .derived import DerivedFunction, P
 from .mapped_axes import checked_axes, of_arguments, spread
 from .mapped_declaration import MappedDeclaration
-from .positions import checked_function
+from .positions import checked_function, is_data
 
 
 class MappedFunction(DerivedFunction[P]):
@@ -64,7 +64,7 @@ class MappedFunction(DerivedFunction[P]):
                 leaves[k] = Tracer(over.example(_moved(node, axis % node.ndim, 0), label))
             elif isinstance(leaf, Tracer):  # a write into it is for one example
                 leaves[k] = Tracer(leaf._symgrad_node)
-        own, named = unflatten(structure, leaves)
+        own, named = replaced((args, kwargs), structure, leaves)
         before = running().value
         output = self._value(own, named)
         made = self._collected(output, self.out_axes, over)
@@ -77,8 +77,11 @@ class MappedFunction(DerivedFunction[P]):
         """The output for all examples."""
         leaves, structure = flatten(output)
         axes = spread(out_axes, output, "the output", "out_axes", self.__name__)
-        pairs = zip(leaves, axes, strict=True)
-        return unflatten(structure, [_of_all(leaf, *place, over, self.__name__) for leaf, place in pairs])
+        places, _ = with_values(structure, range(len(leaves)), lambda k: not is_data(leaves[k]))
+        for k in places:  # settings of objects are the same for all
+            axis, label = axes[k]
+            leaves[k] = _of_all(leaves[k], axis, label, over, self.__name__)
+        return unflatten(structure, leaves)
 
 
 def _mapped(leaf: Any, axis: int, label: str, caller: str) -> Node:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symgrad
-from symgrad.tracing.tree import LEAF, flatten, leaf_labels, tree_map, unflatten
+from symgrad.tracing.tree import LEAF, flatten, leaf_labels, nesting, tree_map, unflatten
 
 Pair = namedtuple("Pair", "first second")
 TREES = st.recursive(
@@ -73,7 +73,14 @@ def test_another_structure_is_traced_anew():
     assert isinstance(g((np.ones(1),)), tuple)
 
 
-def test_other_kinds_of_dicts_are_dicts():
+def test_other_kinds_of_dicts_keep_their_class_and_go_along_with_dicts():
+    plain = flatten({"a": 1, "b": [2]})[1]
     for value in (OrderedDict(a=1, b=[2]), defaultdict(int, a=1, b=[2])):
-        assert flatten(value) == flatten({"a": 1, "b": [2]})
-        assert leaf_labels("p", value) == ["p_a", "p_b_0"]
+        leaves, structure = flatten(value)
+        assert structure != plain
+        assert nesting(structure) == nesting(plain)
+        again = unflatten(structure, leaves)
+        assert type(again) is type(value)
+        assert again == value
+        assert getattr(again, "default_factory", None) is getattr(value, "default_factory", None)
+        assert leaf_labels("p", flatten(value)[1]) == ["p_a", "p_b_0"]
