@@ -11,7 +11,7 @@ import numpy as np
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from ..program.node import Node
-from .dispatch import FUNCTIONS, refuse
+from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .trace import as_node, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
@@ -31,7 +31,7 @@ Operator = Callable[[Any, Any], Any]
 
 
 def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any) -> Any:
-    if type(other) is not type(self) and isinstance(other, _NOT_ARRAYS):
+    if type(other) is not type(self) and (type(other) in DEFERRED or isinstance(other, _NOT_ARRAYS)):
         return NotImplemented
     return type(self)(template(as_node(left), as_node(right)))
 
@@ -121,6 +121,8 @@ class ArrayMethods:
         return other // self, other % self
 
     def __matmul__(self: Any, other: Any) -> Any:
+        if type(other) in DEFERRED:
+            return NotImplemented
         return np.matmul(self, other)
 
     def __rmatmul__(self: Any, other: Any) -> Any:

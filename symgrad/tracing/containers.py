@@ -24,9 +24,13 @@ class Container:
 
     take_apart: Callable[[Any], Mapping[str, Any]]
     put_together: Callable[[dict[str, Any]], Any]
+    #: parts that nothing is differentiated by, arrays too; where there are any, the object is one array to vmap
+    fixed: frozenset[str] = frozenset()
 
 
 _registered: dict[type, Container] = {}
+#: what knows the classes of a library
+families: list[Callable[[type], Container | None]] = []
 
 
 def register(kind: type, own: Container | None = None) -> None:
@@ -41,7 +45,9 @@ def container(kind: type) -> Container | None:
     known = _registered.get(kind)
     if known is not None:
         return known
-    return _by_attributes(kind) if _holds_data(kind) else None
+    if _holds_data(kind):
+        return _by_attributes(kind)
+    return next((own for own in (find(kind) for find in families) if own is not None), None)
 
 
 def _holds_data(kind: type) -> bool:

@@ -16,6 +16,8 @@ from ..primitives.elementwise import ELEMENTWISE, Elementwise
 
 #: NumPy function -> what it does to traced values; filled by ``numpy_functions``
 FUNCTIONS: dict[Callable, Callable] = {}
+#: classes whose own operators know traced values
+DEFERRED: set[type] = set()
 #: NumPy function without a rule -> what to write instead
 ADVICE: dict[Callable, str] = {}
 #: function that gives Python numbers, or writes into its arguments -> what a call with traced values gives

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, takewhile
@@ -41,7 +42,8 @@ _ADVICE = {
     "scipy.fft": "Write it as products with np.fft.fft(np.eye(n)).real and .imag",
     "scipy.integrate": "Write the quadrature, or the steps of the solver, with NumPy",
     "scipy.signal.convolve": "Write np.convolve",
-    "scipy.sparse": "Write it with a dense array (A.toarray())",
+    "scipy.sparse": "Write it with @, multiply and sums of a matrix from outside, or with a dense array",
+    "scipy.sparse.linalg.spsolve": "Write np.linalg.solve(A.toarray(), b)",
     "scipy.special.log_softmax": "Write symgrad.ops.log_softmax(x)",
     "scipy.special.logsumexp": "Write m + np.log(np.sum(np.exp(x - m))) with m = np.max(x)",
     "scipy.special.softmax": "Write symgrad.ops.softmax(x)",
@@ -190,8 +192,10 @@ def refuse_untyped(error: Exception, trace: Trace) -> None:
     if not inside:
         if at is not None and type(error).__module__ == "ctypes":  # of an argument that C cannot be given
             raise UnsupportedOperation(without_rule(_callee(at) or "a function of C", at, inside, {})) from error
-        if type(error) is TypeError and "'Tracer'" in str(error):
-            raise ArgumentTypeError(at_user_line(str(error).replace("'Tracer'", "a traced value"), where)) from None
+        text = re.sub(r"'?\bSparseTracer\b'?", "a sparse matrix", str(error))
+        text = re.sub(r"'?\bTracer\b'?", "a traced value", text)
+        if type(error) is TypeError and text != str(error):
+            raise ArgumentTypeError(at_user_line(text, where)) from None
     elif inside[0].is_own:
         instead = typed(error, where=where)
         if instead is not None:

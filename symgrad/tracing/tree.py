@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import ArgumentTypeError
@@ -47,6 +47,7 @@ def _flatten(value: Any, leaves: list[Any]) -> Any:
     known = container(kind)
     if known is not None:
         parts = known.take_apart(value)
+        kind = getattr(value, "_stands_for", kind)
         return "object", kind, tuple(parts), tuple([_flatten(v, leaves) for v in parts.values()])
     if isinstance(value, dict):
         children = tuple([_flatten(v, leaves) for v in value.values()])
@@ -156,18 +157,25 @@ def with_values(structure: Any, leaves: Sequence[Any], is_value: Callable[[Any],
     rest = iter(leaves)
     kept: list[Any] = []
 
-    def walk(structure: Any, inside: bool) -> Any:
+    def walk(structure: Any, inside: bool, is_fixed: bool = False) -> Any:
         if structure == LEAF:
             leaf = next(rest)
-            if inside and is_value(leaf):
+            if is_fixed or (inside and is_value(leaf)):
                 return "value", leaf
             kept.append(leaf)
             return LEAF
         inside = inside or structure[0] in OBJECTS
-        return *structure[:-1], tuple([walk(s, inside) for s in structure[-1]])
+        fixed = _fixed_parts(structure)
+        parts = zip(keys_of(structure), structure[-1], strict=True)
+        return *structure[:-1], tuple([walk(s, inside, is_fixed or key in fixed) for key, s in parts])
 
     made = walk(structure, False)
     return kept, made
+
+
+def _fixed_parts(structure: Any) -> Collection[str]:
+    known = container(structure[1]) if structure[0] == "object" else None
+    return () if known is None else known.fixed
 
 
 def nesting(structure: Any) -> Any:

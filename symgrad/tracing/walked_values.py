@@ -20,6 +20,7 @@ import numpy as np
 from .generators import random_state
 from .guards import MISSING
 from .instances import is_used_up
+from .libraries import is_foreign
 
 if TYPE_CHECKING:
     from .walk import Walk
@@ -54,6 +55,9 @@ def generator(walk: Walk, generator: Any) -> None:
 
 
 def mapping(walk: Walk, mapping: Mapping[Any, Any]) -> None:
+    if isinstance(mapping, dict) and type(mapping).__iter__ is not dict.__iter__ and is_foreign(type(mapping)):
+        pickled(walk, mapping)  # its keys are not what it gives when it is gone through, as those of a dok_matrix
+        return
     walk.pending += [*mapping, *walk.guards.watch_members(mapping)]
     if isinstance(mapping, collections.defaultdict):
         walk.pending.append(walk.guards.watch_read(getattr, mapping, "default_factory"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.containers import container
 from ..tracing.tree import flatten, is_nested, parts_of
 from .positions import is_data
 
@@ -59,6 +60,11 @@ def spread(prefix: Any, value: Any, label: str, name: str, caller: str) -> list[
         raise ArgumentError(
             f"{caller}: {name} gives {prefix!r} for {label}, which is nested in another way; give one int, or a tree "
             "like it."
+        )
+    own = container(type(value))
+    if own is not None and own.fixed and not (is_nested(prefix) or prefix is None):
+        raise ArgumentError(
+            f"{caller}: {label} is a {type(value).__name__}, which has no axis of examples; give it None in {name}."
         )
     found: list[Axis] = []
     for key, part in parts.items():
