@@ -154,7 +154,11 @@ def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
     if not is_plain or type(cls.__init__) is not FunctionType:
         return cls(*args, **kwargs)
     made = object.__new__(cls)
-    HOOK.call(cls.__init__, made, *args, **kwargs)
+    made_by = cls.__init__
+    if getattr(getattr(cls, "__dataclass_params__", None), "frozen", True):  # which sets attributes past the class
+        HOOK.call(made_by, made, *args, **kwargs)
+    else:
+        HOOK.call(MethodType(made_by, made), *args, **kwargs)  # for the sake of its __post_init__
     return made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import gc
+import math
 import pickle
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import pytest
 
 import symgrad as sg
 from symgrad import extend
-from symgrad.errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, UnsupportedOperation
+from symgrad.errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, TracingError, UnsupportedOperation
 from symgrad.tracing.tree import flatten, unflatten
 
 RNG = np.random.default_rng(7)
@@ -503,6 +504,57 @@ def test_an_object_made_and_changed_inside_the_function():
         return dataclasses.replace(Slotted(1.0, 2.0), k=state.total).k
 
     np.testing.assert_allclose(sg.grad(f)(np.ones(2)), [10.0, 10.0])
+
+
+@dataclass
+class Converted:
+    """Converts what it is given, in calls of libraries too."""
+
+    x: Any
+    rate: float = 0.5
+
+    def __post_init__(self):
+        self.x = np.asarray(self.x, float)
+        if self.rate <= 0:
+            raise ValueError("rate")
+
+
+def filled(x):
+    out = np.zeros(2)
+    out[0] = math.sin(x[0])
+    out[1] = float(x[1]) ** 2
+    return out
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(Converted(filled(x)).x) * Converted(x).rate,
+        lambda x: np.sum(Converted([math.sin(x[0]), x[1] ** 2]).x) * 0.5,
+        lambda x: np.sum(dataclasses.replace(Converted([1.0, 2.0]), x=filled(x)).x) * 0.5,
+        lambda x: np.sum(np.asarray(types.SimpleNamespace(x=filled(x)).x)) * 0.5,
+        lambda x: np.sum(Pair(filled(x), 0.5).left) * Pair(1.0, 0.5).right,
+    ],
+)
+def test_constructors_that_convert_traced_values_keep_the_derivative_or_refuse(f):
+    x = np.array([0.3, 2.0])
+    try:
+        gradient = sg.grad(f)(x)
+    except TracingError:
+        return
+    np.testing.assert_allclose(gradient, [0.5 * math.cos(0.3), 2.0])
+
+
+def test_steps_that_make_states_of_a_class_that_converts():
+    def step(s):
+        return Converted([s.x[0] + s.rate, s.x[1] * 2], s.rate)
+
+    got = sg.symbolic(step)(Converted([1.0, 2.0]))
+    assert isinstance(got, Converted)
+    np.testing.assert_allclose(got.x, [1.5, 4.0])
+    jacobian = sg.jacobian(step)(Converted([1.0, 2.0]))
+    np.testing.assert_allclose(jacobian.x.x, np.diag([1.0, 2.0]))
+    np.testing.assert_allclose(jacobian.x.rate, [1.0, 0.0])
 
 
 def test_replace_and_astuple_inside_the_function():
