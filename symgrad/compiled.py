@@ -228,7 +228,7 @@ class CompiledFunction:
     ) -> Entry:
         """The entry of one run of the function."""
         arguments = Arguments(trace, tuple(kwargs), host)
-        with trace, WATCH:
+        with trace, nullcontext() if trace.follow is None else WATCH:
             labeled = zip(self.names(len(args), kwargs), args, strict=True)
             traced = [arguments.traced(label, v) for label, v in labeled]
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}

@@ -42,9 +42,8 @@ class _OfFloats:
         self.point = [np.array(leaves[k], np.float64) for k in self._places]
         if not self.point:
             raise ArgumentError(at_user_line(f"{self.name} is checked with floats, and no argument is one."))
-        names = [
-            n for name, a in zip(argument_names(custom, len(args)), args, strict=True) for n in leaf_labels(name, a)
-        ]
+        named = zip(argument_names(custom, len(args)), args, strict=True)
+        names = [label for name, value in named for label in leaf_labels(name, flatten(value)[1])]
         self.labels = [names[k] for k in self._places]
         self.directions = [self._drawn(rng, x) for x in self.point]
         self._plain = self.floats(custom)

@@ -239,7 +239,7 @@ class SparseTracer:
             )
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(self.kind, name):
+        if name.startswith("_") or not (name in _PLACES or hasattr(self.kind, name)):
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
         _refuse(f"{self.kind.__name__}.{name}", "Write it with @, multiply, sums and data, or with A.toarray()")
 
@@ -269,6 +269,10 @@ class SparseTracer:
 
 
 DEFERRED.add(SparseTracer)
+
+
+#: what instances of scipy's classes hold beside their entries
+_PLACES = ("indptr", "indices", "coords", "offsets", "blocksize", "rows")
 
 
 def _refuse(what: str, instead: str) -> NoReturn:

@@ -1,7 +1,7 @@
 """Matrices of ``scipy.sparse`` as operands of traced values, and as arguments and results.
 
-While a trace runs, the methods of scipy's classes ask whether the other operand is traced; for all others they do what
-they always do.
+While a function is traced with its calls followed, the methods of scipy's classes ask whether the other operand is
+traced; for all others they do what they always do.
 """
 
 from __future__ import annotations

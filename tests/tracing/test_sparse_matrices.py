@@ -244,6 +244,29 @@ def test_the_pattern_of_the_gradient_is_that_of_the_matrix(kind):
     assert np.sum(np.sin(updated @ X)) < np.sum(np.sin(A @ X))
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array], ids=lambda k: k.__name__)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda C, A, x: np.sum(np.sin((C + A) @ x)),
+        lambda C, A, x: np.sum(np.sin((C - A) @ x)),
+        lambda C, A, x: np.sum(np.cos((A - C) @ x)),
+        lambda C, A, x: np.sum(C.T @ np.tanh(A @ x)),
+    ],
+)
+def test_a_constant_beside_an_argument(kind, f):
+    C, A = kind(PATTERN), kind(2 * PATTERN)
+    coo = A.tocoo()
+
+    def of_entries(data):
+        return f(C, kind(sparse.coo_matrix((data, (coo.row, coo.col)), shape=A.shape)), X)
+
+    g = sg.grad(lambda A: f(C, A, X))(A)
+    wanted = np.zeros(A.shape)
+    wanted[coo.row, coo.col] = differences(of_entries, coo.data)
+    np.testing.assert_allclose(g.toarray(), wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_both_arguments():
     A = sparse.csr_array(PATTERN)
     by_matrix, by_vector = sg.grad(lambda A, x: np.sum((A @ x - Y) ** 2), (0, 1))(A, X)
