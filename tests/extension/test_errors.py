@@ -123,9 +123,8 @@ def test_outside_of_the_magics_an_error_names_the_cell_too(shell):
 
 
 def test_an_error_that_numpy_wraps_keeps_its_line(refused):
-    printed = refused(
-        "%%grad --at 'x=[1, 2]'\ndef f(x):\n    y = OUTSIDE\n    y[0] = x[1]\n    return np.sum(y)\nOUTSIDE = np.zeros(2)\n"
-    )
+    cell = "def f(x):\n    y = OUTSIDE\n    y[0] = x[1]\n    return np.sum(y)\nOUTSIDE = np.zeros(2)\n"
+    printed = refused(f"%%grad --at 'x=[1, 2]'\n{cell}")
     assert "TracingError" in printed
     assert "line 4" in printed
     assert "y[0] = x[1]" in printed
