@@ -21,7 +21,6 @@ from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import watching
-from .tracing.sparse_operands import WATCH
 from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, called, current
 from .tracing.tracer import Tracer
@@ -228,7 +227,7 @@ class CompiledFunction:
     ) -> Entry:
         """The entry of one run of the function."""
         arguments = Arguments(trace, tuple(kwargs), host)
-        with trace, nullcontext() if trace.follow is None else WATCH:
+        with trace:
             labeled = zip(self.names(len(args), kwargs), args, strict=True)
             traced = [arguments.traced(label, v) for label, v in labeled]
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}

@@ -19,6 +19,7 @@ import sympy
 from .errors import ArgumentError, ArgumentTypeError, ShapeError
 from .pickling import Importable
 from .program.dims import Shape, declared_shape, value_of
+from .tracing.trace import as_followed
 from .tracing.tree import LEAF, flatten, unflatten
 
 #: ``sg.Array["n d"]`` as ``from __future__ import annotations`` keeps it, and ``sg.Array[n]`` as linters rewrite it
@@ -82,7 +83,7 @@ class NamedFunction(Importable):
         return {"fn": self._fn}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._fn(*args, **kwargs)
+        return as_followed(self._fn)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "_fn"), name)

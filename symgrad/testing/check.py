@@ -19,6 +19,7 @@ from ..kernels.native.writer import Functions
 from ..passes.constants import fold_constants
 from ..program.program import Program
 from ..program.verify import verify
+from ..tracing.trace import as_followed
 from ..tracing.tree import flatten, unflatten
 from ..transforms.derived import DerivedFunction
 from ..transforms.gradient import grad
@@ -71,7 +72,7 @@ class Check:
             filled = list(leaves)
             for k, array in zip(places, arrays, strict=True):
                 filled[k] = array
-            return fn(*unflatten(structure, filled), **kwargs)
+            return as_followed(fn)(*unflatten(structure, filled), **kwargs)
 
         def floats(*arrays: Any) -> tuple:
             return tuple(v for v in flatten(of_arrays(*arrays))[0] if _dtype(v).kind == "f")

@@ -25,6 +25,8 @@ from .local_array import LocalArray, holds_traced
 from .making import Joined
 from .names import Names, with_instance, with_names
 from .rewriting import rewritten
+from .sparse_matrices import SparseTracer
+from .sparse_operands import as_operand
 from .trace import current
 from .tracer import Tracer
 from .tree import tree_map
@@ -86,12 +88,12 @@ class _Calls:
 
     def operate(self, operation: str, left: Any, right: Any) -> Any:
         """``left + right``, or what the operation is: by the methods of the user's class, where there is one."""
-        for kind in (type(left), type(right)):
-            if kind not in _COMMON and isinstance(getattr(kind, _dunder(operation), None), FunctionType):
-                return self._operate(operation, left, right)
-        if holds_traced((left, right)):
+        if any(_has_own(type(v), operation) for v in (left, right)):
+            return self._operate(operation, left, right)
+        if holds_traced((left, right)) or SparseTracer in (type(left), type(right)):
             if isinstance(left, (str, bytes)) and operation == "mod":
                 return left % mapped(printed, right)
+            left, right = as_operand(left), as_operand(right)
             left, right = (
                 making.array_of(v) if _is_list_beside(v, w) else v for v, w in ((left, right), (right, left))
             )
@@ -127,6 +129,13 @@ class _Calls:
             array[index] = getattr(operator, f"i{operation.rstrip('_')}")(array[index], value)
 
 
+def _has_own(kind: type, operation: str) -> bool:
+    """Whether a class of the user says what an operation does."""
+    if kind in _COMMON or is_library_module(kind.__module__):
+        return False
+    return any(isinstance(getattr(kind, _dunder(operation, p), None), FunctionType) for p in ("", "r"))
+
+
 def _is_list_beside(value: Any, other: Any) -> bool:
     """Whether it is a list that an array, the other operand, makes an array of."""
     return isinstance(value, (list, tuple)) and isinstance(other, (np.ndarray, np.generic))
@@ -149,12 +158,14 @@ def _in_python(function: Any, kind: type, args: tuple, kwargs: dict[str, Any]) -
 
 
 def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """A new instance of a class of the user, its ``__init__`` followed."""
-    is_plain = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
-    if not is_plain or type(cls.__init__) is not FunctionType:
+    """A new instance of a class of the user, its ``__new__`` and ``__init__`` followed."""
+    new, made_by = cls.__new__, cls.__init__
+    is_followed = (new is object.__new__ and type(made_by) is FunctionType) or type(new) is FunctionType
+    if type(cls).__call__ is not type.__call__ or not is_followed:
         return cls(*args, **kwargs)
-    made = object.__new__(cls)
-    made_by = cls.__init__
+    made = object.__new__(cls) if new is object.__new__ else HOOK.call(new, cls, *args, **kwargs)
+    if type(made_by) is not FunctionType or not isinstance(made, cls):
+        return made
     if getattr(getattr(cls, "__dataclass_params__", None), "frozen", True):  # which sets attributes past the class
         HOOK.call(made_by, made, *args, **kwargs)
     else:

@@ -20,6 +20,8 @@ from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .local_array import LocalArray, holds_traced, unwrapped
+from .sparse_matrices import SparseTracer
+from .sparse_operands import as_operand
 from .trace import current, running
 from .tracer import Tracer
 
@@ -56,7 +58,10 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     is_declared = _is_declared(function)
     args = tuple([list(v) if is_declared and isinstance(v, Iterator) else v for v in args])
     is_numeric = _is_numeric(function, owner)
-    if holds_traced((args, kwargs)):
+    is_traced = holds_traced((args, kwargs))
+    if (is_traced or any(type(v) is SparseTracer for v in args)) and as_operand(owner) is not owner:
+        return getattr(as_operand(owner), function.__name__)(*args, **kwargs)
+    if is_traced:
         answer = writing.at_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
             return answer(*args, **kwargs)

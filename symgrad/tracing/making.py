@@ -155,9 +155,10 @@ for _function in (np.zeros_like, np.empty_like, np.ones_like, np.full_like):
 @answers(np.linspace)
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     steps = num - 1 if endpoint else num
-    first, last = (np.multiply(v, 1.0) for v in (start, stop))
+    kind = np.result_type(*[v if isinstance(v, (int, float)) else _dtype(v) for v in (start, stop)], 1.0)
+    first, last = (array_of(v, kind)[()] for v in (start, stop))
     step = (last - first) / steps if steps > 0 else np.nan
-    counted = np.arange(num, dtype=float).reshape((-1,) + (1,) * max(np.ndim(first), np.ndim(last)))
+    counted = np.arange(num, dtype=kind).reshape((-1,) + (1,) * max(np.ndim(first), np.ndim(last)))
     made = counted * step + first if steps > 0 else counted * (last - first) + first
     made = array_of(made)
     if endpoint and num > 1:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MissingPart, at_user_line
+from ..errors import ArgumentTypeError, MissingPart, at_user_line
 from ..primitives import functions as f
-from .dispatch import answers, refuse
+from .dispatch import answers
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -31,10 +31,12 @@ _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln"}
 def number(value: Any) -> Any:
     """A value as a function of floats takes it: without axes, and a float64."""
     node = as_node(value)
-    if node.shape and any(d != 1 for d in node.shape):
-        refuse("only arrays of one element can be converted to Python numbers; use NumPy's function of arrays.")
-    x = Tracer(node)
-    x = x.reshape(()) if node.shape else x
+    if node.shape:  # newer versions of NumPy convert no array with axes
+        try:
+            float(np.zeros(node.shape))
+        except TypeError as error:
+            raise ArgumentTypeError(at_user_line(f"{error}; use NumPy's function of arrays.")) from None
+    x = Tracer(node).reshape(())
     return x if x.dtype == float else x.astype(float)
 
 

@@ -148,4 +148,5 @@ def _values(
 
 def _leaves(derivative: JacobianFunction, args: tuple, kwargs: dict[str, Any]) -> list[Any]:
     result = derivative(*args, **kwargs)
-    return flatten(result[0] if derivative.has_aux else result)[0]
+    result = result[0] if derivative.has_aux else result
+    return [result] if hasattr(result, "tocoo") else flatten(result)[0]

@@ -1,0 +1,129 @@
+"""Arrays that a traced function makes behave as NumPy's, and hold what is written into them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import ArgumentTypeError, ShapeError, TracingError
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+def every_operator(x):
+    a, b = np.zeros(3), np.array([x[2], 1.5, 2.5])
+    a[1:] = x[:2]
+    made = [a + b, 2 * a, a - x, 1.0 - a, a / b, 3.0 / (b + 9.0), (b + 9.0) ** 2, 2.0**a, a @ b, -a, +b, abs(b)]
+    made += [np.atleast_1d(v) for v in divmod(b + 9.0, 2.5)] + [a.reshape(1, 3) @ b.reshape(3, 1)]
+    return np.concatenate([np.ravel(m) for m in made])
+
+
+def in_place(x):
+    a = np.ones(3)
+    b = a[1:]
+    a *= x
+    b += 2.0
+    a[0] -= x[1]
+    a[::2] /= 4.0
+    b **= 2
+    return a
+
+
+def through_views(x):
+    a = np.zeros((2, 3))
+    a.T[0] = x[:2]
+    a.reshape(6)[2] = x[2]
+    a.ravel()[3] += 1.0
+    np.diagonal(a)  # which is read-only
+    a[:, ::-1][1, 0] = x[0] * x[1]
+    a.swapaxes(0, 1)[1, 0] = 7.0
+    view = a[1]
+    a[1] = x
+    view[1] *= 2.0
+    a[[0, 1]] = a[[1, 0]]
+    return a
+
+
+def by_masks(x):
+    a = np.array([x[0], x[1], x[2], 4.0])
+    a[a < 0] *= 0.1
+    a[a > 3.0] = x[0]
+    a[np.array([True, False, False, True])] += x[1]
+    a[np.argmax(x)] = x[2] ** 2
+    return a
+
+
+def copies_are_their_own(x):
+    a = np.zeros(3)
+    a[:] = x
+    b, c, d = a.copy(), copy.copy(a), copy.deepcopy(a)
+    a[0] = 0.0
+    b[1] = 5.0
+    return np.stack([a, b, c, d, a.flatten(), np.array(a)])
+
+
+def read_back(x):
+    a = np.zeros((2, 2))
+    a[0] = x[:2]
+    rows = [row[0] for row in a]
+    return np.array([*rows, *a.tolist()[0], a[0, 1].item(), a.T[1, 0], float(len(a)), a.sum(), a.flat[1], a[-1, -1]])
+
+
+@pytest.mark.parametrize(
+    "fn", [every_operator, in_place, through_views, by_masks, copies_are_their_own, read_back], ids=lambda f: f.__name__
+)
+def test_values_and_derivatives(check_rule, fn):
+    check_rule(fn, [X], order=1)
+
+
+def test_it_is_an_array_to_those_who_ask():
+    def fn(x):
+        a = np.zeros((2, 3))
+        assert isinstance(a, np.ndarray)
+        assert (a.shape, a.ndim, a.size, len(a), a.dtype) == ((2, 3), 2, 6, 2, float)
+        assert "0." in repr(a)
+        a[0, 0] = x[0]
+        assert isinstance(a, np.ndarray)
+        assert "0.5" in str(a)
+        assert f"{a[0, 0]:.2f}" == "0.50"
+        assert (a == a).all()
+        assert 0.5 in a
+        a.shape = (3, 2)
+        return a.sum()
+
+    assert sg.grad(fn)(X).tolist() == [1.0, 0.0, 0.0]
+
+
+def filled(x):
+    a = np.zeros(3)
+    a[:] = x
+    return a
+
+
+LOSSES = {
+    "a buffer": (lambda x: memoryview(filled(x)) and x, "memoryview|plain"),
+    "a pickle": (lambda x: pickle.dumps(filled(x)) and x, "plain"),
+    "a hash": (lambda x: {filled(x): 1} and x, "unhashable"),
+    "another dtype": (lambda x: filled(x).view(np.int64)[0] * x, "view"),
+    "iteration of a number": (lambda x: list(np.array(x[0])), "0-d"),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_would_lose_the_derivative_is_refused(name):
+    fn, message = LOSSES[name]
+    with pytest.raises((TracingError, ArgumentTypeError, TypeError), match=message):
+        sg.grad(fn)(X)
+
+
+def test_writes_that_do_not_fit_are_said_with_the_line():
+    def fn(x):
+        a = np.zeros(2)
+        a[:] = x
+        return a
+
+    with pytest.raises(ShapeError, match="broadcast") as caught:
+        sg.grad(fn)(X)
+    assert "a[:] = x" in str(caught.value)

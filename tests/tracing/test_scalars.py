@@ -1,0 +1,115 @@
+"""Functions of ``math``, and Python's numbers, of traced values."""
+
+import math
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import TracingError
+
+#: a function of numbers -> where it is tried
+FUNCTIONS = {
+    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh"), (0.4,)),
+    **dict.fromkeys(("acosh", "exp", "expm1", "sqrt", "log", "log1p", "log2", "log10", "fabs", "degrees"), (1.7,)),
+    **dict.fromkeys(("radians", "gamma", "lgamma", "erf", "erfc", "exp2", "cbrt"), (1.7,)),
+    **dict.fromkeys(("atan2", "pow", "hypot", "copysign", "fmod", "remainder", "log"), (1.7, 0.6)),
+    "dist": ((1.0, 2.0), (0.5, 4.0)),
+}
+FUNCTIONS["gamma "] = (-1.3,)
+FUNCTIONS["hypot "] = (1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if hasattr(math, n.strip())])
+def test_values_and_derivatives(check_rule, name):
+    function, args = getattr(math, name.strip()), FUNCTIONS[name]
+    if name == "dist":
+        check_rule(lambda p, q: np.array([math.dist(p, q)]), [np.array(a) for a in args], order=1)
+        return
+    at = np.array(args)
+    made, gradient = sg.value_and_grad(lambda x: function(*x))(at)
+    assert made == pytest.approx(function(*args), rel=1e-14)
+    for k in range(len(args)):
+        step = np.eye(len(args))[k] * 1e-6
+        wanted = (function(*(at + step)) - function(*(at - step))) / 2e-6
+        assert gradient[k] == pytest.approx(wanted, rel=1e-7, abs=1e-8)
+
+
+def whole_numbers(x):
+    return math.floor(x[0]) * x[1] + math.ceil(x[0]) * x[2] + math.trunc(x[1]) + int(x[2]) * x[0] + round(x[2]) * x[1]
+
+
+def conversions(x):
+    return float(x[0]) ** 2 + float(np.array(x[1])) * x[2].item() + np.float64(x[0]) * np.float32(2.0)
+
+
+def of_python(x):
+    low, high = min(x), max(x)
+    return sum(x) * pow(x[0], 2) + abs(low) * high + sum(divmod(high, 0.7)) + sorted(x)[1] + round(x[0], 1)
+
+
+def of_many(x):
+    return math.fsum(v * v for v in x) * math.prod(x) + sum(map(math.exp, x)) + max(map(math.cosh, x))
+
+
+def told(x):
+    text = f"{x[0]:.2f} {x[1]} %g" % x[2]
+    return x[0] * (2.0 if len(text) > 3 else 1.0)
+
+
+def near(x):
+    y = x[0] * 2 if math.isclose(x[0], 0.5, rel_tol=0.1) else x[0]
+    return y * (3.0 if np.isclose(x[1], -1.5, rtol=0.1) and np.allclose(x, x) and not math.isnan(x[2]) else 1.0)
+
+
+@pytest.mark.parametrize("fn", [whole_numbers, conversions, of_python, of_many, told, near], ids=lambda f: f.__name__)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_numbers_of_python(fn):
+    x = np.array([0.5, -1.5, 2.25])
+    made, gradient = sg.value_and_grad(fn)(x)
+    assert made == pytest.approx(fn(x), rel=1e-14)
+    steps = np.eye(3) * 1e-6
+    np.testing.assert_allclose(gradient, [(fn(x + s) - fn(x - s)) / 2e-6 for s in steps], atol=1e-7)
+
+
+def guarded_root(x):
+    try:
+        return math.sqrt(x)
+    except ValueError:
+        return -x
+
+
+def test_errors_of_the_domain_are_raised_as_math_raises_them_and_guarded_where_they_are_caught():
+    gradient = sg.grad(guarded_root)
+    for x, slope in ((4.0, 0.25), (-4.0, -1.0), (1.0, 0.5), (-1.0, -1.0)):
+        assert gradient(x) == slope
+    with pytest.raises(ValueError, match=r"math domain error|positive"):
+        sg.grad(lambda x: math.log(x))(-1.0)
+
+
+def test_values_that_nothing_is_differentiated_by_are_kept_and_guarded():
+    def fn(x, n, table):
+        total = 0.0
+        for k in range(int(n)):
+            total += x * table[k]
+        return total * {2.0: 1.0, 3.0: 10.0}[float(n)] * len(np.unique(table))
+
+    gradient = sg.grad(fn)
+    table = np.array([1.0, 2.0, 4.0, 4.0])
+    assert gradient(1.0, 2.0, table) == 9.0
+    assert gradient(1.0, 3.0, table) == 210.0
+    assert gradient(1.0, 2.0, table * 0 + 1.0) == 2.0
+    with pytest.raises(TracingError, match="hashed"):
+        sg.grad(lambda x: {1.0: 2.0}[x] * x)(1.0)
+
+
+def test_what_code_asks_of_a_value_is_answered_as_of_numpys():
+    def fn(x):
+        number, array = x[0], x
+        asked = [hasattr(number, "__len__"), hasattr(array, "__len__"), isinstance(number, float)]
+        asked += [isinstance(number, np.ndarray), isinstance(array, np.ndarray), type(array) is np.ndarray]
+        asked += [type(number) is np.float64, np.isscalar(number), callable(number)]
+        return np.array(asked) * x[1]
+
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(sg.symbolic(fn)(x), fn(x))
