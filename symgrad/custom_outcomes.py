@@ -14,8 +14,9 @@ from .errors import ArgumentTypeError, at_user_line
 from .program.dims import Shape
 from .program.node import Node
 from .tracing.external_calls import Operand
+from .tracing.plain_arrays import checked_dtype
 from .tracing.sizes import shown_shape, whole
-from .tracing.trace import as_node, checked_dtype
+from .tracing.trace import as_node
 from .tracing.tree import LEAF, flatten, unflatten
 
 _ORDINALS = ("first", "second", "third", "fourth")

@@ -19,7 +19,8 @@ from .tensor import Tensor
 from .tracing.host_scalars import MAX_INT
 from .tracing.instances import attributes_of
 from .tracing.libraries import is_library
-from .tracing.trace import as_node, plain_array
+from .tracing.plain_arrays import plain_array
+from .tracing.trace import as_node
 from .tracing.tree import flatten, is_nested, nesting, replaced
 
 #: sizes of calls that are remembered

@@ -18,7 +18,8 @@ import numpy as np
 from .dtype import float32
 from .errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
 from .tracing.array_methods import METHODS
-from .tracing.trace import PLAIN_ARRAYS, checked_dtype, current, plain_array
+from .tracing.plain_arrays import PLAIN_ARRAYS, checked_dtype, plain_array
+from .tracing.trace import current
 from .tracing.tracer import Tracer
 
 #: the name of a Parameter that was given none; a Cell names such a one after its attribute

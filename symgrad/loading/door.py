@@ -13,7 +13,7 @@ from ..errors import ArgumentTypeError, DtypeError, at_user_line
 from ..exporters.naming import target_names
 from ..program.node import Node
 from ..tensor import Tensor
-from ..tracing.trace import plain_array
+from ..tracing.plain_arrays import plain_array
 from .document import Document
 from .emission import bound_sizes, check_sizes
 

@@ -16,7 +16,8 @@ import numpy as np
 from ..errors import ShapeError, UnsupportedOperation, at_user_line
 from . import containers
 from .dispatch import DEFERRED
-from .trace import as_node, plain_array
+from .plain_arrays import plain_array
+from .trace import as_node
 from .tracer import Tracer
 
 

@@ -8,8 +8,6 @@ from outside, and the guards: the branches that were taken on values. It is acti
 from __future__ import annotations
 
 import contextlib
-import functools
-import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType
@@ -18,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes, refusals
+from ..errors import ShapeError, TracingError, at_user_line, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
 from ..primitives.selection import concatenate
@@ -26,6 +24,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, deactivate, emit, no_graph
+from .plain_arrays import checked_dtype, plain_array
 from .provenance import ProvenanceTable, SourceLine
 
 
@@ -246,54 +245,6 @@ def _missing(node: Node, memo: dict[Node, Any]) -> list[Node]:
             seen.add(n)
             stack.extend(n.operands)
     return sorted(seen, key=lambda n: n.serial)
-
-
-def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
-    """``dtype`` where symgrad computes with it: bool, integers and real floats."""
-    if dtype.kind in "biuf":
-        return dtype
-    if dtype.kind == "c":
-        raise DtypeError(f"{what} is complex; symgrad differentiates real arrays. Pass real and imaginary parts.")
-    if dtype.kind == "O":
-        raise DtypeError(f"{what} has dtype object; pass numeric arrays (ragged lists make object arrays).")
-    raise DtypeError(f"{what} has dtype {dtype}; symgrad differentiates real numeric arrays.")
-
-
-#: array classes that compute as plain arrays do, whatever they override; ``Tensor`` and ``Parameter`` are added to them
-PLAIN_ARRAYS: set[type] = {np.ndarray, np.memmap, np.recarray}
-#: what an array class may override and still compute as a plain array
-_BESIDE_COMPUTING = frozenset(
-    [
-        *("__new__", "__init__", "__array_finalize__", "__array_priority__", "__doc__", "__module__", "__dict__"),
-        *("__repr__", "__str__", "__format__", "__reduce__", "__setstate__", "__copy__", "__deepcopy__", "__setattr__"),
-    ]
-)
-
-
-def plain_array(value: Any, what: str) -> np.ndarray:
-    """``value`` as a plain array; an error where it is one whose class computes by rules of its own."""
-    if isinstance(value, np.ndarray) and not _computes_plainly(type(value)):
-        raise ArgumentTypeError(at_user_line(f"{what} is a {by_own_rules(type(value))}"))
-    with mistakes(what):
-        return np.asarray(value)
-
-
-def by_own_rules(kind: type) -> str:
-    """What to write in place of an array of a class that computes by rules of its own."""
-    fix = "pass np.asarray(x), and account for what it knows beside its numbers (a unit, labels)"
-    if issubclass(kind, np.ma.MaskedArray):
-        fix = "write np.where(mask, 0.0, x * data) with mask = np.ma.getmaskarray(m) and data = m.filled(1.0)"
-    elif issubclass(kind, np.matrix):
-        fix = "pass np.asarray(m), and write @ for its *"
-    return f"{kind.__name__}, which computes by rules of its own that symgrad does not know; {fix}."
-
-
-@functools.lru_cache(maxsize=1024)
-def _computes_plainly(kind: type) -> bool:
-    """True where a subclass of ndarray overrides nothing that computes."""
-    own = itertools.takewhile(lambda c: c not in PLAIN_ARRAYS, kind.__mro__)
-    computing = set(dir(np.ndarray)) - _BESIDE_COMPUTING
-    return not any(computing.intersection(vars(c)) for c in own)
 
 
 @contextlib.contextmanager

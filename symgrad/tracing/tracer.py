@@ -30,8 +30,9 @@ from .dispatch import (
     special,
 )
 from .library_calls import caching_function, declared, refuse_library_call
+from .plain_arrays import plain_array
 from .sizes import Size, shown, shown_shape
-from .trace import array_node, as_node, current, plain_array, running
+from .trace import array_node, as_node, current, running
 from .views import Along
 
 _PYTHON_SCALARS: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
@@ -320,8 +321,7 @@ _ASKED = (
 )
 _MAYBE_COPY = (
     "whether NumPy gives a view or a copy here depends on the memory layout (reshape, ravel), or on whether a value "
-    "without axes is a scalar, so a write into the result is not followed. Write into the array itself, or into a "
-    "copy() of the result."
+    "without axes is a scalar, so a write into the result is not followed. Write into the array, or into a copy()."
 )
 _STALE = (
     "this array was taken from one that was written to since. Whether it sees the write depends on the memory layout "
