@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentTypeError, MissingPart, at_user_line
 from ..primitives import functions as f
+from ..primitives.shaping import reshape
 from .dispatch import answers
 from .trace import as_node, running
 from .tracer import Tracer
@@ -36,7 +37,7 @@ def number(value: Any) -> Any:
             float(np.zeros(node.shape))
         except TypeError as error:
             raise ArgumentTypeError(at_user_line(f"{error}; use NumPy's function of arrays.")) from None
-    x = Tracer(node).reshape(())
+    x = Tracer(reshape(node, ()))
     return x if x.dtype == float else x.astype(float)
 
 

@@ -321,7 +321,7 @@ _ASKED = (
 )
 _MAYBE_COPY = (
     "whether NumPy gives a view or a copy here depends on the memory layout (reshape, ravel), or on whether a value "
-    "without axes is a scalar, so a write into the result is not followed. Write into the array, or into a copy()."
+    "without axes is a scalar, so a write into the result is not followed. Write into the array itself, or a copy()."
 )
 _STALE = (
     "this array was taken from one that was written to since. Whether it sees the write depends on the memory layout "
