@@ -115,6 +115,16 @@ class _Refusals(threading.local):
 refusals = _Refusals()
 
 
+@contextlib.contextmanager
+def apart_from_refusals() -> Iterator[None]:
+    """Inside, what is refused is no business of the function that is traced outside."""
+    outer, refusals.latest = refusals.latest, None
+    try:
+        yield
+    finally:
+        refusals.latest = outer
+
+
 class UnsupportedOperation(TracingError):
     """A NumPy function that symgrad has no rule for."""
 

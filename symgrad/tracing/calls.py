@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import is_library
-from . import making, scalars, writing
+from . import local_operators, making, scalars, writing
 from .computed import library, local, mapped, printed
 from .libraries import is_library as is_library_module
 from .local_array import LocalArray, holds_traced
@@ -32,7 +32,7 @@ from .tracer import Tracer
 from .tree import tree_map
 
 #: modules that declare what calls give, by being imported
-ROOMS = (making, scalars, writing)
+ROOMS = (local_operators, making, scalars, writing)
 _CACHED = type(functools.lru_cache(lambda: None))
 _NUMPYS = (np.ufunc, type(np.sum), BuiltinFunctionType)
 #: types that are none of a user's

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, ShapeError, at_user_line
+from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..program.dims import is_concrete
 from ..program.node import Node
 from . import indexing
 from .dispatch import refuse
 from .elements import KNOWN, Elements
-from .trace import Trace, as_node, running
+from .trace import Trace, as_node, current, running
 from .tracer import Tracer
 
 _FOREIGN = (
@@ -32,8 +32,9 @@ _FOREIGN = (
 class Memory:
     """The elements of an array that owns them, and the numbers of the traced ones, in the order in which they lie."""
 
-    def __init__(self, owner: np.ndarray, is_foreign: bool) -> None:
+    def __init__(self, owner: np.ndarray, is_foreign: bool, trace: Locals) -> None:
         self.owner = owner
+        self.trace = trace
         self.is_foreign = is_foreign
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None
@@ -65,7 +66,7 @@ class Locals:
         owner = _owner(array)
         found = self._memories.get(id(owner))
         if found is None:
-            found = self._memories[id(owner)] = Memory(owner, is_foreign)
+            found = self._memories[id(owner)] = Memory(owner, is_foreign, self)
         return found
 
     def knows(self, array: np.ndarray) -> bool:
@@ -137,7 +138,14 @@ class LocalArray:
     def _symgrad_node(self) -> Node:
         if not self.is_traced:
             return running().constant(np.array(self.data))
-        return locals_of(running()).elements.assembled(self.numbers, self.data)
+        return self._elements().assembled(self.numbers, self.data)
+
+    def _elements(self) -> Elements:
+        """What the numbers are of; an error in another trace than theirs."""
+        trace = current()
+        if trace is None or trace.locals is not self._memory.trace:
+            raise TracingError(at_user_line("an array with traced values was used after its trace had ended."))
+        return self._memory.trace.elements
 
     @property
     def now(self) -> Any:
@@ -205,7 +213,7 @@ class LocalArray:
         chosen = self.data[index]
         if not isinstance(chosen, np.ndarray):
             number = self.numbers[index] if self._memory.numbers is not None else KNOWN
-            return chosen if number == KNOWN else Tracer(locals_of(running()).elements.element(number))
+            return chosen if number == KNOWN else Tracer(self._elements().element(number))
         return self.taken(chosen, operator.itemgetter(index))
 
     def taken(self, chosen: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> LocalArray:
@@ -214,6 +222,7 @@ class LocalArray:
             return LocalArray.of(chosen)
         if self._memory.numbers is None:
             return LocalArray.of(chosen)
+        self._elements()
         return LocalArray.of_numbers(chosen, take(self.numbers))
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -226,6 +235,7 @@ class LocalArray:
         elif isinstance(value, (list, tuple)) and holds_traced(value):
             self[index] = LocalArray.of_node(self.stacked(value))
         elif type(value) is LocalArray and value.is_traced and value.dtype == self.dtype:
+            value._elements()
             self._put(unwrapped(index), value.data, value.numbers)
         elif holds_traced(value):
             self._write(unwrapped(index), as_node(value))
@@ -247,6 +257,7 @@ class LocalArray:
         self._put(index, np.zeros(node.shape, self.dtype), locals_of(running()).elements.numbers(cast))
 
     def _put(self, index: Any, data: np.ndarray, numbers: np.ndarray) -> None:
+        self._elements()
         if self._memory.is_foreign:
             refuse(_FOREIGN)
         try:
@@ -304,61 +315,6 @@ class LocalArray:
 
     def __index__(self) -> int:
         return operator.index(self.now)
-
-
-def _operator(name: str, reflected: bool = False) -> Callable[[Any, Any], Any]:
-    operate = getattr(operator, name)
-
-    def method(self: LocalArray, other: Any) -> Any:
-        other = unwrapped(other, traced=True)
-        if isinstance(other, (type(None), str, bytes, dict, set)):
-            return NotImplemented
-        made = operate(other, self.now) if reflected else operate(self.now, other)
-        return LocalArray.of(made) if type(made) is np.ndarray else made
-
-    return method
-
-
-def _in_place(name: str) -> Callable[[Any, Any], Any]:
-    operate = getattr(operator, name)
-    in_place = getattr(operator, f"i{name.rstrip('_')}")
-
-    def method(self: LocalArray, other: Any) -> Any:
-        other = unwrapped(other, traced=True)
-        if not (self.is_traced or holds_traced(other)):
-            in_place(self.data, other)
-            return self
-        made = operate(self.now, other)
-        if not np.can_cast(made.dtype, self.dtype, "same_kind"):
-            refuse(f"an array of {self.dtype} cannot hold a result of {made.dtype}; write x = x + y.")
-        self[...] = made
-        return self
-
-    return method
-
-
-def _unary(name: str) -> Callable[[Any], Any]:
-    operate = getattr(operator, name)
-
-    def method(self: LocalArray) -> Any:
-        made = operate(self.now)
-        return LocalArray.of(made) if type(made) is np.ndarray else made
-
-    return method
-
-
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")
-for _name in _BINARY:
-    _plain = _name.rstrip("_")
-    setattr(LocalArray, f"__{_plain}__", _operator(_name))
-    setattr(LocalArray, f"__r{_plain}__", _operator(_name, reflected=True))
-    setattr(LocalArray, f"__i{_plain}__", _in_place(_name))
-LocalArray.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore[attr-defined]
-LocalArray.__rdivmod__ = lambda self, other: (other // self, other % self)  # type: ignore[attr-defined]
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(LocalArray, f"__{_name}__", _operator(_name))
-for _name in ("neg", "pos", "abs", "invert"):
-    setattr(LocalArray, f"__{_name}__", _unary(_name))
 
 
 def _guarded(index: Any, arrays: bool = True) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, TracingError, at_user_line, refusals
+from ..errors import ShapeError, TracingError, apart_from_refusals, at_user_line, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
 from ..primitives.selection import concatenate
@@ -292,12 +292,9 @@ def called(function: Callable, args: Iterable[Any], kwargs: Mapping[str, Any]) -
 
     Raises what was refused in it, though its own code has caught that: it would take another way than with arrays.
     """
-    outer, refusals.latest = refusals.latest, None
-    try:
+    with apart_from_refusals():
         output = as_followed(function)(*args, **kwargs)
         refused = refusals.latest
-    finally:
-        refusals.latest = outer
     if refused is not None:
         raise refused
     return output

@@ -15,7 +15,7 @@ import numpy as np
 from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode
 from ..entry import Entry, Result
-from ..errors import shortened
+from ..errors import apart_from_refusals, shortened
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
@@ -172,7 +172,8 @@ class DerivedFunction(Importable, Generic[P]):
         if is_tracing(args):
             if self.declaration is not None:
                 check_names(*self._named_arguments(args))
-            return self._derive(args, kwargs, fresh=False)
+            with apart_from_refusals():
+                return self._derive(args, kwargs, fresh=False)
         if not is_graph_mode():
             return self._new_compiled(cache=False)(*args, **kwargs)
         return self._compiled(*args, **kwargs)

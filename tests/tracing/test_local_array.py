@@ -127,3 +127,36 @@ def test_writes_that_do_not_fit_are_said_with_the_line():
     with pytest.raises(ShapeError, match="broadcast") as caught:
         sg.grad(fn)(X)
     assert "a[:] = x" in str(caught.value)
+
+
+KEPT = []
+
+
+def keeping(x):
+    a = np.zeros(3)
+    a[0] = x[0]
+    KEPT.append(a)
+    return a
+
+
+@pytest.mark.parametrize(
+    "use", [lambda a, x: a * x, lambda a, x: np.array([a[0], x[0]]), lambda a, x: a[:2].copy(), lambda a, x: np.sum(a)]
+)
+def test_an_array_of_an_earlier_trace_is_refused(use):
+    KEPT.clear()
+    sg.grad(keeping)(X)
+    with pytest.raises(TracingError, match="after its trace had ended"):
+        sg.grad(lambda x: use(KEPT[0], x) + np.array([x[0]]).sum())(X)
+    with pytest.raises(TracingError, match="after its trace had ended"):
+        np.asarray(KEPT[0])
+
+
+def test_what_a_derivative_inside_cannot_do_is_its_own_matter():
+    def fn(x):
+        try:
+            sg.grad(lambda v: complex(v))(x[0])
+        except TracingError:
+            return np.array([x[1], 2.0])
+        return x
+
+    assert sg.grad(fn)(X).tolist() == [0.0, 1.0, 0.0]
