@@ -169,7 +169,7 @@ class Walk:
         self.guards.watch_function(function)
         reads, space = code_reads(function.__code__), function.__globals__
         self._names |= reads.names - reads.seeded
-        self.asks_for_types |= not _ASKING.isdisjoint(reads.globals | reads.names)
+        self.asks_for_types |= not _ASKING.isdisjoint((*reads.globals, *reads.names, *function.__code__.co_freevars))
         self._computed |= reads.computed
         self._constructs |= reads.constructs
         self._spaces[id(space)] = space

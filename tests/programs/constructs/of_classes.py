@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -208,3 +209,11 @@ def counts_its_calls(x, scale):
 
     total = sum(f(v) for v in x)
     return total / state["calls"]
+
+
+@program(X)
+def iterables_by_their_class(x):
+    def flat(v):
+        return [w for part in v for w in flat(part)] if isinstance(v, Iterable) else [math.tanh(v)]
+
+    return np.array(flat([x[0], [x[1], [x[2]]], x]))
