@@ -40,3 +40,33 @@ def test_every_backend_runs_them(name):
         got = sg.grad(function, by, backend=backend)(*args)
         for mine, theirs in zip(got, wanted, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
+def as_a_method(function):
+    class Model:
+        def run(self, *args):
+            return function(*args)
+
+    return Model().run
+
+
+def as_a_closure(function):
+    def outer():
+        inner = function
+        return lambda *args: inner(*args)
+
+    return outer()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_methods_closures_and_cells_of_a_notebook_run_them_too(name, shell):
+    function, args, _ = PROGRAMS[name]()
+    by = tuple(range(len(args)))
+    wanted = sg.grad(function, by, backend="numpy")(*args)
+    shell.user_ns.update(function=function, by=by)
+    cell = "def f(*args):\n    return function(*args)\nimport symgrad as sg\nd = sg.grad(f, by, backend='numpy')"
+    shell.run_cell(cell).raise_error()
+    for spelled in (as_a_method(function), as_a_closure(function), shell.user_ns["d"]):
+        made = spelled if spelled is shell.user_ns["d"] else sg.grad(spelled, by, backend="numpy")
+        for mine, theirs in zip(made(*args), wanted, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12)
