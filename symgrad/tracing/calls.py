@@ -21,7 +21,7 @@ from ..errors import is_library
 from . import local_operators, making, scalars, writing
 from .computed import library, local, mapped, printed
 from .libraries import is_library as is_library_module
-from .local_array import LocalArray, holds_traced
+from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, with_instance, with_names
 from .rewriting import rewritten
@@ -93,7 +93,7 @@ class _Calls:
         if holds_traced((left, right)) or SparseTracer in (type(left), type(right)):
             if isinstance(left, (str, bytes)) and operation == "mod":
                 return left % mapped(printed, right)
-            left, right = as_operand(left), as_operand(right)
+            left, right = (as_operand(unwrapped(v, traced=True)) for v in (left, right))
             left, right = (
                 making.array_of(v) if _is_list_beside(v, w) else v for v, w in ((left, right), (right, left))
             )

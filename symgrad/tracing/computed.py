@@ -19,6 +19,7 @@ from ..errors import user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, place_of_out, refuse
+from .labelled import LabelledTracer
 from .local_array import LocalArray, holds_traced, unwrapped
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
@@ -56,7 +57,8 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         frame = user_frame()
         kwargs = {"local_dict": dict(frame.f_locals) if frame is not None else {}, **kwargs}
     is_declared = _is_declared(function)
-    args = tuple([list(v) if is_declared and isinstance(v, Iterator) else v for v in args])
+    if is_declared:
+        args = tuple([_as_given(v) for v in args])
     is_numeric = _is_numeric(function, owner)
     is_traced = holds_traced((args, kwargs))
     if (is_traced or any(type(v) is SparseTracer for v in args)) and as_operand(owner) is not owner:
@@ -95,6 +97,13 @@ def _with_callbacks(call: Called, function: Any, values: Iterable[Any]) -> tuple
     if isinstance(function, type) or not _is_numeric(function, getattr(function, "__self__", None)):
         return tuple(values)
     return tuple(_callback(call, v) if type(v) in _KINDS else v for v in values)
+
+
+def _as_given(value: Any) -> Any:
+    """An argument of a function that makes arrays or numbers: items one after the other, and values without labels."""
+    if type(value) is LabelledTracer:
+        return value.values
+    return list(value) if isinstance(value, Iterator) else value
 
 
 def _is_declared(function: Any) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.tracing.tree import flatten, is_nested, unflatten
+
 #: the larger, the less rounding counts; the smaller, the less the terms that extrapolation leaves
 _STEPS = (2.0**-5, 2.0**-7, 2.0**-9)
 _JACOBIAN_STEPS = (2.0**-8, 2.0**-9, 2.0**-10)
@@ -17,13 +19,9 @@ _JACOBIAN_STEPS = (2.0**-8, 2.0**-9, 2.0**-10)
 
 def leaves(value: Any) -> Iterator[np.ndarray]:
     """The numbers in what a function gave, one array after the other."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for part in value:
-            yield from leaves(part)
-    else:
-        yield np.asarray(value)
+    for leaf in flatten(value)[0]:
+        if not isinstance(leaf, (str, type(None))):
+            yield np.asarray(leaf)
 
 
 def total(value: Any) -> float:
@@ -40,6 +38,9 @@ def gradients(function: Callable, args: Sequence[Any], wrt: Sequence[int]) -> li
     """The derivative of the sum of what ``function`` gives, by each element of the arguments in ``wrt``."""
     found = []
     for position in wrt:
+        if is_nested(args[position]):
+            found += _by_parts(function, args, position)
+            continue
         x = np.asarray(args[position], float)
         slope = np.empty(x.shape)
         for index in np.ndindex(x.shape):
@@ -48,6 +49,19 @@ def gradients(function: Callable, args: Sequence[Any], wrt: Sequence[int]) -> li
             )
         found.append(slope)
     return found
+
+
+def _by_parts(function: Callable, args: Sequence[Any], position: int) -> list[np.ndarray]:
+    """The derivative by each array and float of an argument that holds several."""
+    parts, structure = flatten(args[position])
+    rest = (*args[:position], *args[position + 1 :])
+
+    def of_parts(*given: Any) -> Any:
+        parts, others = given[: len(given) - len(rest)], given[len(given) - len(rest) :]
+        return function(*others[:position], unflatten(structure, list(parts)), *others[position:])
+
+    floats = [k for k, part in enumerate(parts) if np.asarray(part).dtype.kind == "f"]
+    return gradients(of_parts, (*parts, *rest), floats)
 
 
 def jacobian(function: Callable, x: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ _ITEMS = {
     "writes": ("numerics", "algorithms", "places", "views"),
     "scalars": ("python_numbers", "formulas"),
     "constants": ("held_values",),
+    "held_data": ("objects", "tables"),
     "constructs": ("of_python", "of_classes"),
 }
 _MODULES = [f"{item}.{module}" for item, modules in _ITEMS.items() for module in modules]
@@ -98,8 +99,12 @@ def expect_right(derivative, program, slopes_wanted):
         for got, expected in zip(slopes.leaves(value), slopes.leaves(plain), strict=True):
             assert got.shape == expected.shape
             np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-13)
-        for got, expected in zip(gradients, want, strict=True):
+        for got, expected in zip(floats(gradients), want, strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
+
+
+def floats(gradients):
+    return [leaf for leaf in slopes.leaves(gradients) if leaf.dtype.kind == "f"]
 
 
 @pytest.mark.parametrize("module", _MODULES)
@@ -113,7 +118,8 @@ def test_without_source(module, spelled, differences):
             expect_right(derivative, program, differences(module, name))
         except TracingError:
             refused.append(name)
-    assert len(refused) <= 0.3 * len(programs), refused
+    most = 0.7 if module == "held_data.tables" else 0.3  # operators of tables and sparse matrices are no names
+    assert len(refused) <= most * len(programs), refused
 
 
 def test_in_a_notebook(shell, differences):
