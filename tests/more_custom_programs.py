@@ -15,9 +15,11 @@ import scipy.sparse
 import scipy.sparse.linalg
 import scipy.special
 import scipy.stats
-from custom_programs import Program, X, program
+from custom_programs import PROGRAMS, Program, X, program
 
 import symgrad as sg
+
+__all__ = ["PROGRAMS"]
 
 A = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]])
 

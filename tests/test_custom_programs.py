@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import more_custom_programs  # noqa: F401
+import custom_programs
+import more_custom_programs
 import numpy as np
 import pytest
-from custom_programs import PROGRAMS
+from more_custom_programs import PROGRAMS
+from spellings import imported_names
 
 import symgrad as sg
 from symgrad.testing import check_grads
@@ -70,3 +72,24 @@ def test_methods_closures_and_cells_of_a_notebook_run_them_too(name, shell):
         made = spelled if spelled is shell.user_ns["d"] else sg.grad(spelled, by, backend="numpy")
         for mine, theirs in zip(made(*args), wanted, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def imported():
+    """The programs with names of NumPy that are imported one by one."""
+    as_written = dict(PROGRAMS)
+    made = {**imported_names(more_custom_programs), **imported_names(custom_programs)}
+    PROGRAMS.clear()
+    PROGRAMS.update(as_written)
+    return made
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_names_that_are_imported_are_followed_too(name, imported):
+    assert list(imported) == list(PROGRAMS)
+    (function, args, _), (written, same, _) = imported[name](), PROGRAMS[name]()
+    assert getattr(function, "__code__", 0) is not getattr(written, "__code__", 1)
+    by = tuple(range(len(args)))
+    made, wanted = sg.grad(function, by, backend="numpy")(*args), sg.grad(written, by, backend="numpy")(*same)
+    for mine, theirs in zip(made, wanted, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
