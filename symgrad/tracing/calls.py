@@ -23,7 +23,7 @@ from .computed import library, local, mapped, printed
 from .libraries import is_library as is_library_module
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
-from .names import Names, with_instance, with_names
+from .names import Names, remade, with_instance, with_names
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
@@ -181,10 +181,7 @@ def followed(function: FunctionType) -> FunctionType:
     new = _followed_code(code, code.co_filename)
     if new is None:
         return with_names(function, HOOK)
-    made = FunctionType(new, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__dict__.update(function.__dict__)
-    return made
+    return remade(function, new, function.__globals__, function.__closure__)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -34,6 +34,8 @@ _MOVES = frozenset(
 #: functions of Python that call what they are given, and the kinds of that
 _CALLING = (map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap)
 _KINDS = (FunctionType, MethodType, functools.partial)
+#: functions of Python that ask what a value is, and take nothing out of it
+_ASKING = (type, isinstance, hasattr)
 #: what calls a function, also those that a library is given
 Called = Callable[..., Any]
 
@@ -57,7 +59,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         frame = user_frame()
         kwargs = {"local_dict": dict(frame.f_locals) if frame is not None else {}, **kwargs}
     is_declared = _is_declared(function)
-    if is_declared:
+    if is_declared and not any(function is f for f in _ASKING):
         args = tuple([_as_given(v) for v in args])
     is_numeric = _is_numeric(function, owner)
     is_traced = holds_traced((args, kwargs))

@@ -218,9 +218,7 @@ class LocalArray:
 
     def taken(self, chosen: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> LocalArray:
         """What ``take`` has chosen of the plain array: a view, or a copy with the traced elements among them."""
-        if locals_of(running()).knows(chosen) or not chosen.size:
-            return LocalArray.of(chosen)
-        if self._memory.numbers is None:
+        if locals_of(running()).knows(chosen) or not chosen.size or self._memory.numbers is None:
             return LocalArray.of(chosen)
         self._elements()
         return LocalArray.of_numbers(chosen, take(self.numbers))

@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from .rewriting import LOOK_AT_CALLER
+
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME")
-#: functions that look at the frame or the names of what calls them
-_LOOK_AT_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"))
+#: names that stand for themselves
+_KEPT = LOOK_AT_CALLER | {"__import__"}
 _CALLED_TYPES = ("vectorize",)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type(np.sum), functools.partial)
 
@@ -32,7 +34,14 @@ def with_names(function: FunctionType, hook: Any) -> FunctionType:
         return function
     names = Names(function.__globals__, _called(code), any(c.co_exceptiontable for c in _all(code)), hook)
     closure = function.__closure__ and tuple(_seen_cell(c, names) for c in function.__closure__)
-    made = FunctionType(code, names, function.__name__, function.__defaults__, closure)
+    return remade(function, code, names, closure)
+
+
+def remade(
+    function: FunctionType, code: CodeType, space: dict[str, Any], closure: tuple[CellType, ...] | None
+) -> FunctionType:
+    """``function`` with other code, globals or cells; in all else it is as it was."""
+    made = FunctionType(code, space, function.__name__, function.__defaults__, closure)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__dict__.update(function.__dict__)
     return made
@@ -49,7 +58,7 @@ def _all(code: CodeType) -> Iterator[CodeType]:
 def _called(code: CodeType) -> frozenset[str]:
     """The global names that the code does nothing with but call them."""
     loads = [i for c in _all(code) for i in dis.get_instructions(c) if i.opname in _BY_NAME]
-    return frozenset(i.argval for i in loads) - {i.argval for i in loads if "NULL" not in i.argrepr} - _LOOK_AT_CALLER
+    return frozenset(i.argval for i in loads) - {i.argval for i in loads if "NULL" not in i.argrepr} - _KEPT
 
 
 class Names(dict):
@@ -64,7 +73,7 @@ class Names(dict):
 
     def __getitem__(self, name: str) -> Any:
         value = self.space[name] if name in self.space else vars(builtins)[name]
-        return value if name in _LOOK_AT_CALLER else self.seen(value, name in self._called)
+        return value if name in _KEPT else self.seen(value, name in self._called)
 
     def __contains__(self, name: object) -> bool:
         return name in self.space

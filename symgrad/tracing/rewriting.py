@@ -20,7 +20,7 @@ _FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for
 #: what stands for the hook until the code is compiled: a constant that no source has
 _STAND_IN = frozenset({"symgrad: calls"})
 #: functions that look at the frame that calls them
-_LOOK_AT_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint"))
+LOOK_AT_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint"))
 #: objects that make arrays of what they are indexed by
 _INDEXED = frozenset(("r_", "c_"))
 _OPERATIONS = {"mult": "mul", "div": "truediv", "matmult": "matmul", "bitand": "and_", "bitor": "or_", "bitxor": "xor"}
@@ -109,7 +109,7 @@ class _Calls(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _LOOK_AT_CALLER:
+        if isinstance(node.func, ast.Name) and node.func.id in LOOK_AT_CALLER:
             return node
         name = "attempt" if self._attempts else "call"
         return self._hooked(name, [node.func, *node.args], node.keywords, node)

@@ -196,11 +196,6 @@ def _hasattr(value, name):
     return hasattr(_like(value), name)
 
 
-@answers(bool)
-def _bool(x=False):
-    return bool(x)
-
-
 @answers(round)
 def _round(number, ndigits=None):
     made = np.round(number, ndigits or 0)

@@ -3,6 +3,7 @@
 import functools
 import math
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -90,12 +91,19 @@ FUNCTIONS = {
     "comprehensions": lambda x: np.array([[math.sin(a * b) for a in x] for b in x]),
     "star arguments": lambda x: math.hypot(*x) * np.array([*x, *x[:1]]),
     "a derivative inside": lambda x: sg.grad(lambda v: math.exp(v) * float(v))(x[0]) * x,
+    "an iterator that is asked about": lambda x: asked(x),
     "a subclass of tuple": lambda x: np.array(Pair(x[0] * 2, x[1])),
     "a condition": lambda x: np.array([x[0]]) if float(x[1]) < 0 else np.array([x[2]]),
     "unpacking": lambda x: np.array([(lambda a, b, c: a * b + c)(*x), x[0]]),
     "constants that are made": lambda x: (np.eye(3) * 2.0 + np.diag([1.0, 2.0, 3.0])) @ np.array([x[0], x[1], 1.0]),
     "products of constants that are written": lambda x: written(Arm.lengths * 2.0, x),
 }
+
+
+def asked(x):
+    values = iter(x)
+    kept = isinstance(values, Iterator) and hasattr(values, "__next__") and type(values) is not list
+    return np.array(list(values)) * (2.0 if kept else 3.0)
 
 
 def power(v, n):
