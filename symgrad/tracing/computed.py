@@ -187,6 +187,7 @@ def _has_no_traced(made: Any) -> bool:
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """``value`` with ``function`` applied to what its lists, tuples and dicts hold."""
     kind = type(value)
     if kind is list or kind is tuple:
         return kind([mapped(function, v) for v in value])

@@ -28,9 +28,7 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc, type(np.s
 def with_names(function: FunctionType, hook: Any) -> FunctionType:
     """``function`` with its calls by name handed to ``hook``; itself where it cannot have names of its own."""
     code = function.__code__
-    if type(function.__globals__) is Names or any(
-        i.opname in _STORES for c in _all(code) for i in dis.get_instructions(c)
-    ):
+    if type(function.__globals__) is Names or _rebinds_globals(code):
         return function
     names = Names(function.__globals__, _called(code), any(c.co_exceptiontable for c in _all(code)), hook)
     closure = function.__closure__ and tuple(_seen_cell(c, names) for c in function.__closure__)
@@ -52,6 +50,11 @@ def _all(code: CodeType) -> Iterator[CodeType]:
     for value in code.co_consts:
         if isinstance(value, CodeType):
             yield from _all(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rebinds_globals(code: CodeType) -> bool:
+    return any(i.opname in _STORES for c in _all(code) for i in dis.get_instructions(c))
 
 
 @functools.lru_cache(maxsize=1024)
