@@ -32,6 +32,12 @@ def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) 
         if node in flow or not node.operands:
             continue
         total: Node | None = None
+        if node.primitive.flows_together:
+            found = {key: flow[source] for source, key in node.primitive.dependencies(node) if source in flow}
+            total = node.primitive.jvp_of_all(node, found, batch) if found else None
+            if total is not None:
+                flow[node] = total
+            continue
         for source, key in node.primitive.dependencies(node):
             tangent = flow.get(source)
             if tangent is None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..primitives.casting import cast
 from ..primitives.external import External
 from ..primitives.functions import add
+from ..primitives.scan import ROW, rows_added
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces
 from ..program.node import Node, ancestors, originating
@@ -79,11 +80,13 @@ def cotangents_of(
         arrived[node] = [ct]
         if node in sources:
             continue
-        for source, key in node.primitive.dependencies(node):
-            if source in active:
-                part = node.primitive.vjp(node, source, key, ct, batch)
-                if part is not None:
-                    arrived.setdefault(source, []).append(cast(part, source.dtype))
+        reached = [(source, key) for source, key in node.primitive.dependencies(node) if source in active]
+        together = node.primitive.flows_together
+        made = node.primitive.vjp_of_all(node, [key for _, key in reached], ct, batch) if together else {}
+        for source, key in reached:
+            part = made[key] if together else node.primitive.vjp(node, source, key, ct, batch)
+            if part is not None:
+                arrived.setdefault(source, []).append(cast(part, source.dtype))
     return {node: accumulate(parts) for node, parts in arrived.items()}
 
 
@@ -91,6 +94,8 @@ def accumulate(parts: list[Node]) -> Node:
     """The sum of cotangents; those that were placed into zeros are placed into the same zeros."""
     if len(parts) == 1:
         return parts[0]
+    if all(p.primitive is ROW for p in parts):
+        return rows_added(parts)
     placed = [p for p in parts if p.primitive is ASSEMBLE]
     if len(placed) > 1:
         pieces = [o for p in placed for o in p.operands]

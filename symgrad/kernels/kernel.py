@@ -17,6 +17,7 @@ from ..passes.constants import fold_constants
 from ..passes.expansion import expand_formulas
 from ..passes.gates import float_gates
 from ..passes.grams import expose_grams
+from ..passes.loops import pruned_loops, with_bodies
 from ..passes.marks import strip_marks
 from ..passes.products import absorb_products
 from ..passes.sizes import at_sizes
@@ -28,14 +29,13 @@ from ..program.program import Program
 from .backend import BACKENDS, Backend, checked_backend
 from .base import Kernel
 from .block_backend import BLOCKS_FROM, LONG, BlockWriter
-from .blocks import Blocks
 from .explanation import Explanation, Step, bytes_of, named, node_step
 from .memory import memory_limit, require_memory
 from .native.kernel import NativeKernel, TieredKernel
 from .numpy_backend import SMALL, Writer
-from .overwriting import check_overwriting
 from .regions import Region
 from .reuse import keep_freed
+from .source import compiled
 
 
 class SizedKernel(Kernel):
@@ -141,7 +141,8 @@ def _numbers_of_elements(program: Program) -> list[Any]:
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants; they run once, for what is shown and for what runs."""
     if program not in _optimized:
-        made = share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(strip_marks(program))))))
+        bare = with_bodies(pruned_loops(strip_marks(program)), optimized)
+        made = share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(bare)))))
         _optimized[program] = None if made is program else made  # a value that is its own key would never go
     return _optimized[program] or program
 
@@ -211,10 +212,3 @@ def _steps(writer: Writer) -> list[Step]:
         elif not step.is_leaf:
             made.append(node_step(step, *writer.place(step)))
     return made
-
-
-def compiled(source: str, namespace: dict[str, Any]) -> Callable:
-    """The function ``kernel`` that ``source`` defines, checked; the source is symgrad's own."""
-    exec(compile(source, "<symgrad kernel>", "exec"), namespace)
-    check_overwriting(source, {name: v for name, v in namespace.items() if isinstance(v, Blocks)})
-    return namespace["kernel"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import string
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,19 +26,22 @@ from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Elementwise
 from ..primitives.external import External
 from ..primitives.functions import add, power, reciprocal, square
+from ..primitives.loop import Loop
 from ..primitives.order import NAMED
-from ..primitives.selection import ASSEMBLE
+from ..primitives.scan import PART, SCAN
+from ..primitives.selection import ASSEMBLE, full
 from ..primitives.spelling import self_dot, shared_axes
-from ..program.dims import dim_source, value_of
+from ..program.dims import dim_source, size, value_of
 from ..program.node import Node
 from ..program.program import Program
 from . import blas
 from .reuse import empty
-from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, scatter
+from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, row, scatter
+from .source import compiled
 
 _PYTHON = {"f": "float", "i": "int", "b": "bool"}
 #: what sources call beside NumPy itself
-_FUNCTIONS = (empty, cofactors, self_dot, gate, in_order, gram, scatter, from_end, diagonal, embed_diagonal)
+_FUNCTIONS = (empty, cofactors, self_dot, gate, in_order, gram, row, scatter, from_end, diagonal, embed_diagonal)
 #: what is written with ``**``, for which NumPy has another loop where it is of its scalars
 _OF_SCALARS = {power: "{} ** {}", square: "{} ** 2", reciprocal: "{} ** -1"}
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
@@ -96,6 +99,8 @@ class Writer(ArrayWriter):
         self.sizes = sizes or {}
         self.namespace: dict[str, Any] = {"np": np, "blas": blas, **{f.__name__: f for f in _FUNCTIONS}}
         self._viewed: set[Node] = set()
+        #: the names of the results of a loop, by where they begin in its row
+        self._pieces: dict[Node, dict[Any, str]] = {}
         self._kept = frozenset(program.outputs)
         #: whether Python scalars have to stay such: they give way to smaller floats, which NumPy's own do not
         self._mixes = any(n.dtype.kind == "f" and n.dtype.itemsize < 8 for n in program.nodes)
@@ -230,6 +235,10 @@ class Writer(ArrayWriter):
             self.names[node] = self._elementwise(node, primitive)
         elif isinstance(primitive, External):
             self.names[node] = self._external(node, primitive)
+        elif primitive is SCAN:
+            self._loop(node)
+        elif primitive is PART and node.operands[0] in self._pieces:
+            self.names[node] = self._pieces[node.operands[0]][node.params[0]]
         else:
             statement = self.statements.get(primitive.name)
             if statement is None:
@@ -244,6 +253,25 @@ class Writer(ArrayWriter):
         name = f"external_{len(self.lines)}"
         self.namespace[name] = partial(primitive.evaluate, node.params)
         return self.assign(f"{name}({', '.join([self.names[o] for o in node.operands])})", node)
+
+    def _loop(self, node: Node) -> None:
+        """A loop in Python over the function of its body; each result has a name."""
+        loop = node.params[0]
+        name = f"loop_{len(self.lines)}"
+        self.namespace[name] = self.loop(loop)
+        made = [self.new_name() for _ in loop.pieces]
+        given = ", ".join([self.names[o] for o in node.operands])
+        self.lines.append(f"{', '.join(made)}{',' * (len(made) == 1)} = {name}({given})")
+        self._large.update([n for n, p in zip(made, loop.pieces, strict=True) if self.is_let_go(p.shape)])
+        self._pieces[node] = {p.start: n for n, p in zip(made, loop.pieces, strict=True)}
+        if any(o is node and n.primitive is not PART for n in self.program.nodes for o in n.operands):
+            self.names[node] = self.assign(f"row(({', '.join(made)},), np.{node.dtype.name})", node)
+
+    def loop(self, loop: Loop) -> Callable[..., Sequence[Any]]:
+        """What computes the pieces of a loop."""
+        body = type(self)(loop.body, sizes=self.sizes)
+        step = compiled(body.write(), body.namespace)
+        return lambda *values: loop.run(values, step)
 
     def _add_diagonal(self, node: Node) -> str:
         """A sum of which one side stands on diagonals alone: added into the other."""
@@ -380,11 +408,30 @@ def _assembled(w: Writer, node: Node) -> tuple[str, bool]:
     return name, True
 
 
+def _part(w: Writer, node: Node) -> tuple[str, bool]:
+    start, shape, dtype = node.params
+    index, _ = w.index(((start, size(shape), 1),), node.operands[0].shape)
+    code = f"{w.read(node.operands[0])}[{index}].reshape({w.shape(shape)})"
+    return f"np.asarray({code}, np.{dtype.name})", False
+
+
+def _row(w: Writer, node: Node) -> tuple[str, bool]:
+    starts, _, batch = node.params
+    name = w.assign(f"np.zeros({w.shape(node.shape)}, np.{node.dtype.name})", node)
+    for o, start in zip(node.operands, starts, strict=True):
+        count = size(o.shape[batch:])
+        index, _ = w.index((*full(node.shape[:batch]), (start, count, 1)), node.shape)
+        w.lines.append(f"{name}[{index}] += np.reshape({w.names[o]}, {w.shape((*node.shape[:batch], count))})")
+    return name, True
+
+
 Writer.statements = {
     **STATEMENTS,
     "assemble": _assembled,
     "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
     **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),
     "cofactor": lambda w, n: (f"cofactors({', '.join(w.read(o) for o in n.operands)}, order={n.params[0]})", True),
+    "part": _part,
+    "row": _row,
     "slice": _sliced,
 }

@@ -24,7 +24,7 @@ _BOUND = re.compile(r"((?:v\d+,? )+)= (.*)")
 _OPERAND = re.compile(r"\w+(?:\[[^\]]*\])?")
 #: calls, beside those of ufuncs and np.linalg, whose result has memory of its own
 _FRESH = {
-    "cofactors", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "embed_diagonal",
+    "cofactors", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "embed_diagonal", "row",
     *(f"np.{name}" for name in ("argmax", "argmin", "argsort")),
     *(f"np.{name}" for name in ("array", "concatenate", "convolve", "cumprod", "cumsum", "dot", "empty", "inner")),
     *(f"np.{name}" for name in ("outer", "searchsorted", "take", "tensordot", "trace", "vdot", "where", "zeros")),
@@ -149,7 +149,7 @@ def _is_fresh(function: str, code: str) -> bool:
         return True
     library, _, name = function.partition(".")
     if library != "np":
-        return library == "blas" or function in _FRESH or function.startswith(("special_", "external_"))
+        return library == "blas" or function in _FRESH or function.startswith(("special_", "external_", "loop_"))
     if name == "einsum":  # of one array it may be a view
         return len(_NAME.findall(code)) > 1
     name = name.removesuffix(".reduce")

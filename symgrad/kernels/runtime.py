@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -114,3 +116,8 @@ def gram(a, w, dot=np.dot):
 def _square(a, w, dot):
     b = a * np.sqrt(w)[:, None]
     return dot(b.T, b)
+
+
+def row(pieces: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+    """The elements of arrays, one after another."""
+    return np.concatenate([np.ravel(p) for p in pieces], dtype=dtype)

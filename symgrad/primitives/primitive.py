@@ -7,7 +7,7 @@ a cotangent (reverse mode). Both accept ``batch`` leading axes, so a seed may be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ class Primitive:
     name: str = ""
     #: whether the value follows from operands and parameters alone, so that it may be computed once
     foldable: bool = True
+    #: whether the flows of several operands go through at once, by ``jvp_of_all`` and ``vjp_of_all``
+    flows_together: bool = False
 
     def infer(self, operands: tuple[Node, ...], params: tuple) -> tuple[tuple, np.dtype, bool]:
         """Shape, dtype and weakness of the result."""
@@ -44,6 +46,14 @@ class Primitive:
 
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         """The cotangent of one source from that of ``node``; None where it is zero."""
+        raise NotImplementedError
+
+    def jvp_of_all(self, node: Node, tangents: Mapping[Any, Node], batch: int) -> Node | None:
+        """The tangent of ``node`` along those of several sources, by their keys; None where it is zero."""
+        raise NotImplementedError
+
+    def vjp_of_all(self, node: Node, keys: Sequence[Any], ct: Node, batch: int) -> Mapping[Any, Node | None]:
+        """The cotangents of several sources, by their keys."""
         raise NotImplementedError
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:

@@ -108,8 +108,9 @@ def taken(term: Term, selection: Selection, whole: Shape) -> list[Term]:
         return _out_of(term, selection.spec, whole)
     if isinstance(selection, Gathered):
         return _looked_up(term, selection.axis, selection.index, whole[selection.axis])
-    assert isinstance(selection, Reshaped)
-    return _reshaped(term, whole, selection.shape)
+    if isinstance(selection, Reshaped):
+        return _reshaped(term, whole, selection.shape)
+    raise Unsolved
 
 
 def put(term: Term, selection: Selection, whole: Shape) -> list[Term]:
@@ -118,8 +119,9 @@ def put(term: Term, selection: Selection, whole: Shape) -> list[Term]:
         return _into(term, selection.spec)
     if isinstance(selection, Gathered):
         return _lookup_places(term, selection.axis, selection.index, whole[selection.axis])
-    assert isinstance(selection, Reshaped)
-    return _reshaped(term, selection.shape, whole)
+    if isinstance(selection, Reshaped):
+        return _reshaped(term, selection.shape, whole)
+    raise Unsolved
 
 
 def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:

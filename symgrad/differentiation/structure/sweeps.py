@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...primitives.casting import cast
 from ...primitives.identity import CUSTOM
 from ...primitives.selection import SCATTER, concatenate
 from ...primitives.shaping import reshape
 from ...program.dims import Shape, is_concrete
 from ...program.node import Node, emit, originating
-from ..reverse import active_nodes
+from ..reverse import accumulate, active_nodes
 from .index_maps import Label, Lookup, index_array, positions
 from .linear_maps import has_structure, is_contracted, pullback_of, pushforward_of
 from .rules import pulled, pushed
-from .terms import Term, collected, dense, dense_term, product, seed_term
+from .terms import Term, collected, dense, dense_term, node_flow, product, seed_term
 
 #: terms that a flow may have, and single entries among them; more are gathered into one
 MAX_TERMS, MAX_SINGLES = 32, 2
@@ -43,6 +44,10 @@ def swept_forward(outputs: Sequence[Node], source: Node, terms: list[Term], seed
         if node is source:
             continue
         parts: list[Term] = []
+        if node.primitive.flows_together:
+            arrived = {key: flow[o] for o, key in node.primitive.dependencies(node) if flow.get(o)}
+            flow[node] = _all_forward(node, arrived, seed_shape)
+            continue
         for operand, key in node.primitive.dependencies(node):
             for term in flow.get(operand, ()):
                 parts += _forward(node, operand, key, term, seed_shape)
@@ -61,6 +66,11 @@ def swept_reverse(output: Node, terms: list[Term], wrt: Sequence[Node], seed_sha
             continue
         arrived[node] = own = _bounded(collected(own), node.shape, seed_shape)
         if node in sources:
+            continue
+        if node.primitive.flows_together:
+            reached = [(o, key) for o, key in node.primitive.dependencies(node) if o in active]
+            for operand, made in _all_backward(node, reached, own, seed_shape):
+                arrived.setdefault(operand, []).append(made)
             continue
         for operand, key in node.primitive.dependencies(node):
             if operand not in active:
@@ -88,6 +98,29 @@ def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape
         stand_in, result = pullback_of(node, operand, key)
         return swept_forward([result], stand_in, [term], seed_shape)[0]
     return pulled(node, operand, key, term, seed_shape)
+
+
+def _all_forward(node: Node, arrived: Mapping[Any, list[Term]], seed_shape: Shape) -> list[Term]:
+    """What the tangents of several operands give to that of a node that takes them as arrays."""
+    flows = {key: _as_array(terms, node.operands[key], seed_shape) for key, terms in arrived.items()}
+    made = node.primitive.jvp_of_all(node, flows, len(seed_shape)) if flows else None
+    return [] if made is None else [dense_term(made, len(seed_shape), True)]
+
+
+def _all_backward(
+    node: Node, reached: Sequence[tuple[Node, Any]], terms: list[Term], seed_shape: Shape
+) -> Iterator[tuple[Node, Term]]:
+    """What a cotangent gives to those of several operands of a node that takes it as an array."""
+    flow = _as_array(terms, node, seed_shape)
+    made = node.primitive.vjp_of_all(node, [key for _, key in reached], flow, len(seed_shape))
+    for operand, key in reached:
+        found = made[key]
+        if found is not None:
+            yield operand, dense_term(cast(found, operand.dtype), len(seed_shape), False)
+
+
+def _as_array(terms: Sequence[Term], node: Node, seed_shape: Shape) -> Node:
+    return accumulate([node_flow(t, node.shape, seed_shape, node.dtype) for t in terms])
 
 
 def _by_rule(node: Node, key: int, term: Term, seed_shape: Shape, forward: bool) -> list[Term]:

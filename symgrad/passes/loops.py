@@ -1,0 +1,114 @@
+"""Loops before they run: of two that compute the same one is left, and what nothing reads is not computed.
+
+``# part(scan(loop), k) -> part(scan(what keeps more), k)``
+``# part(scan(loop), k) -> part(scan(less of loop), j)``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+from ..primitives.loop import Loop
+from ..primitives.scan import PART, SCAN
+from ..program.node import Node, emit
+from ..program.program import Program
+from .rewrite import rewrite
+
+
+def pruned_loops(program: Program) -> Program:
+    """``program`` with each loop once, which gives what is read."""
+    if not any(n.primitive is SCAN for n in program.nodes):
+        return program
+    program = _merged(program)
+    while True:
+        made = _pruned(program)
+        if made is program:
+            return made
+        program = made
+
+
+def with_bodies(program: Program, change: Callable[[Program], Program]) -> Program:
+    """``program`` with ``change`` made to the bodies of its loops."""
+
+    def rule(node: Node, _: Node) -> Node | None:
+        if node.primitive is not SCAN:
+            return None
+        loop = node.params[0]
+        body = change(loop.body)
+        if body is loop.body:
+            return None
+        known = _changed.setdefault(loop, WeakKeyDictionary())
+        if body not in known:
+            known[body] = loop.like(body)
+        return emit(SCAN, node.operands, (known[body],))
+
+    return rewrite(program, rule)
+
+
+#: loops with other bodies
+_changed: WeakKeyDictionary[Loop, WeakKeyDictionary[Program, Loop]] = WeakKeyDictionary()
+
+
+def _merged(program: Program) -> Program:
+    """Each loop as that which keeps most of its steps on the same operands."""
+    widest: dict[tuple[Loop, tuple[Node, ...]], Loop] = {}
+    for node in program.nodes:
+        if node.primitive is not SCAN:
+            continue
+        loop: Loop = node.params[0]
+        while loop.base is not None and len(loop.base.operands) == len(loop.inputs):
+            key = (loop.base.loop, node.operands)
+            if key not in widest or len(widest[key].pieces) < len(node.params[0].pieces):
+                widest[key] = node.params[0]
+            loop = loop.base.loop
+    if not widest:
+        return program
+
+    def rule(node: Node, old: Node) -> Node | None:
+        if node.primitive is not PART or old.operands[0].primitive is not SCAN:
+            return None
+        scan = old.operands[0]
+        loop = scan.params[0]
+        wide = widest.get((loop, scan.operands))
+        if wide is None:
+            return None
+        number = [p.start for p in loop.pieces].index(node.params[0])
+        return emit(PART, (emit(SCAN, node.operands[0].operands, (wide,)),), tuple(wide.pieces[number]))
+
+    return rewrite(program, rule)
+
+
+def _pruned(program: Program) -> Program:
+    """Each loop without what nothing reads."""
+    read: dict[Node, set] = {}
+    whole = {o for o in program.outputs if o.primitive is SCAN}
+    for node in program.nodes:
+        for o in node.operands:
+            if o.primitive is SCAN:
+                if node.primitive is PART:
+                    read.setdefault(o, set()).add(node.params[0])
+                else:
+                    whole.add(o)
+    needed: dict[Node, tuple[int, ...]] = {}
+    for scan, starts in read.items():
+        loop = scan.params[0]
+        if scan not in whole:
+            pieces = tuple([k for k, p in enumerate(loop.pieces) if p.start in starts])
+            _, taken = loop.giving(pieces)
+            if len(pieces) < len(loop.pieces) or len(taken) < len(scan.operands):
+                needed[scan] = pieces
+    if not needed:
+        return program
+
+    def rule(node: Node, old: Node) -> Node | None:
+        if node.primitive is not PART or old.operands[0] not in needed:
+            return None
+        scan = node.operands[0]
+        loop, pieces = scan.params[0], needed[old.operands[0]]
+        own, taken = loop.giving(pieces)
+        number = pieces.index([p.start for p in loop.pieces].index(node.params[0]))
+        row = emit(SCAN, tuple([scan.operands[k] for k in taken]), (own,))
+        return emit(PART, (row,), tuple(own.pieces[number]))
+
+    return rewrite(program, rule)
