@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..passes.rolling import rolled
 from ..primitives.contraction import ones
 from ..program.node import Node
 from ..tracing.trace import running
-from ..tracing.tree import unflatten
+from ..tracing.tracer import Tracer
+from ..tracing.tree import flatten, unflatten
 from .positions import mark_argument, output_nodes, split_aux
 
 if TYPE_CHECKING:
@@ -82,10 +84,25 @@ def run_of(
     standing_in = dict(weights or {})
     running().differentiate_by(standing_in.values(), fresh)
     with running().standing_in(standing_in):
-        output = derived._value(values, kwargs)
+        output = _rolled(derived._value(values, kwargs))
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
     return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
+
+
+def _rolled(output: Any) -> Any:
+    """What a function gave, its loops as operations; a recorded trace keeps the line that each node comes from."""
+    if running().graph.is_recorded:
+        return output
+    leaves, structure = flatten(output)
+    traced = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
+    nodes = [leaves[k]._symgrad_node for k in traced]
+    made = rolled(nodes)
+    if made == nodes:
+        return output
+    for k, node in zip(traced, made, strict=True):
+        leaves[k] = Tracer(node)
+    return unflatten(structure, leaves)
 
 
 def seeds_of_sum(outputs: Sequence[Node]) -> list[Node | None]:

@@ -1,0 +1,313 @@
+"""Operations that repeat, as a loop: what they read of one another, and the loop written down."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..differentiation.loops import DifferentiableLoop
+from ..primitives.casting import cast
+from ..primitives.contraction import transpose
+from ..primitives.identity import MARK
+from ..primitives.primitive import CONSTANT, CapturedArray, constant, dim_value, input_node, literal
+from ..primitives.scan import results_of
+from ..primitives.selection import SLICE, as_index, concatenate, full, gather, take_slice
+from ..primitives.shaping import reshape
+from ..program.dims import size
+from ..program.node import Graph, Node, active_graph, ancestors, emit
+from ..program.program import Program
+
+#: steps back that a step may read
+_MAX_BACK = 4
+#: elements of an array that is put together of what each step reads
+_MAX_GATHERED = 1 << 22
+
+
+class Unlike(Exception):
+    """The operations are no loop."""
+
+
+class Carried(NamedTuple):
+    """A value of an earlier step: which of its operations, and what stands for it in the first steps."""
+
+    operation: int
+    begins: tuple[Node, ...]
+
+
+class Element(NamedTuple):
+    """Another value for each step."""
+
+    values: tuple[Node, ...]
+
+
+#: what an operand is in each step: an operation of the step itself, a constant, or one of the above
+Operand = Any
+
+
+class Repetition:
+    """``steps`` times ``period`` operations from ``first``; Unlike where they are no loop.
+
+    ``promotes``: Python's numbers have the dtypes of all others here, so they may be carried as arrays.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        position: Mapping[Node, int],
+        first: int,
+        period: int,
+        steps: int,
+        outputs: Iterable[Node],
+        promotes: bool,
+    ) -> None:
+        self.first = first
+        self.end = first + period * steps
+        self._nodes = nodes
+        self._period = period
+        self._steps = steps
+        self._position = position
+        self._promotes = promotes
+        self._template = nodes[
+            first + period : first + 2 * period
+        ]  # the first step may read numbers in place of arrays
+        for node, like in zip(nodes[first : first + period], self._template, strict=True):
+            _check_alike(node, like)
+        self._starts = first + period * np.arange(steps)
+        #: what is no operation of the step but an element of an array that all steps share
+        self._sliced: dict[int, list[tuple]] = {}
+        self.carries: dict[Carried, None] = {}
+        self._elements: dict[Element, None] = {}
+        self._constants: dict[Node, None] = {}
+        self._operands = [self._operands_of(j) for j in range(period)]
+        self._uses = self._used_later(outputs)
+
+    def _column(self, j: int) -> Sequence[Node]:
+        return self._nodes[self.first + j : self.end : self._period]
+
+    def _operands_of(self, j: int) -> list[Operand]:
+        column = self._column(j)
+        node = self._template[j]
+        if node.primitive is SLICE and any(n.params != node.params for n in column):
+            source = node.operands[0]
+            if any(n.operands[0] is not source for n in column) or self._is_inside(source):
+                raise Unlike
+            specs = self._sliced[j] = [n.params[0] for n in column]
+            if _stride(specs) is None and self._steps * size(node.shape) > _MAX_GATHERED:
+                raise Unlike
+            return []
+        return [self._operand(j, [n.operands[q] for n in column]) for q in range(len(node.operands))]
+
+    def _may_be_stacked(self, values: Sequence[Node]) -> bool:
+        """Whether what each step reads may be an array of all."""
+        if all(v.is_literal for v in values):
+            return self._promotes
+        return not any(v.weak for v in values) and self._steps * size(values[0].shape) <= _MAX_GATHERED
+
+    def _is_inside(self, node: Node) -> bool:
+        return self.first <= self._position.get(node, -1) < self.end
+
+    def _operand(self, j: int, read: list[Node]) -> Operand:
+        last = read[-1]
+        place = self._position.get(last, -1)
+        if not self.first <= place < self.end:
+            if any(map(self._is_inside, read)):
+                raise Unlike
+            if all(o is last for o in read):
+                self._constants[last] = None
+                return last
+            if any(o.shape != last.shape or o.dtype != last.dtype for o in read) or not self._may_be_stacked(read):
+                raise Unlike
+            element = Element(tuple(read))
+            self._elements[element] = None
+            return element
+        back = place - (self.first + (self._steps - 1) * self._period + j)
+        offset, operation = divmod(j + back, self._period)
+        if -offset > _MAX_BACK:
+            raise Unlike
+        places = np.array([self._position.get(o, -1) for o in read])
+        if np.any(places[-offset:] - self._starts[-offset:] != j + back):
+            raise Unlike
+        if offset == 0:
+            return operation
+        begins = tuple(read[:-offset])
+        like = self._template[operation]
+        if any(self._is_inside(b) for b in begins):
+            raise Unlike
+        for b in begins:
+            is_number = b.is_literal and like.dtype.kind == "f"
+            if b.shape != like.shape or (b.dtype != like.dtype and not is_number):
+                raise Unlike
+            if b.weak != like.weak and not (self._promotes or is_number):
+                raise Unlike
+        if like.weak and not self._promotes:
+            raise Unlike
+        carried = Carried(operation, begins)
+        self.carries[carried] = None
+        return carried
+
+    def _used_later(self, outputs: Iterable[Node]) -> dict[int, set[int]]:
+        """The operations whose values are read after the loop, and of which steps."""
+        uses: dict[int, set[int]] = {}
+        later = [o for n in self._nodes[self.end :] for o in n.operands]
+        for o in (*later, *outputs):
+            place = self._position.get(o, -1)
+            if self.first <= place < self.end:
+                step, operation = divmod(place - self.first, self._period)
+                if operation not in self._sliced:
+                    uses.setdefault(operation, set()).add(step)
+        if any(self._template[k].weak for k in uses) and not self._promotes:
+            raise Unlike
+        return uses
+
+    @property
+    def carried(self) -> int:
+        """The elements of all that is carried."""
+        return sum(len(c.begins) * size(c.begins[0].shape) for c in self.carries)
+
+    # written down
+
+    def written(self, image: Mapping[Node, Node], loops: dict[Any, DifferentiableLoop]) -> dict[Node, Node]:
+        """What the values that are read later become; ``image`` is what nodes before them have become.
+
+        ``loops`` are those of the same form that were written before.
+        """
+        arrays = [self._array_of(j, image) for j in self._sliced]
+        arrays += [_stacked([image.get(v, v) for v in e.values]) for e in self._elements]
+        constants = [image.get(c, c) for c in self._constants if not c.is_literal and c.primitive.name != "dim"]
+        # values of several steps back are carried on from one to the next
+        begins = [
+            _begun(image.get(b, b), self._template[c.operation]) for c in self.carries for b in reversed(c.begins)
+        ]
+        kept = [k for k, steps in self._uses.items() if steps != {self._steps - 1} or k not in self._carried_once()]
+        loop = self._loop(kept, begins, arrays, constants, loops)
+        results = results_of(loop, [*begins, *arrays, *constants])
+        made: dict[Node, Node] = {}
+        last = self._carried_once()
+        for operation, steps in self._uses.items():
+            column = self._column(operation)
+            if operation in last:
+                made[column[-1]] = results[last[operation]]
+            if operation in kept:
+                array = results[len(begins) + kept.index(operation)]
+                whole = full(array.shape[1:])
+                for t in steps - ({self._steps - 1} if operation in last else set()):
+                    made[column[t]] = take_slice(array, (t, *whole))
+        return made
+
+    def _carried_once(self) -> dict[int, int]:
+        """For operations that the next step reads, which carry has their last value."""
+        found: dict[int, int] = {}
+        count = 0
+        for c in self.carries:
+            found.setdefault(c.operation, count)
+            count += len(c.begins)
+        return found
+
+    def _array_of(self, j: int, image: Mapping[Node, Node]) -> Node:
+        """The array whose elements are the slices that the steps read."""
+        source = self._template[j].operands[0]
+        source = image.get(source, source)
+        specs = self._sliced[j]
+        strided = _stride(specs)
+        if strided is not None:
+            axis, stride = strided
+            spec = list(specs[0])
+            spec[axis] = (spec[axis], self._steps, stride)
+            made = take_slice(source, tuple(spec))
+            lead = sum(isinstance(e, tuple) for e in spec[:axis])
+            return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))
+        numbers = np.arange(size(source.shape)).reshape(source.shape)
+        index = constant(CapturedArray(np.stack([numbers[as_index(s)] for s in specs])))
+        return gather(reshape(source, (size(source.shape),)), index, 0)
+
+    def _loop(
+        self,
+        kept: Sequence[int],
+        begins: Sequence[Node],
+        arrays: Sequence[Node],
+        constants: Sequence[Node],
+        loops: dict[Any, DifferentiableLoop],
+    ) -> DifferentiableLoop:
+        graph = Graph()
+        graph.sizes = active_graph().sizes
+        with graph:
+            inputs = [input_node(f"s{k}", n.shape, n.dtype) for k, n in enumerate(begins)]
+            inputs += [input_node(f"x{k}", n.shape[1:], n.dtype) for k, n in enumerate(arrays)]
+            inputs += [input_node(f"c{k}", n.shape, n.dtype, n.weak) for k, n in enumerate(constants)]
+            rest = iter(inputs)
+            known: dict[Any, Node] = {}
+            nexts: list[Any] = []
+            for c in self.carries:
+                own = [next(rest) for _ in c.begins]
+                known[c] = own[-1]
+                nexts += [c.operation, *own[:-1]]
+            of_slices = {j: next(rest) for j in self._sliced}
+            known |= {e: next(rest) for e in self._elements}
+            for c in self._constants:
+                is_value = c.is_literal or c.primitive.name == "dim"
+                known[c] = (literal if c.is_literal else dim_value)(c.params[0]) if is_value else next(rest)
+            made: list[Node] = []
+            for j, node in enumerate(self._template):
+                if j in of_slices:
+                    made.append(of_slices[j])
+                    continue
+                operands = [made[o] if isinstance(o, int) else known[o] for o in self._operands[j]]
+                made.append(
+                    operands[0] if node.primitive is MARK else emit(node.primitive, tuple(operands), node.params)
+                )
+            outputs = [made[n] if isinstance(n, int) else n for n in nexts] + [made[k] for k in kept]
+            outputs = [cast(o, o.dtype) for o in outputs]
+        names = [n.params[0] for n in inputs]
+        key = _form(inputs, outputs, len(begins), self._steps)
+        if key not in loops:
+            body = Program(inputs, outputs, names, graph)
+            loops[key] = DifferentiableLoop(body, len(begins), len(arrays), self._steps, range(len(begins)))
+        return loops[key]
+
+
+def _check_alike(node: Node, like: Node) -> None:
+    """Unlike where a first step computes something else than those after it."""
+    same = node.primitive is like.primitive and node.shape == like.shape and node.dtype == like.dtype
+    if not same or node.weak != like.weak or len(node.operands) != len(like.operands):
+        raise Unlike
+    if node.params != like.params and node.primitive not in (SLICE, MARK):
+        raise Unlike
+
+
+def _begun(node: Node, like: Node) -> Node:
+    """What is carried into the first step, as an array."""
+    if node.is_literal:
+        return constant(CapturedArray(np.array(node.params[0], like.dtype)))
+    return cast(node, node.dtype)
+
+
+def _stride(specs: Sequence[tuple]) -> tuple[int, int] | None:
+    """The one axis along which slices go on by one element, and how far from each to the next."""
+    moving = [k for k in range(len(specs[0])) if any(s[k] != specs[0][k] for s in specs)]
+    if len(moving) != 1 or isinstance(specs[0][moving[0]], tuple):
+        return None
+    places = [s[moving[0]] for s in specs]
+    strides = {b - a for a, b in itertools.pairwise(places)}
+    return (moving[0], *strides) if len(strides) == 1 else None
+
+
+def _stacked(values: Sequence[Node]) -> Node:
+    """The array of what each step reads."""
+    if all(v.is_literal or v.primitive is CONSTANT for v in values):
+        arrays = [np.asarray(v.params[0] if v.is_literal else v.params[0].value) for v in values]
+        return constant(CapturedArray(np.stack(arrays)))
+    return concatenate([reshape(v, (1, *v.shape)) for v in values], 0)
+
+
+def _form(inputs: Sequence[Node], outputs: Sequence[Node], carries: int, steps: int) -> tuple:
+    """What two bodies share that are the same but for their nodes."""
+    number = {n: k for k, n in enumerate(inputs)}
+    lines: list[Any] = [(n.shape, n.dtype.char, n.weak) for n in inputs]
+    for node in ancestors(outputs):
+        if node not in number:
+            number[node] = len(number)
+            lines.append((node.primitive, node.params, tuple([number[o] for o in node.operands])))
+    return (carries, steps, tuple(lines), tuple([number[o] for o in outputs]))

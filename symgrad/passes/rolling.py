@@ -1,0 +1,222 @@
+"""Loops found again: a Python loop that was traced step by step becomes the operation that it is.
+
+Its operations repeat after so many others, alike in all but what they read: of the step itself, of steps before it
+(what is carried), the same of each (constants), another of each (elements). Where that holds for every step, they
+become one ``scan``, which is derived, compiled and read once. Shorter periods come first, so loops inside loops are
+found from the inside.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..primitives.casting import CAST
+from ..primitives.contraction import EINSUM
+from ..primitives.elementwise import Elementwise
+from ..primitives.identity import CUSTOM, MARK
+from ..primitives.scan import SCAN
+from ..primitives.selection import CONCATENATE, SLICE, Structural, concatenate, full, take_slice
+from ..primitives.shaping import reshape
+from ..program.dims import is_concrete, size
+from ..program.interpret import rebuilt
+from ..program.node import Node, ancestors
+from .repetition import Repetition, Unlike
+
+#: steps from which operations that repeat are a loop, and operations of all steps together
+MIN_STEPS, MIN_OPERATIONS = 10, 100
+#: elements of an array from which the loop is left as it is: kernels join its steps in one pass through memory
+MAX_ELEMENTS = 1 << 14
+#: periods that are tried
+_MAX_PERIODS = 24
+#: steps by which a phase is judged, and phases that are then tried on all
+_TRIED, _MAX_PHASES = 4, 4
+
+
+def rolled(outputs: Sequence[Node]) -> list[Node]:
+    """``outputs`` with each loop that they were unrolled from as one operation, values the same to the bit."""
+    found = list(outputs)
+    nodes = [n for n in ancestors(found) if not n.is_leaf]
+    loops: dict[Any, Any] = {}
+    while len(nodes) >= MIN_OPERATIONS:
+        image = _once(nodes, found, loops)
+        made = [image.get(o, o) for o in found]
+        shorter = [n for n in ancestors(made) if not n.is_leaf]
+        if len(shorter) >= len(nodes):
+            break
+        found, nodes = made, shorter
+    return found
+
+
+def _once(nodes: list[Node], outputs: Sequence[Node], loops: dict[Any, Any]) -> dict[Node, Node]:
+    """What nodes become where the loops of the shortest period that any have are rolled up."""
+    tokens, promotes = _tokens(nodes)
+    position = {n: k for k, n in enumerate(nodes)}
+    for period in _periods(tokens):
+        repetitions = []
+        for first, steps in _runs(tokens, period):
+            if _is_worth_it(nodes[first : first + period], steps):
+                found = _repetition(nodes, position, first, period, steps, outputs, promotes)
+                if found is not None:
+                    repetitions.append(found)
+        if not repetitions:
+            continue
+        made: dict[Node, Node] = {}
+        begins = {r.first: r for r in repetitions}
+        k = 0
+        while k < len(nodes):
+            repetition = begins.get(k)
+            if repetition is not None:
+                made |= repetition.written(made, loops)
+                k = repetition.end
+                continue
+            node = nodes[k]
+            if any(o in made for o in node.operands):
+                new = _joined(node, [made.get(o, o) for o in node.operands])
+                made[node] = new
+            k += 1
+        return made
+    return {}
+
+
+def _tokens(nodes: Sequence[Node]) -> tuple[np.ndarray, bool]:
+    """Numbers that are equal where operations are alike, and whether Python's numbers are as any others among them."""
+    kinds: dict[Any, int] = {}
+    known: dict[Any, int] = {}
+    tokens = np.empty(len(nodes), np.int64)
+    dtypes = set()
+    for k, node in enumerate(nodes):
+        operands = []
+        for o in node.operands:
+            kind = (o.shape, o.dtype.char, o.weak, type(o.params[0]) if o.is_literal else None)
+            operands.append(kinds.setdefault(kind, len(kinds)))
+        primitive = node.primitive
+        params: Any = node.params
+        if primitive is SLICE:
+            params = tuple([(e[1], e[2]) if isinstance(e, tuple) else None for e in params[0]])
+        elif primitive is MARK:
+            params = ()
+        key = (primitive, params, tuple(operands))
+        tokens[k] = known.setdefault(key, len(known))
+        if not node.weak:
+            dtypes.add(node.dtype.char)
+    return tokens, dtypes <= set("d?" + np.dtype(np.int64).char)
+
+
+def _periods(tokens: np.ndarray) -> list[int]:
+    """How far apart like operations often are, the shortest first."""
+    order = np.argsort(tokens, kind="stable")
+    apart = np.diff(order)[tokens[order][1:] == tokens[order][:-1]]
+    distances, counts = np.unique(apart, return_counts=True)
+    often = counts >= MIN_STEPS - 1
+    best = np.argsort(-counts[often] * distances[often], kind="stable")[:_MAX_PERIODS]
+    return sorted(distances[often][best].tolist())
+
+
+def _runs(tokens: np.ndarray, period: int) -> Iterator[tuple[int, int]]:
+    """Where operations repeat after ``period`` others: the first of them, and how often they stand there."""
+    alike = np.concatenate([[False], tokens[period:] == tokens[:-period], [False]])
+    edges = np.flatnonzero(np.diff(alike.astype(np.int8)))
+    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        steps = (end - first) // period + 1
+        if steps >= MIN_STEPS:
+            yield first, (end - first) + period
+
+
+def _is_worth_it(body: Sequence[Node], count: int) -> bool:
+    """Whether a loop of so many operations, ``body`` among them, is one to keep as such."""
+    if count < MIN_OPERATIONS or any(n.primitive is CUSTOM or not is_concrete(n.shape) for n in body):
+        return False
+    computed = [n for n in body if not _moves(n)]
+    arrays = [n for n in computed if n.primitive is not SCAN]
+    arrays += [o for n in arrays if isinstance(n.primitive, Elementwise) for o in n.operands]
+    return bool(computed) and max([math.prod(n.shape) for n in arrays], default=0) <= MAX_ELEMENTS
+
+
+def _moves(node: Node) -> bool:
+    """True for what moves elements, and computes none."""
+    if node.primitive is EINSUM:
+        labels, out, _, _ = node.params
+        return len(labels) == 1 and set(labels[0]) <= set(out)
+    return isinstance(node.primitive, Structural) or node.primitive in (CAST, MARK)
+
+
+def _repetition(
+    nodes: Sequence[Node],
+    position: Mapping[Node, int],
+    first: int,
+    period: int,
+    count: int,
+    outputs: Sequence[Node],
+    promotes: bool,
+) -> Repetition | None:
+    """The loop among ``count`` operations, of the phase that carries least; None where none is."""
+
+    def at(start: int, steps: int) -> Repetition | None:
+        try:
+            return Repetition(nodes, position, start, period, steps, outputs, promotes)
+        except Unlike:
+            return None
+
+    scored = []
+    for start in range(first, first + min(count % period + 1, period)):
+        tried = at(start + period, _TRIED)
+        if tried is not None:
+            scored.append((tried.carried, start))
+    for _, start in sorted(scored)[:_MAX_PHASES]:
+        for begin in (start - period, start, start + period):
+            steps = (first + count - begin) // period
+            found = at(begin, steps) if steps >= MIN_STEPS and begin >= 0 else None
+            if found is not None:
+                return found
+    return None
+
+
+def _joined(node: Node, operands: list[Node]) -> Node:
+    """``node`` on other operands; pieces that stand side by side in one array are put together as a slice of it."""
+    if node.primitive is not CONCATENATE or node.params != (0,):
+        return rebuilt(node, operands)
+    parts: list[Node] = []
+    for key, group in itertools.groupby(enumerate(map(_row_of, operands)), _stretch):
+        places = [k for k, _ in group]
+        if key is None:
+            parts += [operands[k] for k in places]
+            continue
+        source, _, flat = key
+        first = _row_of(operands[places[0]])
+        assert first is not None
+        rows = take_slice(source, ((first.number, len(places), 1), *full(source.shape[1:])))
+        parts.append(reshape(rows, (size(rows.shape),)) if flat else rows)
+    return concatenate(parts, 0)
+
+
+class _Row(NamedTuple):
+    """A row of an array: as an array of one row, or of its elements where ``flat``."""
+
+    source: Node
+    number: int
+    flat: bool
+
+
+def _stretch(item: tuple[int, _Row | None]) -> tuple | None:
+    """What rows share that follow one another."""
+    place, row = item
+    return None if row is None else (row.source, row.number - place, row.flat)
+
+
+def _row_of(node: Node) -> _Row | None:
+    """Of which array ``node`` is a row, if it is one."""
+    row = node if node.primitive is SLICE or not node.operands else node.operands[0]
+    if row.primitive is not SLICE or (row is not node and not _moves(node)):
+        return None
+    (source,) = row.operands
+    number = row.params[0][0]
+    if isinstance(number, tuple) or row.params[0][1:] != full(source.shape[1:]):
+        return None
+    if node is reshape(row, (1, *row.shape)):
+        return _Row(source, number, False)
+    return _Row(source, number, True) if node is reshape(row, (size(row.shape),)) else None
