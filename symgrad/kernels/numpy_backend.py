@@ -264,7 +264,7 @@ class Writer(ArrayWriter):
         self.lines.append(f"{', '.join(made)}{',' * (len(made) == 1)} = {name}({given})")
         self._large.update([n for n, p in zip(made, loop.pieces, strict=True) if self.is_let_go(p.shape)])
         self._pieces[node] = {p.start: n for n, p in zip(made, loop.pieces, strict=True)}
-        if any(o is node and n.primitive is not PART for n in self.program.nodes for o in n.operands):
+        if node in self._kept or any(node in n.operands and n.primitive is not PART for n in self.program.nodes):
             self.names[node] = self.assign(f"row(({', '.join(made)},), np.{node.dtype.name})", node)
 
     def loop(self, loop: Loop) -> Callable[..., Sequence[Any]]:

@@ -13,7 +13,7 @@ from ..primitives.casting import cast
 from ..primitives.contraction import transpose
 from ..primitives.identity import MARK
 from ..primitives.primitive import CONSTANT, CapturedArray, constant, dim_value, input_node, literal
-from ..primitives.scan import results_of
+from ..primitives.scan import SCAN, results_of
 from ..primitives.selection import SLICE, as_index, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import size
@@ -60,7 +60,6 @@ class Repetition:
         first: int,
         period: int,
         steps: int,
-        outputs: Iterable[Node],
         promotes: bool,
     ) -> None:
         self.first = first
@@ -77,12 +76,12 @@ class Repetition:
             _check_alike(node, like)
         self._starts = first + period * np.arange(steps)
         #: what is no operation of the step but an element of an array that all steps share
-        self._sliced: dict[int, list[tuple]] = {}
+        self._sliced: dict[int, Element] = {}
         self.carries: dict[Carried, None] = {}
         self._elements: dict[Element, None] = {}
         self._constants: dict[Node, None] = {}
+        self._uses: dict[int, set[int]] = {}
         self._operands = [self._operands_of(j) for j in range(period)]
-        self._uses = self._used_later(outputs)
 
     def _column(self, j: int) -> Sequence[Node]:
         return self._nodes[self.first + j : self.end : self._period]
@@ -91,20 +90,32 @@ class Repetition:
         column = self._column(j)
         node = self._template[j]
         if node.primitive is SLICE and any(n.params != node.params for n in column):
-            source = node.operands[0]
-            if any(n.operands[0] is not source for n in column) or self._is_inside(source):
+            if any(n.operands[0] is not node.operands[0] for n in column):
                 raise Unlike
-            specs = self._sliced[j] = [n.params[0] for n in column]
-            if _stride(specs) is None and self._steps * size(node.shape) > _MAX_GATHERED:
-                raise Unlike
+            self._sliced[j] = self._element(column)
             return []
         return [self._operand(j, [n.operands[q] for n in column]) for q in range(len(node.operands))]
 
-    def _may_be_stacked(self, values: Sequence[Node]) -> bool:
-        """Whether what each step reads may be an array of all."""
-        if all(v.is_literal for v in values):
-            return self._promotes
-        return not any(v.weak for v in values) and self._steps * size(values[0].shape) <= _MAX_GATHERED
+    def _element(self, values: Sequence[Node]) -> Element:
+        """What each step reads as the element of an array of all."""
+        first = values[0]
+        if any(v.shape != first.shape or v.dtype != first.dtype for v in values):
+            raise Unlike
+        source = _sliced_source(values)
+        if source is not None:
+            if self._is_inside(source):
+                raise Unlike
+            specs = [v.params[0] for v in values]
+            fits = _stride(specs) is not None or self._steps * size(first.shape) <= _MAX_GATHERED
+        elif all(v.is_literal for v in values):
+            fits = self._promotes
+        else:
+            fits = not any(v.weak for v in values) and self._steps * size(first.shape) <= _MAX_GATHERED
+        if not fits:
+            raise Unlike
+        element = Element(tuple(values))
+        self._elements[element] = None
+        return element
 
     def _is_inside(self, node: Node) -> bool:
         return self.first <= self._position.get(node, -1) < self.end
@@ -118,11 +129,7 @@ class Repetition:
             if all(o is last for o in read):
                 self._constants[last] = None
                 return last
-            if any(o.shape != last.shape or o.dtype != last.dtype for o in read) or not self._may_be_stacked(read):
-                raise Unlike
-            element = Element(tuple(read))
-            self._elements[element] = None
-            return element
+            return self._element(read)
         back = place - (self.first + (self._steps - 1) * self._period + j)
         offset, operation = divmod(j + back, self._period)
         if -offset > _MAX_BACK:
@@ -132,6 +139,8 @@ class Repetition:
             raise Unlike
         if offset == 0:
             return operation
+        if self._template[operation].primitive is SCAN:  # a row is read where it is made
+            raise Unlike
         begins = tuple(read[:-offset])
         like = self._template[operation]
         if any(self._is_inside(b) for b in begins):
@@ -148,9 +157,9 @@ class Repetition:
         self.carries[carried] = None
         return carried
 
-    def _used_later(self, outputs: Iterable[Node]) -> dict[int, set[int]]:
-        """The operations whose values are read after the loop, and of which steps."""
-        uses: dict[int, set[int]] = {}
+    def read_later(self, outputs: Iterable[Node]) -> None:
+        """Note the operations whose values are read after the loop, and of which steps."""
+        uses = self._uses
         later = [o for n in self._nodes[self.end :] for o in n.operands]
         for o in (*later, *outputs):
             place = self._position.get(o, -1)
@@ -158,9 +167,9 @@ class Repetition:
                 step, operation = divmod(place - self.first, self._period)
                 if operation not in self._sliced:
                     uses.setdefault(operation, set()).add(step)
-        if any(self._template[k].weak for k in uses) and not self._promotes:
+        read = [self._template[k] for k in uses]
+        if any(n.primitive is SCAN or (n.weak and not self._promotes) for n in read):
             raise Unlike
-        return uses
 
     @property
     def carried(self) -> int:
@@ -174,8 +183,7 @@ class Repetition:
 
         ``loops`` are those of the same form that were written before.
         """
-        arrays = [self._array_of(j, image) for j in self._sliced]
-        arrays += [_stacked([image.get(v, v) for v in e.values]) for e in self._elements]
+        arrays = [_array_of(e.values, image) for e in self._elements]
         constants = [image.get(c, c) for c in self._constants if not c.is_literal and c.primitive.name != "dim"]
         # values of several steps back are carried on from one to the next
         begins = [
@@ -206,23 +214,6 @@ class Repetition:
             count += len(c.begins)
         return found
 
-    def _array_of(self, j: int, image: Mapping[Node, Node]) -> Node:
-        """The array whose elements are the slices that the steps read."""
-        source = self._template[j].operands[0]
-        source = image.get(source, source)
-        specs = self._sliced[j]
-        strided = _stride(specs)
-        if strided is not None:
-            axis, stride = strided
-            spec = list(specs[0])
-            spec[axis] = (spec[axis], self._steps, stride)
-            made = take_slice(source, tuple(spec))
-            lead = sum(isinstance(e, tuple) for e in spec[:axis])
-            return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))
-        numbers = np.arange(size(source.shape)).reshape(source.shape)
-        index = constant(CapturedArray(np.stack([numbers[as_index(s)] for s in specs])))
-        return gather(reshape(source, (size(source.shape),)), index, 0)
-
     def _loop(
         self,
         kept: Sequence[int],
@@ -244,15 +235,14 @@ class Repetition:
                 own = [next(rest) for _ in c.begins]
                 known[c] = own[-1]
                 nexts += [c.operation, *own[:-1]]
-            of_slices = {j: next(rest) for j in self._sliced}
             known |= {e: next(rest) for e in self._elements}
             for c in self._constants:
                 is_value = c.is_literal or c.primitive.name == "dim"
                 known[c] = (literal if c.is_literal else dim_value)(c.params[0]) if is_value else next(rest)
             made: list[Node] = []
             for j, node in enumerate(self._template):
-                if j in of_slices:
-                    made.append(of_slices[j])
+                if j in self._sliced:
+                    made.append(known[self._sliced[j]])
                     continue
                 operands = [made[o] if isinstance(o, int) else known[o] for o in self._operands[j]]
                 made.append(
@@ -294,12 +284,36 @@ def _stride(specs: Sequence[tuple]) -> tuple[int, int] | None:
     return (moving[0], *strides) if len(strides) == 1 else None
 
 
-def _stacked(values: Sequence[Node]) -> Node:
-    """The array of what each step reads."""
+def _sliced_source(values: Sequence[Node]) -> Node | None:
+    """The array of which all ``values`` are slices, if there is one."""
+    sources = {v.operands[0] if v.primitive is SLICE else None for v in values}
+    return sources.pop() if len(sources) == 1 else None
+
+
+def _array_of(values: Sequence[Node], image: Mapping[Node, Node]) -> Node:
+    """The array whose elements the steps read; ``image`` is what some nodes have become."""
+    source = _sliced_source(values)
+    if source is not None:
+        return _of_slices(image.get(source, source), [v.params[0] for v in values])
     if all(v.is_literal or v.primitive is CONSTANT for v in values):
         arrays = [np.asarray(v.params[0] if v.is_literal else v.params[0].value) for v in values]
         return constant(CapturedArray(np.stack(arrays)))
-    return concatenate([reshape(v, (1, *v.shape)) for v in values], 0)
+    return concatenate([reshape(image.get(v, v), (1, *v.shape)) for v in values], 0)
+
+
+def _of_slices(source: Node, specs: Sequence[tuple]) -> Node:
+    """The array whose elements are these slices."""
+    strided = _stride(specs)
+    if strided is None:
+        numbers = np.arange(size(source.shape)).reshape(source.shape)
+        index = constant(CapturedArray(np.stack([numbers[as_index(s)] for s in specs])))
+        return gather(reshape(source, (size(source.shape),)), index, 0)
+    axis, stride = strided
+    spec = list(specs[0])
+    spec[axis] = (spec[axis], len(specs), stride)
+    made = take_slice(source, tuple(spec))
+    lead = sum(isinstance(e, tuple) for e in spec[:axis])
+    return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))
 
 
 def _form(inputs: Sequence[Node], outputs: Sequence[Node], carries: int, steps: int) -> tuple:

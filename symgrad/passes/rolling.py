@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..differentiation.loops import DifferentiableLoop
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Elementwise
@@ -37,24 +38,40 @@ _MAX_PERIODS = 24
 _TRIED, _MAX_PHASES = 4, 4
 
 
-def rolled(outputs: Sequence[Node]) -> list[Node]:
-    """``outputs`` with each loop that they were unrolled from as one operation, values the same to the bit."""
+def rolled(
+    outputs: Sequence[Node], derived_by: Collection[Node], since: int, loops: dict[Any, DifferentiableLoop]
+) -> list[Node]:
+    """``outputs`` with each loop that they were unrolled from as one operation, values the same to the bit.
+
+    ``derived_by`` are marks that derivatives have been taken by: of these nothing is asked any more. Nodes up to the
+    serial number ``since`` stay as they are. ``loops`` are those that were found before, of one form one.
+    """
     found = list(outputs)
-    nodes = [n for n in ancestors(found) if not n.is_leaf]
-    loops: dict[Any, Any] = {}
+    nodes = _own(found, since)
     while len(nodes) >= MIN_OPERATIONS:
-        image = _once(nodes, found, loops)
+        image = _once(nodes, found, derived_by, loops)
         made = [image.get(o, o) for o in found]
-        shorter = [n for n in ancestors(made) if not n.is_leaf]
+        shorter = _own(made, since)
         if len(shorter) >= len(nodes):
             break
         found, nodes = made, shorter
     return found
 
 
-def _once(nodes: list[Node], outputs: Sequence[Node], loops: dict[Any, Any]) -> dict[Node, Node]:
+def _own(outputs: Sequence[Node], since: int) -> list[Node]:
+    """What is computed after ``since``, operands first, but for slices of what was there: steps may share those."""
+    return [n for n in ancestors(outputs) if n.serial > since and not n.is_leaf and not _reads(n, since)]
+
+
+def _reads(node: Node, since: int) -> bool:
+    return node.primitive is SLICE and (node.operands[0].is_leaf or node.operands[0].serial <= since)
+
+
+def _once(
+    nodes: list[Node], outputs: Sequence[Node], derived_by: Collection[Node], loops: dict[Any, DifferentiableLoop]
+) -> dict[Node, Node]:
     """What nodes become where the loops of the shortest period that any have are rolled up."""
-    tokens, promotes = _tokens(nodes)
+    tokens, promotes = _tokens(nodes, derived_by)
     position = {n: k for k, n in enumerate(nodes)}
     for period in _periods(tokens):
         repetitions = []
@@ -83,7 +100,7 @@ def _once(nodes: list[Node], outputs: Sequence[Node], loops: dict[Any, Any]) -> 
     return {}
 
 
-def _tokens(nodes: Sequence[Node]) -> tuple[np.ndarray, bool]:
+def _tokens(nodes: Sequence[Node], derived_by: Collection[Node]) -> tuple[np.ndarray, bool]:
     """Numbers that are equal where operations are alike, and whether Python's numbers are as any others among them."""
     kinds: dict[Any, int] = {}
     known: dict[Any, int] = {}
@@ -98,7 +115,7 @@ def _tokens(nodes: Sequence[Node]) -> tuple[np.ndarray, bool]:
         params: Any = node.params
         if primitive is SLICE:
             params = tuple([(e[1], e[2]) if isinstance(e, tuple) else None for e in params[0]])
-        elif primitive is MARK:
+        elif primitive is MARK and node in derived_by:
             params = ()
         key = (primitive, params, tuple(operands))
         tokens[k] = known.setdefault(key, len(known))
@@ -156,21 +173,24 @@ def _repetition(
 ) -> Repetition | None:
     """The loop among ``count`` operations, of the phase that carries least; None where none is."""
 
-    def at(start: int, steps: int) -> Repetition | None:
+    def at(start: int, steps: int, whole: bool) -> Repetition | None:
         try:
-            return Repetition(nodes, position, start, period, steps, outputs, promotes)
+            found = Repetition(nodes, position, start, period, steps, promotes)
+            if whole:
+                found.read_later(outputs)
         except Unlike:
             return None
+        return found
 
     scored = []
     for start in range(first, first + min(count % period + 1, period)):
-        tried = at(start + period, _TRIED)
+        tried = at(start + period, min(_TRIED, (first + count - start) // period - 1), whole=False)
         if tried is not None:
             scored.append((tried.carried, start))
     for _, start in sorted(scored)[:_MAX_PHASES]:
         for begin in (start - period, start, start + period):
             steps = (first + count - begin) // period
-            found = at(begin, steps) if steps >= MIN_STEPS and begin >= 0 else None
+            found = at(begin, steps, whole=True) if steps >= MIN_STEPS and begin >= 0 else None
             if found is not None:
                 return found
     return None

@@ -76,6 +76,8 @@ class Trace:
         )
         self.attempts = 0  # calls that run whose errors the function catches
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
+        self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
+        self.loops: dict[Any, Any] = {}  # those that were found again, by their form
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step

@@ -84,20 +84,26 @@ def run_of(
     standing_in = dict(weights or {})
     running().differentiate_by(standing_in.values(), fresh)
     with running().standing_in(standing_in):
-        output = _rolled(derived._value(values, kwargs))
+        since = -1 if fresh else max([n.serial for n in inputs.flat + list(standing_in.values())], default=-1)
+        output = _rolled(derived._value(values, kwargs), since)
+    running().derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
     return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
 
 
-def _rolled(output: Any) -> Any:
-    """What a function gave, its loops as operations; a recorded trace keeps the line that each node comes from."""
-    if running().graph.is_recorded:
+def _rolled(output: Any, since: int) -> Any:
+    """What a function gave, its loops as operations; a recorded trace keeps the line that each node comes from.
+
+    Nodes up to the serial number ``since`` are not its own.
+    """
+    trace = running()
+    if trace.graph.is_recorded:
         return output
     leaves, structure = flatten(output)
     traced = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
     nodes = [leaves[k]._symgrad_node for k in traced]
-    made = rolled(nodes)
+    made = rolled(nodes, trace.derived_by, since, trace.loops)
     if made == nodes:
         return output
     for k, node in zip(traced, made, strict=True):

@@ -19,8 +19,10 @@ HELD = np.array([1.5, -0.5, 2.0])
 
 
 def chain(x, depth=25):
+    """No steps that repeat so often that they are a loop (the sequence of Thue and Morse)."""
     for k in range(depth):
-        x = x + np.sin(x[::-1] * HELD) * (0.01 if k % 2 else -0.02)
+        turn = (np.sin, np.cos)[k.bit_count() % 2]
+        x = x + turn(x[::-1] * HELD) * (0.01 if k % 2 else -0.02)
     return x
 
 
@@ -293,7 +295,7 @@ def counted(*args):
 reverse.cotangents_of = counted
 def chain(x):
     for k in range(150):
-        x = np.sin(x) * 1.01 + x[::-1] * 0.2
+        x = (np.sin, np.cos)[k.bit_count() % 2](x) * 1.01 + x[::-1] * 0.2
     return np.sum(x)
 gradient = symgrad.grad(chain, backend="numpy")
 print(gradient(np.array([0.4, 0.9, -0.3])).tobytes().hex(), hash(str(gradient.program())))
