@@ -72,7 +72,8 @@ class Kernel(OfOneProcess):
         return self.backend == "native"
 
     def _why(self) -> str:
-        return BACKENDS[self.backend].about + (f"; not compiled, since {self.why_not}" if self.why_not else "")
+        said = [f"not compiled, since {self.why_not}"] if self.why_not else []
+        return "; ".join([BACKENDS[self.backend].about, *said, *self.program.graph.unrolled])
 
     @cached_property
     def call(self) -> Callable[..., tuple]:

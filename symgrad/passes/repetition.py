@@ -27,7 +27,10 @@ _MAX_GATHERED = 1 << 22
 
 
 class Unlike(Exception):
-    """The operations are no loop."""
+    """The operations are no loop; the message says why."""
+
+    def __init__(self, why: str = "each step reads others in its own way") -> None:
+        super().__init__(why)
 
 
 class Carried(NamedTuple):
@@ -112,7 +115,7 @@ class Repetition:
         else:
             fits = not any(v.weak for v in values) and self._steps * size(first.shape) <= _MAX_GATHERED
         if not fits:
-            raise Unlike
+            raise Unlike("what the steps read cannot be put together in one array")
         element = Element(tuple(values))
         self._elements[element] = None
         return element
@@ -133,7 +136,7 @@ class Repetition:
         back = place - (self.first + (self._steps - 1) * self._period + j)
         offset, operation = divmod(j + back, self._period)
         if -offset > _MAX_BACK:
-            raise Unlike
+            raise Unlike(f"a step reads one {-offset} steps before it")
         places = np.array([self._position.get(o, -1) for o in read])
         if np.any(places[-offset:] - self._starts[-offset:] != j + back):
             raise Unlike

@@ -25,7 +25,7 @@ from ..primitives.selection import CONCATENATE, SLICE, Structural, concatenate, 
 from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, size
 from ..program.interpret import rebuilt
-from ..program.node import Node, ancestors
+from ..program.node import Node, active_graph, ancestors
 from .repetition import Repetition, Unlike
 
 #: steps from which operations that repeat are a loop, and operations of all steps together
@@ -49,10 +49,12 @@ def rolled(
     found = list(outputs)
     nodes = _own(found, since)
     while len(nodes) >= MIN_OPERATIONS:
-        image = _once(nodes, found, derived_by, loops)
+        left: list[tuple[int, str]] = []
+        image = _once(nodes, found, derived_by, loops, left)
         made = [image.get(o, o) for o in found]
         shorter = _own(made, since)
         if len(shorter) >= len(nodes):
+            active_graph().unrolled = [text for _, text in sorted(left, reverse=True)[:1]]
             break
         found, nodes = made, shorter
     return found
@@ -68,18 +70,29 @@ def _reads(node: Node, since: int) -> bool:
 
 
 def _once(
-    nodes: list[Node], outputs: Sequence[Node], derived_by: Collection[Node], loops: dict[Any, DifferentiableLoop]
+    nodes: list[Node],
+    outputs: Sequence[Node],
+    derived_by: Collection[Node],
+    loops: dict[Any, DifferentiableLoop],
+    left: list[tuple[int, str]],
 ) -> dict[Node, Node]:
-    """What nodes become where the loops of the shortest period that any have are rolled up."""
+    """What nodes become where the loops of the shortest period that any have are rolled up.
+
+    ``left`` says which operations repeat and stay as they are, how many, and why.
+    """
     tokens, promotes = _tokens(nodes, derived_by)
     position = {n: k for k, n in enumerate(nodes)}
     for period in _periods(tokens):
         repetitions = []
-        for first, steps in _runs(tokens, period):
-            if _is_worth_it(nodes[first : first + period], steps):
-                found = _repetition(nodes, position, first, period, steps, outputs, promotes)
-                if found is not None:
-                    repetitions.append(found)
+        for first, count in _runs(tokens, period):
+            if count < MIN_OPERATIONS or all(map(_moves, nodes[first : first + period])):
+                continue
+            try:
+                _check_worth(nodes[first : first + period])
+                repetitions.append(_repetition(nodes, position, first, period, count, outputs, promotes))
+            except Unlike as why:
+                times = f"{count // period} × {period} operations" if period > 1 else f"{count} operations"
+                left.append((count, f"{times} that repeat stay written out, since {why}"))
         if not repetitions:
             continue
         made: dict[Node, Node] = {}
@@ -144,14 +157,18 @@ def _runs(tokens: np.ndarray, period: int) -> Iterator[tuple[int, int]]:
             yield first, (end - first) + period
 
 
-def _is_worth_it(body: Sequence[Node], count: int) -> bool:
-    """Whether a loop of so many operations, ``body`` among them, is one to keep as such."""
-    if count < MIN_OPERATIONS or any(n.primitive is CUSTOM or not is_concrete(n.shape) for n in body):
-        return False
+def _check_worth(body: Sequence[Node]) -> None:
+    """Unlike where a loop is better left as it is."""
+    if any(n.primitive is CUSTOM for n in body):
+        raise Unlike("a rule of one's own is among them")
+    if any(not is_concrete(n.shape) for n in body):
+        raise Unlike("they have named dims")
     computed = [n for n in body if not _moves(n)]
     arrays = [n for n in computed if n.primitive is not SCAN]
     arrays += [o for n in arrays if isinstance(n.primitive, Elementwise) for o in n.operands]
-    return bool(computed) and max([math.prod(n.shape) for n in arrays], default=0) <= MAX_ELEMENTS
+    elements = max([math.prod(n.shape) for n in arrays], default=0)
+    if elements > MAX_ELEMENTS:
+        raise Unlike(f"an array has {elements} elements, and kernels join steps in one pass through memory")
 
 
 def _moves(node: Node) -> bool:
@@ -170,15 +187,18 @@ def _repetition(
     count: int,
     outputs: Sequence[Node],
     promotes: bool,
-) -> Repetition | None:
-    """The loop among ``count`` operations, of the phase that carries least; None where none is."""
+) -> Repetition:
+    """The loop among ``count`` operations, of the phase that carries least."""
+    last = Unlike()
 
     def at(start: int, steps: int, whole: bool) -> Repetition | None:
+        nonlocal last
         try:
             found = Repetition(nodes, position, start, period, steps, promotes)
             if whole:
                 found.read_later(outputs)
-        except Unlike:
+        except Unlike as why:
+            last = why
             return None
         return found
 
@@ -193,7 +213,7 @@ def _repetition(
             found = at(begin, steps, whole=True) if steps >= MIN_STEPS and begin >= 0 else None
             if found is not None:
                 return found
-    return None
+    raise last
 
 
 def _joined(node: Node, operands: list[Node]) -> Node:

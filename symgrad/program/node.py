@@ -76,12 +76,13 @@ class Graph(OfOneProcess):
     and how many orders further what is made from it is.
     """
 
-    __slots__ = ("_outer", "origin", "sizes", "table")
+    __slots__ = ("_outer", "origin", "sizes", "table", "unrolled")
 
     def __init__(self) -> None:
         self.table: dict[tuple, Node] = {}
         self.origin: tuple[Node, int] | None = None
         self.sizes = SizeFacts()
+        self.unrolled: list[str] = []  # what repeats in it and is no loop, and why
         self._outer: list[Graph | None] = []
 
     @property

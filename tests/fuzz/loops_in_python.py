@@ -16,19 +16,8 @@ BINARY = (
 
 #: statements of a body; the last is none of a loop inside a loop
 KINDS = [
-    "unary",
-    "binary",
-    "element",
-    "number",
-    "product",
-    "sum",
-    "swap",
-    "write",
-    "keep",
-    "older",
-    "even",
-    "shift",
-    "loop",
+    *("unary", "binary", "element", "number", "product", "sum", "swap"),
+    *("write", "keep", "older", "even", "shift", "loop"),
 ]
 
 

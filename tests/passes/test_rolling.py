@@ -179,6 +179,8 @@ def test_large_arrays_stay_in_one_pass():
     gradient = symgrad.grad(function, backend="numpy")
     gradient(x)
     assert not any(n.primitive is SCAN for n in gradient._compiled.entry(x).program.nodes)
+    said = str(gradient.kernel(x).explain())
+    assert "60 × 2 operations that repeat stay written out, since an array has 16385 elements" in said
 
 
 def test_single_precision_keeps_its_dtype():
