@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..errors import ClosedFormTooLarge
+from ..errors import ClosedFormTooLarge, UnsupportedOperation
+from ..passes.unrolling import unrolled
 from ..program.node import Node
 from ..program.program import Program
 from .linalg import ENTRIES as LINEAR_ALGEBRA
@@ -19,6 +20,8 @@ BUDGET = 2000
 #: the minors of larger matrices are not counted to the end
 _MAX_ROWS = 20
 _RUNNING = ("cumsum", "cumprod")
+#: operations that are read where loops are written out
+_MAX_STEPS = 10_000
 #: nesting that sympy's printers bear without recursion trouble
 MAX_DEPTH = 80
 
@@ -45,6 +48,14 @@ def _terms(node: Node) -> int:
     return 1
 
 
+def without_loops(program: Program) -> Program:
+    """``program`` with its loops written out; a ClosedFormTooLarge where no formula of so many steps could be read."""
+    try:
+        return unrolled(program, _MAX_STEPS)
+    except UnsupportedOperation as error:
+        raise ClosedFormTooLarge(f"{error} The let-bound form has the loops: print .program().") from None
+
+
 def predicted_operations(program: Program, entries: bool) -> int:
     """Operations in the written-out form of all outputs: of every entry, or of one in index notation."""
     size: dict[Node, int] = {}
@@ -64,6 +75,10 @@ def depth(program: Program) -> int:
 
 def fits(program: Program, entries: bool, budget: int = BUDGET) -> bool:
     """True where the closed form stays within ``budget`` operations and a printable depth."""
+    try:
+        program = without_loops(program)
+    except ClosedFormTooLarge:
+        return False
     return predicted_operations(program, entries) <= budget and depth(program) <= MAX_DEPTH
 
 
@@ -71,6 +86,7 @@ def require(program: Program, entries: bool, budget: int) -> None:
     """A ClosedFormTooLarge, with the numbers and the way out, where the form does not fit."""
     if fits(program, entries, budget):
         return
+    program = without_loops(program)
     form = "entry form" if entries else "index form"
     raise ClosedFormTooLarge(
         f"the {form} would have {_human(predicted_operations(program, entries))} operations, {depth(program)} deep; "

@@ -12,7 +12,7 @@ import sympy
 from ..errors import ClosedFormTooLarge
 from ..program.dims import is_concrete
 from ..program.program import Program
-from .budget import fits
+from .budget import fits, without_loops
 from .deadline import TimeIsUp, within
 from .entries import entry_forms
 from .index_form import index_forms
@@ -123,8 +123,8 @@ def element_pairs(left: Program, right: Program | Sequence[np.ndarray]) -> list[
             right.inputs, right.outputs, left.names, right.graph
         )  # the same symbols, whatever it calls them
     try:
-        ours = entry_forms(left)
-        theirs = entry_forms(right) if isinstance(right, Program) else right
+        ours = entry_forms(without_loops(left))
+        theirs = entry_forms(without_loops(right)) if isinstance(right, Program) else right
     except (TypeError, ClosedFormTooLarge):  # an index that is computed from values, or cases of cases
         return None
     return [pair for a, b in zip(ours, theirs, strict=True) for pair in zip(a.ravel(), np.ravel(b), strict=True)]
@@ -143,6 +143,7 @@ def same_at_all_indices(left: Program, right: Program, seconds: float) -> bool:
     shapes = [[n.shape for n in nodes] for p in (left, right) for nodes in (p.inputs, p.outputs)]
     if shapes[:2] != shapes[2:] or not (fits(left, False) and fits(right, False)):
         return False
+    left, right = without_loops(left), without_loops(right)
     right = Program(right.inputs, right.outputs, left.names, right.graph)
     if any(n.primitive.name == "constant" for p in (left, right) for n in p.nodes):
         return False  # captured arrays have names there, and no values

@@ -15,7 +15,7 @@ import sympy
 from ..errors import ArgumentError, ClosedFormTooLarge
 from ..program.dims import is_concrete
 from ..program.program import Program
-from .budget import BUDGET, fits, require
+from .budget import BUDGET, fits, require, without_loops
 from .entries import BEYOND, entries_apart, entry_forms, entry_names
 from .index_form import index_forms
 from .latex import (
@@ -151,6 +151,10 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MAX_CHARA
 
 def _candidates(program: Program, budget: int, most: int, matrices: bool = True) -> Iterator[Formulas]:
     """The forms that the program has, from the one that reads best on; entries of ``most`` operations."""
+    try:
+        program = without_loops(program)
+    except ClosedFormTooLarge:
+        return
     if prefers_entries(program, budget):
         with contextlib.suppress(ClosedFormTooLarge):
             yield Formulas(program, "entries", entry_forms(program, most))
@@ -172,6 +176,7 @@ def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
     """
     if form == "auto":
         return formulas(program, budget)
+    program = without_loops(program)
     if form == "matrix":
         return Formulas(program, "matrix", required_forms(program))
     if form == "index":

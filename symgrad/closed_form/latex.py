@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..errors import ClosedFormTooLarge
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
-from .budget import BUDGET, fits
+from .budget import BUDGET, fits, without_loops
 from .entries import SEARCHES
 from .index_form import bound_forms
 from .letters import name_latex
@@ -97,6 +98,10 @@ def expression_latex(value: Any, names: Collection[str] = ()) -> str:
 
 def let_bound_rows(program: Program, labels: Sequence[str], most: int = MAX_LINES) -> list[str]:
     """One line a binding, then the outputs; after ``most`` programs are cut with a count of what is left out."""
+    try:
+        program = without_loops(program)
+    except ClosedFormTooLarge:
+        return [r"&\text{loops of too many steps to be written out; .program() has them as loops}"]
     bindings, outputs = bound_forms(program, most)
     names = safe_names(program.names)
     rows = [f"{typeset(bound, names)} &= {typeset(element, names)}" for bound, element in bindings]

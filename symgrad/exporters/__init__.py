@@ -15,7 +15,9 @@ from typing import Any
 
 from ..errors import ArgumentError, UnsupportedOperation
 from ..passes.expansion import expand_formulas
+from ..passes.unrolling import unrolled
 from ..primitives.external import External
+from ..program.program import Program
 from .sources import Sources
 from .subject import Subject
 
@@ -26,6 +28,7 @@ class Format:
 
     It gives a text, bytes, Sources, or live objects. Where it ``names_operations`` it is given those that a user has
     registered, where not their formulas; where it ``names_functions`` it can hold functions that run as they are.
+    Where it ``writes_loops`` it is given those of the program, where not their steps one after the other.
     """
 
     write: Callable[[Subject], Any]
@@ -33,17 +36,20 @@ class Format:
     about: str
     names_operations: bool = False
     names_functions: bool = False
+    writes_loops: bool = False
 
     def make(self, subject: Subject) -> Any:
         """``subject`` in this format."""
         if not self.names_functions:
             _refuse_functions(subject)
-        return self.write(subject if self.names_operations else _expanded(subject))
+        if not self.writes_loops:
+            subject = _changed(subject, unrolled)
+        return self.write(subject if self.names_operations else _changed(subject, expand_formulas))
 
 
 def _refuse_functions(subject: Subject) -> None:
     """An UnsupportedOperation where a function runs as it is, of which nothing but its name is known."""
-    found = next((n for n in subject.guarded.nodes if isinstance(n.primitive, External)), None)
+    found = next((n for n in subject.guarded.every_node if isinstance(n.primitive, External)), None)
     if found is not None:
         others = ", ".join(name for name, format in FORMATS.items() if format.names_functions)
         raise UnsupportedOperation(
@@ -52,9 +58,9 @@ def _refuse_functions(subject: Subject) -> None:
         )
 
 
-def _expanded(subject: Subject) -> Subject:
-    """``subject`` in symgrad's own operations, as far as the formulas of others are known."""
-    program, traced = expand_formulas(subject.guarded), expand_formulas(subject.traced)
+def _changed(subject: Subject, change: Callable[[Program], Program]) -> Subject:
+    """``subject`` with its programs changed, such as to symgrad's own operations, as far as formulas are known."""
+    program, traced = change(subject.guarded), change(subject.traced)
     if program is subject.guarded and traced is subject.traced:
         return subject
     count, sparse = len(subject.program.outputs), subject.as_sparse
@@ -63,7 +69,7 @@ def _expanded(subject: Subject) -> Subject:
         program=program.with_outputs(program.outputs[:count]),
         conditions=program.outputs[count:],
         traced=traced,
-        as_sparse=sparse and (lambda: _expanded(sparse())),
+        as_sparse=sparse and (lambda: _changed(sparse(), change)),
     )
 
 
@@ -79,7 +85,7 @@ def _writer(module: str, function: str) -> Callable[[Subject], Any]:
 #: every format by its name
 FORMATS: dict[str, Format] = {
     "c": Format(_writer("c", "source"), ".c", "C99 with its own check"),
-    "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True),
+    "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True, True),
     "fortran": Format(_writer("fortran", "source"), ".f90", "the C function, a Fortran module for it, and its check"),
     "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy"),
     "json": Format(_writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads"),
@@ -91,9 +97,9 @@ FORMATS: dict[str, Format] = {
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
     "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model"),
     "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone"),
-    "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True),
+    "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True, True),
     "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),
-    "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True, True),
+    "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True, True, True),
     "torch": Format(_writer("torch", "module"), ".py", "a module of torch"),
 }
 

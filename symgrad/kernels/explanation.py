@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..primitives.contraction import EINSUM
 from ..primitives.external import External
+from ..primitives.scan import PART, SCAN
 from ..program.node import Node
 from .memory import human_bytes
 
@@ -83,6 +84,9 @@ def operation(node: Node) -> str:
     """The name of a node's operation as a reader knows it."""
     if isinstance(node.primitive, External):
         return node.primitive.spell(node)
+    if node.primitive is SCAN:
+        loop = node.params[0]
+        return f"{loop.length} × ({named(n for n in loop.body.bindings if n.primitive is not PART)})"
     if node.primitive is not EINSUM:
         return node.primitive.name
     labels, out, sizes, spelling = node.params
@@ -98,6 +102,9 @@ def node_step(node: Node, backend: str, why: str) -> Step:
     if node.primitive is EINSUM:
         shape = node.params[2]
         operations = _product(shape) * max(len([o for o in node.operands if o.shape]) - 1, 1)
+    elif node.primitive is SCAN:
+        loop = node.params[0]
+        operations = _product((loop.length,)) * sum(node_step(n, "", "").operations for n in loop.body.bindings)
     else:
         shape = max((node, *node.operands), key=lambda n: _product(n.shape)).shape
         operations = _product(shape)

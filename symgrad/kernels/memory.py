@@ -10,6 +10,7 @@ from pathlib import Path
 import sympy
 
 from ..errors import ResultTooLarge
+from ..primitives.scan import SCAN
 from ..program.dims import Shape, is_concrete, size, value_of
 from ..program.node import Node
 from ..program.program import Program
@@ -40,7 +41,9 @@ def require_memory(program: Program, sizes: Mapping[sympy.Symbol, int] | None = 
     Arrays of named dims are looked at where ``sizes`` says what these are.
     """
     limit = memory_limit()
-    shapes = {n: _known_shape(n.shape, sizes) for n in program.bindings}
+    # the results of a loop are arrays, each of which is a node of its own; the row of them is none
+    arrays = [n for n in program.every_node if not n.is_leaf and n.primitive is not SCAN]
+    shapes = {n: _known_shape(n.shape, sizes) for n in arrays}
     largest = max(shapes, key=lambda n: _bytes(n, shapes[n]), default=None)
     if largest is not None and _bytes(largest, shapes[largest]) > limit:
         raise ResultTooLarge(_message(program.outputs, largest, shapes[largest], limit))

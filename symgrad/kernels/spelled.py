@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..program.node import Node
@@ -12,8 +13,8 @@ from .numpy_backend import Writer
 class _Spelling(Writer):
     """A Writer that remembers which lines each node took."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, sizes: Mapping[Any, int] | None = None) -> None:
+        super().__init__(program, sizes)
         self.spelled: dict[Node, list[str]] = {}
 
     def statement(self, node: Any) -> None:

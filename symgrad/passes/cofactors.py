@@ -13,14 +13,16 @@ from ..primitives.functions import add
 from ..primitives.linalg import COFACTOR, Factor, inverse, lead_of, product
 from ..program.node import Node
 from ..program.program import Program
+from .loops import with_bodies
 from .rewrite import rewrite
 
 
 def written_out(program: Program) -> Program:
     """``program`` with determinants and inverses for matrices of cofactors."""
-    if not any(n.primitive is COFACTOR for n in program.nodes):
+    if not any(n.primitive is COFACTOR for n in program.every_node):
         return program
-    return rewrite(program, lambda node, _: _by_inverse(node) if node.primitive is COFACTOR else None)
+    inside = with_bodies(program, written_out)
+    return rewrite(inside, lambda node, _: _by_inverse(node) if node.primitive is COFACTOR else None)
 
 
 def _by_inverse(node: Node) -> Node:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..primitives.elementwise import Elementwise
+from ..primitives.loop import Loop
 from ..primitives.order import NAMED, extent, pairwise_order
+from ..primitives.scan import SCAN
 from ..program.node import Node
 
 #: seconds an operation of a matrix product, an elementwise operation, a byte written, and a call take
 _PRODUCT, _ELEMENT, _BYTE, _CALL = 3e-11, 5e-10, 2e-10, 1e-6
-_FREE = {"input", "constant", "literal", "dim", "slice", "reshape", "mark", "stop_gradient", "custom"}
+_FREE = {"input", "constant", "literal", "dim", "slice", "reshape", "mark", "stop_gradient", "custom", "part"}
 _CUBIC = {"inverse", "solve", "determinant", "log_determinant", "cholesky", "cofactor"}
 
 
@@ -49,6 +51,8 @@ def node_cost(node: Node) -> Cost:
     name = node.primitive.name
     if name in _FREE:
         return NOTHING
+    if node.primitive is SCAN:
+        return loop_cost(node.params[0])
     written = extent(node.shape) * node.dtype.itemsize
     if name == "einsum":
         return einsum_cost(node.params, node.dtype.itemsize)
@@ -59,6 +63,12 @@ def node_cost(node: Node) -> Cost:
         return Cost(operations, written, _CALL + operations * _PRODUCT)
     weight = 1.0 if isinstance(node.primitive, Elementwise) else 2.0
     return Cost(operations, written, _CALL + weight * operations * _ELEMENT + written * _BYTE)
+
+
+def loop_cost(loop: Loop) -> Cost:
+    """The cost of all steps of a loop."""
+    step, steps = cost(loop.body.nodes), extent((loop.length,))
+    return Cost(steps * step.operations, steps * step.memory, _CALL + steps * step.seconds)
 
 
 @lru_cache(maxsize=4096)

@@ -30,12 +30,15 @@ def pruned_loops(program: Program) -> Program:
 
 def with_bodies(program: Program, change: Callable[[Program], Program]) -> Program:
     """``program`` with ``change`` made to the bodies of its loops."""
+    made: dict[Program, Program] = {}
 
     def rule(node: Node, _: Node) -> Node | None:
         if node.primitive is not SCAN:
             return None
         loop = node.params[0]
-        body = change(loop.body)
+        if loop.body not in made:
+            made[loop.body] = change(loop.body)
+        body = made[loop.body]
         if body is loop.body:
             return None
         known = _changed.setdefault(loop, WeakKeyDictionary())

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy
 
+from ..primitives.loop import Loop
 from ..primitives.primitive import constant, dim_value, input_node, literal
 from ..program.dims import value_of
 from ..program.interpret import walk
@@ -15,11 +16,16 @@ from ..program.program import Program
 
 
 def at_sizes(program: Program, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """``program`` with ints for its named dims, in a graph of its own."""
+    """``program`` with ints for its named dims, in a graph of its own; so are the bodies of its loops."""
+    loops: dict[Loop, Loop] = {}
 
     def sized(param: Any) -> Any:
         if isinstance(param, tuple):
             return tuple([sized(p) for p in param])
+        if isinstance(param, Loop):
+            if param not in loops:
+                loops[param] = param.like(at_sizes(param.body, sizes), length=sized(param.length))
+            return loops[param]
         return value_of(param, sizes) if isinstance(param, sympy.Basic) else param
 
     def at_size(node: Node, operands: list[Node]) -> Node:

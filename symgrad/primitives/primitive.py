@@ -16,6 +16,7 @@ from ..errors import UnsupportedOperation, at_user_line
 from ..program.node import Node, active_graph, emit
 
 if TYPE_CHECKING:
+    from ..program.program import Program
     from .batching import Batching
 
 
@@ -72,6 +73,10 @@ class Primitive:
     def spell(self, node: Node) -> str:
         """The name with its parameters, for ``str(program)``."""
         return self.name
+
+    def bodies(self, params: tuple) -> Sequence[Program]:
+        """The programs that it runs within itself, as a loop does."""
+        return ()
 
 
 class Leaf(Primitive):

@@ -85,6 +85,9 @@ class Scan(Primitive):
         dtype = np.result_type(*[p.dtype for p in loop.pieces])
         return np.concatenate([np.ravel(p).astype(dtype) for p in pieces])
 
+    def bodies(self, params):
+        return (params[0].body,)
+
     def spell(self, node):
         loop = node.params[0]
         return f"scan[{loop.length}{', reverse' if loop.reverse else ''}]"

@@ -51,6 +51,12 @@ class Program:
         return tuple(ancestors(self.outputs))
 
     @cached_property
+    def every_node(self) -> tuple[Node, ...]:
+        """The nodes, and those of the programs that they run within themselves, as loops do."""
+        within = dict.fromkeys(body for n in self.nodes for body in n.primitive.bodies(n.params))
+        return (*self.nodes, *(n for body in within for n in body.every_node))
+
+    @cached_property
     def bindings(self) -> tuple[Node, ...]:
         """The nodes that compute something, in order."""
         return tuple(n for n in self.nodes if not n.is_leaf)
@@ -87,40 +93,54 @@ class Program:
         return next(letter * k for k in count(1) for letter in letters if letter * k not in taken)
 
     def __str__(self) -> str:
+        facts = " and ".join(spelled_fact(*fact) for fact in self.graph.sizes.facts)
+        return "\n".join(self._lines("program")) + (f" where {facts}" if facts else "")
+
+    def _lines(self, called: str) -> list[str]:
+        """The lines of the text form; the bodies of loops stand below them."""
         label = self.labels
         head = ", ".join(f"{label[n]}: {n.dtype}{_dims(n)}" for n in self.inputs)
-        lines = [f"program({head}) {{"]
+        lines = [f"{called}({head}) {{"]
         for n in self.nodes:
             if n.primitive.name == "constant":
                 lines.append(f"  {label[n]} = constant: {n.dtype}{_dims(n)}")
         for n in self.bindings:
             shown = "" if not n.shape else f"  # {n.dtype}{_dims(n)}"
             lines.append(f"  {label[n]} = {_call(n, label)}{shown}")
+            for body in n.primitive.bodies(n.params):
+                lines += [f"    {line}" for line in body._lines("step")]
         outputs = ", ".join(label[n] for n in self.outputs)
-        facts = " and ".join(spelled_fact(*fact) for fact in self.graph.sizes.facts)
-        return "\n".join([*lines, f"}} -> {outputs}" + (f" where {facts}" if facts else "")])
+        return [*lines, f"}} -> {outputs}"]
 
     __repr__ = __str__
 
     def dot(self) -> str:
-        """The program as a Graphviz graph."""
-        label = self.labels
-        lines = ["digraph program {", "  node [shape=box, fontname=monospace];"]
-        number = {n: k for k, n in enumerate(self.nodes)}
-        for n, k in number.items():
+        """The program as a Graphviz graph, in which the body of each loop is a frame."""
+        rows = ["digraph program {", "  node [shape=box, fontname=monospace];", *self._drawn("n")]
+        return "\n".join([*rows, "}"])
+
+    def _drawn(self, called: str) -> list[str]:
+        """The boxes and arrows, of which the boxes are ``called`` so with a number."""
+        label, lines = self.labels, []
+        number = {n: f"{called}{k}" for k, n in enumerate(self.nodes)}
+        for n, name in number.items():
             if n.primitive.name == "literal":
                 continue
             leaf = n.is_leaf
             text = f"{label[n]}: {_dims(n)}" if leaf else f"{label[n]} = {n.primitive.spell(n)} {_dims(n)}"
             style = ", style=filled, fillcolor=lightblue" if leaf else ""
             style += ", penwidth=2" if n in self.outputs else ""
-            lines.append(f'  n{k} [label="{_quote(text)}"{style}];')
-            lines += [f"  n{number[o]} -> n{k};" for o in n.operands if o.primitive.name != "literal"]
-        return "\n".join([*lines, "}"])
+            lines.append(f'  {name} [label="{_quote(text)}"{style}];')
+            lines += [f"  {number[o]} -> {name};" for o in n.operands if o.primitive.name != "literal"]
+            for k, body in enumerate(n.primitive.bodies(n.params)):
+                title = _quote(f"the step of {label[n]}")
+                lines += [f"  subgraph cluster_{name}_{k} {{", f'    label="{title}"; fontname=monospace;']
+                lines += [*[f"  {line}" for line in body._drawn(f"{name}_{k}_")], "  }"]
+        return lines
 
     def _hurry(self) -> list[str]:
         """Graphviz's options for a large graph: fewer rounds in search of the best places, and straight lines."""
-        arrows = sum(len(n.operands) for n in self.nodes)
+        arrows = sum(len(n.operands) for n in self.every_node)
         options = ["-Gnslimit=0.1", "-Gnslimit1=0.1", "-Gmclimit=0.1", "-Gsplines=line"]
         return options if arrows > _MANY_ARROWS else []
 

@@ -10,9 +10,11 @@ def verify(program: Program) -> Program:
     """``program`` itself, or a ProgramError that names the node at fault.
 
     Checks that operands come before results, that inputs are the only free values, that shapes and
-    dtypes are what the primitive infers, and that no node stands twice under one key.
+    dtypes are what the primitive infers, and that no node stands twice under one key; so too of the bodies of loops.
     """
     inputs = set(program.inputs)
+    for body in dict.fromkeys(body for n in program.nodes for body in n.primitive.bodies(n.params)):
+        verify(body)
     if len(inputs) != len(program.inputs) or len(program.names) != len(program.inputs):
         raise ProgramError("an input stands twice, or the names do not match the inputs")
     seen: set = set()

@@ -11,6 +11,7 @@ from ..compiled import CompiledFunction
 from ..entry import Entry
 from ..errors import SymgradError
 from ..finite_differences import differences
+from ..passes.unrolling import steps_in, unrolled
 from ..primitives.casting import Cast
 from ..program.interpret import evaluated, interpreted
 from ..program.node import Node
@@ -41,9 +42,9 @@ class Differenced:
         along = {"grad": self._gradient, "jacobian": self._jacobian, "hessian": self._hessian}.get(verb)
         if along is None:
             return None, f"not taken for {verb}"
-        if len(self._entry.program.nodes) > _MAX_NODES:
-            return None, "not taken for long programs"
         try:
+            if steps_in(self._entry.program) > _MAX_NODES:
+                return None, "not taken for long programs"
             with np.errstate(all="ignore"):
                 pairs = along()
         except (SymgradError, ArithmeticError, TypeError, ValueError, AttributeError) as error:
@@ -141,7 +142,7 @@ class Differenced:
     ) -> Callable[..., Sequence]:
         """The function as its trace, which takes the weights as inputs, in the precision of what it is given."""
         entry = CompiledFunction(self._derived.fn, self._derived.fn).entry(*args, **kwargs)
-        program = entry.program
+        straight = unrolled(entry.program)
         traced = [k for k, leaf in enumerate(leaves) if _is_array(leaf)]
         base = [leaves[k] for k in traced] + [np.asarray(p) for p in entry.parameters]
         own = [traced.index(k) for k in places]
@@ -151,7 +152,7 @@ class Differenced:
             filled = list(base)
             for k, array in zip(own, arrays, strict=True):
                 filled[k] = array
-            return _floats(entry.filled(interpreted(program, filled, _in_full)), has_aux)
+            return _floats(entry.filled(interpreted(straight, filled, _in_full)), has_aux)
 
         return function
 

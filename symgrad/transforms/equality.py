@@ -83,7 +83,7 @@ def _constants(programs: Sequence[Program]) -> list[float]:
     found = {
         abs(float(n.params[0]))
         for p in programs
-        for n in p.nodes
+        for n in p.every_node
         if n.is_literal and not isinstance(n.params[0], bool) and np.isfinite(n.params[0])
     }
     return [s * c for c in sorted(found) if 0 < c < 1e6 for s in (1.0, -1.0)][:64]

@@ -11,6 +11,7 @@ import numpy as np
 from ..compiled import CompiledFunction
 from ..errors import SymgradError
 from ..passes.sizes import at_sizes
+from ..passes.unrolling import unrolled
 from ..program.dims import is_concrete, is_named
 from ..program.interpret import evaluated, interpreted
 from ..program.node import Node
@@ -67,6 +68,7 @@ def spread(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     }
     if not all(is_concrete(n.shape) for n in program.nodes):
         program = at_sizes(program, sizes)
+    program = unrolled(program)  # each step rounds on its own
     exact = {n for n, a in zip(program.inputs, arrays, strict=True) if _all_few(a)}
     wanted = interpreted(program, arrays, partial(_noted, exact))
     moved = [np.zeros(np.shape(w)) for w in wanted]

@@ -9,7 +9,7 @@ import sympy
 
 from ..closed_form.agreement import Agreement
 from ..closed_form.agreement import agreement as agreement_of
-from ..closed_form.budget import BUDGET, require
+from ..closed_form.budget import BUDGET, require, without_loops
 from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
 from ..closed_form.formulas import Formulas, element_forms
@@ -83,7 +83,7 @@ def entry(
     (2*x1, 0)
     """
     entry = derived._readable()._entry(args, kwargs)
-    program = entry.readable
+    program = without_loops(entry.readable)
     arrays = entry.arrays_of(program.outputs)
     if not 0 <= output < len(arrays):
         raise ArgumentError(f"entry: output={output}, and the result has {len(arrays)} arrays.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from ..closed_form.matrix import matrix_forms
 from ..differentiation.reverse import active_nodes
 from ..entry import Entry
 from ..errors import ArgumentError, UnsupportedOperation
+from ..passes.unrolling import unrolled
 from ..primitives.primitive import literal
 from ..program.node import Node
 from ..program.program import Program
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 _MODES = ("reverse", "forward")
 #: characters of LaTeX that the derivative put together may have
 _MAX_CHARACTERS = 400
+#: operations of loops written out, of which steps are told
+_MAX_OPERATIONS = 10_000
 #: calls that finding it may take
 _MAX_CALLS = 3_000_000
 
@@ -74,6 +78,7 @@ def _written(
     budget: int,
 ) -> Steps:
     program = entry.program
+    derivation = _without_loops(derivation, program)
     with program.graph:
         bars: dict[Node, Node] = {}
         lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
@@ -109,6 +114,18 @@ def _written(
         notes.append("the gradient is that of the sum of all elements")
     title = f"{derived.__name__}, {mode} mode"
     return Steps(title, steps, result, inputs, budget, notes, constants.described())
+
+
+def _without_loops(derivation: Run, program: Program) -> Run:
+    """The derivation of the function with its loops written out."""
+    lists = (derivation.outputs, derivation.wrt, derivation.seeds, derivation.tangents)
+    nodes = [n for own in lists for n in own if n is not None]
+    straight = unrolled(program.with_outputs(nodes), _MAX_OPERATIONS)
+    image = dict(zip(nodes, straight.outputs, strict=True))
+    outputs, seeds, tangents = ([n and image[n] for n in own] for own in (lists[0], *lists[2:]))
+    inputs = replace(derivation.inputs, nodes=[[image[n] for n in own] for own in derivation.inputs.nodes])
+    weights = [image[n] for n in derivation.weights]
+    return replace(derivation, outputs=outputs, seeds=seeds, tangents=tangents, inputs=inputs, weights=weights)
 
 
 def _tangents(derivation: Run) -> Sequence[Node | None]:

@@ -6,6 +6,7 @@ import pytest
 import symgrad as sg
 from symgrad.errors import ResultTooLarge
 from symgrad.kernels import memory
+from symgrad.transforms.loops import fori_loop, scan
 
 
 def coupled(x):
@@ -35,3 +36,15 @@ def test_an_array_on_the_way_is_named_as_such(monkeypatch):
 
 def test_the_limit_is_a_positive_number_of_bytes():
     assert memory.memory_limit() > 2**20
+
+
+def test_what_a_loop_keeps_and_computes_is_looked_at(monkeypatch):
+    def keeping(x):
+        return scan(lambda c, _: (np.sin(c), c), x, None, 12)[1]
+
+    monkeypatch.setattr(memory, "memory_limit", lambda: 8.0 * 100)
+    with pytest.raises(ResultTooLarge, match="the result of shape 12 × 10"):
+        sg.symbolic(keeping)(np.ones(10))
+    with pytest.raises(ResultTooLarge, match="an array on the way to the result of shape 11 × 11"):
+        sg.symbolic(lambda x: fori_loop(0, 2, lambda i, c: np.max(np.outer(c, c), axis=0), x))(np.ones(11))
+    assert sg.symbolic(keeping)(np.ones(8)).shape == (12, 8)

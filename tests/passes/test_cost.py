@@ -11,6 +11,7 @@ import sympy
 import symgrad
 from symgrad.passes.cost import NOTHING, Cost, cost, einsum_cost, node_cost
 from symgrad.primitives.order import NAMED, extent
+from symgrad.transforms.loops import fori_loop
 
 FUNCTIONS = {
     "elementwise": lambda n: (lambda x: np.sin(x) * x, (n,)),
@@ -114,3 +115,14 @@ def test_empty_arrays_cost_little():
     made = cost(program.nodes)
     assert np.isfinite(made.seconds)
     assert made.operations <= 5
+
+
+def test_a_loop_costs_as_much_as_its_steps():
+    def step(c):
+        return np.sin(c) * 2.0
+
+    one = cost(symgrad.trace(step, np.ones(100)).nodes)
+    for n in (3, 300):
+        loop = cost(symgrad.trace(lambda x, n=n: fori_loop(0, n, lambda i, c: step(c), x), np.ones(100)).nodes)
+        assert (loop.operations, loop.memory) == (n * one.operations, n * one.memory)
+        assert n * one.seconds <= loop.seconds < n * one.seconds + 1e-5

@@ -11,9 +11,11 @@ from symgrad.errors import ProgramError, UnsupportedOperation
 from symgrad.primitives import functions as f
 from symgrad.primitives.elementwise import Elementwise
 from symgrad.primitives.primitive import CapturedArray, constant, input_node
+from symgrad.primitives.scan import results_of
 from symgrad.program.node import Graph, Node, emit
 from symgrad.program.program import Program
 from symgrad.program.verify import verify
+from symgrad.transforms.loops import fori_loop, scan
 
 X = np.ones((2, 3))
 
@@ -32,6 +34,31 @@ def test_text_form():
         "} -> v3, v4",
     ]
     assert repr(program) == str(program)
+
+
+def test_the_body_of_a_loop_stands_below_it():
+    def step(c, y):
+        return fori_loop(0, 2, lambda i, d: np.sin(d), c) * y, c
+
+    program = symgrad.symbolic(lambda x: scan(step, np.ones(3), x)).program(X)
+    assert str(program).splitlines() == [
+        "program(x: float64[2,3]) {",
+        "  c0 = constant: float64[3]",
+        "  v0 = scan[2](c0, x)  # float64[9]",
+        "    step(carry: float64[3], x: float64[3]) {",
+        "      v0 = scan[2](carry)  # float64[3]",
+        "        step(carry: float64[3]) {",
+        "          v0 = sin(carry)  # float64[3]",
+        "        } -> v0",
+        "      v1 = part[0](v0)  # float64[3]",
+        "      v2 = multiply(v1, x)  # float64[3]",
+        "    } -> v2, carry",
+        "  v1 = part[0](v0)  # float64[3]",
+        "  v2 = part[1](v0)  # float64[2,3]",
+        "} -> v1, v2",
+    ]
+    assert program.dot().count("subgraph") == 2
+    assert [n.primitive.name for n in program.every_node].count("sin") == 1
 
 
 def test_names_of_nested_arguments_and_repeated_outputs():
@@ -169,3 +196,16 @@ def test_large_pictures_are_drawn_in_a_hurry():
 
     picture = symgrad.grad(lambda x: np.sum(chain(x))).program(X).svg()
     assert picture.count("<ellipse") + picture.count("<polygon") > 300
+
+
+def test_a_broken_body_of_a_loop_is_found():
+    program = symgrad.trace(lambda x: fori_loop(0, 2, lambda i, c: np.sin(c), x), X)
+    (loop,) = {n.params[0] for n in program.nodes if n.primitive.name == "scan"}
+    stranger = input_node("x", (2, 3), np.dtype(float))
+    with loop.body.graph:
+        body = loop.body.with_outputs([f.sin(stranger)])
+    with program.graph:
+        counters = constant(CapturedArray(np.arange(2)))
+        broken = program.with_outputs(results_of(loop.like(body), [*program.inputs, counters]))
+    with pytest.raises(ProgramError, match="not an input"):
+        verify(broken)

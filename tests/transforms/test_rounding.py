@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.transforms.loops import fori_loop
 from symgrad.transforms.rounding import spread
 
 
@@ -73,3 +74,16 @@ def test_where_rounding_says_what_is_defined():
 def test_float32_is_rounded_as_such():
     x = np.array([0.3, 0.7], np.float32)
     assert 1e-8 < moved(np.exp, x).max() < 1e-4
+
+
+def test_the_steps_of_a_loop_are_rounded_each():
+    def steps(x):
+        for _ in range(8):
+            x = 3.9 * x * (1 - x)
+        return x
+
+    def loop(x):
+        return fori_loop(0, 8, lambda i, c: 3.9 * c * (1 - c), x)
+
+    x = np.array([0.3, 0.7])
+    assert np.all(moved(loop, x) > 0.1 * moved(steps, x))

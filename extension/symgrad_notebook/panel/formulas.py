@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.closed_form.budget import fits
+from symgrad.closed_form.budget import fits, without_loops
 from symgrad.closed_form.entries import entry_forms
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.formulas import formulas as formulas_of
@@ -60,7 +60,7 @@ def formulas(program: Program, named: Sequence[Label], small: bool = False) -> l
     made = formulas_of(program)
     sizes = all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes))
     if small and sizes and made.kind != "entries" and fits(program, True):
-        entries = Formulas(program, "entries", entry_forms(program))
+        entries = Formulas(program, "entries", entry_forms(without_loops(program)))
         made = entries if entries.characters <= MAX_CHARACTERS else made
     if made.kind == "let-bound":
         return _let_bound(made, named)

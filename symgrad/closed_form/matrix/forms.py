@@ -11,6 +11,7 @@ import numpy as np
 from ...errors import ClosedFormTooLarge
 from ...program.node import Node
 from ...program.program import Program
+from ..budget import without_loops
 from .algebra import Algebra
 from .code import Code
 from .evaluation import Evaluation, Writing
@@ -150,6 +151,10 @@ def matrix_forms(program: Program) -> list[MatrixForm | None]:
     >>> matrix_forms(program)
     [Xᵀ(Xw − y)]
     """
+    try:
+        program = without_loops(program)
+    except ClosedFormTooLarge:
+        return [None] * len(program.outputs)
     if len(program.bindings) > MAX_BINDINGS:
         return [None] * len(program.outputs)
     found: list[MatrixForm | None] = [None] * len(program.outputs)
