@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import symgrad as sg
+from symgrad.transforms.loops import fori_loop, scan
 
 _PALETTE: tuple[Any, ...] = (
     *(0, 1, -1, 2, 3, 63, 64, 2**31, 2**40, 2**63, 2**64, -(2**63), 10**30, 10**300, 10**3000),
@@ -41,6 +42,8 @@ def documents() -> list[str]:
         sg.jacobian(lambda x: np.concatenate([np.prod(x, keepdims=True), x[::-2]])).export("json", x),
         sg.grad(lambda x: np.sum(np.interp(x, A[0], A[1])) + np.linalg.norm(x)).export("json", x),
         sg.symbolic(_special).export("json", np.abs(x)),
+        sg.jacobian(_recurrent, mode="reverse").export("json", x, A),
+        sg.hessian(_nested).export("json", x),
     ]
 
 
@@ -48,6 +51,14 @@ def _special(x: Any) -> Any:
     from scipy import special
 
     return special.erf(x) + special.gammaln(x)
+
+
+def _recurrent(h: Any, A: Any) -> Any:
+    return scan(lambda h, x: (np.tanh(A @ h) * x, h[0]), h, A[0])[1]
+
+
+def _nested(x: Any) -> Any:
+    return np.sum(fori_loop(0, 2, lambda i, c: fori_loop(0, 3, lambda j, d: np.sin(d) * i, c), x))
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:

@@ -344,6 +344,21 @@ class Tagged(Form):
         return {"oneOf": [Members({kind: form}).schema(defs) for kind, form in self._forms.items()]}
 
 
+class Later(Form):
+    """A form that stands within itself: ``form`` is said once what it is made of is there."""
+
+    form: Form
+
+    def write(self, value):
+        return self.form.write(value)
+
+    def read(self, value, known=None):
+        return self.form.read(value, known)
+
+    def schema(self, defs):
+        return self.form.schema(defs)
+
+
 class Either(Form):
     """``first`` where an object, or the dict that is written, has the member ``key``, and ``second`` elsewhere."""
 

@@ -6,6 +6,8 @@ MAX_BYTES = 64 * 2**20
 MAX_SIGNS = 4_000_000
 #: lists and objects within one another
 MAX_NESTED = 40
+#: loops within one another, which nest four lists and objects each
+MAX_LOOPS_WITHIN = 6
 #: digits of a number
 MAX_DIGITS = 400
 #: inputs, nodes and outputs

@@ -21,6 +21,7 @@ from ..primitives.identity import CUSTOM, MARK, STOP
 from ..primitives.linalg import CHOLESKY, COFACTOR, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
 from ..primitives.primitive import Primitive
 from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, CUMPROD, CUMSUM, MAX, MIN, PROD, SEARCHSORTED
+from ..primitives.scan import PART, ROW, SCAN
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE
 from ..primitives.shaping import RESHAPE
 from ..program.node import Node
@@ -29,6 +30,7 @@ from .arrays import DTYPE
 from .contractions import CONTRACTION, fits_contraction
 from .forms import Either, Form, Listed, Made, Members, OneOf, Schema, Truth, Whole, Wrong, described, shown
 from .limits import LARGEST_SIZE, MAX_AXES, MAX_OPERANDS
+from .loops import LOOP, PART_OF, ROW_OF, fits_loop, fits_part, fits_row
 from .lost_rule import RULE
 from .sizes import PLACE, SHAPE, SIZE, Sizes
 
@@ -110,8 +112,11 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, 1, MARK),
         _takes(1, 1, MAX, fits.filled_axes, axes=_AXES),
         _takes(1, 1, MIN, fits.filled_axes, axes=_AXES),
+        _takes(1, 1, PART, fits_part, **PART_OF),
         _takes(1, 1, PROD, fits.axes, axes=_AXES),
         _takes(1, 1, RESHAPE, fits.reshape, shape=SHAPE),
+        _takes(1, MAX_OPERANDS, ROW, fits_row, **ROW_OF),
+        Operation(SCAN, 0, MAX_OPERANDS, LOOP, fits_loop),
         _takes(2, 2, SCATTER, fits.scatter, axis=AXIS, size=SIZE),
         _takes(2, 2, SEARCHSORTED, fits.knots, side=OneOf("left", "right")),
         _takes(1, 1, SLICE, fits.slice, slice=_SPEC),

@@ -17,10 +17,12 @@ import numpy as np
 from ..errors import UnsupportedOperation
 from ..primitives.identity import CUSTOM, MARK
 from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, CapturedArray, constant, literal, made_constant
+from ..primitives.scan import SCAN
 from ..program.dims import is_concrete, is_named
 from ..program.node import Node, active_graph, emit
 from .forms import Whole
 from .limits import MAX_OPERANDS
+from .loops import Numbered, loops_of
 from .programs import Kind, Reading, RecordForm, written_kind, written_record
 
 #: bytes of arrays that are written down among derived nodes
@@ -51,6 +53,8 @@ def encoded(
     """
     if any(n.primitive is CONSTANT and n.params[0].key is None for n in found):
         raise UnsupportedOperation("a captured array has no number")
+    if any(n.primitive is SCAN for n in found):
+        raise UnsupportedOperation("a loop is told from no other by what it computes")
     records, stream = _written((*found, *made), number, _content)
     at = [None if r is None else number[r] for r in results]
     return json.dumps({"records": records, "found": len(found), "results": at}).encode() + b"\n" + stream
@@ -65,6 +69,7 @@ def decoded(content: bytes, nodes: Sequence[Node]) -> list[Node | None]:
         head, _, stream = content.partition(b"\n")
         fields = json.loads(head)
         known = Reading(active_graph())
+        known.loops += loops_of(nodes)
         kinds = [_Kind(record, known) for record in fields["records"]]
         every = _read(np.frombuffer(stream, "<u4").tolist(), kinds, list(nodes), _index(fields["found"]))
         return [None if at is None else every[_index(at)] for at in fields["results"]]
@@ -76,10 +81,11 @@ def decoded(content: bytes, nodes: Sequence[Node]) -> list[Node | None]:
 
 
 def _written(
-    nodes: Iterable[Node], number: dict[Node, int], record_of: Callable[[Node], Any]
+    nodes: Iterable[Node], number: dict[Node, int], record_of: Callable[[Node, Numbered], Any]
 ) -> tuple[list[Any], bytes]:
     """The records of the nodes, and the stream of each node's record and its operands' numbers."""
     known: dict[tuple, int] = {}
+    loops = Numbered(number)
     records: list[Any] = []
     stream: list[int] = []
     for node in nodes:
@@ -90,38 +96,42 @@ def _written(
             if node.primitive is DIM or not is_concrete(node.shape):
                 raise UnsupportedOperation("a named dim")
             record = known[key] = len(records)
-            records.append(record_of(node))
+            records.append(record_of(node, loops))
         stream.append(record)
         stream += [number[o] for o in operands]
         number[node] = len(number)
     return records, np.array(stream, "<u4").tobytes()
 
 
-def _surroundings(node: Node) -> dict[str, Any]:
+def _surroundings(node: Node, loops: Numbered) -> dict[str, Any]:
     """Of what is given: a leaf, or a mark, is told apart by its number alone where nothing else matters."""
     if node.primitive not in (INPUT, CONSTANT):
-        return _exact(node)
+        return _exact(node, loops)
     made = {"op": node.primitive.name, **written_kind(node)}
     if node.primitive is CONSTANT and (node.dtype.kind != "f" or not node.shape):
         made["content"] = hashlib.sha256(node.params[0].value.tobytes()).hexdigest()
     return made
 
 
-def _exact(node: Node) -> dict[str, Any]:
+def _exact(node: Node, loops: Numbered) -> dict[str, Any]:
     """The record of a node that it tells from all others of the same operands."""
     if node.primitive is CUSTOM:
         raise UnsupportedOperation("a rule of the user's")
     if node.primitive is LITERAL and node.params[0] != node.params[0]:  # NaNs differ in bits that their text has not
         raise UnsupportedOperation("a literal that is no number")
-    return written_record(node, len(node.operands), {})
+    for body in node.primitive.bodies(node.params):
+        for inner in body.nodes:
+            if inner.primitive is not INPUT:
+                _content(inner, Numbered())
+    return written_record(node, len(node.operands), {}, loops)
 
 
-def _content(node: Node) -> dict[str, Any]:
+def _content(node: Node, loops: Numbered) -> dict[str, Any]:
     """Of what derivatives made, to be made again; a constant with its key."""
     captured = node.params[0] if node.primitive is CONSTANT else None
     if node.primitive is MARK or (captured is not None and captured.value.nbytes > _MAX_CONTENT):
         raise UnsupportedOperation("a mark, which is like no other, or a large array")
-    return _exact(node) | ({"key": _plain(captured.key)} if captured is not None and captured.key else {})
+    return _exact(node, loops) | ({"key": _plain(captured.key)} if captured is not None and captured.key else {})
 
 
 def _plain(key: Any) -> Any:

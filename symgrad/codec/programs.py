@@ -6,7 +6,8 @@ operation, its parameters, its shape and its dtype. Every particular of it is ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import sympy
 
 from ..errors import LoadError, SymgradError, UnsupportedOperation
+from ..primitives.loop import Loop
 from ..primitives.primitive import (
     CONSTANT,
     DIM,
@@ -26,6 +28,7 @@ from ..primitives.primitive import (
     literal,
     literal_value,
 )
+from ..primitives.scan import SCAN
 from ..program.dims import is_concrete, is_named
 from ..program.facts import HOLDS
 from ..program.node import Graph, Node, emit
@@ -47,12 +50,15 @@ from .forms import (
     shown,
 )
 from .limits import LONGEST_NAME, MAX_INPUTS, MAX_NODES, MAX_OPERANDS, MAX_OUTPUTS
+from .loops import BODY, Numbered
 from .operations import OPERATION, Operation, operation_of, parameters_schema
 from .sizes import PLACE, SHAPE, Fact, Sizes, first_broken, shape_text
 
 #: the members of every node, of one that may be a Python scalar, and what a node of a document begins with
 _KIND: dict[str, Form] = {"shape": SHAPE, "dtype": DTYPE}
 _WEAK: dict[str, Form] = {"weak": Truth()}
+#: what an input of the body of a loop may be too: a tangent or cotangent that holds zeros which must win
+_MASKED: dict[str, Form] = {"masked": Truth()}
 
 
 class Reading(Sizes):
@@ -62,6 +68,19 @@ class Reading(Sizes):
         super().__init__()
         self.graph = graph
         self.values: list[Node] = []
+        self.loops: list[Loop] = []
+
+    @contextlib.contextmanager
+    def within(self) -> Iterator[Graph]:
+        """Inside, what is read is the body of a loop, in a graph of its own."""
+        outer = self.graph, self.values, self.loops
+        self.graph, self.values, self.loops = Graph(), [], []
+        self.graph.sizes = outer[0].sizes
+        try:
+            with self.graph:
+                yield self.graph
+        finally:
+            self.graph, self.values, self.loops = outer
 
 
 # --- what is said of a node -----------------------------------------------------------------------------------------
@@ -73,7 +92,7 @@ def written_kind(node: Node) -> dict[str, Any]:
     return kind | {"weak": True} if node.weak else kind
 
 
-def written_record(node: Node, operands: Any, first: Mapping[str, Any]) -> dict[str, Any]:
+def written_record(node: Node, operands: Any, first: Mapping[str, Any], loops: Numbered) -> dict[str, Any]:
     """The record of a node: what it begins with, its operation, its operands, and the rest."""
     primitive = node.primitive
     kind = written_kind(node)
@@ -84,6 +103,8 @@ def written_record(node: Node, operands: Any, first: Mapping[str, Any]) -> dict[
     if primitive is DIM:
         return {**first, "op": "dim", "size": PLACE.write(node.params[0]), **kind}
     parameters = operation_of(primitive).form.write(node.params)
+    if primitive is SCAN:
+        parameters |= loops.base(node.params[0])
     own = {"parameters": parameters} if parameters else {}
     return {**first, "op": primitive.name, "operands": operands, **own, **kind}
 
@@ -249,6 +270,30 @@ def _fact(members: dict[str, Any], known: Reading) -> None:
     known.graph.sizes.facts[members["size"], members["is"]] = None
 
 
+def _body_input(members: dict[str, Any], known: Reading) -> Node:
+    shape, dtype = members["shape"], members["dtype"]
+    known.values.append(
+        Node(INPUT, (), (members["label"],), shape, dtype, members.get("weak", False), members.get("masked", False))
+    )
+    return known.values[-1]
+
+
+class _BodyForm(Members):
+    """The body of a loop, a program of its own."""
+
+    def write(self, value):
+        made = _written_values(value, [n for n in value.nodes if n.primitive is not INPUT])
+        for own, node in zip(made["inputs"], value.inputs, strict=True):
+            own |= {"masked": True} if node.masked else {}
+        return made
+
+    def read(self, value, known=None):
+        assert known is not None
+        with known.within() as graph:
+            members = super().read(value, known)
+        return Program(members["inputs"], members["outputs"], [n.params[0] for n in members["inputs"]], graph)
+
+
 _NUMBER: dict[str, Form] = {"number": Made(Whole(0, MAX_INPUTS + MAX_NODES), _numbered)}
 _VALUE = Made(Form({"type": "integer", "minimum": 0}), _value)
 #: the members of a document that are the Program, in the order in which they are read
@@ -259,6 +304,14 @@ PROGRAM: dict[str, Form] = {
     "outputs": Listed(_VALUE, MAX_OUTPUTS),
     "conditions": Listed(Made(_VALUE, _condition), MAX_OUTPUTS),
 }
+_OWN = Members({**_NUMBER, "label": Text(), **_KIND}, {**_WEAK, **_MASKED})
+BODY.form = _BodyForm(
+    {
+        "inputs": Listed(Made(_OWN, _body_input), MAX_INPUTS),
+        "nodes": PROGRAM["nodes"],
+        "outputs": PROGRAM["outputs"],
+    }
+)
 
 
 def written_program(program: Program, conditions: int = 0) -> dict[str, Any]:
@@ -276,18 +329,24 @@ def written_program(program: Program, conditions: int = 0) -> dict[str, Any]:
             f"the JSON form has at most {MAX_INPUTS} inputs and {MAX_NODES} nodes, and this program has "
             f"{len(program.inputs)} and {len(nodes)}; export it as source, or write its loops as array operations."
         )
-    number = {n: k for k, n in enumerate((*program.inputs, *nodes))}
-    at = [number[n] for n in program.outputs]
+    made = _written_values(program, nodes)
+    at = made["outputs"]
     last = len(at) - conditions
+    sizes = [{"size": PLACE.write(d), "is": sign} for d, sign in program.graph.sizes.facts]
+    return made | {"outputs": at[:last], "conditions": at[last:], "sizes": sizes}
+
+
+def _written_values(program: Program, nodes: Sequence[Node]) -> dict[str, Any]:
+    """The inputs, the other nodes and the outputs of a program, or of the body of a loop."""
+    number = {n: k for k, n in enumerate((*program.inputs, *nodes))}
+    loops = Numbered()
     return {
         "inputs": [
             {"number": k, "label": _label(name), **written_kind(n)}
             for k, (n, name) in enumerate(zip(program.inputs, program.names, strict=True))
         ],
-        "nodes": [written_record(n, [number[o] for o in n.operands], {"number": number[n]}) for n in nodes],
-        "outputs": at[:last],
-        "conditions": at[last:],
-        "sizes": [{"size": PLACE.write(d), "is": sign} for d, sign in program.graph.sizes.facts],
+        "nodes": [written_record(n, [number[o] for o in n.operands], {"number": number[n]}, loops) for n in nodes],
+        "outputs": [number[n] for n in program.outputs],
     }
 
 

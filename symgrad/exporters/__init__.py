@@ -88,7 +88,9 @@ FORMATS: dict[str, Format] = {
     "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True, True),
     "fortran": Format(_writer("fortran", "source"), ".f90", "the C function, a Fortran module for it, and its check"),
     "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy"),
-    "json": Format(_writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads"),
+    "json": Format(
+        _writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads", writes_loops=True
+    ),
     "julia": Format(_writer("julia", "source"), ".jl", "a Julia module"),
     "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True),
     "markdown": Format(_writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True),

@@ -9,8 +9,10 @@ import sympy
 
 from ..codec.sizes import shape_text
 from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
+from ..passes.sizes import resized_loop
 from ..primitives.casting import cast
 from ..primitives.identity import MARK, mark
+from ..primitives.loop import Loop
 from ..primitives.primitive import CONSTANT, DIM, LITERAL, constant, dim_value, literal
 from ..program.dims import Dim, is_named, normal
 from ..program.interpret import walk
@@ -70,6 +72,8 @@ def sized(param: Any, sizes: Sizes) -> Any:
     """A parameter in terms of the sizes of this call."""
     if isinstance(param, tuple):
         return tuple([sized(p, sizes) for p in param])
+    if isinstance(param, Loop):
+        return param if all(sizes[d] is d for d in sizes) else resized_loop(param, lambda dim: sized(dim, sizes))
     if not is_named(param) or all(sizes[d] is d for d in param.free_symbols):
         return param
     return normal(param.xreplace({d: sympy.sympify(sizes[d]) for d in param.free_symbols}))

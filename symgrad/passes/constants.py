@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..primitives.loop import Loop
 from ..primitives.primitive import CapturedArray, constant
-from ..program.dims import is_concrete, size
+from ..primitives.scan import SCAN
+from ..program.dims import is_concrete, is_named, size
 from ..program.node import Node
 from ..program.program import Program
 from .rewrite import rewrite
@@ -25,7 +27,14 @@ def fold_constants(program: Program) -> Program:
 def _depends_on_none(node: Node) -> bool:
     if not node.operands or node.weak or not node.primitive.foldable:
         return False
+    if node.primitive is SCAN and not _is_short(node.params[0]):
+        return False
     return all(o.primitive.name in _KNOWN for o in node.operands)
+
+
+def _is_short(loop: Loop) -> bool:
+    """True for a loop that may be computed without a kernel."""
+    return not is_named(loop.length) and loop.length * len(loop.body.every_node) <= _LARGEST
 
 
 def _folded(node: Node, original: Node) -> Node | None:

@@ -1,4 +1,4 @@
-"""A program at given sizes: names of dims replaced by ints, everywhere that they stand."""
+"""A program at given sizes: names of dims replaced everywhere that they stand, in the bodies of loops too."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from typing import Any
 import sympy
 
 from ..primitives.loop import Loop
-from ..primitives.primitive import constant, dim_value, input_node, literal
-from ..program.dims import value_of
+from ..primitives.primitive import INPUT, constant, dim_value, literal
+from ..program.dims import Dim, is_named, value_of
 from ..program.interpret import walk
 from ..program.node import Graph, Node, emit
 from ..program.program import Program
 
 
 def at_sizes(program: Program, sizes: Mapping[sympy.Symbol, int]) -> Program:
-    """``program`` with ints for its named dims, in a graph of its own; so are the bodies of its loops."""
+    """``program`` with ints for its named dims, in a graph of its own."""
+    return resized(program, lambda dim: value_of(dim, sizes))
+
+
+def resized(program: Program, new: Callable[[Dim], Dim]) -> Program:
+    """``program`` with ``new`` dims for those that are expressions in names, in a graph of its own."""
     loops: dict[Loop, Loop] = {}
 
     def sized(param: Any) -> Any:
-        if isinstance(param, tuple):
-            return tuple([sized(p) for p in param])
         if isinstance(param, Loop):
             if param not in loops:
-                loops[param] = param.like(at_sizes(param.body, sizes), length=sized(param.length))
+                loops[param] = resized_loop(param, new)
             return loops[param]
-        return value_of(param, sizes) if isinstance(param, sympy.Basic) else param
+        if isinstance(param, tuple):
+            return tuple([sized(p) for p in param])
+        return new(param) if isinstance(param, sympy.Basic) else param
 
     def at_size(node: Node, operands: list[Node]) -> Node:
         make = _LEAVES.get(node.primitive.name)
@@ -35,10 +40,18 @@ def at_sizes(program: Program, sizes: Mapping[sympy.Symbol, int]) -> Program:
     graph = Graph()
     with graph:
         pairs = zip(program.inputs, program.names, strict=True)
-        image = {n: input_node(name, sized(n.shape), n.dtype, n.weak) for n, name in pairs}
+        image = {n: Node(INPUT, (), (name,), sized(n.shape), n.dtype, n.weak, n.masked) for n, name in pairs}
         walk(program.nodes, image, at_size)
     inputs = [image[n] for n in program.inputs]
     return Program(inputs, [image[n] for n in program.outputs], program.names, graph)
+
+
+def resized_loop(loop: Loop, new: Callable[[Dim], Dim]) -> Loop:
+    """The loop with ``new`` dims for those that are expressions in names; itself where it has none."""
+    nodes = (*loop.inputs, *loop.body.every_node)
+    if not is_named(loop.length) and not any(is_named(d) for n in nodes for d in n.shape):
+        return loop
+    return loop.like(resized(loop.body, new), length=new(loop.length) if is_named(loop.length) else loop.length)
 
 
 _LEAVES: dict[str, Callable[[Any], Node]] = {"constant": constant, "dim": dim_value, "literal": literal}

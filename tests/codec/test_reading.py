@@ -327,3 +327,93 @@ def test_values_that_a_check_draws_are_bounded():
     made["check"]["given"][0]["low"] = "inf"
     with pytest.raises(LoadError, match="numbers are drawn from between two"):
         read(made)
+
+
+# --- loops ----------------------------------------------------------------------------------------------------------
+
+CARRY, ELEMENT, CONSTANT = (
+    {"number": k, "label": name, "shape": shape, **F8}
+    for k, (name, shape) in enumerate([("c", [3]), ("x", []), ("a", [])])
+)
+#: two steps, each of which gives c * x and keeps c
+STEP = {
+    "inputs": [CARRY, ELEMENT, CONSTANT],
+    "nodes": [{"number": 3, **node("multiply", [0, 1], [3])}],
+    "outputs": [3, 0],
+}
+LOOP = {"body": STEP, "carries": 1, "elements": 1, "length": 2, "finals": [0], "reverse": False, "stores": True}
+
+
+def looped(*part, **changed):
+    """A loop over ``x0[3]``, ``x1[2]`` and ``x2[]``, with other parameters."""
+    scan = op("scan", [0, 1, 2], LOOP | changed, [9])
+    return document([X3, ([2], "float64"), ([], "float64")], scan, *part)
+
+
+def stepped(**changed):
+    """The same with another body."""
+    return looped(body=STEP | changed)
+
+
+def part(start, shape, dtype="float64"):
+    return op("part", [3], {"start": start, "shape": shape, "dtype": dtype}, shape, dtype)
+
+
+def test_a_loop():
+    program = read(looped(part(0, [3]), part(3, [2, 3]))).read.program
+    assert "scan[2](x0, x1, x2)" in str(program)
+    assert "v0 = multiply(c, x)" in str(program)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (looped(carries=2), "nodes[0].parameters"),
+        (looped(carries=3, elements=1), "3 carries and 1 elements, and the body has 3 inputs"),
+        (looped(carries=3, elements=0), "parameters.carries: 3 carries, and the body has 2 outputs"),
+        (looped(elements=0), "nodes[0].parameters"),
+        (looped(length=3), "operand 1 and what the body takes should have the same shape; they have [2] and [3]"),
+        (looped(length=-1), "length: -1 should be from 0"),
+        (looped(elements=0, length="n"), "length: a length with names"),
+        (looped(finals=[0, 0]), "finals: should be numbers of the 1 carries, each once"),
+        (looped(finals=[1]), "finals: should be numbers of the 1 carries, each once"),
+        (looped(reverse=1), "reverse: 1 should be true or false"),
+        (looped(more=1), "'more' is unknown here"),
+        (looped(base={"loop": 0, "operands": [], "pieces": []}), "base.loop: should be the number of a loop before"),
+        (stepped(outputs=[1, 0]), "body.outputs[0]: carry 0 is float64[3] and after a step float64[]"),
+        (stepped(outputs=[7]), "body.outputs[0]: 7 should be from 0 to 3"),
+        (stepped(outputs=[]), "carries: 1 carries, and the body has 0 outputs"),
+        (stepped(nodes=[{"number": 4, **node("sin", [0], [3])}]), "body.nodes[0].number: values are numbered in order"),
+        (stepped(nodes=[{"number": 3, **node("sin", [0], [2])}]), "body.nodes[0].shape: the shape of this node is [3]"),
+        (stepped(nodes=[{"number": 3, **node("sin", [3], [3])}]), "body.nodes[0].operands[0]"),
+        (stepped(nodes=[{"number": 3, **node("exec", [0], [3])}]), "body.nodes[0].op: there is no operation 'exec'"),
+        (stepped(inputs=[CARRY, ELEMENT]), "nodes[0]"),
+        (stepped(inputs=[CARRY, ELEMENT, CONSTANT | {"masked": 2}]), "inputs[2].masked: 2 should be true or false"),
+        (looped(part(1, [3])), "nodes[1].parameters: this is no result of the loop"),
+        (looped(part(0, [2])), "nodes[1].parameters: this is no result of the loop"),
+        (looped(part(0, [3], "float32")), "nodes[1].parameters: this is no result of the loop"),
+        (looped(part("n", [3])), "nodes[1].parameters: this is no result of the loop"),
+        (document([X23], op("part", [0], {"start": 0, "shape": [2], **F8}, [2])), "needs a row"),
+        (
+            document([X3], op("part", [0], {"start": 2, "shape": [2], **F8}, [2])),
+            "[2] from 2 on does not fit a row of 3",
+        ),
+        (document([X3], op("part", [0], {"start": -1, "shape": [2], **F8}, [2])), "[2] from -1 on does not fit"),
+        (document([X3], op("row", [0], {"starts": [1], "size": 3, "batch": 0}, [3])), "[3] from 1 on does not fit"),
+        (document([X3], op("row", [0], {"starts": [], "size": 3, "batch": 0}, [3])), "0 starts for 1 operands"),
+        (document([X3], op("row", [0], {"starts": [0], "size": 3, "batch": 2}, [3])), "2 leading axes, and operand 0"),
+        (document([X3], op("row", [], {"starts": [], "size": 3, "batch": 0}, [3])), "row has 1 to"),
+    ],
+)
+def test_what_must_not_be_said_of_a_loop(made, message):
+    with pytest.raises(LoadError, match=re.escape(message)):
+        read(made)
+
+
+def test_bodies_within_bodies_are_bounded():
+    made = looped()
+    for _ in range(40):
+        inner = made["nodes"][0]
+        made = stepped(nodes=[{**inner, "number": 3}])
+    with pytest.raises(LoadError, match="more than 40 deep"):
+        read(made)

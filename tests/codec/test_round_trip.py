@@ -13,17 +13,22 @@ import sympy
 import workloads
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import CASES as LOOPS
+from looping import LOOPING
 from operands import draw
 
 import symgrad as sg
 import symgrad.primitives.special
 from symgrad.codec.forms import Members
+from symgrad.codec.limits import MAX_LOOPS_WITHIN
 from symgrad.codec.operations import SPECIAL, names
 from symgrad.codec.programs import PROGRAM, read_program, written_program
 from symgrad.codec.sizes import written_dim
 from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.errors import UnsupportedOperation
 from symgrad.kernels.kernel import lower
+from symgrad.loading.document import read_document
+from symgrad.passes.loops import pruned_loops
 from symgrad.primitives.elementwise import ELEMENTWISE, Elementwise
 from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import input_node
@@ -31,6 +36,7 @@ from symgrad.program.dims import named_dim
 from symgrad.program.node import Graph
 from symgrad.program.program import Program
 from symgrad.tracing.declare import CASES, Given
+from symgrad.transforms.loops import fori_loop
 
 SHAPES = {
     1: [((),), ((2, 3),), ((0,),)],
@@ -131,6 +137,31 @@ def test_workloads(name):
     entry, leaves = derived._readable()._compiled.served(*args)
     same_values(entry.program, list(leaves))
     same_values(entry.readable, list(leaves))
+
+
+@pytest.mark.parametrize(("name", "which"), LOOPS)
+def test_loops(name, which):
+    case = LOOPING[name]
+    entry, arrays = case.derivatives()[which]._served(case.arguments, {})
+    same_values(entry.program, list(arrays))
+    same_values(entry.readable, list(arrays))
+    if which == "value":
+        all_orders(entry.program, list(arrays))
+        derived = [pullback(p) for p in (entry.program, again(entry.program))]
+        assert derived[0].operation_counts() == derived[1].operation_counts()
+    # of two loops that compute the same one is left where they are read, too
+    assert len(pruned_loops(again(entry.program)).nodes) == len(pruned_loops(entry.program).nodes)
+
+
+def test_loops_within_loops_are_read_as_deep_as_they_are_written():
+    def deep(x, levels):
+        return fori_loop(0, 2, lambda i, c: deep(c, levels - 1), x) if levels else np.sin(x)
+
+    document = sg.symbolic(lambda x: deep(x, MAX_LOOPS_WITHIN)).export("json", 1.0)
+    (found,) = lower(read_document(document.encode()).read.program)(1.0)
+    assert found == deep(1.0, MAX_LOOPS_WITHIN)
+    with pytest.raises(UnsupportedOperation, match="6 loops within one another"):
+        sg.symbolic(lambda x: deep(x, MAX_LOOPS_WITHIN + 1)).export("json", 1.0)
 
 
 UNARY = [np.sin, np.tanh, lambda a: a**3, lambda a: np.flip(a) - a.T.T, lambda a: np.where(a > 0.1, a * 2, np.sin(a))]

@@ -13,6 +13,7 @@ from symgrad import disk_cache
 from symgrad.differentiation import forward, reverse, stored
 from symgrad.primitives.primitive import literal
 from symgrad.transforms import jacobian as jacobians
+from symgrad.transforms.loops import scan
 
 X = np.array([0.4, 0.9, -0.3])
 HELD = np.array([1.5, -0.5, 2.0])
@@ -313,3 +314,42 @@ def test_a_second_process_derives_nothing(tmp_path):
     )
     assert first[:2] == second[:2]
     assert (first[2], second[2]) == ("1", "0")
+
+
+def looping(x):
+    def step(c, k):
+        return chain(c) * k, np.sum(c)
+
+    c, kept = scan(step, chain(x, 3), np.array([1.0, 0.9, 1.1]))
+    return c * kept
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_derivatives_of_loops_are_read_as_they_were(counted, verb):
+    for fn in (looping, lambda x: chain(looping(x))):  # the body alone is long, then what stands around it too
+        first, counts = counted.of(lambda fn=fn: VERBS[verb](fn))
+        assert counts["store"]
+        again, counts = counted.of(lambda fn=fn: VERBS[verb](fn))
+        assert "store" not in counts
+        assert sum(counts.get(name, 0) for name in DERIVING) <= 2 * (fn is looping)
+        np.testing.assert_array_equal(again, first)
+
+
+def test_what_is_read_of_a_loop_is_computed_together_with_it(counted):
+    gradient = lambda: symgrad.value_and_grad(lambda x: np.sum(looping(x)), backend="numpy")  # noqa: E731
+    programs = []
+    for _ in range(2):
+        made = gradient()
+        made(X)
+        programs.append(str(made.program()))
+    assert programs[0] == programs[1]
+    assert programs[0].count("= scan") == 2  # there and back
+
+
+def test_a_loop_with_another_body_is_another_program(counted):
+    def other(x, factor):
+        return scan(lambda c, _: (chain(c) * factor, None), x, None, 3)[0]
+
+    for factor in (1.0, 1.5):
+        found = VERBS["grad"](lambda x, factor=factor: other(x, factor))
+        np.testing.assert_allclose(found, numeric(lambda x, f=factor: np.sum(other(x, f)), X), rtol=1e-6)

@@ -9,6 +9,8 @@ import sys
 
 import numpy as np
 import pytest
+from looping import CASES as LOOPS
+from looping import LOOPING
 
 import symgrad as sg
 from symgrad import nn
@@ -25,6 +27,8 @@ from symgrad.errors import (
 )
 from symgrad.loading.document import read_document
 from symgrad.loading.function import LoadedFunction
+from symgrad.tracing.tree import flatten
+from symgrad.transforms.loops import scan
 
 X, W = np.arange(6.0).reshape(3, 2) / 5, np.array([0.3, -0.7])
 
@@ -385,3 +389,39 @@ def test_without_scipy_the_part_is_named(tmp_path, monkeypatch):
     with pytest.raises(MissingPart, match=r"nodes\[0\].op: erf needs scipy: pip install 'symgrad\[sparse\]'"):
         read_document(text.encode())
     assert "erf" in operations.SPECIAL
+
+
+@pytest.mark.parametrize(("name", "which"), LOOPS)
+def test_loops_are_loaded_as_loops(name, which):
+    case = LOOPING[name]
+    derived = case.derivatives()[which]
+    again = loaded(derived, *case.arguments)
+    arrays = derived._served(case.arguments, {})[1]
+    got, wanted = again(*arrays), derived(*case.arguments)
+    for mine, theirs in zip(flatten(got)[0], flatten(wanted)[0], strict=True):
+        np.testing.assert_array_equal(mine, theirs, strict=True)
+    assert again.program().operation_counts() == derived.program().operation_counts()
+    assert again.check()
+
+
+def test_a_loaded_loop_is_differentiated():
+    case = LOOPING["recurrent"]
+    again = loaded(sg.symbolic(case.function), *case.arguments)
+    for verb in (sg.grad, sg.hessian):
+        got, wanted = verb(again)(*case.arguments), verb(case.function)(*case.arguments)
+        np.testing.assert_array_equal(got, wanted)
+    assert str(sg.grad(again).program(*case.arguments)).count("= scan") == 2
+
+
+def test_a_loop_with_named_sizes_is_loaded_for_all_of_them():
+    def powers(x):
+        return scan(lambda c, _: (c * x, np.sum(c)), 0 * x + 1, None, 3)[1]
+
+    again = LoadedFunction(read_document(sg.jacobian(powers).export("json", "n").encode()))
+    for n in (1, 4):
+        x = np.linspace(0.5, 1.5, n)
+        np.testing.assert_allclose(again(x), sg.jacobian(powers)(x), rtol=1e-13)
+    shorter = sg.grad(lambda y: np.sum(again(y[1:])))
+    y = np.linspace(0.5, 1.5, 4)
+    np.testing.assert_allclose(shorter(y), sg.grad(lambda y: np.sum(sg.jacobian(powers)(y[1:])))(y), rtol=1e-13)
+    assert "float64[m - 1]" in str(sg.grad(lambda y: np.sum(again(y[1:]))).program("m"))
