@@ -78,7 +78,7 @@ class Kernel(OfOneProcess):
     @cached_property
     def call(self) -> Callable[..., tuple]:
         """What ``kernel(*arrays)`` runs, as a plain function."""
-        return _quiet(self._function) if self.needs_errstate else self._function
+        return quiet(self._function) if self.needs_errstate else self._function
 
     def __call__(self, *arrays: Any) -> tuple:
         return self.call(*arrays)
@@ -87,7 +87,7 @@ class Kernel(OfOneProcess):
         return f"<kernel on {self.backend}: {len(self.program.bindings)} bindings>"
 
 
-def _quiet(function: Callable[..., tuple]) -> Callable[..., tuple]:
+def quiet(function: Callable[..., tuple]) -> Callable[..., tuple]:
     """``function`` without NumPy's warnings of values."""
 
     def call(*arrays: Any) -> tuple:

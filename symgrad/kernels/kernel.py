@@ -36,6 +36,7 @@ from .numpy_backend import SMALL, Writer
 from .regions import Region
 from .reuse import keep_freed
 from .source import compiled
+from .tape import TapeKernel, tape_of
 
 
 class SizedKernel(Kernel):
@@ -167,15 +168,18 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
 
 
 def _by_numpy(program: Program, sizes: Mapping[Any, int]) -> Kernel:
+    tape = tape_of(program)
+    if tape is not None:
+        return TapeKernel(program, tape, lambda: _written(Writer(program)))
     return _written(Writer(program, sizes))
 
 
 def _by_blocks(program: Program, sizes: Mapping[Any, int]) -> Kernel:
     """NumPy's calls, large arrays block by block."""
-    writer = Writer(program, sizes)
-    if any(writer.is_large(n, BLOCKS_FROM) for n in program.nodes):
-        writer = BlockWriter(program, sizes)
-    return _written(writer)
+    expected = Writer(program, sizes).is_large
+    if any(expected(n, BLOCKS_FROM) for n in program.nodes):
+        return _written(BlockWriter(program, sizes))
+    return _by_numpy(program, sizes)
 
 
 def _by_numexpr(program: Program, sizes: Mapping[Any, int]) -> Kernel:

@@ -105,10 +105,10 @@ class Writer(ArrayWriter):
         #: whether Python scalars have to stay such: they give way to smaller floats, which NumPy's own do not
         self._mixes = any(n.dtype.kind == "f" and n.dtype.itemsize < 8 for n in program.nodes)
         self._last_use: dict[Node, int] = {}
-        self.uses = Counter(o for n in program.nodes for o in n.operands)
-        self.uses.update(program.outputs)
+        self.uses = program.uses
         #: identities times an array, each written into the result of the one node that reads it
-        self.delayed = {o: n for n in program.nodes for o in self._written_into(n)}
+        stands = any(map(is_diagonal, program.nodes))
+        self.delayed = {o: n for n in program.nodes for o in self._written_into(n)} if stands else {}
         self._expected: dict[sympy.Expr, Expected] = {}
         self._counts: dict[tuple, int] = {}
 
