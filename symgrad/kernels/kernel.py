@@ -24,6 +24,7 @@ from ..passes.sizes import at_sizes
 from ..passes.sums import distribute_sums
 from ..passes.transposes import share_transposes
 from ..primitives.order import NAMED
+from ..program.collector import collector_paused
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
 from .backend import BACKENDS, Backend, checked_backend
@@ -139,6 +140,7 @@ def _numbers_of_elements(program: Program) -> list[Any]:
     return list(dict.fromkeys(size(n.shape) for n in (*program.inputs, *program.bindings)))
 
 
+@collector_paused()
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants; they run once, for what is shown and for what runs."""
     if program not in _optimized:
@@ -151,6 +153,7 @@ def optimized(program: Program) -> Program:
 _optimized: WeakKeyDictionary[Program, Program | None] = WeakKeyDictionary()
 
 
+@collector_paused()
 def lower(program: Program, backend: str = "auto") -> Kernel:
     """Compile ``program`` for a backend.
 

@@ -1,0 +1,39 @@
+"""Python's collector of cycles waits while a program is derived or lowered.
+
+It looks through all objects that live whenever there are a quarter more of them. Nodes are made by the hundred thousand
+and stay, none is in a cycle: without a pause half of the time would be spent on finding nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import threading
+from collections.abc import Iterator
+
+_lock = threading.Lock()
+#: how many are in a pause, in all threads, and whether the first of them has found the collector at work
+_inside, _was_on = 0, False
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Inside, nothing is collected; after the last that is inside the collector goes on, unless it was off before.
+
+    >>> with collector_paused():
+    ...     gc.isenabled()
+    False
+    """
+    global _inside, _was_on
+    with _lock:
+        if not _inside:
+            _was_on = gc.isenabled()
+            gc.disable()
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside and _was_on:
+                gc.enable()
