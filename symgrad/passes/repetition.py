@@ -21,7 +21,7 @@ from ..program.node import Graph, Node, active_graph, ancestors, emit
 from ..program.program import Program
 
 #: steps back that a step may read
-_MAX_BACK = 4
+MAX_BACK = 4
 #: elements of an array that is put together of what each step reads
 _MAX_GATHERED = 1 << 22
 
@@ -135,7 +135,7 @@ class Repetition:
             return self._element(read)
         back = place - (self.first + (self._steps - 1) * self._period + j)
         offset, operation = divmod(j + back, self._period)
-        if -offset > _MAX_BACK:
+        if -offset > MAX_BACK:
             raise Unlike(f"a step reads one {-offset} steps before it")
         places = np.array([self._position.get(o, -1) for o in read])
         if np.any(places[-offset:] - self._starts[-offset:] != j + back):
@@ -173,11 +173,6 @@ class Repetition:
         read = [self._template[k] for k in uses]
         if any(n.primitive is SCAN or (n.weak and not self._promotes) for n in read):
             raise Unlike
-
-    @property
-    def carried(self) -> int:
-        """The elements of all that is carried."""
-        return sum(len(c.begins) * size(c.begins[0].shape) for c in self.carries)
 
     # written down
 

@@ -26,7 +26,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, size
 from ..program.interpret import rebuilt
 from ..program.node import Node, active_graph, ancestors
-from .repetition import Repetition, Unlike
+from .repetition import MAX_BACK, Repetition, Unlike
 
 #: steps from which operations that repeat are a loop, and operations of all steps together
 MIN_STEPS, MIN_OPERATIONS = 10, 100
@@ -34,8 +34,8 @@ MIN_STEPS, MIN_OPERATIONS = 10, 100
 MAX_ELEMENTS = 1 << 14
 #: periods that are tried
 _MAX_PERIODS = 24
-#: steps by which a phase is judged, and phases that are then tried on all
-_TRIED, _MAX_PHASES = 4, 4
+#: phases that are tried
+_MAX_PHASES = 4
 
 
 def rolled(
@@ -190,30 +190,33 @@ def _repetition(
 ) -> Repetition:
     """The loop among ``count`` operations, of the phase that carries least."""
     last = Unlike()
-
-    def at(start: int, steps: int, whole: bool) -> Repetition | None:
-        nonlocal last
-        try:
-            found = Repetition(nodes, position, start, period, steps, promotes)
-            if whole:
-                found.read_later(outputs)
-        except Unlike as why:
-            last = why
-            return None
-        return found
-
-    scored = []
-    for start in range(first, first + min(count % period + 1, period)):
-        tried = at(start + period, min(_TRIED, (first + count - start) // period - 1), whole=False)
-        if tried is not None:
-            scored.append((tried.carried, start))
-    for _, start in sorted(scored)[:_MAX_PHASES]:
+    phases = range(min(count % period + 1, period))
+    carried = {phase: _carried(nodes, position, first + period, period, phase) for phase in phases}
+    for phase in sorted(phases, key=lambda phase: (carried[phase], phase))[:_MAX_PHASES]:
+        start = first + phase
         for begin in (start - period, start, start + period):
             steps = (first + count - begin) // period
-            found = at(begin, steps, whole=True) if steps >= MIN_STEPS and begin >= 0 else None
-            if found is not None:
+            if steps < MIN_STEPS or begin < 0:
+                continue
+            try:
+                found = Repetition(nodes, position, begin, period, steps, promotes)
+                found.read_later(outputs)
+            except Unlike as why:
+                last = why
+            else:
                 return found
     raise last
+
+
+def _carried(nodes: Sequence[Node], position: Mapping[Node, int], start: int, period: int, phase: int) -> int:
+    """The elements of what the operations from ``start`` read of the step before, where steps begin ``phase`` later."""
+    read: dict[Node, None] = {}
+    for k in range(start, start + period):
+        for o in nodes[k].operands:
+            back = position.get(o, -1) - k
+            if back >= -period * MAX_BACK and (k - start - phase) % period + back < 0:
+                read[o] = None
+    return sum(size(o.shape) for o in read)
 
 
 def _joined(node: Node, operands: list[Node]) -> Node:
