@@ -94,6 +94,10 @@ class DerivedFunction(Importable, Generic[P]):
     #: a sparse result has places, which need sizes: then named dims are checked, and traced as they are in the call
     sparse = False
 
+    def _rolls(self, outputs: Sequence[Node], wrt: Sequence[Node]) -> bool:
+        """Whether loops among ``outputs`` become operations where this is derived by ``wrt``."""
+        return True
+
     def _run(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Run:
         """The function on traced values, with what it is differentiated by and along."""
         raise NotImplementedError

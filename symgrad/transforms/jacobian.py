@@ -19,6 +19,7 @@ from ..errors import ArgumentError, TracingError, at_user_line
 from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
+from ..primitives.order import extent
 from ..program.dims import is_concrete
 from ..program.node import Node, ancestors, originating
 from ..tracing.trace import running
@@ -73,6 +74,15 @@ def _listed(terms: list[Term], output: Node, source: Node, symmetric: bool) -> l
         made = colored_term(output, source, trace.guard, symmetric and output.shape == source.shape, entries)
         return terms if made is None else [made]
     return terms
+
+
+#: flows through a loop, which are arrays there, up to which it is an operation: written out, it keeps their structure
+_MAX_FLOWS = 128
+
+
+def _elements(nodes: Sequence[Node]) -> float:
+    """The elements of all nodes together."""
+    return sum(extent(n.shape) for n in nodes)
 
 
 class JacobianFunction(DerivedFunction[P]):
@@ -210,6 +220,9 @@ class JacobianFunction(DerivedFunction[P]):
     def _run(self, args, kwargs, fresh):
         return run_of(self, args, kwargs, self.positions, fresh)
 
+    def _rolls(self, outputs, wrt):
+        return min(_elements(outputs), _elements(wrt)) <= _MAX_FLOWS
+
     def _nested(self, rows: list[Any], run: Run) -> Any:
         return unflatten(run.structure, rows)
 
@@ -287,6 +300,9 @@ class HessianFunction(JacobianFunction[P]):
     def _run(self, args, kwargs, fresh):
         run = super()._run(args, kwargs, fresh)
         return replace(run, seeds=seeds_of_sum(run.outputs), modes=("forward",), twice=True, summed=True)
+
+    def _rolls(self, outputs, wrt):
+        return _elements(wrt) <= _MAX_FLOWS
 
     def _is_symmetric(self, run):
         return _is_symmetric(run.outputs)

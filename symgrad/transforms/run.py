@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,25 +85,22 @@ def run_of(
     running().differentiate_by(standing_in.values(), fresh)
     with running().standing_in(standing_in):
         since = -1 if fresh else max([n.serial for n in inputs.flat + list(standing_in.values())], default=-1)
-        output = _rolled(derived._value(values, kwargs), since)
+        output = derived._value(values, kwargs)
+    if not running().graph.is_recorded:  # of a recorded trace each node keeps its line
+        output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat))
     running().derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
     return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
 
 
-def _rolled(output: Any, since: int) -> Any:
-    """What a function gave, its loops as operations; a recorded trace keeps the line that each node comes from.
-
-    Nodes up to the serial number ``since`` are not its own.
-    """
+def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool]) -> Any:
+    """What a function gave, its loops as operations; nodes up to the serial number ``since`` are not its own."""
     trace = running()
-    if trace.graph.is_recorded:
-        return output
     leaves, structure = flatten(output)
     traced = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
     nodes = [leaves[k]._symgrad_node for k in traced]
-    made = rolled(nodes, trace.derived_by, since, trace.loops)
+    made = rolled(nodes, trace.derived_by, since, trace.loops) if is_wanted(nodes) else nodes
     if made == nodes:
         return output
     for k, node in zip(traced, made, strict=True):

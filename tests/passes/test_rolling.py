@@ -217,3 +217,20 @@ def test_steps_that_do_not_repeat_stay_as_they_are():
         return np.sum(x)
 
     assert loops_of(function, X0)[0] == []
+
+
+@pytest.mark.parametrize(("elements", "is_loop"), [(20, True), (1000, False)])
+def test_jacobians_of_many_elements_keep_their_structure(elements, is_loop):
+    x = np.linspace(0.1, 0.9, elements)
+
+    def function(x):
+        for _ in range(60):
+            x = np.sin(x) * 1.1 + 0.1
+        return x
+
+    jacobian = symgrad.jacobian(function, backend="numpy")
+    hessian = symgrad.hessian(lambda x: np.sum(function(x)), backend="numpy")
+    for derived in (jacobian, hessian):
+        made = derived(x)
+        assert np.count_nonzero(made) == elements
+        assert is_loop == any(n.primitive is SCAN for n in derived._compiled.entry(x).program.nodes)
