@@ -11,6 +11,7 @@ import numpy as np
 from ..differentiation.loops import DifferentiableLoop
 from ..primitives.casting import cast
 from ..primitives.contraction import transpose
+from ..primitives.elementwise import Elementwise
 from ..primitives.identity import MARK
 from ..primitives.primitive import CONSTANT, CapturedArray, constant, dim_value, input_node, literal
 from ..primitives.scan import SCAN, results_of
@@ -41,9 +42,10 @@ class Carried(NamedTuple):
 
 
 class Element(NamedTuple):
-    """Another value for each step."""
+    """Another value for each step; Python's numbers have the dtype that they are taken in."""
 
     values: tuple[Node, ...]
+    dtype: np.dtype
 
 
 #: what an operand is in each step: an operation of the step itself, a constant, or one of the above
@@ -95,11 +97,14 @@ class Repetition:
         if node.primitive is SLICE and any(n.params != node.params for n in column):
             if any(n.operands[0] is not node.operands[0] for n in column):
                 raise Unlike
-            self._sliced[j] = self._element(column)
+            self._sliced[j] = self._element(column, node.dtype)
             return []
-        return [self._operand(j, [n.operands[q] for n in column]) for q in range(len(node.operands))]
+        taken = [o.dtype for o in node.operands]
+        if isinstance(node.primitive, Elementwise):
+            taken = node.primitive.loop_dtypes(node.operands)
+        return [self._operand(j, [n.operands[q] for n in column], taken[q]) for q in range(len(node.operands))]
 
-    def _element(self, values: Sequence[Node]) -> Element:
+    def _element(self, values: Sequence[Node], dtype: np.dtype) -> Element:
         """What each step reads as the element of an array of all."""
         first = values[0]
         if any(v.shape != first.shape or v.dtype != first.dtype for v in values):
@@ -111,19 +116,19 @@ class Repetition:
             specs = [v.params[0] for v in values]
             fits = _stride(specs) is not None or self._steps * size(first.shape) <= _MAX_GATHERED
         elif all(v.is_literal for v in values):
-            fits = self._promotes
+            fits = True
         else:
             fits = not any(v.weak for v in values) and self._steps * size(first.shape) <= _MAX_GATHERED
         if not fits:
             raise Unlike("what the steps read cannot be put together in one array")
-        element = Element(tuple(values))
+        element = Element(tuple(values), dtype if first.is_literal else first.dtype)
         self._elements[element] = None
         return element
 
     def _is_inside(self, node: Node) -> bool:
         return self.first <= self._position.get(node, -1) < self.end
 
-    def _operand(self, j: int, read: list[Node]) -> Operand:
+    def _operand(self, j: int, read: list[Node], dtype: np.dtype) -> Operand:
         last = read[-1]
         place = self._position.get(last, -1)
         if not self.first <= place < self.end:
@@ -132,7 +137,7 @@ class Repetition:
             if all(o is last for o in read):
                 self._constants[last] = None
                 return last
-            return self._element(read)
+            return self._element(read, dtype)
         back = place - (self.first + (self._steps - 1) * self._period + j)
         offset, operation = divmod(j + back, self._period)
         if -offset > MAX_BACK:
@@ -181,7 +186,7 @@ class Repetition:
 
         ``loops`` are those of the same form that were written before.
         """
-        arrays = [_array_of(e.values, image) for e in self._elements]
+        arrays = [_array_of(e, image) for e in self._elements]
         constants = [image.get(c, c) for c in self._constants if not c.is_literal and c.primitive.name != "dim"]
         # values of several steps back are carried on from one to the next
         begins = [
@@ -243,9 +248,11 @@ class Repetition:
                     made.append(known[self._sliced[j]])
                     continue
                 operands = [made[o] if isinstance(o, int) else known[o] for o in self._operands[j]]
-                made.append(
-                    operands[0] if node.primitive is MARK else emit(node.primitive, tuple(operands), node.params)
-                )
+                is_mark = node.primitive is MARK
+                new = operands[0] if is_mark else emit(node.primitive, tuple(operands), node.params)
+                if new.shape != node.shape or new.dtype != node.dtype or (new.weak != node.weak and not self._promotes):
+                    raise Unlike("Python's numbers differ from step to step beside arrays of single precision")
+                made.append(new)
             outputs = [made[n] if isinstance(n, int) else n for n in nexts] + [made[k] for k in kept]
             outputs = [cast(o, o.dtype) for o in outputs]
         names = [n.params[0] for n in inputs]
@@ -288,13 +295,14 @@ def _sliced_source(values: Sequence[Node]) -> Node | None:
     return sources.pop() if len(sources) == 1 else None
 
 
-def _array_of(values: Sequence[Node], image: Mapping[Node, Node]) -> Node:
+def _array_of(element: Element, image: Mapping[Node, Node]) -> Node:
     """The array whose elements the steps read; ``image`` is what some nodes have become."""
+    values = element.values
     source = _sliced_source(values)
     if source is not None:
         return _of_slices(image.get(source, source), [v.params[0] for v in values])
     if all(v.is_literal or v.primitive is CONSTANT for v in values):
-        arrays = [np.asarray(v.params[0] if v.is_literal else v.params[0].value) for v in values]
+        arrays = [np.asarray(v.params[0] if v.is_literal else v.params[0].value, element.dtype) for v in values]
         return constant(CapturedArray(np.stack(arrays)))
     return concatenate([reshape(image.get(v, v), (1, *v.shape)) for v in values], 0)
 

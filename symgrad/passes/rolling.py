@@ -99,17 +99,21 @@ def _once(
         begins = {r.first: r for r in repetitions}
         k = 0
         while k < len(nodes):
-            repetition = begins.get(k)
+            repetition = begins.pop(k, None)
             if repetition is not None:
-                made |= repetition.written(made, loops)
-                k = repetition.end
+                try:
+                    made |= repetition.written(made, loops)
+                    k = repetition.end
+                except Unlike as why:
+                    left.append((repetition.end - k, f"operations that repeat stay written out, since {why}"))
                 continue
             node = nodes[k]
             if any(o in made for o in node.operands):
                 new = _joined(node, [made.get(o, o) for o in node.operands])
                 made[node] = new
             k += 1
-        return made
+        if made:
+            return made
     return {}
 
 

@@ -42,7 +42,9 @@ def test_loops_that_are_found_compute_what_they_did_unrolled(any_loop, monkeypat
     for seed in seeds(0.5):
         rng = np.random.default_rng(seed)
         program = LoopProgram(rng)
-        arguments = program.arguments(rng)
+        single = seed % 5 == 4
+        arguments = [a.astype(np.float32 if single else float) for a in program.arguments(rng)]
+        tolerance = 2e-3 if single else TOLERANCE
         value = program(*arguments)
         rolled = list(derivatives(program, seed % 2 + 1))
         with monkeypatch.context() as patch:
@@ -54,5 +56,5 @@ def test_loops_that_are_found_compute_what_they_did_unrolled(any_loop, monkeypat
             assert result[0].tobytes() == np.asarray(value).tobytes() == plain[0].tobytes(), seed
         for result, plain in zip(results, unrolled, strict=True):
             for a, b in zip(leaves(result), leaves(plain), strict=True):
-                np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE, err_msg=f"seed {seed}")
+                np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, err_msg=f"seed {seed}")
     assert found > 0.3 * len(seeds(0.5))

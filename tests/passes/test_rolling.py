@@ -193,7 +193,9 @@ def test_single_precision_keeps_its_dtype():
             total = total + np.sum(x)
         return total
 
-    value, slope = symgrad.value_and_grad(function, backend="numpy")(x)
+    derived = symgrad.value_and_grad(function, backend="numpy")
+    value, slope = derived(x)
+    assert any(n.primitive is SCAN for n in derived._compiled.entry(x).program.nodes)
     assert value.dtype == slope.dtype == np.float32
     assert value == function(x)
 
