@@ -44,8 +44,8 @@ def test_large_arrays_are_written_in_matrix_notation_else_by_element():
 
 def test_long_formulas_are_let_bound_apart_and_cut():
     def long(x):
-        for _ in range(100):
-            x = np.sin(x) * x
+        for k in range(100):  # no steps that repeat (Thue and Morse), so none are a loop
+            x = (np.sin, np.cos)[k.bit_count() % 2](x) * x
         return x
 
     value, gradient, table = shown(sg.grad(long), 1.0)

@@ -82,8 +82,8 @@ def test_random_programs(program, seed):
 def test_a_long_program():
     def long(x):
         y = x
-        for k in range(800):
-            y = np.sin(y) * x + y / (k + 2.0)
+        for k in range(800):  # no steps that repeat (Thue and Morse), so none are a loop
+            y = (np.sin, np.cos)[k.bit_count() % 2](y) * x + y / (k + 2.0)
         return np.sum(y)
 
     x = np.array([0.3, 0.7])
