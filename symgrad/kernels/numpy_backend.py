@@ -99,7 +99,7 @@ class Writer(ArrayWriter):
         self.sizes = sizes or {}
         self.namespace: dict[str, Any] = {"np": np, "blas": blas, **{f.__name__: f for f in _FUNCTIONS}}
         self._viewed: set[Node] = set()
-        #: the names of the results of a loop, by where they begin in its row
+        #: the names of the results of a loop, by the params of its parts
         self._pieces: dict[Node, dict[Any, str]] = {}
         self._kept = frozenset(program.outputs)
         #: whether Python scalars have to stay such: they give way to smaller floats, which NumPy's own do not
@@ -174,6 +174,8 @@ class Writer(ArrayWriter):
         """What a node runs on, and how."""
         if isinstance(node.primitive, External):
             return "python", "a function that runs as it is"
+        if node.primitive is SCAN:
+            return "numpy", "a loop in Python over NumPy's calls"
         return "numpy", "a call of NumPy"
 
     def _plan(self) -> None:
@@ -238,7 +240,7 @@ class Writer(ArrayWriter):
         elif primitive is SCAN:
             self._loop(node)
         elif primitive is PART and node.operands[0] in self._pieces:
-            self.names[node] = self._pieces[node.operands[0]][node.params[0]]
+            self.names[node] = self._pieces[node.operands[0]][node.params]
         else:
             statement = self.statements.get(primitive.name)
             if statement is None:
@@ -263,7 +265,7 @@ class Writer(ArrayWriter):
         given = ", ".join([self.names[o] for o in node.operands])
         self.lines.append(f"{', '.join(made)}{',' * (len(made) == 1)} = {name}({given})")
         self._large.update([n for n, p in zip(made, loop.pieces, strict=True) if self.is_let_go(p.shape)])
-        self._pieces[node] = {p.start: n for n, p in zip(made, loop.pieces, strict=True)}
+        self._pieces[node] = {tuple(p): n for n, p in zip(made, loop.pieces, strict=True)}
         if node in self._kept or any(node in n.operands and n.primitive is not PART for n in self.program.nodes):
             self.names[node] = self.assign(f"row(({', '.join(made)},), np.{node.dtype.name})", node)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
-from ..primitives.loop import Loop
+from ..primitives.loop import Loop, Piece
 from ..primitives.scan import PART, SCAN
 from ..program.node import Node, emit
 from ..program.program import Program
@@ -76,7 +76,7 @@ def _merged(program: Program) -> Program:
         wide = widest.get((loop, scan.operands))
         if wide is None:
             return None
-        number = [p.start for p in loop.pieces].index(node.params[0])
+        number = loop.pieces.index(Piece(*node.params))
         return emit(PART, (emit(SCAN, node.operands[0].operands, (wide,)),), tuple(wide.pieces[number]))
 
     return rewrite(program, rule)
@@ -90,14 +90,14 @@ def _pruned(program: Program) -> Program:
         for o in node.operands:
             if o.primitive is SCAN:
                 if node.primitive is PART:
-                    read.setdefault(o, set()).add(node.params[0])
+                    read.setdefault(o, set()).add(Piece(*node.params))
                 else:
                     whole.add(o)
     needed: dict[Node, tuple[int, ...]] = {}
-    for scan, starts in read.items():
+    for scan, parts in read.items():
         loop = scan.params[0]
         if scan not in whole:
-            pieces = tuple([k for k, p in enumerate(loop.pieces) if p.start in starts])
+            pieces = tuple([k for k, p in enumerate(loop.pieces) if p in parts])
             _, taken = loop.giving(pieces)
             if len(pieces) < len(loop.pieces) or len(taken) < len(scan.operands):
                 needed[scan] = pieces
@@ -110,7 +110,7 @@ def _pruned(program: Program) -> Program:
         scan = node.operands[0]
         loop, pieces = scan.params[0], needed[old.operands[0]]
         own, taken = loop.giving(pieces)
-        number = pieces.index([p.start for p in loop.pieces].index(node.params[0]))
+        number = pieces.index(loop.pieces.index(Piece(*node.params)))
         row = emit(SCAN, tuple([scan.operands[k] for k in taken]), (own,))
         return emit(PART, (row,), tuple(own.pieces[number]))
 
