@@ -35,6 +35,10 @@ _SPARED = 10.0
 _EARLIEST = 2e8
 #: nanoseconds of its calls after which it is compared no more
 _SETTLED = 2e9
+#: nanoseconds from which what the first call may save is worth waiting for the compiler
+_WORTH_WAITING = 1e9
+#: how many times the time of a compiled call has to be saved for a trial to be spared, where trying takes so long
+_CLEARLY = 10.0
 _NOT_EXPECTED = "compiled C is not expected to be faster"
 
 
@@ -141,8 +145,9 @@ class TieredKernel(Kernel):
 
     def _first(self, *arrays: Any) -> tuple:
         self._running = self._counted
-        if self._saving >= _PLANNING * len(self.program.bindings):
-            self._build(False, True)
+        waits = self._saving >= _WORTH_WAITING
+        if waits or self._saving >= _PLANNING * len(self.program.bindings):
+            self._build(waits, True, False)
         return self._running(*arrays)
 
     def _counted(self, *arrays: Any) -> tuple:
@@ -160,9 +165,13 @@ class TieredKernel(Kernel):
         assert self._native is not None
         began = clock()
         results = self._native.call(*arrays)
-        self._waste += clock() - began
+        taken = clock() - began
+        self._waste += taken
         if self._waste >= self._spared:
-            self._try(self._native)
+            if self._saving >= max(_WORTH_WAITING, _CLEARLY * taken):
+                self._running = self._native.call
+            else:
+                self._try(self._native)
         return results
 
     def _start(self) -> None:
@@ -173,12 +182,13 @@ class TieredKernel(Kernel):
             self._try(self._native)
             return
         expects = self._saving > 0
-        BUILDS.add(lambda: self._build(True, expects))
+        BUILDS.add(lambda: self._build(True, expects, True))
 
-    def _build(self, compiles: bool, expects: bool) -> None:
+    def _build(self, compiles: bool, expects: bool, tries: bool) -> None:
         """Go on with the compiled kernel, where it is kept from before or, if it ``compiles``, can be built.
 
-        Where that ``expects`` it to pay, it is not built when what is known by now says otherwise.
+        Where that ``expects`` it to pay, it is not built when what is known by now says otherwise; it ``tries`` both
+        at once where no call waits for it.
         """
         try:
             if compiles and expects and (predicted_saving(self.program) or 0.0) <= 0:
@@ -189,7 +199,7 @@ class TieredKernel(Kernel):
             function = code.build() if compiles else code.kept()
             if function is not None:
                 self._native = NativeKernel(code, function)
-                if compiles:
+                if tries:
                     self._try(self._native)
                 else:
                     self._running = self._unproven
@@ -202,8 +212,10 @@ class TieredKernel(Kernel):
         finally:
             if compiles or self._native is not None:
                 self._settled.set()
-        if compiles:
+        if tries:
             calibrate(NativeKernel.built)
+        elif compiles:  # a call waits
+            BUILDS.add(lambda: calibrate(NativeKernel.built))
 
     def _told(self, *arrays: Any) -> tuple:
         self._running = self.plain.call

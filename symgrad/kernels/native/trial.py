@@ -15,6 +15,8 @@ clock = time.perf_counter_ns
 _FEWEST, _MOST = 3, 16
 #: nanoseconds that a comparison takes at least: longer than a busy machine takes a processor away
 _SPAN = 5e7
+#: nanoseconds of a call that nothing but the kernel explains
+_LONG = 1e9
 #: ``1 + _CLEAR / n`` is how many times slower one has to be for ``n`` calls of each to be enough
 _CLEAR = 4.0
 
@@ -51,4 +53,5 @@ class Trial:
         count = min(self._counts)
         if clock() < self._began + _SPAN:
             return False
-        return count >= _MOST or (count >= _FEWEST and high >= low * (1 + _CLEAR / count))
+        enough = count >= _FEWEST or (count and high >= _LONG)
+        return count >= _MOST or (bool(enough) and high >= low * (1 + _CLEAR / count))

@@ -78,6 +78,21 @@ def test_what_pays_is_built_and_serves(monkeypatch):
     assert machine.now < 150 * MS
 
 
+def test_the_first_call_waits_for_the_compiler_where_that_saves_seconds(monkeypatch):
+    machine = Machine(monkeypatch, numpy=5000 * MS, native=100 * MS, saving=4000 * MS)
+    assert machine.call(1) == "native"
+    assert machine.call(50) == "native"
+    assert machine.built == 1
+    assert machine.now == 51 * 100 * MS  # nor is NumPy's tried, which would take longer than all of them
+
+
+def test_what_was_thought_to_save_seconds_and_takes_long_is_tried(monkeypatch):
+    machine = Machine(monkeypatch, numpy=100 * MS, native=3000 * MS, saving=4000 * MS)
+    assert machine.call(20) == "numpy"
+    assert machine.built == 1
+    assert machine.now < 20 * 100 * MS + 3 * 3000 * MS
+
+
 def test_a_compiled_kernel_that_is_slower_is_left(monkeypatch):
     machine = Machine(monkeypatch, numpy=1 * MS, native=3 * MS, saving=2 * MS)
     assert machine.call(20) == "numpy"

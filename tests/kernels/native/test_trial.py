@@ -42,6 +42,15 @@ def test_the_faster_one_is_found_in_few_calls(monkeypatch, costs, most):
     assert max(timed.calls) <= most
 
 
+def test_calls_of_seconds_are_not_repeated_where_they_are_far_apart(monkeypatch):
+    timed = Timed(monkeypatch, (1e8, 1e10))
+    assert timed.run()
+    assert timed.calls == [1, 1]
+    timed = Timed(monkeypatch, (1e9, 2e9))
+    assert timed.run()
+    assert timed.calls[1] > 1
+
+
 def test_both_give_results_meanwhile(monkeypatch):
     timed = Timed(monkeypatch, (1, 1))
     assert sorted(timed.trial(2.5) for _ in range(4)) == [(0, 2.5), (0, 2.5), (1, 2.5), (1, 2.5)]
