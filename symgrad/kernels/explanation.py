@@ -98,17 +98,19 @@ def operation(node: Node) -> str:
 
 
 def node_step(node: Node, backend: str, why: str) -> Step:
-    """A node that is a step of its own."""
+    """A node that is a step of its own; of a loop, over its steps."""
+    over = tuple(node.shape)
     if node.primitive is EINSUM:
         shape = node.params[2]
         operations = _product(shape) * max(len([o for o in node.operands if o.shape]) - 1, 1)
     elif node.primitive is SCAN:
         loop = node.params[0]
-        operations = _product((loop.length,)) * sum(node_step(n, "", "").operations for n in loop.body.bindings)
+        over = (loop.length,)
+        operations = _product(over) * sum(node_step(n, "", "").operations for n in loop.body.bindings)
     else:
         shape = max((node, *node.operands), key=lambda n: _product(n.shape)).shape
         operations = _product(shape)
-    return Step(operation(node), tuple(node.shape), operations, bytes_of((node, *node.operands)), backend, why)
+    return Step(operation(node), over, operations, bytes_of((node, *node.operands)), backend, why)
 
 
 def bytes_of(nodes: Sequence[Node] | Iterable[Node]) -> float:

@@ -24,6 +24,7 @@ from ..passes.sizes import at_sizes
 from ..passes.sums import distribute_sums
 from ..passes.transposes import share_transposes
 from ..primitives.order import NAMED
+from ..primitives.scan import PART
 from ..program.collector import collector_paused
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
@@ -216,6 +217,6 @@ def _steps(writer: Writer) -> list[Step]:
             operations = elements * len(step.members)
             what, shape = named(step.members), tuple(step.shape)
             made.append(Step(what, shape, operations, bytes_of(inside), "numpy", "one region, block by block"))
-        elif not step.is_leaf:
+        elif not step.is_leaf and step.primitive is not PART:
             made.append(node_step(step, *writer.place(step)))
     return made

@@ -8,7 +8,6 @@ import queue
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from ...errors import BackendError
 from ...program.program import Program
@@ -44,7 +43,7 @@ class NativeCode:
         return "\n\n".join([self._python, *self._functions.library.values(), *functions])
 
     def _c_source(self) -> str:
-        if not self.writer.runs:
+        if not self.writer.compiles:
             raise BackendError("nothing in it is for the C compiler: NumPy computes all of it")
         if len(self._functions) > _MAX_FUNCTIONS:
             raise BackendError(f"it needs {len(self._functions)} different C functions, more than {_MAX_FUNCTIONS}")
@@ -67,9 +66,7 @@ class NativeCode:
         return self._function(library)
 
     def _function(self, library: compiler.Library) -> Callable:
-        namespace: dict[str, Any] = self.writer.bind(library.library)
-        exec(compile(self._python, "<symgrad kernel>", "exec"), namespace)
-        return namespace["kernel"]
+        return self.writer.bind(self._python, library.library)
 
 
 #: C functions beyond which the compiler takes longer than it can save

@@ -25,19 +25,27 @@ extern void Py_DecRef(void *);
 #define METH_FASTCALL 0x80
 
 /* A plan is a stream of steps: function, number of pointers, number of sizes, outer extent, words of the step;
-   then for each pointer its buffer, its offset and what a chunk adds to it, in bytes; then the sizes. */
+   then for each pointer the one that it begins with, its offset, what a turn (or a chunk) adds to it, and what every
+   second turn does, in bytes; then the sizes. Of a loop these are the numbers of words of
+   its steps before the first turn and of those of a turn, then these words. */
 typedef struct { const int64_t *words; int64_t first, last, arrays, arena, long_running; } segment_t;
 
-static void run_steps(const segment_t *s, char **bases, int64_t lo, int64_t hi, int64_t chunk) {
-  const int64_t *w = s->words + s->first, *end = s->words + s->last;
+static void run_steps(const int64_t *w, const int64_t *end, char **bases, int64_t lo, int64_t hi, int64_t turn) {
   while (w < end) {
     int64_t pointers = w[1];
     const int64_t *e = w + 5;
     char *p[pointers + 1];
-    for (int64_t k = 0; k < pointers; k++, e += 3) p[k] = bases[e[0]] + e[1] + chunk * e[2];
+    for (int64_t k = 0; k < pointers; k++, e += 4) p[k] = bases[e[0]] + e[1] + turn * e[2] + (turn & 1) * e[3];
     steps[w[0]](p, e, lo < 0 ? 0 : lo, lo < 0 ? w[3] : hi);
     w += w[4];
   }
+}
+
+/* The turns of a loop from one on, before another; what all of them need is done before the first. */
+static void turns(char **p, const int64_t *d, int64_t lo, int64_t hi) {
+  const int64_t *once = d + 2, *each = once + d[0], *end = each + d[1];
+  if (lo == 0 && hi > 0) run_steps(once, each, p, -1, 0, 0);
+  for (int64_t turn = lo; turn < hi; turn++) run_steps(each, end, p, -1, 0, turn);
 }
 
 /* Runs a segment on arrays; answers 0, or 1 + the number of an array that is not contiguous. */
@@ -59,7 +67,7 @@ static long run_on(const segment_t *s, void *const *args, int64_t lo, int64_t hi
   char own[s->arena + 64];
   bases[s->arrays] = (char *)(((uintptr_t)own + 63) & ~(uintptr_t)63);
   void *state = s->long_running ? PyEval_SaveThread() : 0;
-  run_steps(s, bases, lo, hi, chunk);
+  run_steps(s->words + s->first, s->words + s->last, bases, lo, hi, chunk);
   if (state) PyEval_RestoreThread(state);
   for (int64_t k = 0; k < s->arrays; k++) PyBuffer_Release(&buffers[k]);
   return 0;

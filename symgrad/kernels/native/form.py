@@ -71,7 +71,7 @@ class Form:
     def __init__(self, region: Region, schedule: Schedule) -> None:
         self._schedule = schedule
         self.is_array = schedule.is_array
-        self.deals = is_dealt(work_of(region))
+        self.deals = schedule.deals and is_dealt(work_of(region))
         indices = [flat_index(r) for r in accesses(region, schedule.is_array)]
         self.region, self.into = merged(region, indices)
         self.levels = [self.region.extents[k] for k in self.region.order]

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+
+from ...errors import KernelError
+from ...program.node import Node
+
 _ALIGNED = 64
 
 
@@ -27,6 +33,51 @@ class Memory:
         self._free.setdefault(_rounded(count), []).append(start)
 
 
+def bytes_of(base: Node) -> int:
+    """The bytes of a value."""
+    return math.prod(base.shape) * base.dtype.itemsize
+
+
+def placed(steps: Sequence[Sequence[Node]], fits: Callable[[Node], bool]) -> tuple[dict[Node, int], int]:
+    """Where in a block each value is that ``fits``, and the bytes of the block; ``steps`` are the values of each."""
+    block, places = Memory(), {}
+    first: dict[Node, int] = {}
+    last: dict[Node, int] = {}
+    for k, bases in enumerate(steps):
+        for base in bases:
+            if fits(base):
+                first.setdefault(base, k)
+                last[base] = k
+    starts: dict[int, list[Node]] = {}
+    ends: dict[int, list[Node]] = {}
+    for base in first:
+        starts.setdefault(first[base], []).append(base)
+        ends.setdefault(last[base], []).append(base)
+    for k in range(len(steps)):
+        for base in starts.get(k, ()):
+            places[base] = block.take(bytes_of(base))
+        for base in ends.get(k, ()):
+            block.give(places[base], bytes_of(base))
+    check_places(steps, places)
+    return places, block.size
+
+
+def check_places(steps: Sequence[Sequence[Node]], places: dict[Node, int]) -> None:
+    """A KernelError where a step reads a place of the block that holds another value by then."""
+    holds: dict[int, Node] = {}
+    written: set[Node] = set()
+    for step in steps:
+        bases = {base for base in step if base in places}
+        new = bases - written
+        written |= new
+        holds.update((places[base], base) for base in new)
+        lost = [base for base in bases if holds[places[base]] is not base]
+        if lost:
+            raise KernelError(
+                f"a compiled kernel would read {lost[0]} where another value stands, a defect of symgrad."
+            )
+
+
 def _rounded(count: int) -> int:
     """``count`` or up to an eighth more, so that lengths are few and one is used again where another was.
 
@@ -34,4 +85,4 @@ def _rounded(count: int) -> int:
     [64, 64, 1024, 8388608]
     """
     step = max(_ALIGNED, 1 << max(count.bit_length() - 4, 0))
-    return -(-count // step) * step
+    return -(-max(count, 1) // step) * step  # what has no elements has a place of its own too

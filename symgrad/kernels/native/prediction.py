@@ -7,6 +7,8 @@ import math
 from ...emit.loops.contractions import is_summed
 from ...primitives.contraction import EINSUM
 from ...primitives.elementwise import Elementwise
+from ...primitives.loop import Loop
+from ...primitives.scan import PART, SCAN
 from ...program.node import Node
 from ...program.program import Program
 from .calibration import Costs, costs, costs_of
@@ -17,6 +19,10 @@ from .threads import THREADS
 
 #: nanoseconds of a call of NumPy, and of a compiled kernel's own call
 _CALL, _OWN_CALL = 700.0, 600.0
+#: nanoseconds of a turn of a loop in Python, beside the calls that it makes
+_TURN = 1000.0
+#: what is made of pieces
+_PLACED = ("assemble", "concatenate")
 #: elements from which loops run on several threads, NumPy's block by block
 _SHARED = 1 << 16
 #: nanoseconds a byte that a value costs which NumPy writes and reads again
@@ -28,9 +34,18 @@ def predicted_saving(program: Program) -> float | None:
 
     What is NumPy's in both counts for nothing.
     """
-    known, saving, computes = costs(), -_OWN_CALL, False
+    saving, computes = _saving(program, costs())
+    return saving - _OWN_CALL if computes else None
+
+
+def _saving(program: Program, known: Costs) -> tuple[float, bool]:
+    """What the operations of a program save, and whether C has one to compute."""
+    saving, computes = 0.0, False
     for node in for_loops(program).bindings:
-        if may_be_view(node) or node.primitive.name in ("assemble", "concatenate"):
+        if node.primitive is SCAN:
+            own, in_body = _saving_of_loop(node.params[0], known)
+            saving, computes = saving + own, computes or in_body
+        elif may_be_view(node) or node.primitive.name in _PLACED:
             computes = computes or not may_be_view(node)
             saving += _CALL / 2
         elif _loops(node):
@@ -39,9 +54,22 @@ def predicted_saving(program: Program) -> float | None:
             threads = THREADS if elements >= _SHARED else 1
             plain, native = _costs_of(node, known)
             saving += _CALL + elements * (plain - native + node.dtype.itemsize * _MEMORY) / threads
-        elif node.primitive is not EINSUM:
+        elif node.primitive is not EINSUM and node.primitive is not PART:
             saving -= _CALL / 2
-    return saving if computes else None
+    return saving, computes
+
+
+def _saving_of_loop(loop: Loop, known: Costs) -> tuple[float, bool]:
+    """The same for all turns: in C they save Python's own, else each is a call."""
+    saving, computes = _saving(loop.body, known)
+    runs = all(map(_is_for_c, for_loops(loop.body).bindings))
+    return loop.length * (saving + (_TURN if runs else -_OWN_CALL)), computes or runs
+
+
+def _is_for_c(node: Node) -> bool:
+    if node.primitive is SCAN:
+        return all(map(_is_for_c, for_loops(node.params[0].body).bindings))
+    return node.primitive is PART or node.primitive.name in _PLACED or may_be_view(node) or _loops(node)
 
 
 def _costs_of(node: Node, known: Costs) -> tuple[float, float]:

@@ -29,3 +29,4 @@ float fmodf(float, float);
 /* DECLARATIONS */
 
 typedef void (*step_t)(char **p, const int64_t *d, int64_t lo, int64_t hi);
+static void turns(char **p, const int64_t *d, int64_t lo, int64_t hi);

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 from ...emit.loops.flat import steps_of, strides_of
+from ...emit.loops.language import Index
 from ...emit.loops.placement import Placement
-from ...emit.loops.regions import Block, Read, Reduction
+from ...emit.loops.regions import Block, Put, Read, Reduction, Region, Step, loops_of
 from ...emit.loops.sinking import sink
-from ...emit.loops.views import whole
+from ...emit.loops.views import moved, own_places, whole
 from ...primitives.contraction import EINSUM
+from ...primitives.loop import Loop, Piece
+from ...primitives.primitive import Leaf
+from ...primitives.scan import PART, SCAN
 from ...program.node import Node
 from ...program.program import Program
 from .contractions import accumulations, contraction_suits
-from .points import HELD, is_point
+from .points import HELD, for_loops, is_point, work_of
 
 _LEAVES = ("input", "constant")
 _SCALARS = ("literal", "dim")
 _NAMES = ("mark", "stop_gradient", "custom")
+#: the two buffers of what a loop carries, and what it keeps although nothing reads it
+_CARRIED, _UNREAD = Leaf("carried"), Leaf("unread")
+#: additions that the call of a step takes in a loop
+_TURN = 20.0
+#: additions of one turn up to which a loop runs in C: longer ones are dealt out to threads, or could not be interrupted
+_MAX_TURN = 400_000.0
 
 
 def may_be_view(node: Node) -> bool:
@@ -32,7 +45,14 @@ def may_be_view(node: Node) -> bool:
 
 
 class Schedule(Placement):
-    """The steps of a program; a block of the kind "numpy" is a node that NumPy computes."""
+    """The steps of a program.
+
+    A block of the kind "numpy" is a node that NumPy computes, one of the kind "loop" a loop that runs in C: its reads
+    are the buffers of what it carries, then its other operands, by their axes.
+    """
+
+    #: whether large loops are dealt out to threads
+    deals = True
 
     def __init__(self, program: Program) -> None:
         super().__init__(True)
@@ -42,16 +62,38 @@ class Schedule(Placement):
         self._native: dict[Node, bool | None] = {}
         #: where what is reshaped in place begins
         self._offsets: dict[Node, int] = {}
+        #: loops that run in C: their bodies, the buffers of their carries, the arrays of what they keep
+        self.bodies: dict[Node, Body] = {}
+        self.carried: dict[Node, list[Node]] = {}
+        self.kept: dict[Node, list[Node]] = {}
+        self._parts = {(n.operands[0], n.params): n for n in program.nodes if n.primitive is PART}
         self._accumulated, self._absorbed = accumulations(program, self._is_native)
         self._called = self._called_views()
         for node in program.nodes:
             if node not in self._absorbed:
                 self.place(node)
-        for node in program.outputs:
+        self._show_results()
+        sink(self)
+
+    def _show_results(self) -> None:
+        """The outputs are arrays."""
+        for node in self.program.outputs:
             if node.primitive.name not in _SCALARS:
                 self._show(node, len(self.steps))
         self.claimed = dict.fromkeys(self.seen, 0)
-        sink(self)
+
+    @cached_property
+    def work(self) -> float:
+        """What all steps cost, in additions."""
+        return sum(_TURN + self.work_of(step) for step in self.steps)
+
+    def work_of(self, step: Step) -> float:
+        """What a step costs, in additions."""
+        if isinstance(step, Region):
+            return work_of(step)
+        if step.kind == "loop":
+            return self.bodies[step.node].work * self.bodies[step.node].loop.length
+        return float(math.prod(step.node.shape)) if step.kind == "scan" else 0.0
 
     def place(self, node: Node) -> None:
         views = may_be_view(node)
@@ -59,6 +101,10 @@ class Schedule(Placement):
             self._leaf(node)
         elif not self._is_native(node):
             self._call(node)
+        elif node.primitive is SCAN:
+            self._loop(node)
+        elif node.primitive is PART:
+            self._part(node)
         elif not views:
             self._compute(node)
         else:
@@ -109,6 +155,10 @@ class Schedule(Placement):
         name = node.primitive.name
         if name in _LEAVES or name in _SCALARS:
             return True
+        if node.primitive is SCAN:
+            return self._runs(node)
+        if node.primitive is PART and node.operands[0].primitive is SCAN:
+            return self._is_native(node.operands[0])
         if node.dtype not in HELD or any(o.dtype not in HELD for o in node.operands) or 0 in node.shape:
             return False
         if any(0 in o.shape for o in node.operands):
@@ -161,3 +211,90 @@ class Schedule(Placement):
         adds = total in self.made
         self.views[total] = whole(total)
         return replace(reduction, node=total, adds=adds)
+
+    # loops
+
+    def _runs(self, node: Node) -> bool:
+        """True for a loop that runs in C: of known results, and all of its body is compiled."""
+        loop = node.params[0]
+        given = zip(node.operands, loop.inputs, strict=True)
+        if any(o.dtype != n.dtype for o, n in given) or not all(map(_is_held, (*loop.inputs, *loop.body.outputs))):
+            return False
+        read = [n for n in self.program.nodes if node in n.operands]
+        if node in self.program.outputs or not all(n.primitive is PART for n in read):
+            return False
+        body = Body(loop)
+        if any(isinstance(s, Block) and s.kind == "numpy" for s in body.steps) or body.work > _MAX_TURN:
+            return False
+        self.bodies[node] = body
+        return True
+
+    def _loop(self, node: Node) -> None:
+        """What is carried is copied into the first of its buffers, and lies in the one or the other at the end."""
+        loop = node.params[0]
+        self.carried[node] = [self._buffers(o) for o in node.operands[: loop.carries]]
+        reads = [Read(both, own_places(both.shape)) for both in self.carried[node]]
+        reads += [self._beside(o, loop.is_element(k)) for k, o in enumerate(node.operands) if k >= loop.carries]
+        step = self._step(Block("loop", node, tuple(reads)))
+        pieces = loop.pieces[len(loop.finals) :]
+        self.kept[node] = [self._parts.get((node, tuple(p))) or Node(_UNREAD, (), (), *p[1:]) for p in pieces]
+        for made in (*self.carried[node], *self.kept[node]):
+            self._memory(made)
+            self._made(made, step)
+
+    def _buffers(self, start: Node) -> Node:
+        """Two buffers for what begins as ``start``."""
+        both = Node(_CARRIED, (), (), (2, *start.shape), start.dtype)
+        self._memory(both)
+        extents, image = loops_of(start.shape)
+        view = self.views[start]
+        read = Read(view.root, moved(view.places, image))
+        self._put(Put(both, (read,), (Index(), *moved(own_places(start.shape), image))), extents)
+        return both
+
+    def _memory(self, node: Node) -> None:
+        self.views[node] = whole(node)
+        self.boxed.add(node)
+
+    def _beside(self, node: Node, is_element: bool) -> Read:
+        """An operand whose elements, or all of it, lie together in memory."""
+        view = self.views[node]
+        read = Read(view.root, view.places)
+        _, steps = steps_of(read, range(node.ndim))
+        near = list(zip(node.shape, steps, strides_of(node.shape), strict=True))[is_element:]
+        if self._is_array(view.root) and all(d == 1 or own == s for d, own, s in near):
+            return read
+        return Read(self.as_array(node), own_places(node.shape))
+
+    def _part(self, node: Node) -> None:
+        """A result of a loop: it was kept there, or is copied out of the buffers."""
+        (scan,) = node.operands
+        if node in self.kept[scan]:
+            return
+        loop = scan.params[0]
+        both = self.carried[scan][loop.finals[loop.pieces.index(Piece(*node.params))]]
+        self._memory(node)
+        extents, image = loops_of(node.shape)
+        place = moved(own_places(node.shape), image)
+        self._put(Put(node, (Read(both, (Index(loop.length % 2), *place)),), place), extents)
+
+
+class Body(Schedule):
+    """The steps of one turn of a loop: each output is computed, or copied, to where the loop has it."""
+
+    deals = False
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        super().__init__(for_loops(loop.body))
+
+    def _called_views(self) -> set[Node]:
+        return set()
+
+    def _show_results(self) -> None:
+        for k, node in enumerate(self.program.outputs):
+            self.output(node, k)
+
+
+def _is_held(node: Any) -> bool:
+    return node.dtype in HELD and 0 not in node.shape

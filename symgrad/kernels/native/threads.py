@@ -34,6 +34,14 @@ def deal(call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
     share(work, min(chunks, THREADS), left.clear)
 
 
+def in_turn(call: Callable, turns: int, chunks: int, *arrays: Any) -> None:
+    """Run the turns of a loop in ``chunks`` parts, one after the other."""
+    held = [np.ascontiguousarray(a) for a in arrays]
+    for k in range(chunks):
+        if call(turns * k // chunks, turns * (k + 1) // chunks, 0, *held):
+            raise BackendError("a compiled kernel got an array that it cannot read")
+
+
 def on_contiguous(call: Callable, *arrays: Any) -> None:
     """Run a segment on copies of those arrays that are not contiguous."""
     if call(*[np.ascontiguousarray(a) for a in arrays]):

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...emit.loops.flat import steps_of
-from ...emit.loops.regions import Block, Put, Read, Region, loops_of, own_read
-from ...emit.loops.views import own_places
-from ...errors import KernelError
-from ...primitives.primitive import Leaf, literal
-from ...program.node import Graph, Node
+from ...emit.loops.regions import Block, Put, Region
+from ...primitives.loop import Loop
+from ...primitives.primitive import Leaf
+from ...primitives.scan import PART
+from ...program.node import Node
 from ...program.program import Program
 from ..explanation import Step as Told
 from ..explanation import named, node_step
 from ..numpy_backend import REUSED_FROM, Writer
-from .form import Access, Form, Written, is_dealt
-from .memory import Memory
-from .points import work_of
-from .scans import part_sums, scan_loops
+from .form import Access, Form
+from .memory import bytes_of, placed
+from .points import for_loops, work_of
+from .scans import part_sums
 from .schedule import Schedule
-from .threads import THREADS, deal, on_contiguous, take_block
+from .steps import Emitted, Pointer
+from .threads import THREADS, deal, in_turn, on_contiguous, take_block
+from .turns import steps_in
 
 #: bytes of the block up to which it stands on the stack
 _ON_STACK = 1 << 15
@@ -42,15 +43,11 @@ _MAX_COPIES = 1 << 26
 
 #: the copies of a result that chunks make, one after another
 _PARTS = Leaf("parts")
-
-
-class Emitted:
-    """A step in C, its pointers, and for each the bytes from one chunk's copy to the next."""
-
-    def __init__(self, written: Written, accesses: list[Access]) -> None:
-        self.written = written
-        self.accesses = accesses
-        self.chunks = [0] * len(accesses)
+#: why NumPy computes a step
+_WHY_NUMPY = {
+    "einsum": "BLAS is faster at this size",
+    "scan": "a loop in Python over the kernel of its body, which is long or not all compiled",
+}
 
 
 class Segment(ctypes.Structure):
@@ -104,7 +101,9 @@ class NativeWriter(Writer):
         self._blocks: dict[Node, int] = {}  # where a value is in the block
         self._contiguous: dict[Node, str] = {}  # the names of copies that C reads
         self._made_in_c: set[Node] = set()
-        self.namespace |= {"deal": deal, "on_contiguous": on_contiguous}
+        self._bodies: list[tuple[NativeWriter, str]] = []  # of loops in Python, with their sources
+        self._bound: list[Callable] = []
+        self.namespace |= {"deal": deal, "in_turn": in_turn, "on_contiguous": on_contiguous}
 
     def write(self) -> str:
         program = self.program
@@ -112,75 +111,40 @@ class NativeWriter(Writer):
         for node in program.nodes:
             if node.primitive.name in ("literal", "constant", "dim"):
                 super().statement(node)
-        emitted = self._emit()
-        self._place_in_block(emitted)
-        self._lines(emitted)
+        self._lines(self._emit())
         return self._function_of(arguments)
 
     # the steps in C
 
-    def _emit(self) -> list[tuple[int, Block | Run]]:
-        """Calls of NumPy and runs of compiled steps, each with the number of its first step."""
-        made: list[tuple[int, Block | Run]] = []
-        steps = list(enumerate(self.schedule.steps))
-        for number, step in [(k, s) for k, own in steps for s in (*self._zeros(k), own)]:
-            if isinstance(step, Block) and step.kind == "numpy":
-                made.append((number, step))
-            if (isinstance(step, Block) and step.kind != "scan") or (isinstance(step, Region) and not step.items):
+    def _emit(self) -> list[Block | Run]:
+        """Calls of NumPy and runs of compiled steps."""
+        made: list[Block | Run] = []
+        for step in steps_in(self.schedule):
+            if isinstance(step, Block):
+                made.append(step)
                 continue
-            step_in_c, deals = self._written(step)
-            work = work_of(step) if isinstance(step, Region) else float(math.prod(step.node.shape))
-            chunks = self._chunks(step_in_c, work) if deals else 1
-            latest = made[-1][1] if made else None
-            joins = isinstance(latest, Run) and latest.chunks == 1 == chunks and latest.work + work <= _MAX_WORK
+            chunks = self._chunks(step)
+            latest = made[-1] if made else None
+            joins = isinstance(latest, Run) and latest.chunks == 1 == chunks and latest.work + step.work <= _MAX_WORK
             run = latest if isinstance(latest, Run) and joins else Run(chunks)
             if run is not latest:
-                made.append((number, run))
-            run.steps.append(step_in_c)
-            run.work += work
-            if deals and step_in_c.written.parted:  # one chunk too begins anew, whatever is there
+                made.append(run)
+            run.steps.append(step)
+            run.work += step.work
+            if step.deals and step.written.parted:  # one chunk too begins anew, whatever is there
                 together = Run(1)
-                together.steps += [self._parted(step_in_c, *p, chunks) for p in step_in_c.written.parted]
-                made.append((number, together))
+                together.steps += [self._parted(step, *p, chunks) for p in step.written.parted]
+                made.append(together)
         return made
 
-    def _zeros(self, number: int) -> list[Region]:
-        """What sets to zero the values that begin so and are first written by a step."""
-        schedule = self.schedule
-        made = []
-        for node in schedule.zeroed:
-            if schedule.born[node] == number:
-                with Graph():
-                    zero = literal(0.0)
-                place = own_read(node)
-                extents = loops_of(node.shape)[0]
-                made.append(Region(extents, range(len(extents)), items=[Put(node, (Read(zero, ()),), place.places)]))
-        return made
-
-    def _written(self, step: Region | Block) -> tuple[Emitted, bool]:
-        """A step in C, and whether it is dealt out to threads."""
-        schedule = self.schedule
-        if isinstance(step, Region):
-            form = Form(step, schedule)
-            return Emitted(form.written(), form.accessed), form.deals
-        node = step.node
-        accesses: list[Access] = []
-        strides: list[tuple[int, ...]] = []
-        axis, reverse = node.params
-        for read in (*step.reads, Read(node, own_places(node.shape))):
-            offset, steps = steps_of(read, range(node.ndim))
-            base, start = schedule.base_of(read.root)
-            accesses.append(Access(base, start + offset))
-            strides.append(steps)
-        loops = scan_loops(node.primitive.name, node.shape, axis, reverse, strides[0], strides[1], node.dtype)
-        return Emitted(loops, accesses), is_dealt(math.prod(node.shape))
-
-    def _chunks(self, step: Emitted, work: float) -> int:
-        """The parts that the outermost loop of a step is dealt out in."""
-        chunks = max(THREADS, math.ceil(work / _MAX_WORK))
+    def _chunks(self, step: Emitted) -> int:
+        """The parts that the outermost loop of a step is cut into."""
+        if not (step.deals or step.turns):
+            return 1
+        chunks = max(THREADS if step.deals else 1, math.ceil(step.work / _MAX_WORK))
         for access, _, _ in step.written.parted:
-            chunks = min(chunks, max(THREADS, _MAX_COPIES // _bytes(step.accesses[access].base)))
-        return min(chunks, step.written.outer)
+            chunks = min(chunks, max(THREADS, _MAX_COPIES // bytes_of(step.accesses[access].base)))
+        return max(min(chunks, step.written.outer), 1)
 
     def _parted(self, step: Emitted, access: int, operator: str, adds: bool, chunks: int) -> Emitted:
         """Give each chunk a copy of a result of its own; the step that adds them up."""
@@ -188,54 +152,24 @@ class NativeWriter(Writer):
         count, dtype = math.prod(whole.base.shape), whole.base.dtype
         parts = step.accesses[access] = Access(Node(_PARTS, (), (), (chunks, count), dtype), 0)
         step.chunks[access] = count * dtype.itemsize
-        return Emitted(part_sums(count, chunks, dtype, operator, adds), [parts, whole])
+        return Emitted(part_sums(count, chunks, dtype, operator, adds), [parts, whole], float(count * chunks))
 
     # memory
 
-    def _place_in_block(self, emitted: list[tuple[int, Block | Run]]) -> None:
+    def _place_in_block(self, runs: Sequence[Run]) -> None:
         """Every value that compiled steps alone read and write gets a place in the block."""
-        block = Memory()
-        order = [step for _, item in emitted if isinstance(item, Run) for step in item.steps]
-        first: dict[Node, int] = {}
-        last: dict[Node, int] = {}
-        for k, step in enumerate(order):
-            for base in [a.base for a in step.accesses]:
-                if base not in self.schedule.seen and base.primitive.name not in ("input", "constant"):
-                    first.setdefault(base, k)
-                    last[base] = k
-        starts: dict[int, list[Node]] = {}
-        ends: dict[int, list[Node]] = {}
-        for base in first:
-            starts.setdefault(first[base], []).append(base)
-            ends.setdefault(last[base], []).append(base)
-        for k in range(len(order)):
-            for base in starts.get(k, ()):
-                self._blocks[base] = block.take(_bytes(base))
-            for base in ends.get(k, ()):
-                block.give(self._blocks[base], _bytes(base))
-        self.block_size = block.size
-        self._check_block(order)
-
-    def _check_block(self, order: list[Emitted]) -> None:
-        """A KernelError where a step reads a place of the block that holds another value by then."""
-        holds: dict[int, Node] = {}
-        written: set[Node] = set()
-        for step in order:
-            bases = {a.base for a in step.accesses if a.base in self._blocks}
-            new = bases - written
-            written |= new
-            holds.update((self._blocks[base], base) for base in new)
-            lost = [base for base in bases if holds[self._blocks[base]] is not base]
-            if lost:
-                raise KernelError(
-                    f"a compiled kernel would read {lost[0]} where another value stands, a defect of symgrad."
-                )
+        seen = self.schedule.seen
+        bases = [[access.base for access in step.accesses] for run in runs for step in run.steps]
+        self._blocks, self.block_size = placed(
+            bases, lambda base: base not in seen and base.primitive.name not in ("input", "constant")
+        )
 
     # the Python around them
 
-    def _lines(self, emitted: list[tuple[int, Block | Run]]) -> None:
+    def _lines(self, emitted: Sequence[Block | Run]) -> None:
         schedule = self.schedule
-        runs = [item for _, item in emitted if isinstance(item, Run)]
+        runs = [item for item in emitted if isinstance(item, Run)]
+        self._place_in_block(runs)
         for run in runs:
             for step in run.steps:
                 for access in step.accesses:
@@ -253,11 +187,13 @@ class NativeWriter(Writer):
                 self._contiguous[node] = self.assign(f"np.array({self.names[node]}, np.{node.dtype.name})")
         for node in native:
             if node.primitive.name == "constant":
+                if node not in self.names:  # of the body of a loop
+                    super().statement(node)
                 value = self.namespace[self.names[node]]
                 if not value.flags.c_contiguous:
                     self._contiguous[node] = self.new_name()
                     self.namespace[self._contiguous[node]] = np.ascontiguousarray(value)
-        for _, item in emitted:
+        for item in emitted:
             if isinstance(item, Block):
                 self._called(item.node, native)
             else:
@@ -290,30 +226,53 @@ class NativeWriter(Writer):
         place = {b: k for k, b in enumerate(run.bases)}
         run.first = len(self.words)
         for step in run.steps:
-            self._encode(step, place)
+            self._encode(step, self._pointers(step, place))
         run.last = len(self.words)
         run.name = f"run{len(self.runs)}"
         self.runs.append(run)
         given = ", ".join(run.arguments)
         if run.chunks > 1:
-            self.lines.append(f"deal({run.name}, {run.steps[0].written.outer}, {run.chunks}, {given})")
+            called = "in_turn" if run.steps[0].turns else "deal"
+            self.lines.append(f"{called}({run.name}, {run.steps[0].written.outer}, {run.chunks}, {given})")
         else:
             self.lines.append(f"if {run.name}({given}): on_contiguous({run.name}, {given})")
 
-    def _encode(self, step: Emitted, place: Mapping[Node, int]) -> None:
+    def _pointers(self, step: Emitted, place: Mapping[Node, int]) -> list[Pointer]:
+        """The pointers of a step into the arguments of its run, of which the last one is the block."""
+        found = [Pointer(place.get(a.base, len(place)), self._blocks.get(a.base, 0)).at(a) for a in step.accesses]
+        return [p._replace(turn=chunk) for p, chunk in zip(found, step.chunks, strict=True)]
+
+    def _encode(self, step: Emitted, pointers: Sequence[Pointer]) -> None:
         loops = step.written
         function = self.functions.setdefault(loops.text, len(self.functions))
         start = len(self.words)
         self.functions.library |= dict(loops.library)
-        self.words += [function, len(step.accesses), len(loops.sizes), loops.outer, 0]
-        for (base, offset), chunk in zip(step.accesses, step.chunks, strict=True):
-            at = offset * base.dtype.itemsize + self._blocks.get(base, 0)
-            self.words += [place.get(base, len(place)), at, chunk]
+        self.words += [function, len(pointers), len(loops.sizes), loops.outer, 0]
+        for pointer in pointers:
+            self.words += pointer
         self.words += loops.sizes
+        lengths = len(self.words)
+        self.words += [0] * len(step.parts)
+        for k, part in enumerate(step.parts):
+            first = len(self.words)
+            for inner, own in part:
+                self._encode(inner, own)
+            self.words[lengths + k] = len(self.words) - first
         self.words[start + 4] = len(self.words) - start
+
+    def loop(self, loop: Loop) -> Callable[..., Sequence[Any]]:
+        """A loop of which NumPy computes a part, or whose turns are long: in Python, over the kernel of its body."""
+        body, number = NativeWriter(for_loops(loop.body), self.functions), len(self._bodies)
+        self._bodies.append((body, body.write()))
+        return lambda *values: loop.run(values, self._bound[number])
 
     def _dying_buffer(self, node: Node, read: Any) -> str | None:
         return None
+
+    @property
+    def compiles(self) -> bool:
+        """True where there is something for the C compiler."""
+        return bool(self.runs) or any(body.compiles for body, _ in self._bodies)
 
     @property
     def calls_numpy(self) -> bool:
@@ -328,11 +287,13 @@ class NativeWriter(Writer):
                 if step.items:
                     made.append(self._told(step))
             elif step.kind == "numpy":
-                shared = step.node.primitive.name == "einsum"
-                why = "BLAS is faster at this size" if shared else "NumPy does what C has no loop for"
-                made.append(node_step(step.node, "numpy", why))
+                why = _WHY_NUMPY.get(step.node.primitive.name, "NumPy does what C has no loop for")
+                if step.node.primitive is not PART:
+                    made.append(node_step(step.node, "numpy", why))
             elif step.kind == "scan":
                 made.append(node_step(step.node, "native", "a compiled loop of running sums"))
+            elif step.kind == "loop":
+                made.append(node_step(step.node, "native", "a compiled loop over its body"))
         return made
 
     def _told(self, region: Region) -> Told:
@@ -343,8 +304,9 @@ class NativeWriter(Writer):
         why = f"one loop{f', dealt out to {THREADS} threads' if dealt else ''}"
         return Told(what, tuple(region.extents), work_of(region), form.bytes(), "native", why)
 
-    def bind(self, library: Any) -> dict[str, Any]:
-        """The namespace of the source, its runs bound to the compiled library."""
+    def bind(self, source: str, library: Any) -> Callable[..., tuple]:
+        """The function that ``source``, which was written, is with the compiled library."""
+        self._bound = [body.bind(text, library) for body, text in self._bodies]
         words = np.array(self.words, np.int64)
         namespace = {**self.namespace, "plan": words}
         for run in self.runs:
@@ -352,8 +314,5 @@ class NativeWriter(Writer):
             segment = Segment(words.ctypes.data, run.first, run.last, len(run.arguments), arena, run.work >= _LONG)
             namespace[f"{run.name}_segment"] = segment
             namespace[run.name] = library.bind(ctypes.addressof(segment), run.chunks > 1)
-        return namespace
-
-
-def _bytes(base: Node) -> int:
-    return math.prod(base.shape) * base.dtype.itemsize
+        exec(compile(source, "<symgrad kernel>", "exec"), namespace)
+        return namespace["kernel"]
