@@ -26,26 +26,43 @@ extern void Py_DecRef(void *);
 
 /* A plan is a stream of steps: function, number of pointers, number of sizes, outer extent, words of the step;
    then for each pointer the one that it begins with, its offset, what a turn (or a chunk) adds to it, and what every
-   second turn does, in bytes; then the sizes. Of a loop these are the numbers of words of
-   its steps before the first turn and of those of a turn, then these words. */
+   second turn does, in bytes; then the sizes. Of a loop these are the numbers of words of its steps before the first
+   turn and of those of a turn, the number of the latter and of their pointers, then these words. */
 typedef struct { const int64_t *words; int64_t first, last, arrays, arena, long_running; } segment_t;
 
-static void run_steps(const int64_t *w, const int64_t *end, char **bases, int64_t lo, int64_t hi, int64_t turn) {
+static void run_steps(const int64_t *w, const int64_t *end, char **bases, int64_t lo, int64_t hi, int64_t chunk) {
   while (w < end) {
     int64_t pointers = w[1];
     const int64_t *e = w + 5;
     char *p[pointers + 1];
-    for (int64_t k = 0; k < pointers; k++, e += 4) p[k] = bases[e[0]] + e[1] + turn * e[2] + (turn & 1) * e[3];
+    for (int64_t k = 0; k < pointers; k++, e += 4) p[k] = bases[e[0]] + e[1] + chunk * e[2];
     steps[w[0]](p, e, lo < 0 ? 0 : lo, lo < 0 ? w[3] : hi);
     w += w[4];
   }
 }
 
+typedef struct { step_t function; char **pointers; const int64_t *sizes; int64_t outer; } call_t;
+
 /* The turns of a loop from one on, before another; what all of them need is done before the first. */
 static void turns(char **p, const int64_t *d, int64_t lo, int64_t hi) {
-  const int64_t *once = d + 2, *each = once + d[0], *end = each + d[1];
+  const int64_t *once = d + 4, *each = once + d[0], *end = each + d[1], count = d[2], pointers = d[3];
+  call_t calls[count + 1], *call = calls;
+  char *at[pointers + 1];
+  ptrdiff_t moves[2][pointers + 1], k = 0;
   if (lo == 0 && hi > 0) run_steps(once, each, p, -1, 0, 0);
-  for (int64_t turn = lo; turn < hi; turn++) run_steps(each, end, p, -1, 0, turn);
+  for (const int64_t *w = each; w < end; w += w[4], call++) {
+    const int64_t *e = w + 5, *sizes = e + 4 * w[1];
+    *call = (call_t){steps[w[0]], at + k, sizes, w[3]};
+    for (; e < sizes; e += 4, k++) {
+      at[k] = p[e[0]] + e[1] + lo * e[2] + (lo & 1) * e[3];
+      moves[0][k] = e[2] + e[3];
+      moves[1][k] = e[2] - e[3];
+    }
+  }
+  for (int64_t turn = lo; turn < hi; turn++) {
+    for (const call_t *c = calls; c < call; c++) c->function(c->pointers, c->sizes, 0, c->outer);
+    for (k = 0; k < pointers; k++) at[k] += moves[turn & 1][k];
+  }
 }
 
 /* Runs a segment on arrays; answers 0, or 1 + the number of an array that is not contiguous. */

@@ -31,6 +31,8 @@ _CARRIED, _UNREAD = Leaf("carried"), Leaf("unread")
 _TURN = 20.0
 #: additions of one turn up to which a loop runs in C: longer ones are dealt out to threads, or could not be interrupted
 _MAX_TURN = 400_000.0
+#: pointers of the steps of a turn that a loop in C keeps on the stack
+_MAX_POINTERS = 2048
 
 
 def may_be_view(node: Node) -> bool:
@@ -224,10 +226,9 @@ class Schedule(Placement):
         if node in self.program.outputs or not all(n.primitive is PART for n in read):
             return False
         body = Body(loop)
-        if any(isinstance(s, Block) and s.kind == "numpy" for s in body.steps) or body.work > _MAX_TURN:
-            return False
-        self.bodies[node] = body
-        return True
+        if body.runs:
+            self.bodies[node] = body
+        return body.runs
 
     def _loop(self, node: Node) -> None:
         """What is carried is copied into the first of its buffers, and lies in the one or the other at the end."""
@@ -288,6 +289,13 @@ class Body(Schedule):
         self.loop = loop
         super().__init__(for_loops(loop.body))
 
+    @property
+    def runs(self) -> bool:
+        """True where all of it is compiled, and short."""
+        if any(isinstance(step, Block) and step.kind == "numpy" for step in self.steps):
+            return False
+        return self.work <= _MAX_TURN and sum(map(_pointers, self.steps)) <= _MAX_POINTERS
+
     def _called_views(self) -> set[Node]:
         return set()
 
@@ -298,3 +306,10 @@ class Body(Schedule):
 
 def _is_held(node: Any) -> bool:
     return node.dtype in HELD and 0 not in node.shape
+
+
+def _pointers(step: Step) -> int:
+    """The pointers of a step, at most."""
+    if isinstance(step, Region):
+        return sum(len(item.reads) + 1 for item in step.items)
+    return 2 * len(step.node.operands) + len(step.node.params[0].pieces) if step.kind == "loop" else 2

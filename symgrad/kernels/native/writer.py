@@ -251,14 +251,20 @@ class NativeWriter(Writer):
         for pointer in pointers:
             self.words += pointer
         self.words += loops.sizes
-        lengths = len(self.words)
-        self.words += [0] * len(step.parts)
+        if step.parts:
+            self._encode_parts(step)
+        self.words[start + 4] = len(self.words) - start
+
+    def _encode_parts(self, step: Emitted) -> None:
+        """What a loop does before its turns and at each, after how much that is."""
+        head = len(self.words)
+        _, turn = step.parts
+        self.words += [0, 0, len(turn), sum(len(own) for _, own in turn)]
         for k, part in enumerate(step.parts):
             first = len(self.words)
             for inner, own in part:
                 self._encode(inner, own)
-            self.words[lengths + k] = len(self.words) - first
-        self.words[start + 4] = len(self.words) - start
+            self.words[head + k] = len(self.words) - first
 
     def loop(self, loop: Loop) -> Callable[..., Sequence[Any]]:
         """A loop of which NumPy computes a part, or whose turns are long: in Python, over the kernel of its body."""

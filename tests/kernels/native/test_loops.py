@@ -273,6 +273,23 @@ def test_long_turns_are_shared_by_threads():
     assert any(run.steps[0].deals for run in body.runs)
 
 
+def test_bodies_of_very_many_steps_have_kernels_of_their_own():
+    def f(x):
+        def step(c, _):
+            for k in range(3000):
+                c = np.sin(c) if k % 2 else c[::-1] * 1.5
+            return c, None
+
+        return scan(step, x, None, 4)[0]
+
+    x = RNG.normal(size=3)
+    program = symgrad.trace(f, x)
+    (kernel,) = built(program)
+    agree(kernel, program, [x])
+    ((body, _),) = kernel._code.writer._bodies
+    assert body.runs
+
+
 def test_named_sizes():
     def f(c, xs):
         return scan(lambda c, x: (np.tanh(c + x), c * x), c, xs)
