@@ -41,6 +41,51 @@ def test_what_each_step_multiplies_its_element_by(reverse):
     assert len(loop.inputs) == 3  # the element itself and the constant are read no more
 
 
+def test_what_each_step_keeps():
+    def f(w, v, xs):
+        def step(h, x):
+            h = np.tanh(h @ w + x)
+            return h, (h @ v, np.sum(h), 2 * h @ w)
+
+        return scan(step, np.zeros((3, 20)), xs)
+
+    before, after = gathered(f, W * 0.1, U.T, RNG.normal(size=(30, 3, 20)))
+    assert [operations(before)[1], operations(after)[1]] == [4, 2]  # a sum stays, and what is carried
+    (loop,) = [n.params[0] for n in after.nodes if n.primitive.name == "scan"]
+    assert len(loop.inputs) == 3
+
+
+def test_what_is_read_by_the_next_step_too_stays():
+    def f(w, xs):
+        def step(h, x):
+            made = h @ w
+            return np.tanh(made + x), made
+
+        return scan(step, np.zeros((3, 20)), xs)
+
+    before, after = gathered(f, W * 0.1, RNG.normal(size=(30, 3, 20)))
+    assert after is before
+
+
+def test_gradients_by_elements_and_constants():
+    def f(w, u, v, xs):
+        def step(h, x):
+            h = np.tanh(h @ w + x @ u)
+            return h, h @ v
+
+        return scan(step, np.zeros((3, 20)), xs)
+
+    g = symgrad.value_and_grad(lambda *a: np.sum(np.sin(f(*a)[1])), (0, 1, 2, 3), backend="numpy")
+    arrays = [W * 0.1, U, U.T, XS]
+    program = g.kernel(*arrays).program
+    made = gathered_products(program)
+    for got, want in zip(lower(made, "numpy")(*arrays), lower(program, "numpy")(*arrays), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+    left = [operations(p)[1:] for p in (program, made)]
+    assert sum(left[0]) > sum(left[1])
+    assert max(left[1]) <= 2
+
+
 def test_what_is_read_besides_stays_an_element():
     def f(u, xs):
         return scan(lambda h, x: (h + x @ u, np.sum(x) * h), np.zeros((3, 20)), xs)
@@ -88,6 +133,12 @@ def test_contractions(spec, monkeypatch):
         return scan(step, 0.0, xs)
 
     before, after = gathered(f, *arrays)
+    assert after is not before
+
+    def kept(xs, *constants):
+        return scan(lambda c, x: (c * 0.9 + x, np.einsum(spec, np.sin(c), *constants)), xs[0], xs)
+
+    before, after = gathered(kept, *arrays)
     assert after is not before
 
 
