@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ from .turns import steps_in
 
 #: bytes of the block up to which it stands on the stack
 _ON_STACK = 1 << 15
+#: bytes of the block up to which it is kept for the next call
+_MAX_KEPT = 1 << 28
 #: additions from which a call releases the interpreter's lock
 _LONG = 20_000.0
 
@@ -181,7 +183,7 @@ class NativeWriter(Writer):
         if self.block_size and not self.on_stack:
             self.lines.append("block = take_block(blocks, block_size)")
             self.namespace |= {"blocks": [], "block_size": self.block_size, "take_block": take_block}
-        native = {n for run in runs for n in run.bases}
+        native = dict.fromkeys(n for run in runs for n in run.bases)
         for node in self.program.inputs:
             if node in native and node.weak:
                 self._contiguous[node] = self.assign(f"np.array({self.names[node]}, np.{node.dtype.name})")
@@ -199,12 +201,12 @@ class NativeWriter(Writer):
             else:
                 self._run(item)
         if self.block_size and not self.on_stack:
-            self.lines.append("blocks.append(block)")
+            self.lines.append("blocks.append(block)" if self.block_size <= _MAX_KEPT else "del block")
         for node in dict.fromkeys(self.program.outputs):
             if not node.shape and schedule.views.get(node) is not None and node in self._made_in_c:
                 self.lines.append(f"{self.names[node]} = {self.names[node]}[()]")
 
-    def _called(self, node: Node, native: set[Node]) -> None:
+    def _called(self, node: Node, native: Collection[Node]) -> None:
         weak = {o: self.names[o] for o in node.operands if o.weak and o in self._made_in_c}
         # Python scalars give way to smaller floats
         self.names |= {o: f"{name}.item()" for o, name in weak.items()}

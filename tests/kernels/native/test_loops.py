@@ -402,3 +402,15 @@ def test_a_loop_that_takes_seconds_is_compiled_before_its_first_call():
     kernel = g.kernel(x)
     assert isinstance(kernel, TieredKernel)
     assert kernel.backend == "native"
+
+
+def test_memory_of_very_many_steps_is_given_back(monkeypatch):
+    def f(x):
+        _, kept = scan(lambda c, _: (np.sin(c), c), x, None, 5000)
+        return scan(lambda c, k: (c * k, None), x, kept, reverse=True)[0]
+
+    x = RNG.normal(size=3)
+    for kept, left in ((1 << 28, 1), (1000, 0)):
+        monkeypatch.setattr(writer, "_MAX_KEPT", kept)
+        kernel = check(f, x)
+        assert len(kernel._function.__globals__["blocks"]) == left
