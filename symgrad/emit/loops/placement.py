@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from ...errors import UnsupportedOperation
 from ...primitives.elementwise import Elementwise
@@ -105,7 +106,7 @@ class Placement(Schedule):
     def _reduce(self, node: Node, labels: Sequence, out: Sequence[int], sizes: Sequence[Dim], operation: str) -> None:
         views = [self.views[o] for o in node.operands]
         found = loops_for(views, labels, out, sizes, self.row_major)
-        if not found.whole and out:
+        if out and (not found.whole or self._turns(node, labels, out, sizes)):
             label = out[-1 if self.row_major else 0]
             streams = [self._streaming(v, own, label, sizes) for v, own in zip(views, labels, strict=True)]
             views, labels = [v for v, _ in streams], [own for _, own in streams]
@@ -117,6 +118,14 @@ class Placement(Schedule):
             self._read(read, step)
         region.items.append(self._reduction(Reduction(node, reads, found.place, operation)))
         self._made(region.items[-1].node, step)
+
+    def _turns(self, node: Node, labels: Sequence, out: Sequence[int], sizes: Sequence[Dim]) -> bool:
+        """True where an operand that has every label may be copied too."""
+        return False
+
+    def _is_worth_copy(self, view: View, elements: Any, turns: Any) -> bool:
+        """True where a copy of so many elements pays that are read in so many turns of the loops."""
+        return _WORTH_COPY * elements <= turns
 
     def _joins(self, node: Node) -> bool:
         """True for a reduction that may run in the loops of others."""
@@ -138,7 +147,7 @@ class Placement(Schedule):
         near = len(view.places) - 1 if self.row_major else 0
         if beside == [near] and dict(view.places[near].terms)[axis] == 1:
             return view, own
-        if _WORTH_COPY * math.prod(extents) > math.prod(sizes):
+        if not self._is_worth_copy(view, math.prod(extents), math.prod(sizes)):
             return view, own
         rest = [k for k in range(len(own)) if k != axis]
         order = [*rest, axis] if self.row_major else [axis, *rest]

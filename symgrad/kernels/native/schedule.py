@@ -9,10 +9,11 @@ from typing import Any
 
 from ...emit.loops.flat import steps_of, strides_of
 from ...emit.loops.language import Index
+from ...emit.loops.nests import MAX_ROW
 from ...emit.loops.placement import Placement
 from ...emit.loops.regions import Block, Put, Read, Reduction, Region, Step, loops_of
 from ...emit.loops.sinking import sink
-from ...emit.loops.views import moved, own_places, whole
+from ...emit.loops.views import View, moved, own_places, whole
 from ...primitives.contraction import EINSUM
 from ...primitives.loop import Loop, Piece
 from ...primitives.primitive import Leaf
@@ -31,6 +32,8 @@ _CARRIED, _UNREAD = Leaf("carried"), Leaf("unread")
 _TURN = 20.0
 #: additions of one turn up to which a loop runs in C: longer ones are dealt out to threads, or could not be interrupted
 _MAX_TURN = 400_000.0
+#: turns from which a copy of a constant pays, which is made before the first of them
+_MANY = 4
 #: pointers of the steps of a turn that a loop in C keeps on the stack
 _MAX_POINTERS = 2048
 
@@ -287,7 +290,14 @@ class Body(Schedule):
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
+        self._constants = frozenset(loop.inputs[loop.carries + loop.elements :]) if loop.length >= _MANY else ()
         super().__init__(for_loops(loop.body))
+
+    def _turns(self, node: Node, labels: Any, out: Any, sizes: Any) -> bool:
+        return sizes[out[-1]] <= MAX_ROW and any(o in self._constants for o in node.operands)
+
+    def _is_worth_copy(self, view: View, elements: int, turns: int) -> bool:
+        return view.root in self._constants or super()._is_worth_copy(view, elements, turns)
 
     @property
     def runs(self) -> bool:

@@ -414,3 +414,21 @@ def test_memory_of_very_many_steps_is_given_back(monkeypatch):
         monkeypatch.setattr(writer, "_MAX_KEPT", kept)
         kernel = check(f, x)
         assert len(kernel._function.__globals__["blocks"]) == left
+
+
+@pytest.mark.parametrize("length", [1, 2, 4, 5, 50])
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda m, u: m @ u,
+        lambda m, u: u @ m,
+        lambda m, u: m.T @ u,
+        lambda m, u: np.einsum("ij,ij,j->i", m, m, u),
+        lambda m, u: np.einsum("ij,k,j->ki", m, u, u)[1],
+        lambda m, u: np.max(m * u, axis=1),
+    ],
+)
+def test_constant_matrices_in_any_order(step, length):
+    m = RNG.normal(size=(10, 10))
+    for matrix in (m, m.T, m[::-1, ::-1]):
+        check(lambda m, u: scan(lambda u, _: (np.tanh(step(m, u)), u), u, None, length), matrix, RNG.normal(size=10))
