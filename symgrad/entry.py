@@ -16,6 +16,7 @@ from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Placeholder
 from .passes.cofactors import written_out
+from .program.collector import collector_paused
 from .program.dims import is_concrete
 from .program.node import Node
 from .program.program import Program
@@ -212,8 +213,9 @@ class Entry(Result):
     def kernel(self) -> Kernel:
         """The compiled program, made at the first run."""
         if self._kernel is None:
-            require_memory(self.program)
-            self._kernel = lower(self.program, self.backend)
+            with collector_paused():
+                require_memory(self.program)
+                self._kernel = lower(self.program, self.backend)
         return self._kernel
 
     def serves(self, leaves: Sequence[Any], sizes: Mapping[Any, int] | None = None) -> bool:

@@ -16,6 +16,7 @@ import sympy
 from .. import disk_cache
 from ..codec.packed import Damaged, decoded, encoded, name_of
 from ..errors import UnsupportedOperation
+from ..program.collector import collector_paused
 from ..program.node import Node, active_graph, ancestors
 
 #: nodes that a sweep goes through, from which on a file is read in less time
@@ -28,6 +29,7 @@ _VERSIONS = f"python {sys.version} numpy {np.__version__} sympy {sympy.__version
 Results = list[Node | None]
 
 
+@collector_paused()
 def recalled(
     what: str,
     outputs: Sequence[Node],

@@ -154,7 +154,6 @@ def optimized(program: Program) -> Program:
 _optimized: WeakKeyDictionary[Program, Program | None] = WeakKeyDictionary()
 
 
-@collector_paused()
 def lower(program: Program, backend: str = "auto") -> Kernel:
     """Compile ``program`` for a backend.
 
@@ -166,11 +165,12 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     wanted = checked_backend(backend)
     keep_freed()
     ready = fold_constants(optimized(expand_formulas(program, values_only=True)))
-    if all(is_concrete(n.shape) for n in (*ready.inputs, *ready.nodes)):
+    if all(is_concrete(shape) for shape, _ in ready.types):
         return wanted.kernel(ready, lambda: wanted.write(ready, {}))
     return SizedKernel(ready, backend)
 
 
+@collector_paused()
 def _by_numpy(program: Program, sizes: Mapping[Any, int]) -> Kernel:
     tape = tape_of(program)
     if tape is not None:
@@ -178,10 +178,11 @@ def _by_numpy(program: Program, sizes: Mapping[Any, int]) -> Kernel:
     return _written(Writer(program, sizes))
 
 
+@collector_paused()
 def _by_blocks(program: Program, sizes: Mapping[Any, int]) -> Kernel:
     """NumPy's calls, large arrays block by block."""
-    expected = Writer(program, sizes).is_large
-    if any(expected(n, BLOCKS_FROM) for n in program.nodes):
+    count = Writer(program, sizes).count
+    if any(count(shape) >= BLOCKS_FROM for shape, _ in program.types):
         return _written(BlockWriter(program, sizes))
     return _by_numpy(program, sizes)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import sympy
 
 from ..errors import ResultTooLarge
@@ -41,27 +42,29 @@ def require_memory(program: Program, sizes: Mapping[sympy.Symbol, int] | None = 
     Arrays of named dims are looked at where ``sizes`` says what these are.
     """
     limit = memory_limit()
+    if all(_bytes(*kind, sizes) <= limit for kind in {(n.dtype, n.shape) for n in program.every_node}):
+        return
     # the results of a loop are arrays, each of which is a node of its own; the row of them is none
     arrays = [n for n in program.every_node if not n.is_leaf and n.primitive is not SCAN]
-    shapes = {n: _known_shape(n.shape, sizes) for n in arrays}
-    largest = max(shapes, key=lambda n: _bytes(n, shapes[n]), default=None)
-    if largest is not None and _bytes(largest, shapes[largest]) > limit:
-        raise ResultTooLarge(_message(program.outputs, largest, shapes[largest], limit))
+    largest = max(arrays, key=lambda n: _bytes(n.dtype, n.shape, sizes), default=None)
+    if largest is not None and _bytes(largest.dtype, largest.shape, sizes) > limit:
+        raise ResultTooLarge(_message(program.outputs, largest, _known_shape(largest.shape, sizes), limit))
 
 
 def _known_shape(shape: Shape, sizes: Mapping[sympy.Symbol, int] | None) -> Shape:
     return shape if sizes is None or is_concrete(shape) else tuple([value_of(d, sizes) for d in shape])
 
 
-def _bytes(node: Node, shape: Shape) -> int:
-    return node.dtype.itemsize * size(shape) if is_concrete(shape) else 0
+def _bytes(dtype: np.dtype, shape: Shape, sizes: Mapping[sympy.Symbol, int] | None = None) -> int:
+    shape = _known_shape(shape, sizes)
+    return dtype.itemsize * size(shape) if is_concrete(shape) else 0
 
 
 def _message(outputs: Sequence[Node], largest: Node, shape: Shape, limit: float) -> str:
     what = "the result" if largest in outputs else "an array on the way to the result"
     shown = " × ".join(map(str, shape))
     return (
-        f"{what} of shape {shown} would take {human_bytes(_bytes(largest, shape))}, and this process has "
+        f"{what} of shape {shown} would take {human_bytes(_bytes(largest.dtype, shape))}, and this process has "
         f"{human_bytes(limit)}. Ask for it with sparse=True, which holds only the entries that are not zero by "
         "structure, or for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) for a Hessian."
     )

@@ -103,7 +103,7 @@ class Writer(ArrayWriter):
         self._pieces: dict[Node, dict[Any, str]] = {}
         self._kept = frozenset(program.outputs)
         #: whether Python scalars have to stay such: they give way to smaller floats, which NumPy's own do not
-        self._mixes = any(n.dtype.kind == "f" and n.dtype.itemsize < 8 for n in program.nodes)
+        self._mixes = any(dtype.kind == "f" and dtype.itemsize < 8 for _, dtype in program.types)
         self._last_use: dict[Node, int] = {}
         self.uses = program.uses
         #: identities times an array, each written into the result of the one node that reads it

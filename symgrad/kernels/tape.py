@@ -89,9 +89,8 @@ def tape_of(program: Program) -> Callable[..., tuple] | None:
     if any(n.primitive is SCAN or is_diagonal(n) for n in program.bindings):
         return None
     writer = _TapeWriter(program)
-    for shape in {n.shape for n in (*program.inputs, *program.nodes)}:
-        if not is_concrete(shape) or writer.is_let_go(shape):
-            return None
+    if any(not is_concrete(shape) or writer.is_let_go(shape) for shape, _ in program.types):
+        return None
     return writer.tape()
 
 

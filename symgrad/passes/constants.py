@@ -25,11 +25,12 @@ def fold_constants(program: Program) -> Program:
 
 
 def _depends_on_none(node: Node) -> bool:
+    for o in node.operands:
+        if o.operands or o.primitive.name not in _KNOWN:
+            return False
     if not node.operands or node.weak or not node.primitive.foldable:
         return False
-    if node.primitive is SCAN and not _is_short(node.params[0]):
-        return False
-    return all(o.primitive.name in _KNOWN for o in node.operands)
+    return node.primitive is not SCAN or _is_short(node.params[0])
 
 
 def _is_short(loop: Loop) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..program.node import Node, emit, originating
+from ..program.node import Node, emit_again, originating
 from ..program.program import Program
 
 Rule = Callable[[Node, Node], "Node | None"]
@@ -23,10 +23,10 @@ def rewrite(program: Program, rule: Rule) -> Program:
             if not operands:
                 continue
             new = node
-            if image:
-                now = tuple([image.get(o, o) for o in operands])
-                if now != operands:
-                    new = emit(node.primitive, now, node.params)
+            for o in operands:
+                if o in image:
+                    new = emit_again(node, tuple([image.get(o, o) for o in operands]))
+                    break
             replaced = rule(new, node)
             if replaced is not None:
                 new = replaced

@@ -24,6 +24,7 @@ from .spelling import spelled_value, spells_lifted
 
 Labels = tuple[int, ...]
 
+_F64 = np.dtype(np.float64)
 #: operands of a scaling that another contraction still takes over: chains of scalars would grow with every product
 _MAX_ABSORBED = 4
 #: scalar products from which looking for a better order, and BLAS, is worth it
@@ -41,15 +42,14 @@ class Einsum(Primitive):
 
     def infer(self, operands, params):
         _, out, sizes, _ = params
-        dtype = _common_dtype(operands)
-        return tuple(sizes[i] for i in out), dtype, False
+        return tuple([sizes[i] for i in out]), _common_dtype(operands), False
 
     def masks(self, operands, params):
-        labels, out, sizes, _ = params
-        if not any(o.masked for o in operands):
-            return False
-        kept = set(out)
-        return all(i in kept or sizes[i] == 1 for ls in labels for i in ls)
+        for o in operands:
+            if o.masked:
+                labels, out, sizes, _ = params
+                return all(i in out or sizes[i] == 1 for ls in labels for i in ls)
+        return False
 
     def jvp(self, node, source, key, tangent, batch):
         labels, out, sizes, _ = node.params
@@ -313,8 +313,13 @@ def _is_structure(node: Node) -> bool:
 
 
 def _common_dtype(operands: Sequence[Node]) -> np.dtype:
-    strong = [o.dtype for o in operands if not o.weak]
-    return _promoted(*strong) if strong else np.dtype(np.float64)
+    common = None
+    for o in operands:
+        if not o.weak and o.dtype is not common:
+            if common is not None:
+                return _promoted(*[o.dtype for o in operands if not o.weak])
+            common = o.dtype
+    return _F64 if common is None else common
 
 
 @functools.lru_cache(maxsize=1024)

@@ -89,8 +89,8 @@ class Elementwise(Primitive):
         shape = operands[0].shape
         weak = self.operator
         for o in operands:
-            if o.shape != shape:
-                shape = broadcast(*[p.shape for p in operands])
+            if o.shape != shape:  # most of all a number is
+                shape = shape or o.shape if not (shape and o.shape) else broadcast(*[p.shape for p in operands])
             weak = weak and o.weak
         return shape, self.loop_dtypes(operands)[-1], weak
 
@@ -112,9 +112,10 @@ class Elementwise(Primitive):
         return (operands[0].dtype, *[made] * self.arity)  # as np.where has it, whose first operand is a choice
 
     def masks(self, operands, params):
-        if self.name in _SUMS:  # a zero of one term is no zero of the sum
-            return all(o.masked for o in operands)
-        return self.name in _PRODUCTS and any(o.masked for o in operands)
+        for o in operands:
+            if o.masked:  # a zero of one term is no zero of the sum
+                return self.name in _PRODUCTS or (self.name in _SUMS and all(o.masked for o in operands))
+        return False
 
     def dependencies(self, node):
         if node.dtype.kind != "f":

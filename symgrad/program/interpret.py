@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .node import Node, emit
+from .node import Node, emit_again
 from .program import Program
 
 Value = TypeVar("Value")
@@ -21,7 +21,7 @@ def evaluated(node: Node, operands: Sequence[Any]) -> Any:
 
 def rebuilt(node: Node, operands: Sequence[Node]) -> Node:
     """The node on other operands, in the active graph; itself where these are its own."""
-    return node if tuple(operands) == node.operands else emit(node.primitive, tuple(operands), node.params)
+    return node if tuple(operands) == node.operands else emit_again(node, tuple(operands))
 
 
 def walk(

@@ -145,12 +145,31 @@ def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple = ()) -
     return node
 
 
+def emit_again(node: Node, operands: tuple[Node, ...]) -> Node:
+    """``emit`` of what a node is, on other operands; where these are alike, so is what is inferred."""
+    for o, before in zip(operands, node.operands, strict=True):
+        if o.shape != before.shape or o.dtype != before.dtype or o.weak != before.weak:
+            return emit(node.primitive, operands, node.params)
+    table = active_graph().table
+    key = (node.primitive, operands, node.params)
+    made = table.get(key)
+    if made is None:
+        masked = node.primitive.masks(operands, node.params)
+        made = Node(node.primitive, operands, node.params, node.shape, node.dtype, node.weak, masked)
+        table[key] = made
+    return made
+
+
 def originating(nodes: Iterable[Node], orders: int = 1) -> Iterator[Node]:
     """``nodes``, one after the other: what is made meanwhile in the active graph comes from the one at hand.
 
     ``orders`` is 1 where it is a derivative, 0 where it stands for the node itself.
     """
     graph = active_graph()
+    return _originating(graph, nodes, orders) if graph.is_recorded else iter(nodes)
+
+
+def _originating(graph: Graph, nodes: Iterable[Node], orders: int) -> Iterator[Node]:
     outer = graph.origin
     try:
         for node in nodes:
@@ -163,13 +182,17 @@ def originating(nodes: Iterable[Node], orders: int = 1) -> Iterator[Node]:
 def ancestors(outputs: Iterable[Node]) -> list[Node]:
     """Every node that ``outputs`` are made of, operands first."""
     seen = set(outputs)
-    stack = list(seen)
-    while stack:
-        for node in stack.pop().operands:
+    found = list(seen)
+    pending = list(seen)
+    while pending:
+        for node in pending.pop().operands:
             if node not in seen:
                 seen.add(node)
-                stack.append(node)
-    return sorted(seen, key=_SERIAL)
+                found.append(node)
+                if node.operands:
+                    pending.append(node)
+    found.sort(key=_SERIAL)
+    return found
 
 
 _SERIAL = attrgetter("serial")

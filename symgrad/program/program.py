@@ -8,10 +8,13 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
+import numpy as np
+
 from ..errors import UnsupportedOperation
+from .dims import Shape
 from .facts import spelled_fact
 from .node import Graph, Node, ancestors
 
@@ -59,7 +62,12 @@ class Program:
     @cached_property
     def bindings(self) -> tuple[Node, ...]:
         """The nodes that compute something, in order."""
-        return tuple(n for n in self.nodes if not n.is_leaf)
+        return tuple([n for n in self.nodes if n.operands or not n.is_leaf])
+
+    @cached_property
+    def types(self) -> frozenset[tuple[Shape, np.dtype]]:
+        """The shapes and dtypes that its inputs and its values have."""
+        return frozenset((n.shape, n.dtype) for n in chain(self.inputs, self.nodes))
 
     @cached_property
     def uses(self) -> Counter[Node]:

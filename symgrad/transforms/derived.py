@@ -22,7 +22,6 @@ from ..pickling import Importable
 from ..primitives.casting import CAST, cast
 from ..primitives.contraction import contract
 from ..primitives.primitive import CapturedArray, constant, literal
-from ..program.collector import collector_paused
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
@@ -109,8 +108,7 @@ class DerivedFunction(Importable, Generic[P]):
     def _derive(self, args: tuple, kwargs: dict[str, Any], fresh: bool) -> Any:
         """The derivative on traced values; ``fresh`` where the arguments are inputs of the trace."""
         run = self._run(args, kwargs, fresh)
-        with collector_paused():
-            result = self._result(run)
+        result = self._result(run)
         if fresh:
             running().run = run
         return result
