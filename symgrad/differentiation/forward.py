@@ -7,11 +7,13 @@ from functools import partial
 
 from ..primitives.casting import cast
 from ..primitives.functions import add
+from ..program.collector import collector_paused
 from ..program.node import Node, active_graph, originating
 from .reverse import active_nodes, smooth_ancestors
-from .stored import PAYS_FROM, recalled
+from .stored import PAYS_FROM, pays, recalled
 
 
+@collector_paused()
 def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int = 0) -> list[Node | None]:
     """The tangent of each output; None where it is zero.
 
@@ -21,8 +23,10 @@ def forward_sweep(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch:
     derive = partial(_pushed, outputs, tangents, batch)
     if len(active_graph().table) < PAYS_FROM:
         return derive()
-    through = len(active_nodes(outputs, list(tangents)))
-    return recalled(f"forward {batch}", outputs, list(tangents.values()), list(tangents), through, derive)
+    through = active_nodes(outputs, list(tangents))
+    if not pays(through, batch):
+        return derive()
+    return recalled(f"forward {batch}", outputs, list(tangents.values()), list(tangents), len(through), derive)
 
 
 def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) -> list[Node | None]:

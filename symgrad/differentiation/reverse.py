@@ -10,8 +10,9 @@ from ..primitives.functions import add
 from ..primitives.scan import ROW, rows_added
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces
+from ..program.collector import collector_paused
 from ..program.node import Node, ancestors, originating
-from .stored import recalled
+from .stored import pays, recalled
 
 
 def active_nodes(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node]:
@@ -42,6 +43,7 @@ def smooth_ancestors(outputs: Sequence[Node]) -> list[Node]:
     return [n for n in every if n in reached]
 
 
+@collector_paused()
 def reverse_sweep(
     outputs: Sequence[Node], cotangents: Sequence[Node | None], wrt: Sequence[Node], batch: int = 0
 ) -> list[Node | None]:
@@ -56,6 +58,8 @@ def reverse_sweep(
         found = cotangents_of(order, outputs, cotangents, wrt, batch)
         return [found.get(w) for w in wrt]
 
+    if not pays(order, batch):
+        return derive()
     return recalled(f"reverse {batch}", outputs, cotangents, wrt, len(order), derive)
 
 

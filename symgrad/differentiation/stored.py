@@ -7,7 +7,7 @@ under the exact spelling of the nodes it is derived from, of what is derived, an
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 import numpy as np
@@ -16,10 +16,11 @@ import sympy
 from .. import disk_cache
 from ..codec.packed import Damaged, decoded, encoded, name_of
 from ..errors import UnsupportedOperation
+from ..primitives.contraction import EINSUM
 from ..program.collector import collector_paused
 from ..program.node import Node, active_graph, ancestors
 
-#: nodes that a sweep goes through, from which on a file is read in less time
+#: nodes that a sweep goes through, from which on a file may be read in less time
 PAYS_FROM = 400
 #: nodes below a derivation for each that it flows through; more take longer to spell
 _MAX_BELOW = 4
@@ -27,6 +28,15 @@ _MAX_BELOW = 4
 _VERSIONS = f"python {sys.version} numpy {np.__version__} sympy {sympy.__version__} {sys.byteorder}"
 
 Results = list[Node | None]
+
+
+def pays(nodes: Collection[Node], batch: int) -> bool:
+    """Whether what a sweep through these nodes gives is read in less time than it is derived in.
+
+    Not where a flow without ``batch`` axes goes through the nodes of a function itself: to make a node then takes no
+    longer than to read it, and naming all of them comes on top. What derivatives multiply is spelled as no call.
+    """
+    return len(nodes) >= PAYS_FROM and (batch > 0 or any(n.primitive is EINSUM and not n.params[3] for n in nodes))
 
 
 @collector_paused()
@@ -80,8 +90,7 @@ def _derived(key: str, number: dict[Node, int], derive: Callable[[], Results]) -
     results = derive()
     if len(graph.sizes.facts) != facts:
         return results
-    new = dict(islice(graph.table.items(), before, None))
-    added = set(new.values())
+    added = set(islice(graph.table.values(), before, None))
     others = [n for n in ancestors([n for n in results if n is not None]) if n not in number]
     found = [n for n in others if n not in added]
     made = [n for n in others if n in added]
@@ -91,7 +100,7 @@ def _derived(key: str, number: dict[Node, int], derive: Callable[[], Results]) -
         return results
     disk_cache.store("programs", key, content)
     kept = set(made)
-    for entry, node in new.items():  # the graph is left as it is where the results are read
-        if node not in kept:
-            del graph.table[entry]
+    # the graph is left as it is where the results are read
+    for entry in [entry for entry, node in islice(graph.table.items(), before, None) if node not in kept]:
+        del graph.table[entry]
     return results

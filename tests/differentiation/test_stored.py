@@ -68,7 +68,16 @@ def counted(tmp_path, monkeypatch):
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", str(tmp_path))
     for module in (stored, forward):
         monkeypatch.setattr(module, "PAYS_FROM", 100)
+    for module in (reverse, forward):
+        monkeypatch.setattr(module, "pays", lambda nodes, batch: len(nodes) >= 100)
     return Counted(monkeypatch)
+
+
+@pytest.fixture
+def counted_where_it_pays(counted, monkeypatch):
+    for module in (reverse, forward):
+        monkeypatch.setattr(module, "pays", stored.pays)
+    return counted
 
 
 VERBS = {
@@ -95,6 +104,20 @@ def test_what_was_derived_is_not_derived_again(counted, verb):
     assert not counts.keys() & (DERIVING | {"store"})
     assert counts["load"]
     np.testing.assert_array_equal(again, first)
+
+
+@pytest.mark.parametrize("verb", ["grad", "value_and_grad", "jvp", "vjp"])
+def test_a_plain_sweep_is_not_stored(counted_where_it_pays, verb):
+    """It takes as long to read what it gives."""
+    _, counts = counted_where_it_pays.of(lambda: VERBS[verb](chain))
+    assert counts.keys() & DERIVING
+    assert not counts.keys() & {"load", "store"}
+
+
+@pytest.mark.parametrize("verb", ["forward gradient", "jacfwd", "jacrev", "hessian", "hvp"])
+def test_what_takes_longer_than_reading_is_stored(counted_where_it_pays, verb):
+    _, counts = counted_where_it_pays.of(lambda: VERBS[verb](chain))
+    assert counts["store"]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -298,13 +321,13 @@ def chain(x):
     for k in range(150):
         x = (np.sin, np.cos)[k.bit_count() % 2](x) * 1.01 + x[::-1] * 0.2
     return np.sum(x)
-gradient = symgrad.grad(chain, backend="numpy")
+gradient = symgrad.grad(symgrad.grad(chain), backend="numpy")
 print(gradient(np.array([0.4, 0.9, -0.3])).tobytes().hex(), hash(str(gradient.program())))
 print(len(calls))
 """
 
 
-def test_a_second_process_derives_nothing(tmp_path):
+def test_a_second_process_derives_no_gradient_of_a_gradient(tmp_path):
     os.chmod(tmp_path, 0o700)
     environment = {**os.environ, "SYMGRAD_CACHE_DIR": str(tmp_path), "PYTHONHASHSEED": "1"}
     run = [sys.executable, "-c", SCRIPT]
@@ -313,7 +336,7 @@ def test_a_second_process_derives_nothing(tmp_path):
         for _ in range(2)
     )
     assert first[:2] == second[:2]
-    assert (first[2], second[2]) == ("1", "0")
+    assert (first[2], second[2]) == ("2", "1")  # the inner gradient is derived in no more time than it is read
 
 
 def looping(x):
