@@ -17,18 +17,24 @@ def is_free(node: Node) -> bool:
 def sums(node: Node) -> bool:
     """True where a contraction sums over some label."""
     labels, out, sizes, _ = node.params
-    kept = set(out)
-    return any(i not in kept and sizes[i] != 1 for ls in labels for i in ls)
+    for ls in labels:
+        if ls != out:
+            for i in ls:
+                if i not in out and sizes[i] != 1:
+                    return True
+    return False
 
 
 def repeats(node: Node) -> bool:
     """True where an output label stands twice: an identity."""
-    return len(set(node.params[1])) < len(node.params[1])
+    out = node.params[1]
+    return len(out) > 1 and len(set(out)) < len(out)
 
 
 def spreads(node: Node) -> bool:
     """True where no operand holds some output label: summed by another contraction, it counts its size."""
-    return not {i for ls in node.params[0] for i in ls}.issuperset(node.params[1])
+    labels, out, *_ = node.params
+    return out not in labels and not {i for ls in labels for i in ls}.issuperset(out)
 
 
 def opened(node: Node, opens: Callable[[Node], bool], most: int) -> tuple[list[Node], list[Labels], Labels, list[Dim]]:

@@ -37,7 +37,7 @@ def float_gates(program: Program) -> Program:
             return _through_scaling(node)
         return _sum(node, terms) if node.primitive is add else None
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, of=(GATE, negative, EINSUM, add))
 
 
 def _is_choice(node: Node) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from ..primitives.contraction import Labels, contract
+from ..primitives.contraction import EINSUM, Labels, contract
 from ..program.node import Node
 from ..program.program import Program
 from .contractions import is_free, opened, repeats, spreads, sums
@@ -87,7 +87,7 @@ def expose_grams(program: Program) -> Program:
         arrays = [(o, ls) for o, ls in zip(operands, labels, strict=True) if ls]
         return None if halves(arrays, out) is None else contract(operands, labels, out, sizes)
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, of=(EINSUM,))
 
 
 def _may_open(node: Node) -> bool:

@@ -6,7 +6,7 @@ the contraction order is chosen over the whole chain: ``Xᵀ diag(d) X`` instead
 
 from __future__ import annotations
 
-from ..primitives.contraction import contract
+from ..primitives.contraction import EINSUM, contract
 from ..program.node import Node
 from ..program.program import Program
 from .contractions import is_free, repeats, spreads, sums
@@ -20,7 +20,7 @@ def absorb_products(program: Program) -> Program:
     contractions = [n for n in program.nodes if is_free(n)]
     if not any(is_free(o) for n in contractions for o in n.operands):
         return program
-    once: set[Node] = {n for n, count in program.uses.items() if count == 1}
+    once: set[Node] = {n for n, count in program.uses.items() if count == 1 and n.primitive is EINSUM}
     if not any(_absorbs(n, o) for n in contractions for o in n.operands if o in once):
         return program
 
@@ -31,7 +31,7 @@ def absorb_products(program: Program) -> Program:
         return made
 
     def absorbed(node: Node) -> Node | None:
-        if not is_free(node) or not any(o in once and _absorbs(node, o) for o in node.operands):
+        if not is_free(node) or not any([o in once and _absorbs(node, o) for o in node.operands]):
             return None
         labels, out, sizes, _ = node.params
         operands, merged, extents = [], [], list(sizes)
@@ -49,7 +49,7 @@ def absorb_products(program: Program) -> Program:
                 merged.append(ls)
         return contract(operands, merged, out, extents)
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, of=(EINSUM,))
 
 
 def _absorbs(node: Node, operand: Node) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..primitives.contraction import Labels, contract
+from ..primitives.contraction import EINSUM, Labels, contract
 from ..primitives.functions import add, negative, subtract
 from ..program.node import Node
 from ..program.program import Program
@@ -21,7 +21,7 @@ _MAX_TERMS = 16
 def distribute_sums(program: Program) -> Program:
     """``program`` with sums taken into the additions of contractions that they alone read."""
     once = {n for n, count in program.uses.items() if count == 1}
-    if not any(_terms(_summed(n), once) for n in program.nodes if is_free(n)):
+    if not any(_terms(_summed(n), once) for n in program.nodes if is_free(n) and sums(n)):
         return program
 
     def rule(node: Node, original: Node) -> Node | None:
@@ -38,7 +38,7 @@ def distribute_sums(program: Program) -> Program:
                 made = add(made, own) if sign > 0 else subtract(made, own)
         return made
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, of=(EINSUM,))
 
 
 def _summed(node: Node) -> Node | None:

@@ -10,7 +10,7 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from ..primitives.contraction import contract
+from ..primitives.contraction import EINSUM, contract
 from ..program.node import Node
 from ..program.program import Program
 from .contractions import is_free, repeats, sums
@@ -38,7 +38,7 @@ def share_transposes(program: Program) -> Program:
             return first
         return contract([first], [own], out, sizes) if sums(node) else None
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, of=(EINSUM,))
 
 
 def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
