@@ -31,7 +31,7 @@ def absorb_products(program: Program) -> Program:
         return made
 
     def absorbed(node: Node) -> Node | None:
-        if not is_free(node) or not any([o in once and _absorbs(node, o) for o in node.operands]):
+        if not is_free(node) or not any(o in once and _absorbs(node, o) for o in node.operands):
             return None
         labels, out, sizes, _ = node.params
         operands, merged, extents = [], [], list(sizes)

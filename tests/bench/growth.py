@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 SIZES = tuple(10**k for k in range(3, 8))
@@ -19,12 +21,25 @@ def straight_line(xp, x, steps):
     return xp.sum(x)
 
 
+def mixed_line(xp, x, steps):
+    """``steps`` operations on a small array, drawn one by one: no stretch of them comes again, so there is no loop."""
+    draw = random.Random(0)
+    last = [x] * 8
+    for _ in range(steps):
+        kind, other = draw.randrange(5), last[draw.randrange(8)]
+        x = last[-1]
+        x = [xp.sin, xp.tanh, xp.cos][kind](x) if kind < 3 else x * other if kind == 3 else x - other
+        last = [*last[1:], x]
+    return xp.sum(x)
+
+
 def grow(systems: list[str], rounds: int, limit: float) -> None:
     """Print both tables, a line for each size as it is there."""
     print("wave, nanoseconds an element")
     _print_table("elements", SIZES, systems, lambda size, known: _by_size(size, known, rounds, limit))
-    print("\na straight line of operations, first call in milliseconds")
-    _print_table("operations", OPERATIONS, systems, by_operations, patient)
+    for what, line in (("a straight line of operations", straight_line), ("operations of no order", mixed_line)):
+        print(f"\n{what}, first call in milliseconds")
+        _print_table("operations", OPERATIONS, systems, partial(by_operations, line=line), patient)
 
 
 def _print_table(
@@ -55,14 +70,14 @@ def _by_size(size: int, systems: list[str], rounds: int, limit: float) -> dict[s
     return {s: float(np.median(t)) / size * 1e9 for s, t in times.items()}
 
 
-def by_operations(steps: int, systems: list[str]) -> dict[str, float]:
+def by_operations(steps: int, systems: list[str], line: Callable = straight_line) -> dict[str, float]:
     import numpy as np
     from peers import SYSTEMS, NotThere
     from structure import Workload
     from timing import seconds
 
     def fn(xp: Any, x: Any) -> Any:
-        return straight_line(xp, x, steps)
+        return line(xp, x, steps)
 
     work = Workload(fn, lambda: (np.linspace(0.1, 1.0, 4),), (0,), "value_and_grad", {}, {})
     times = {}

@@ -153,7 +153,9 @@ def test_fresh_process():
 def test_growth_of_the_program():
     x = np.array([0.3, 0.7])
     assert len(symgrad.trace(lambda x: growth.straight_line(np, x, 60), x).bindings) == pytest.approx(90, abs=31)
-    assert growth.by_operations(10, ["symgrad_numpy", "hand"]).keys() == {"symgrad_numpy"}
+    assert len(symgrad.trace(lambda x: growth.mixed_line(np, x, 60), x).bindings) == pytest.approx(60, abs=15)
+    for line in (growth.straight_line, growth.mixed_line):
+        assert growth.by_operations(10, ["symgrad_numpy", "hand"], line).keys() == {"symgrad_numpy"}
     assert growth.patient({"a": 10.0, "b": 1e3 * growth.PATIENCE}) == ["a"]
 
 
