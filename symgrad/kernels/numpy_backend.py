@@ -10,7 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -106,11 +106,15 @@ class Writer(ArrayWriter):
         self._mixes = any(dtype.kind == "f" and dtype.itemsize < 8 for _, dtype in program.types)
         self._last_use: dict[Node, int] = {}
         self.uses = program.uses
-        #: identities times an array, each written into the result of the one node that reads it
-        stands = any(map(is_diagonal, program.nodes))
-        self.delayed = {o: n for n in program.nodes for o in self._written_into(n)} if stands else {}
         self._expected: dict[sympy.Expr, Expected] = {}
         self._counts: dict[tuple, int] = {}
+
+    @cached_property
+    def delayed(self) -> dict[Node, Node]:
+        """Identities times an array, each with the one node that reads it, into whose result it is written."""
+        if not any(map(is_diagonal, self.program.nodes)):
+            return {}
+        return {o: n for n in self.program.nodes for o in self._written_into(n)}
 
     def dim(self, d: Any) -> str:
         """The source of a dim; named ones are read off the inputs' shapes."""
@@ -386,7 +390,10 @@ class Writer(ArrayWriter):
 
 def is_diagonal(node: Node) -> bool:
     """True for an einsum that stands on diagonals of its result alone."""
-    return node.primitive is EINSUM and not node.params[3] and len(set(node.params[1])) < len(node.params[1])
+    if node.primitive is not EINSUM:
+        return False
+    _, out, _, spelling = node.params
+    return len(out) > 1 and not spelling and len(set(out)) < len(out)
 
 
 def _sliced(w: Writer, node: Node) -> tuple[str, bool]:

@@ -20,7 +20,7 @@ from ..program.node import Node
 from ..program.program import Program
 from .base import Kernel, quiet
 from .explanation import Step
-from .numpy_backend import Writer, is_diagonal
+from .numpy_backend import Writer
 from .source import compiled
 
 #: bindings from which a program is long
@@ -86,9 +86,9 @@ def tape_of(program: Program) -> Callable[..., tuple] | None:
     """
     if len(program.bindings) < _LONG:
         return None
-    if any(n.primitive is SCAN or is_diagonal(n) for n in program.bindings):
-        return None
     writer = _TapeWriter(program)
+    if SCAN in program.primitives or writer.delayed:
+        return None
     if any(not is_concrete(shape) or writer.is_let_go(shape) for shape, _ in program.types):
         return None
     return writer.tape()

@@ -19,7 +19,7 @@ from .rewrite import rewrite
 
 def float_gates(program: Program) -> Program:
     """``program`` with gates on truth values as late as they can be."""
-    if not any(_is_choice(n) for n in program.nodes):
+    if GATE not in program.primitives or not any(_is_choice(n) for n in program.nodes):
         return program
     uses = program.uses
     inner = {o for n in program.nodes if n.primitive is add for o in n.operands if o.primitive is add and uses[o] == 1}

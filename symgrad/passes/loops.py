@@ -18,7 +18,7 @@ from .rewrite import rewrite
 
 def pruned_loops(program: Program) -> Program:
     """``program`` with each loop once, which gives what is read."""
-    if not any(n.primitive is SCAN for n in program.nodes):
+    if SCAN not in program.primitives:
         return program
     program = _merged(program)
     while True:
@@ -30,11 +30,11 @@ def pruned_loops(program: Program) -> Program:
 
 def with_bodies(program: Program, change: Callable[[Program], Program]) -> Program:
     """``program`` with ``change`` made to the bodies of its loops."""
+    if SCAN not in program.primitives:
+        return program
     made: dict[Program, Program] = {}
 
     def rule(node: Node, _: Node) -> Node | None:
-        if node.primitive is not SCAN:
-            return None
         loop = node.params[0]
         if loop.body not in made:
             made[loop.body] = change(loop.body)
@@ -46,7 +46,7 @@ def with_bodies(program: Program, change: Callable[[Program], Program]) -> Progr
             known[body] = loop.like(body)
         return emit(SCAN, node.operands, (known[body],))
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, of=(SCAN,))
 
 
 #: loops with other bodies

@@ -14,6 +14,6 @@ _IDENTITIES = (MARK, STOP, CUSTOM)
 
 def strip_marks(program: Program) -> Program:
     """``program`` without identities."""
-    if not any(n.primitive in _IDENTITIES for n in program.nodes):
+    if program.primitives.isdisjoint(_IDENTITIES):
         return program
-    return rewrite(program, lambda n, _: n.operands[0] if n.primitive in _IDENTITIES else None)
+    return rewrite(program, lambda n, _: n.operands[0], of=_IDENTITIES)

@@ -20,8 +20,11 @@ _MAX_TERMS = 16
 
 def distribute_sums(program: Program) -> Program:
     """``program`` with sums taken into the additions of contractions that they alone read."""
+    summing = [n for n in program.nodes if is_free(n) and sums(n)]
+    if not summing:
+        return program
     once = {n for n, count in program.uses.items() if count == 1}
-    if not any(_terms(_summed(n), once) for n in program.nodes if is_free(n) and sums(n)):
+    if not any(_terms(_summed(n), once) for n in summing):
         return program
 
     def rule(node: Node, original: Node) -> Node | None:

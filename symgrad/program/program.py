@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..errors import UnsupportedOperation
 from .dims import Shape
 from .facts import spelled_fact
 from .node import Graph, Node, ancestors
+
+if TYPE_CHECKING:
+    from ..primitives.primitive import Primitive
 
 #: seconds that Graphviz may take, whose time grows much faster than the program
 _MAX_SECONDS = 30
@@ -63,6 +66,11 @@ class Program:
     def bindings(self) -> tuple[Node, ...]:
         """The nodes that compute something, in order."""
         return tuple([n for n in self.nodes if n.operands or not n.is_leaf])
+
+    @cached_property
+    def primitives(self) -> frozenset[Primitive]:
+        """Those that its nodes are of."""
+        return frozenset(n.primitive for n in self.nodes)
 
     @cached_property
     def types(self) -> frozenset[tuple[Shape, np.dtype]]:
