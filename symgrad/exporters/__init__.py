@@ -87,7 +87,7 @@ FORMATS: dict[str, Format] = {
     "c": Format(_writer("c", "source"), ".c", "C99 with its own check"),
     "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True, True),
     "fortran": Format(_writer("fortran", "source"), ".f90", "the C function, a Fortran module for it, and its check"),
-    "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy"),
+    "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy", writes_loops=True),
     "json": Format(
         _writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads", writes_loops=True
     ),
@@ -98,11 +98,11 @@ FORMATS: dict[str, Format] = {
     "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba"),
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
     "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model"),
-    "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone"),
+    "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone", writes_loops=True),
     "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True, True),
     "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),
     "text": Format(_writer("text", "text"), ".txt", "the let-bound program", True, True, True),
-    "torch": Format(_writer("torch", "module"), ".py", "a module of torch"),
+    "torch": Format(_writer("torch", "module"), ".py", "a module of torch", writes_loops=True),
 }
 
 

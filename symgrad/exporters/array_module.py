@@ -12,6 +12,7 @@ from ..closed_form.labels import label_comment
 from ..emit.arrays.dialect import OPERATORS
 from ..emit.arrays.writer import ArrayWriter
 from ..passes.constants import fold_constants
+from ..passes.unrolling import parted
 from ..program.node import Node
 from ..program.program import Program
 from . import arguments, header, module_check, nesting, plain_values, python_source, sparse_results
@@ -50,7 +51,7 @@ class Signature:
         cls, subject: Subject, reserved: Sequence[str] = (), ascii: bool = False, inner: Sequence[str] = ()
     ) -> Signature:
         """Names in a module for what ``subject`` has; ``inner`` are words that its arrays alone must not be called."""
-        program = fold_constants(subject.guarded)
+        program = parted(fold_constants(subject.guarded))
         words = RESERVED.union(reserved, sparse_results.MODULES if subject.assembled else ())
         (function,) = target_names([subject.name], words.union(inner), ascii=ascii)
         dims = python_source.dims_of(program)

@@ -94,7 +94,7 @@ def _compiles(subject: Subject) -> bool:
 
 
 def _remarks(signature: Signature, tested: bool) -> list[str]:
-    nodes = signature.program.nodes
+    nodes = signature.program.every_node
     rows = []
     if any(n.dtype == np.float64 for n in nodes):
         rows += [

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,8 +20,9 @@ from ..primitives.selection import assemble, concatenate, full, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import is_named, size
 from ..program.interpret import rebuilt, walk
-from ..program.node import Node, originating
+from ..program.node import Node, emit, originating
 from ..program.program import Program
+from .loops import with_bodies
 
 #: operations that a program with its loops written out may have
 MAX_OPERATIONS = 100_000
@@ -80,7 +81,7 @@ def _unrolled(program: Program) -> Program:
         return program
     known = _written.get(program)
     if known is None:
-        known = _written[program] = _written_out(program)
+        known = _written[program] = _read_by_pieces(program, _steps)
     return known
 
 
@@ -88,7 +89,29 @@ def _unrolled(program: Program) -> Program:
 _written: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
 
 
-def _written_out(program: Program) -> Program:
+def parted(program: Program) -> Program:
+    """``program`` with loops of which nothing but their results is read: rows are put together as other arrays are.
+
+    ``# part(row(x, y), 0) -> reshape(assemble(x, y)[:n])``
+    """
+    if not has_loops(program):
+        return program
+    known = _parted.get(program)
+    if known is None:
+        known = _parted[program] = _read_by_pieces(with_bodies(program, parted), _pieces)
+    return known
+
+
+_parted: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
+
+
+def _pieces(loop: Loop, operands: Sequence[Node]) -> list[Node]:
+    row = emit(SCAN, tuple(operands), (loop,))
+    return [emit(PART, (row,), tuple(piece)) for piece in loop.pieces]
+
+
+def _read_by_pieces(program: Program, pieces_of: Callable[[Loop, Sequence[Node]], list[Node]]) -> Program:
+    """``program`` with the pieces of loops as ``pieces_of`` makes them, and without rows."""
     whole = {o for n in program.nodes if n.primitive is not PART for o in n.operands}.union(program.outputs)
     pieces: dict[Node, list[Node]] = {}
     image: dict[Node, Node] = {}
@@ -96,7 +119,7 @@ def _written_out(program: Program) -> Program:
         for node in originating(program.nodes, orders=0):
             if node.primitive is SCAN:
                 loop = node.params[0]
-                pieces[node] = made = _steps(loop, [image[o] for o in node.operands])
+                pieces[node] = made = pieces_of(loop, [image[o] for o in node.operands])
                 if node in whole:
                     row = [cast(m, node.dtype) for m in made]
                     image[node] = _row(row, [p.start for p in loop.pieces], node.shape, 0)

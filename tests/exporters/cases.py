@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import looping
 import numpy as np
 import structure
 import workloads
@@ -206,6 +207,9 @@ CASES: dict[str, Case] = {
     "gmm": Case(lambda: sg.grad(_gmm, (0, 1, 2, 3)), workloads.gmm_args(4, 2, 3)),
     "arm": Case(lambda: sg.jacobian(_arm), workloads.arm_args(3)),
     "blackscholes": Case(lambda: sg.value_and_grad(_blackscholes, (0, 1, 2, 3)), workloads.blackscholes_args(3)),
+    "recurrence": Case(lambda: sg.grad(looping.recurrent), looping.LOOPING["recurrent"].arguments),
+    "recurrence_backwards": Case(lambda: sg.jacobian(looping.backwards), looping.LOOPING["backwards"].arguments),
+    "loops_within_loops": Case(lambda: sg.hessian(looping.nested), looping.LOOPING["nested"].arguments),
     "factorisation": Case(lambda: sg.hessian(_factorisation, 0), structure.matrix_factorisation_args(3, 4, 2)),
 }
 #: the cases whose exports are kept as golden files

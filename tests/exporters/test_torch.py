@@ -9,9 +9,12 @@ import scipy.special
 from array_modules import library_of
 from cases import CASES, GOLDEN
 from exportables import same
+from looping import CASES as LOOPS
+from looping import LOOPING
 
 import symgrad as sg
 from symgrad.errors import UnsupportedOperation
+from symgrad.transforms.loops import fori_loop
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.needs("torch")
@@ -119,3 +122,27 @@ def test_it_runs_on_the_device_of_its_arguments():
     made = LIBRARY.made(sg.grad(loss), (np.ones(3), np.ones((6, 3))))
     gradient = made.function(torch.ones(3, device="cuda"), torch.ones(6, 3, device="cuda"))
     assert gradient.is_cuda
+
+
+@pytest.mark.parametrize(("name", "which"), LOOPS)
+def test_loops_are_loops(name, which):
+    case = LOOPING[name]
+    made = LIBRARY.compared(case.derivatives()[which], case.arguments)
+    assert name in ("never", "once", "places") or "for t in range(" in made.text or "reversed(range(" in made.text
+
+
+def test_a_loop_over_a_named_size():
+    def decay(x):
+        return fori_loop(0, 3, lambda i, c: np.tanh(c) + 0.5 * c, x)
+
+    x = np.linspace(-1, 1, 5)
+    made = LIBRARY.made(sg.jacobian(decay), ("n",))
+    same(made([x])[0], sg.jacobian(decay)(x))
+
+
+def test_arguments_may_be_called_as_what_a_loop_names():
+    def f(t, carry, step, x0, v0, elements):
+        return fori_loop(0, 3, lambda i, c: np.sin(c) * t + carry * step, x0 * v0)
+
+    args = (0.3, 0.4, 1.2, np.array([1.0, 2.0]), 0.9, 2.0)
+    LIBRARY.compared(sg.jacobian(f, tuple(range(5))), args)

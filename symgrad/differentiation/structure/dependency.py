@@ -129,6 +129,7 @@ class _LoopPattern:
         places = np.cumsum([0, *sizes])
         kept: list[list[Any]] = [[] for _ in loop.kept]
         result: Any = None
+        after: list[Any] = []
         for t in reversed(range(loop.length)) if loop.reverse else range(loop.length):
             items = [
                 none(k) if a is None else a[t * self._sizes[k] : (t + 1) * self._sizes[k]]
@@ -155,7 +156,7 @@ class _LoopPattern:
         import scipy.sparse as sparse
 
         if self._fixed is None or self._varies:
-            every = sparse.eye_array(sum(self._sizes), dtype=bool, format="csr")
+            every: Any = sparse.eye_array(sum(self._sizes), dtype=bool, format="csr")
             places = np.cumsum([0, *self._sizes])
             inputs = {n: every[i:j] for n, i, j in zip(self._loop.inputs, places, places[1:]) if n.differentiable}
             step = _flows(self._loop.body.outputs, inputs, every.shape[0], lambda node: self._value(node, t))

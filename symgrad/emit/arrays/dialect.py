@@ -105,6 +105,10 @@ class Dialect:
     readable: bool = True
     #: letters of axes
     letters: str = "ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    #: the call that repeats the function of a ``step``; where there is none, a loop is written with ``for``
+    scan: str = ""
+    #: whether what a loop keeps of its steps is stacked, where not written into an array
+    stacks: bool = False
     #: elements from which an array is let go of where nothing reads it any more
     freed_from: float = 1 << 16
     #: all calls

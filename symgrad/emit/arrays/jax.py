@@ -52,5 +52,6 @@ def _on_diagonal(values, shape, spelled):
     },
     dtypes=dtypes_of("jnp", "bool_"),
     functional=True,
+    scan="jax.lax.scan({step}, {begun}, {arrays}, length={length}, reverse={reverse})",
     freed_from=math.inf,
 )

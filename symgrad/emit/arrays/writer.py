@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
 from types import MappingProxyType
 from typing import Any
 
@@ -20,11 +21,13 @@ from ...errors import UnsupportedOperation
 from ...primitives.elementwise import Elementwise
 from ...primitives.functions import where
 from ...primitives.order import extent
+from ...primitives.scan import PART, SCAN
 from ...program.dims import dim_source
 from ...program.node import Node
 from ...program.program import Program
 from .contraction import Contraction
 from .dialect import NUMPY, OPERATORS, Dialect
+from .loops import write_loop
 from .numbers import number, shape_text
 from .statements import STATEMENTS, Statement
 
@@ -55,6 +58,12 @@ class ArrayWriter:
         #: values in memory that no argument and no other value has
         self.fresh: set[Node] = set()
         self._count = 0
+        #: the writer of the whole function, where this one writes the body of a loop
+        self._outer: ArrayWriter | None = None
+        #: what may not be the name of a step: arguments, and the steps around
+        self._taken = {*self.names.values(), *self.dims.values()}
+        #: the results of loops, by where they begin in the row of each
+        self._pieces: dict[Node, dict[Any, str]] = {}
         self._large: set[str] = set()
         self._calls: dict[tuple, str | None] = {}
 
@@ -140,8 +149,30 @@ class ArrayWriter:
 
     def new_name(self) -> str:
         """The next ``v…``."""
-        self._count += 1
-        return f"v{self._count - 1}"
+        counts = self._outer or self
+        counts._count += 1
+        return f"v{counts._count - 1}"
+
+    def new_step(self, called: str = "t") -> str:
+        """A name for the step of a loop: ``t``, or ``t1``, … where that is taken."""
+        name = next(n for n in chain([called], map(f"{called}{{}}".format, count(1))) if n not in self._taken)
+        self._taken.add(name)
+        return name
+
+    def within(self, body: Program, names: Sequence[str], step: str) -> ArrayWriter:
+        """A writer for the body of a loop, whose inputs have these names."""
+        inner = type(self)(body, dict(zip(body.inputs, names, strict=True)), self.dims, self.dialect)
+        inner.constants, inner._calls = self.constants, self._calls
+        inner._taken = self._taken
+        inner._outer = self._outer or self
+        return inner
+
+    def written(self) -> list[str]:
+        """Write the lines of a body; the names of its outputs."""
+        for node in self.program.nodes:
+            self.statement(node)
+        self.lines = [row for line in self.lines for row in line.split("\n")]
+        return [self.names[o] for o in self.program.outputs]
 
     def assign(self, code: str, node: Node | None = None, shape: Sequence[Any] = ()) -> str:
         """Bind ``code`` to a new name; ``shape`` is that of what is no node."""
@@ -194,6 +225,7 @@ class ArrayWriter:
             results.append(self._result(node, name, node not in self.fresh or name in taken))
             taken.add(name)
         self.free(results)
+        self.lines = [row for line in self.lines for row in line.split("\n")]  # a loop is one line until then
         return results
 
     def _result(self, node: Node, name: str, shared: bool) -> str:
@@ -227,6 +259,13 @@ class ArrayWriter:
 
     def compute(self, node: Node) -> None:
         """Write what computes a node."""
+        if node.primitive is SCAN:
+            starts = [p.start for p in node.params[0].pieces]
+            self._pieces[node] = dict(zip(starts, write_loop(self, node), strict=True))
+            return
+        if node.primitive is PART:
+            self.names[node] = self._pieces[node.operands[0]][node.params[0]]
+            return
         if isinstance(node.primitive, Elementwise):
             code, fresh = self.elementwise(node, node.primitive), True
         else:
