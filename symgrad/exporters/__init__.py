@@ -84,18 +84,23 @@ def _writer(module: str, function: str) -> Callable[[Subject], Any]:
 
 #: every format by its name
 FORMATS: dict[str, Format] = {
-    "c": Format(_writer("c", "source"), ".c", "C99 with its own check"),
+    "c": Format(_writer("c", "source"), ".c", "C99 with its own check", writes_loops=True),
     "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True, True),
-    "fortran": Format(_writer("fortran", "source"), ".f90", "the C function, a Fortran module for it, and its check"),
+    "fortran": Format(
+        _writer("fortran", "source"),
+        ".f90",
+        "the C function, a Fortran module for it, and its check",
+        writes_loops=True,
+    ),
     "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy", writes_loops=True),
     "json": Format(
         _writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads", writes_loops=True
     ),
-    "julia": Format(_writer("julia", "source"), ".jl", "a Julia module"),
+    "julia": Format(_writer("julia", "source"), ".jl", "a Julia module", writes_loops=True),
     "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True),
     "markdown": Format(_writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True),
     "mathml": Format(_writer("mathml", "mathml"), ".xml", "the formulas as presentation MathML", names_functions=True),
-    "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba"),
+    "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba", writes_loops=True),
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
     "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model"),
     "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone", writes_loops=True),

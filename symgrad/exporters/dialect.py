@@ -37,6 +37,7 @@ from ..emit.loops.language import (
     Loop,
     Name,
     Note,
+    Part,
     Require,
     Routine,
     Search,
@@ -193,6 +194,10 @@ class Dialect:
         """The statement that gives an array another shape."""
         raise NotImplementedError
 
+    def part(self, slab: Slab) -> str:
+        """A part of an array that is written into."""
+        return self.slab(slab)
+
     # sizes and indices
 
     def dim(self, dim: Dim, needed: int = LOOSE) -> str:
@@ -332,6 +337,8 @@ class Dialect:
             return [self.refilled(s.array.name, value) if s.array.shape else f"{s.array.name} = {value}"]
         if isinstance(s, Alias):
             return [self.alias(s)]
+        if isinstance(s, Part):
+            return [f"{s.array.name} = {self.part(s.source)}"]
         if isinstance(s, Call):
             if isinstance(s.target, Slab):
                 target = self.place(s.target.array, s.target.lead, len(s.target.shape))

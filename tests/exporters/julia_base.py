@@ -215,6 +215,13 @@ def unary(function: Callable) -> Callable:
     return lambda x: type(x)(function(x))
 
 
+def selected(x, axis, place):
+    """A view of what stands at a place of an axis."""
+    if not 1 <= place <= x.shape[int(axis) - 1]:
+        raise JuliaError("BoundsError", f"{place} of {x.shape}")
+    return x[(slice(None),) * (int(axis) - 1) + (int(place) - 1,)]
+
+
 FUNCTIONS: dict[str, Any] = {
     **{n: float_function(n) for n in ("exp", "exp2", "expm1", "cbrt", "sinh", "cosh", "tanh")},
     **{n: float_function(n, lambda x: x >= 0) for n in ("sqrt", "log", "log2", "log10")},
@@ -242,7 +249,8 @@ FUNCTIONS: dict[str, Any] = {
     "div": divided(lambda a, b: -(-a // b) if (a < 0) != (b < 0) else a // b),
     "xor": lambda a, b: a ^ b,
     "ifelse": choice,
-    "zero": lambda x: type(x)(0),
+    "zero": lambda x: x(0) if isinstance(x, type) else type(x)(0),
+    "selectdim": selected,
     "one": lambda x: type(x)(1),
     "oftype": lambda x, y: convert(type(x), y),
     "typemin": lambda t: t(np.iinfo(t).min) if isinstance(t, type) else type(t)(np.iinfo(type(t)).min),

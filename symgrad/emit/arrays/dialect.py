@@ -53,6 +53,7 @@ CALLS = {
     "searchsorted": '{np}.searchsorted({0}, {1}, side="{side}")',
     "solve": "{linalg}.solve({0}, {1})",
     "solve_vectors": "{linalg}.solve({0}, {1}[..., None])[..., 0]",  # a stack of vectors would be taken for a matrix
+    "stack": "{np}.stack({0})",
     "stop_gradient": "{0}",
     "sum": "{np}.sum({0}{over})",
     "transpose": "{np}.transpose({0}, {axes})",

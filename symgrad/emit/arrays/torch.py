@@ -33,7 +33,6 @@ TORCH = Dialect(
         "min": "torch.amin({0}{over})",
         "scalar": "torch.tensor({0}, dtype={dtype}, device=device)",
         "searchsorted": 'torch.searchsorted({0}.contiguous(), {1}.contiguous(), side="{side}")',
-        "stack": "torch.stack({0})",
         "stop_gradient": "{0}.detach()",
         "transpose": "torch.permute({0}, {axes})",
         "zeros": "torch.zeros({shape}, dtype={dtype}, device=device)",

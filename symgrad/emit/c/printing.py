@@ -20,6 +20,7 @@ from ..loops.language import (
     Let,
     Loop,
     Note,
+    Part,
     Require,
     Routine,
     Slab,
@@ -256,7 +257,7 @@ class Body(Statements):
     def write(self, s: Statement, depth: int) -> None:
         if isinstance(s, Require):
             self._fail(f"!({self.spell(s.condition)})", s.status, depth)
-        elif isinstance(s, Free | Fill | Alias | Call) or (isinstance(s, Allocate) and s.array.role != ROW):
+        elif isinstance(s, Free | Fill | Alias | Part | Call) or (isinstance(s, Allocate) and s.array.role != ROW):
             self._on_arrays(s, depth)
         else:
             super().write(s, depth)
@@ -304,6 +305,11 @@ class Body(Statements):
             shape = self.shape(s.array.shape)
             kind = type_of(s.array.dtype)
             self.line(depth, f"const {kind} *const {s.array.name} = {s.source.name}; /* {shape} */")
+        elif isinstance(s, Part):
+            kind = type_of(s.array.dtype)
+            kind = f"const {kind}" if s.array.role == "input" else kind
+            shape = self.shape(s.array.shape)
+            self.line(depth, f"{kind} *const {s.array.name} = {self._place(s.source)}; /* {shape} */")
         elif isinstance(s, Call):
             self._call(s, depth)
 

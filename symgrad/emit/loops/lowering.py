@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy
 
 from ...errors import ArgumentError
 from ...passes.elementary import in_elementary
+from ...passes.loops import with_bodies
 from ...program.dims import is_named
 from ...program.node import Node
 from ...program.program import Program
@@ -21,6 +22,7 @@ from .normal import in_order, normal_form
 from .placement import Placement
 from .pruning import pruned
 from .regions import Block, Reduction, Region, Step
+from .repeats import repeated
 from .scalars import checked
 from .schedule import Schedule
 from .sinking import sink
@@ -64,50 +66,80 @@ def lower(
     >>> [type(s).__name__ for s in routine.body]
     ['Variable', 'Loop', 'Assign']
     """
-    return _Lowering(
-        in_elementary(program, OF_FLOATS),
-        inputs,
-        outputs,
-        dims,
-        row_major,
-        flat,
-        {*taken, *inputs, *outputs, *dims.values()},
-    ).routine
+    program = _elementary(program)
+    shared = _Shared(row_major, flat, {*taken, *inputs, *outputs, *dims.values()}, program)
+    values = shared.values()
+    given = tuple([_input(n, name, values) for n, name in zip(program.inputs, inputs, strict=True)])
+    results = program.outputs[: len(outputs)]
+    made = tuple([Array(name, n.shape, checked(n).dtype, "output") for n, name in zip(results, outputs, strict=True)])
+    lowered = _Lowering(shared, program, values, made)
+    body = [*demands((*lowered.nodes, *_within(program)), program.graph.sizes), *lowered.statements]
+    return Routine(dict(dims), given, made, tuple(shared.constants), pruned(body))
+
+
+def _elementary(program: Program) -> Program:
+    """``program`` in the functions that targets have, in the bodies of loops too."""
+    return in_elementary(with_bodies(program, _elementary), OF_FLOATS)
+
+
+def _within(program: Program) -> Sequence[Node]:
+    """The nodes of the bodies of loops."""
+    return program.every_node[len(program.nodes) :]
+
+
+def _input(node: Node, name: str, values: Values) -> Name | Array:
+    checked(node)
+    if not node.shape:
+        values.numbers[node] = Name(name, node.dtype)
+        return Name(name, node.dtype)
+    array = values.arrays[node] = Array(name, node.shape, node.dtype, "input")
+    return array
+
+
+class _Shared:
+    """What a program and the bodies of its loops have in common: names, and arrays that are written out."""
+
+    def __init__(self, row_major: bool, flat: bool, taken: set[str], program: Program) -> None:
+        self.row_major = row_major
+        self.flat = flat
+        self.constants: list[tuple[Array, np.ndarray]] = []
+        self.counters = _counters(max([n.ndim for n in program.every_node], default=0) * 2 + 2, taken)
+        self._steps = (name for name in _names_of_steps() if name not in taken)
+        count = itertools.count()
+        self._fresh = lambda: f"v{next(count)}"
+
+    def values(self) -> Values:
+        """Where values will be."""
+        return (FlatValues if self.flat else Values)(self._fresh)
+
+    def step(self) -> str:
+        """What another loop of the program counts its steps with."""
+        return next(self._steps)
+
+
+def _names_of_steps() -> Iterator[str]:
+    return itertools.chain(["t"], map("t{}".format, itertools.count(1)))
 
 
 class _Lowering:
-    def __init__(
-        self,
-        program: Program,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
-        dims: Mapping[sympy.Symbol, str],
-        row_major: bool,
-        flat: bool,
-        taken: set[str],
-    ) -> None:
-        count = itertools.count()
-        self.flat = flat
-        self.values = (FlatValues if flat else Values)(lambda: f"v{next(count)}")
-        self.constants: list[tuple[Array, np.ndarray]] = []
-        conditions = program.outputs[len(outputs) :]
-        results = program.outputs[: len(outputs)]
+    """The statements that compute the outputs of a program, or of the body of a loop, whose inputs have values."""
+
+    def __init__(self, shared: _Shared, program: Program, values: Values, outputs: Sequence[Array]) -> None:
+        """``outputs`` are the arrays of its first outputs; the others are conditions."""
+        self.shared = shared
+        self.flat = shared.flat
+        self.values = values
+        self.counters = shared.counters
+        self.outputs = outputs
         image = normal_form(program.nodes)
-        self.first = [image[n] for n in conditions]
-        self.results = [image[n] for n in results]
-        nodes = in_order(self.first, self.results)
-        self.counters = _counters(max([n.ndim for n in nodes], default=0) * 2 + 2, taken)
-        self.schedule = self._scheduled(nodes, row_major)
-        given = tuple([self._input(n, name) for n, name in zip(program.inputs, inputs, strict=True)])
-        self.outputs = tuple(
-            [Array(name, n.shape, checked(n).dtype, "output") for n, name in zip(results, outputs, strict=True)]
-        )
-        for node in nodes:
+        self.first = [image[n] for n in program.outputs[len(outputs) :]]
+        self.results = [image[n] for n in program.outputs[: len(outputs)]]
+        self.nodes = in_order(self.first, self.results)
+        self.schedule = self._scheduled(self.nodes, shared.row_major)
+        for node in self.nodes:
             if node.is_leaf and node.primitive.name != "input":
                 self._leaf(node)
-        body: list[Statement] = list(demands(nodes, program.graph.sizes))
-        body += self._body()
-        self.routine = Routine(dict(dims), given, self.outputs, tuple(self.constants), pruned(body))
+        self.statements = self._body()
 
     def _scheduled(self, nodes: Sequence[Node], row_major: bool) -> Schedule:
         """All nodes, the conditions and what they are made of first."""
@@ -124,14 +156,6 @@ class _Lowering:
             schedule.output(node, k)
         sink(schedule)
         return schedule
-
-    def _input(self, node: Node, name: str) -> Name | Array:
-        checked(node)
-        if not node.shape:
-            self.values.numbers[node] = Name(name, node.dtype)
-            return Name(name, node.dtype)
-        array = self.values.arrays[node] = Array(name, node.shape, node.dtype, "input")
-        return array
 
     def _leaf(self, node: Node) -> None:
         """A number is written where it is read, an array once."""
@@ -152,7 +176,7 @@ class _Lowering:
             else:
                 array = Array(self.values.fresh(), node.shape, node.dtype, "constant")
                 self.values.arrays[node] = array
-                self.constants.append((array, value))
+                self.shared.constants.append((array, value))
 
     def _body(self) -> list[Statement]:
         schedule, values = self.schedule, self.values
@@ -183,12 +207,22 @@ class _Lowering:
                         body.append(Allocate(values.arrays[node]))
                 if node in starts:
                     body.append(Fill(values.arrays[node], starts[node]))
-            if isinstance(step, Block):
+            if isinstance(step, Block) and step.kind == "repeat":
+                body += self._repeated(step)
+            elif isinstance(step, Block):
                 body += block(step, values, self.counters)
             elif step.items:
                 body += Nest(step, values, self.counters, schedule.is_array, into).statements
             body += [Free(values.arrays[node]) for node in dying.get(k, ())]
         return body
+
+    def _repeated(self, step: Block) -> list[Statement]:
+        """The statements of a loop."""
+
+        def lowered(body: Program, values: Values, outputs: Sequence[Array]) -> Sequence[Statement]:
+            return _Lowering(self.shared, body, values, outputs).statements
+
+        return repeated(step, self.values, self.schedule.kept[step.node], self.shared.step(), self.counters, lowered)
 
     def _filled(self, plans: Sequence[tuple[Step, Mapping[int, int]]]) -> dict[Node, Literal]:
         """What is set to a value before anything is added to it."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import UnsupportedOperation
 from ...primitives.elementwise import Elementwise
+from ...primitives.loop import Loop, Piece
 from ...primitives.selection import CONCATENATE
 from ...program.dims import Dim, is_named
 from ...program.node import Node
@@ -65,6 +66,10 @@ class Placement(Schedule):
             self._block("call", node, [self.as_array(o) for o in node.operands])
         elif name in ("cumsum", "cumprod", "argmax", "argmin"):
             self._scan(node)
+        elif name == "scan":
+            self._repeat(node)
+        elif name == "part" and node.operands[0] in self.kept:
+            self._result(node)
         elif name == "searchsorted":
             knots, values = node.operands
             read = broadcast_read(self.views[values], values.shape, node.shape, loops_of(node.shape)[1])
@@ -79,6 +84,30 @@ class Placement(Schedule):
             self.boxed.add(node)
         step = self._step(Block(kind, node, tuple([own_read(a) for a in arrays])))
         self._made(node, step)
+
+    def _repeat(self, node: Node) -> None:
+        """A loop, which begins with copies of what it carries and leaves its last values in them."""
+        loop: Loop = node.params[0]
+        begun = [self._copied(self.views[o], o.shape, o.dtype) for o in node.operands[: loop.carries]]
+        others = [own_read(self.as_array(o)) if o.shape else self._scalar(o) for o in node.operands[loop.carries :]]
+        step = self._step(Block("repeat", node, (*map(own_read, begun), *others)))
+        self.made[node] = step
+        for copied in begun:
+            self._made(copied, step)
+        self._begun[node] = begun
+        self.kept[node] = [None] * len(loop.kept)
+
+    def _result(self, node: Node) -> None:
+        """One result of a loop."""
+        (row,) = node.operands
+        loop: Loop = row.params[0]
+        number, count = loop.pieces.index(Piece(*node.params)), len(loop.finals)
+        if number < count:
+            self.views[node] = whole(self._begun[row][loop.finals[number]])
+            return
+        self.kept[row][number - count] = node
+        self.boxed.add(node)
+        self._made(node, self.made[row])
 
     def _broadcast(self, node: Node) -> None:
         image = loops_of(node.shape)[1]

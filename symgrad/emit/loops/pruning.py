@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .language import Alias, Allocate, Element, Fill, Free, If, Let, Loop, Name, Slab, Statement, Variable
+from .language import Alias, Allocate, Element, Fill, Free, If, Let, Loop, Name, Part, Slab, Statement, Variable
 from .reading import names_read_by
 
 
@@ -73,7 +73,7 @@ def _kept(body: Sequence[Statement], read: set[str], used: set[str]) -> list[Sta
         elif isinstance(statement, Let):
             if statement.name in read:
                 kept.append(statement)
-        elif isinstance(statement, Variable | Alias | Allocate | Free):
+        elif isinstance(statement, Variable | Alias | Part | Allocate | Free):
             if (statement.name if isinstance(statement, Variable) else statement.array.name) in used:
                 kept.append(statement)
         else:

@@ -7,7 +7,21 @@ from typing import Any
 
 from ...program.dims import Dim, Shape
 from .expressions import Apply, Cast, Counted, Element, Expression, Index, Name, Search, Size, Slab
-from .statements import Alias, Allocate, Assign, Call, Fill, If, Let, Loop, Require, Statement, Update, Variable
+from .statements import (
+    Alias,
+    Allocate,
+    Assign,
+    Call,
+    Fill,
+    If,
+    Let,
+    Loop,
+    Part,
+    Require,
+    Statement,
+    Update,
+    Variable,
+)
 
 
 def read_by(statement: Statement) -> list[Expression]:
@@ -55,6 +69,9 @@ def names_read_by(statement: Statement) -> Iterator[Any]:
         yield from _symbols(statement.extent)
     elif isinstance(statement, Alias):
         yield statement.source.name
+    elif isinstance(statement, Part):
+        yield statement.source.array.name
+        yield from _of_place(statement.source.array.shape, statement.source.lead)
     elif isinstance(statement, Allocate | Fill):
         yield from (n for d in statement.array.shape for n in _symbols(d))
     elif isinstance(statement, Call):

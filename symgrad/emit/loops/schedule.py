@@ -45,6 +45,9 @@ class Schedule:
         self.zeroed: set[Node] = set()
         #: value -> the number of the output that it is computed in
         self.claimed: dict[Node, int] = {}
+        #: loop -> the array of each of its results that is kept of the steps, None for one that nobody reads
+        self.kept: dict[Node, list[Node | None]] = {}
+        self._begun: dict[Node, list[Node]] = {}
         self._regions: dict[tuple[Dim, ...], tuple[list[int], list[Region]]] = {}
         self._points: dict[Node, Region] = {}
         self._copies: dict[tuple[View, Shape], Node] = {}

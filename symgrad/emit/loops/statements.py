@@ -106,6 +106,14 @@ class Alias:
 
 
 @dataclass(frozen=True)
+class Part:
+    """``array`` is the part of another one, in the same memory, until the block ends."""
+
+    array: Array
+    source: Slab
+
+
+@dataclass(frozen=True)
 class Call:
     """A function on whole arrays that the target has or writes; all of one dtype, float32 or float64.
 
@@ -123,4 +131,4 @@ class Call:
     operands: tuple[Slab, ...]
 
 
-Statement = Note | Let | Variable | Assign | Update | Loop | If | Require | Allocate | Free | Fill | Alias | Call
+Statement = Note | Let | Variable | Assign | Update | Loop | If | Require | Allocate | Free | Fill | Alias | Part | Call

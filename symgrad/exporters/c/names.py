@@ -11,6 +11,7 @@ from ...emit.c.library import names as library_names
 from ...emit.loops import COUNTERS, STATUSES, Routine, lower, named_dims
 from ...emit.loops.schedule import MAX_ITEMS
 from ...passes.constants import fold_constants
+from ...passes.unrolling import parted
 from ...program.program import Program
 from ..naming import target_names
 from ..subject import Subject
@@ -69,7 +70,7 @@ class Names:
 
 def names_of(subject: Subject) -> Names:
     """Names in C for what ``subject`` has, and its loops."""
-    program = fold_constants(subject.guarded)
+    program = parted(fold_constants(subject.guarded))
     dims = named_dims(program)
     results = [label_name(label) for label in subject.labels]
     labels = [subject.name, *map(str, dims), *program.names, *results]

@@ -8,6 +8,7 @@ from ...closed_form.labels import label_name
 from ...emit.loops import lower, named_dims
 from ...emit.loops.language import Array, Name, Routine
 from ...passes.constants import fold_constants
+from ...passes.unrolling import parted
 from .. import header
 from ..check import GOLDEN
 from ..dialect import indented
@@ -67,7 +68,7 @@ def source(subject: Subject) -> str:
 
 def _named(subject: Subject) -> tuple[str, Routine]:
     """The name of the function, and its loops, the first axes of arrays innermost."""
-    program = fold_constants(subject.guarded)
+    program = parted(fold_constants(subject.guarded))
     dims = named_dims(program)
     labels = [*program.names, *map(label_name, subject.labels), *map(str, dims)]
     (function,) = target_names([subject.name], RESERVED, longest=_LONGEST, ascii=False)

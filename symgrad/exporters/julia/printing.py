@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...emit.loops.language import STATUSES, Alias, Array, Element, Index, Literal, Loop, Require, Routine
+from ...emit.loops.language import STATUSES, Alias, Array, Element, Index, Literal, Loop, Require, Routine, Slab
 from ...emit.loops.reading import parts, read_by
 from ...program.dims import Dim
 from ..dialect import ATOM, INFIX, OR, SUM, Dialect, Functions, Text, called, is_zero
@@ -63,8 +63,8 @@ _WORDS = """
     import in isa let local macro module mutable outer primitive public quote return struct true try type using where
     while AbstractArray AbstractMatrix AbstractVector ArgumentError Array Base Bool BoundsError Core DimensionMismatch
     Float32 Float64 GOLDEN Inf Inf32 Int Int16 Int32 Int64 Int8 Integer Main NaN NaN32 PROGRAM_FILE Real UInt16 UInt32
-    UInt64 UInt8 abspath error eval exit fill fill! include max permutedims println size throw undef unsafe_trunc vec
-    zeros self_check
+    UInt64 UInt8 abspath error eval exit fill fill! include max permutedims println selectdim size throw undef unsafe_trunc
+    vec zeros self_check
 """
 
 
@@ -120,6 +120,8 @@ class Body(Dialect):
         return [f'{self.source(s.condition, OR + 1)} || throw({thrown}("{STATUSES[s.status]}"))']
 
     def allocated(self, array: Array, fill: Literal | None = None) -> str:
+        if not array.shape:
+            return f"{array.name} = zero({type_name(array.dtype)})"
         dims = "".join(f", {self.dim(d)}" for d in array.shape)
         if fill is None:
             return f"{array.name} = Array{{{type_name(array.dtype)}}}(undef{dims})"
@@ -132,6 +134,10 @@ class Body(Dialect):
 
     def alias(self, s: Alias) -> str:
         return f"{s.array.name} = in_rows({', '.join([s.source.name, *map(self.dim, s.array.shape)])})"
+
+    def part(self, slab: Slab) -> str:
+        (at,) = slab.lead
+        return f"selectdim({slab.array.name}, 1, {self._linear(at, self.base).source})"
 
     def size(self, shape: tuple[Dim, ...]) -> str:
         """A shape as a tuple."""

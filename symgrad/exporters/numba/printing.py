@@ -95,6 +95,8 @@ class Body(Dialect):
 
     def allocated(self, array: Array, fill: Literal | None = None) -> str:
         shape, own = self._shape(array), numpy_dtype(array.dtype)
+        if not array.shape:
+            return f"{array.name} = {own}(0)"
         if fill is None or is_zero(fill):
             return f"{array.name} = np.{'empty' if fill is None else 'zeros'}({shape}, {own})"
         return f"{array.name} = np.full({shape}, {self.source(fill)}, {own})"

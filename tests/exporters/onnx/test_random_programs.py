@@ -80,10 +80,12 @@ def test_random_programs(program, seed):
 
 
 def test_a_long_program():
+    turns = np.random.default_rng(0).random(800) < 0.5  # a loop that is none
+
     def long(x):
         y = x
-        for k in range(800):  # no steps that repeat (Thue and Morse), so none are a loop
-            y = (np.sin, np.cos)[k.bit_count() % 2](y) * x + y / (k + 2.0)
+        for k, turn in enumerate(turns):
+            y = (np.sin if turn else np.cos)(y) * x + y / (k + 2.0)
         return np.sum(y)
 
     x = np.array([0.3, 0.7])
