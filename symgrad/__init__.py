@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from . import amp, extend, nn, ops
     from .custom_functions import custom
     from .loading import load
+    from .transforms.branches import cond
     from .transforms.expressions import from_latex, from_sympy
+    from .transforms.loops import checkpoint, fori_loop, scan, while_loop
     from .transforms.vmap import vmap
 
 __all__ = [
@@ -57,6 +59,8 @@ __all__ = [
     "__version__",
     "amp",
     "bool_",
+    "checkpoint",
+    "cond",
     "context",
     "custom",
     "dtype",
@@ -64,6 +68,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "fori_loop",
     "from_latex",
     "from_sympy",
     "get_context",
@@ -84,6 +89,7 @@ __all__ = [
     "named",
     "nn",
     "ops",
+    "scan",
     "set_context",
     "stop_gradient",
     "stopping",
@@ -96,14 +102,17 @@ __all__ = [
     "value_and_grad",
     "vjp",
     "vmap",
+    "while_loop",
 ]
 
 #: what is imported when it is asked for: a name -> the module that has it, or is it
 _LATER = {
     **{name: f".{name}" for name in ("amp", "extend", "nn", "ops")},
+    "cond": ".transforms.branches",
     "custom": ".custom_functions",
     "load": ".loading",
     **dict.fromkeys(("from_latex", "from_sympy"), ".transforms.expressions"),
+    **dict.fromkeys(("checkpoint", "fori_loop", "scan", "while_loop"), ".transforms.loops"),
     "vmap": ".transforms.vmap",
 }
 

@@ -18,7 +18,7 @@ from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add
 from ..primitives.loop import Base, Loop, flow_input
 from ..primitives.selection import Structural
-from ..program.dims import Shape, is_concrete
+from ..program.dims import Shape, is_concrete, is_named
 from ..program.interpret import rebuilt, walk
 from ..program.node import Node, ancestors
 from ..program.program import Program
@@ -72,13 +72,18 @@ class Back:
         by_carry: Mapping[int, Node],
         by_kept: Mapping[int, Node],
         given: Collection[int],
+        last: Collection[int],
     ) -> None:
-        """``by_carry`` and ``by_kept`` are cotangents of the outputs of the body, ``given`` those of results."""
+        """``by_carry`` and ``by_kept`` are cotangents of the outputs of the body, ``given`` those of results.
+
+        ``last`` are inputs whose cotangents no derivative is multiplied by.
+        """
         self._loop = loop
         self._lead = lead
         self._by_carry = by_carry
         self._by_kept = by_kept
         self._given = given
+        self._last = last
         first = loop.carries + loop.elements
         #: where a value of each step is found
         self._places: dict[Node, Factor] = {n: Factor("kept", k) for k, n in by_kept.items()}
@@ -93,7 +98,7 @@ class Back:
         flows = {k: f for k, f in by_source.items() if f is not None}
         elements = {k: f for k, f in flows.items() if loop.is_element(k)}
         terms = {k: _terms(f) for k, f in flows.items() if not loop.is_element(k)}
-        apart = {k: [t for t in own if self._leaves(t)] for k, own in terms.items()}
+        apart = {k: [t for t in own if self._leaves(t) and self._may_sum(t, k)] for k, own in terms.items()}
         sums = {k: [t for t in own if t not in apart[k]] for k, own in terms.items()}
         total = {k: reduce(add, own) for k, own in sums.items() if own}
         apart = {k: own for k, own in apart.items() if own}
@@ -113,7 +118,9 @@ class Back:
             kept.append(image[flow])
         products = {k: [self._product(t, image, kept, len(finals)) for t in own] for k, own in apart.items()}
         read = set(ancestors([*after, *kept]))
-        taken = [n for n in self._places if n in read]
+        taken = [n for n in self._places if n in read] or [*self._places][
+            : is_named(loop.length)
+        ]  # that has the length
         fixed = [n for n in self._constants if n in read]
         given = [self._begins(k) for k in carried] + [self._places[n] for n in taken]
         given += [self._constants[n] for n in fixed]
@@ -180,7 +187,11 @@ class Back:
 
     def _leaves(self, term: Node) -> bool:
         """Whether a contribution to a sum is a product that takes longer to compute than its factors to keep."""
-        if term.primitive is not EINSUM or not is_concrete((*term.params[2], self._loop.length)):
+        if (
+            not self._loop.stores
+            or term.primitive is not EINSUM
+            or not is_concrete((*term.params[2], self._loop.length))
+        ):
             return False
         labels, out, sizes, _ = term.params
         factors = [o for o in float_operands(term) if not o.is_literal]
@@ -190,6 +201,10 @@ class Back:
             return False
         work = math.prod(sizes[i] for i in {i for own in labels for i in own})
         return work > sum(math.prod(o.shape) for o in factors)
+
+    def _may_sum(self, term: Node, k: int) -> bool:
+        """Whether the sum over the steps may be a product: there structural zeros are lost."""
+        return not term.masked or k in self._last
 
     def _product(self, term: Node, image: Mapping[Node, Node], kept: list[Node], first: int) -> Product:
         labels, out, sizes, _ = term.params

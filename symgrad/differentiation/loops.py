@@ -14,12 +14,14 @@ from ..primitives.casting import cast
 from ..primitives.contraction import contract, transpose
 from ..primitives.external import zeros_of
 from ..primitives.functions import add
+from ..primitives.identity import MARK
 from ..primitives.loop import Base, Loop, flow_input
 from ..primitives.primitive import literal
 from ..primitives.scan import results_of
 from ..program.dims import Shape
-from ..program.node import Node
+from ..program.node import Node, active_graph
 from ..program.program import Program
+from ..tracing.trace import current
 from .forward import forward_sweep
 from .loop_back import Back, Backward, Factor
 from .reverse import reverse_sweep
@@ -119,10 +121,12 @@ class DifferentiableLoop(Loop):
             return none
         lead = next(flow for flow in flows if flow is not None).shape[:batch]
         masked = frozenset(k for k, flow in enumerate(flows) if flow is not None and flow.masked)
-        key = (frozenset(given), tuple(wanted), lead, masked)
+        # what the cotangents of these are multiplied by is nothing that could be infinite
+        last = frozenset(k for k in wanted if _is_argument(operands[k]))
+        key = (frozenset(given), tuple(wanted), lead, masked, last)
         made = self._backward.get(key)
         if made is None:
-            made = self._backward[key] = self._cotangent_loop(given, list(wanted), lead, masked)
+            made = self._backward[key] = self._cotangent_loop(given, list(wanted), lead, masked, last)
         if made.loop is None:
             return none
         needed = [*made.given, *(f for own in made.products.values() for p in own for f in p.factors)]
@@ -154,7 +158,9 @@ class DifferentiableLoop(Loop):
                 flowed[k] = cast(part, operands[k].dtype) if own is None else add(own, cast(part, operands[k].dtype))
         return flowed
 
-    def _cotangent_loop(self, given: set[int], wanted: list[int], lead: Shape, masked: Iterable[int]) -> Backward:
+    def _cotangent_loop(
+        self, given: set[int], wanted: list[int], lead: Shape, masked: Iterable[int], last: frozenset[int]
+    ) -> Backward:
         count, bits = len(self.finals), self.reads
         kept = sorted(k - count for k in given if k >= count)
         carried = {self.finals[k] for k in given if k < count}
@@ -186,10 +192,20 @@ class DifferentiableLoop(Loop):
                 if not more:
                     break
                 hides |= more
-            back = Back(self, lead, by_carry, by_kept, given)
+            back = Back(self, lead, by_carry, by_kept, given, last)
             return back.written(
                 dict(zip(flowing, nexts, strict=True)), dict(zip(wrt, found[len(flowing) :], strict=True)), wanted
             )
+
+
+def _is_argument(node: Node) -> bool:
+    """True for an input of what is traced; that of a body stands for something computed, outside of its loop."""
+    trace = current()
+    if trace is None or trace.graph is not active_graph():
+        return False
+    while node.primitive is MARK:
+        (node,) = node.operands
+    return node.is_leaf
 
 
 def _or_zeros(flow: Node | None, lead: Shape, like: Node) -> Node:

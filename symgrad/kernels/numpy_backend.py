@@ -23,6 +23,7 @@ from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
+from ..primitives.counting import COUNT, steps_taken
 from ..primitives.elementwise import Elementwise
 from ..primitives.external import External
 from ..primitives.functions import add, power, reciprocal, square
@@ -98,6 +99,8 @@ class Writer(ArrayWriter):
         self.step = 0
         self.sizes = sizes or {}
         self.namespace: dict[str, Any] = {"np": np, "blas": blas, **{f.__name__: f for f in _FUNCTIONS}}
+        #: the named dims that the function is given, those of a body of what stands around it
+        self.taken: Sequence[sympy.Symbol] = ()
         self._viewed: set[Node] = set()
         #: the names of the results of a loop, by the params of its parts
         self._pieces: dict[Node, dict[Any, str]] = {}
@@ -161,7 +164,8 @@ class Writer(ArrayWriter):
     def _arguments(self) -> str:
         for node in self.program.inputs:
             self.names[node] = self.new_name()
-        return ", ".join(self.names[n] for n in self.program.inputs)
+        self.dims |= {d: self.new_name() for d in self.taken}
+        return ", ".join([*(self.names[n] for n in self.program.inputs), *(self.dims[d] for d in self.taken)])
 
     def _function_of(self, arguments: str) -> str:
         results = self._results()
@@ -243,6 +247,8 @@ class Writer(ArrayWriter):
             self.names[node] = self._external(node, primitive)
         elif primitive is SCAN:
             self._loop(node)
+        elif primitive is COUNT:
+            self.names[node] = self._counted(node)
         elif primitive is PART and node.operands[0] in self._pieces:
             self.names[node] = self._pieces[node.operands[0]][node.params]
         else:
@@ -266,7 +272,7 @@ class Writer(ArrayWriter):
         name = f"loop_{len(self.lines)}"
         self.namespace[name] = self.loop(loop)
         made = [self.new_name() for _ in loop.pieces]
-        given = ", ".join([self.names[o] for o in node.operands])
+        given = self._given(node)
         self.lines.append(f"{', '.join(made)}{',' * (len(made) == 1)} = {name}({given})")
         self._large.update([n for n, p in zip(made, loop.pieces, strict=True) if self.is_let_go(p.shape)])
         self._pieces[node] = {tuple(p): n for n, p in zip(made, loop.pieces, strict=True)}
@@ -274,10 +280,38 @@ class Writer(ArrayWriter):
             self.names[node] = self.assign(f"row(({', '.join(made)},), np.{node.dtype.name})", node)
 
     def loop(self, loop: Loop) -> Callable[..., Sequence[Any]]:
-        """What computes the pieces of a loop."""
+        """What computes the pieces of a loop; the named dims that it holds come after its operands."""
+        step, dims = self._step(loop), self._dims_of(loop)
+        if not dims:
+            return lambda *values: loop.run(values, step)
+
+        def run(*values: Any) -> Sequence[Any]:
+            sizes = dict(zip(dims, values[len(values) - len(dims) :], strict=True))
+            return loop.run(values, step, lambda dim: value_of(dim, sizes))
+
+        return run
+
+    def _step(self, loop: Loop) -> Callable[..., Sequence[Any]]:
+        """The function of the body of a loop."""
         body = type(self)(loop.body, sizes=self.sizes)
-        step = compiled(body.write(), body.namespace)
-        return lambda *values: loop.run(values, step)
+        body.taken = self._dims_of(loop)
+        return compiled(body.write(), body.namespace)
+
+    def _dims_of(self, loop: Loop) -> list[sympy.Symbol]:
+        """The named dims that a loop is given."""
+        return [d for d in self.dims if d in loop.symbols]
+
+    def _given(self, node: Node) -> str:
+        """What a loop is called with."""
+        dims = [self.dims[d] for d in self._dims_of(node.params[0])]
+        return ", ".join([*(self.names[o] for o in node.operands), *dims])
+
+    def _counted(self, node: Node) -> str:
+        """How many steps a loop takes."""
+        loop = node.params[0]
+        name, step = f"count_{len(self.lines)}", self._step(loop)
+        self.namespace[name] = lambda *values: steps_taken(loop, values, step)
+        return self.assign(f"{name}({self._given(node)})", node)
 
     def _add_diagonal(self, node: Node) -> str:
         """A sum of which one side stands on diagonals alone: added into the other."""

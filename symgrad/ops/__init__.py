@@ -92,6 +92,7 @@ from .elementwise import (
     Tanh,
 )
 from .functional import *  # noqa: F403
+from .loops import ForiLoop, Scan, WhileLoop
 from .operator import Operator
 
 __all__ = [
@@ -124,6 +125,7 @@ __all__ = [
     "Floor",
     "FloorDiv",
     "FloorMod",
+    "ForiLoop",
     "Gather",
     "GeLU",
     "Greater",
@@ -162,6 +164,7 @@ __all__ = [
     "Reshape",
     "Rint",
     "Rsqrt",
+    "Scan",
     "Select",
     "Sigmoid",
     "Sign",
@@ -180,6 +183,7 @@ __all__ = [
     "Tanh",
     "Tile",
     "Transpose",
+    "WhileLoop",
     "ZerosLike",
     "functional",
 ]

@@ -7,8 +7,9 @@ from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+import sympy
 
-from ..program.dims import Dim, Shape, is_concrete, is_named, normal, size
+from ..program.dims import Dim, Shape, is_named, normal, size
 from ..program.interpret import rebuilt, walk
 from ..program.node import Node, ancestors
 from ..program.program import Program
@@ -111,6 +112,12 @@ class Loop:
             start = normal(start + made[-1].count)
         return made
 
+    @cached_property
+    def masked(self) -> dict[Piece, bool]:
+        """Whether a piece holds structural zeros (see ``Node.masked``)."""
+        nodes = [*(self.body.outputs[k] for k in self.finals), *self.kept]
+        return {p: n.masked for p, n in zip(self.pieces, nodes, strict=True)}
+
     @property
     def size(self) -> Dim:
         """The elements of the row."""
@@ -131,6 +138,12 @@ class Loop:
 
         walk(self.body.nodes, bits, joined)
         return [bits[o] if o.differentiable else 0 for o in self.body.outputs]
+
+    @cached_property
+    def symbols(self) -> frozenset[sympy.Symbol]:
+        """The named dims that the loop and its steps hold."""
+        nodes = (*self.inputs, *self.body.nodes)
+        return frozenset().union(*map(_symbols_in, (self.length, *(p for n in nodes for p in (n.shape, n.params)))))
 
     def giving(self, pieces: tuple[int, ...]) -> tuple[Loop, tuple[int, ...]]:
         """The loop that computes no more than these pieces, and which of the operands it takes."""
@@ -163,13 +176,18 @@ class Loop:
 
     # values
 
-    def run(self, values: Sequence[Any], step: Callable[..., Sequence[Any]]) -> list[Any]:
-        """The pieces, where ``step`` computes the body."""
+    def run(
+        self,
+        values: Sequence[Any],
+        step: Callable[..., Sequence[Any]],
+        size_of: Callable[[Dim], int] | None = None,
+    ) -> list[Any]:
+        """The pieces, where ``step`` computes the body; ``size_of`` says what named dims are."""
         carried = list(values[: self.carries])
         arrays = values[self.carries : self.carries + self.elements]
         constants = values[self.carries + self.elements :]
         length = len(arrays[0]) if is_named(self.length) else self.length
-        kept = [np.empty((length, *_concrete(n.shape, length)), n.dtype) for n in self.kept] if not length else []
+        kept = [] if length else [np.empty((0, *_sizes(n.shape, size_of)), n.dtype) for n in self.kept]
         for t in reversed(range(length)) if self.reverse else range(length):
             results = step(*carried, *[a[t] for a in arrays], *constants)
             carried = list(results[: self.carries])
@@ -220,6 +238,14 @@ def flow_input(label: str, shape: Shape, like: Node, masked: bool = False) -> No
     return Node(INPUT, (), (label,), tuple(shape), like.dtype, False, masked or like.masked)
 
 
-def _concrete(shape: Shape, length: int) -> Shape:
-    """A shape of no elements, whatever named dims are."""
-    return shape if is_concrete(shape) or length else tuple([d if isinstance(d, int) else 0 for d in shape])
+def _sizes(shape: Shape, size_of: Callable[[Dim], int] | None) -> Shape:
+    return shape if size_of is None else tuple(map(size_of, shape))
+
+
+def _symbols_in(param: Any) -> frozenset[sympy.Symbol]:
+    """The named dims that a parameter of an operation holds."""
+    if isinstance(param, tuple):
+        return frozenset().union(*map(_symbols_in, param))
+    if isinstance(param, Loop):
+        return param.symbols
+    return frozenset(param.atoms(sympy.Symbol)) if isinstance(param, sympy.Basic) else frozenset()

@@ -16,7 +16,7 @@ import numpy as np
 from ..program.dims import Dim, Shape, size
 from ..program.interpret import interpreted
 from ..program.node import Node, emit
-from .casting import cast
+from .casting import CAST, cast
 from .contraction import transpose
 from .functions import add
 from .loop import Flows, Loop, Piece
@@ -120,7 +120,8 @@ class Part(Structural):
         return params[1], params[2], False
 
     def masks(self, operands, params):
-        return operands[0].masked
+        (whole,) = operands
+        return whole.params[0].masked[Piece(*params)] if whole.primitive is SCAN else whole.masked
 
     def selection(self, node, key):
         return Parted(*node.params[:2]), True
@@ -143,7 +144,7 @@ class Part(Structural):
 
     def spell(self, node):
         loop = node.operands[0].params[0] if node.operands[0].primitive is SCAN else None
-        which = node.params[0] if loop is None else [p.start for p in loop.pieces].index(node.params[0])
+        which = node.params[0] if loop is None else loop.pieces.index(Piece(*node.params))
         return f"part[{which}]"
 
 
@@ -229,6 +230,11 @@ def results_of(loop: Loop, operands: Sequence[Node]) -> list[Node]:
     made: dict[int, Node] = {}
     for numbers in groups.values():
         own, taken = (loop, range(len(operands))) if len(groups) == 1 else loop.giving(tuple(numbers))
-        row = emit(SCAN, tuple([operands[k] for k in taken]), (own,))
+        row = emit(SCAN, tuple([_strong(operands[k], n) for k, n in zip(taken, own.inputs, strict=True)]), (own,))
         made |= {k: emit(PART, (row,), tuple(p)) for k, p in zip(numbers, own.pieces, strict=True)}
     return [made[k] for k in range(len(loop.pieces))]
+
+
+def _strong(operand: Node, given: Node) -> Node:
+    """What a loop is given for an input: an array, unless the input is a Python scalar."""
+    return emit(CAST, (operand,), (given.dtype,)) if operand.weak and not given.weak else operand

@@ -18,6 +18,7 @@ import sympy
 
 from ..errors import ShapeError, TracingError, apart_from_refusals, at_user_line, refusals
 from ..primitives.casting import CAST, cast
+from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
 from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
@@ -152,6 +153,8 @@ class Trace:
         memo = self.values
         if node not in memo:
             needed = _missing(node, memo)
+            if any(n.primitive is STEP for n in needed):
+                raise TracingError(at_user_line(_IN_STEP))
             if any(n.primitive is EXAMPLE for n in needed):
                 raise TracingError(
                     at_user_line(
@@ -231,6 +234,11 @@ class Trace:
         return size
 
 
+_IN_STEP = (
+    "the value of a traced array is needed here, inside a step of scan (fori_loop, while_loop), and it differs between "
+    "the steps: the step is traced once, for all of them. Use sg.cond or np.where for a choice between values; index "
+    "by them as arrays (x[i], np.take), and give a loop inside a length that is known."
+)
 SIZES_FIX = "Give sizes in place of the names ('n 3' for 'n d'), or drop the named dims of this function."
 
 

@@ -1,0 +1,193 @@
+"""A loop in the running trace: its step is traced once, on values that stand for those of every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..differentiation.bodies import loop_of
+from ..differentiation.segments import checkpointed
+from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..primitives.casting import cast
+from ..primitives.counting import COUNT, UNBOUNDED
+from ..primitives.external import zeros_of
+from ..primitives.scan import results_of
+from ..program.dims import Dim, is_named
+from ..program.node import Node, ancestors, emit
+from ..tracing.step_values import end_step, step_value
+from ..tracing.trace import array_node, as_node, running
+from ..tracing.tracer import Tracer
+from .nested import Nested
+
+#: what a step makes of the carry and its element of xs: the next carry and what is kept
+Step = Callable[[Any, Any], tuple[Any, Any]]
+
+
+class TracedStep(NamedTuple):
+    """One step: what it is given, what is carried on, and what is kept of it."""
+
+    given: list[Node]
+    items: list[Node]
+    nexts: list[Node]
+    kept: Nested
+
+    def end(self) -> None:
+        """Nobody uses its values any more."""
+        end_step([*self.given, *self.items])
+
+    @property
+    def outputs(self) -> list[Node]:
+        """What the body of the loop gives."""
+        return [*self.nexts, *map(array_node, self.kept.arrays)]
+
+
+class TracedLoop:
+    """A loop that begins with ``carry``, of which each step is given an element of the arrays in ``xs``."""
+
+    def __init__(self, caller: str, step: Step, carry: Any, xs: Any = None, length: Dim | None = None) -> None:
+        self.caller = caller
+        self._step = step
+        self._carry, self._xs = Nested.of(carry), Nested.of(xs)
+        self._arrays = [array_node(v) for v in self._xs.arrays]
+        self._length = length
+        if is_named(length) and not self._arrays:
+            self._arrays.append(zeros_of((length,), np.dtype(np.float64)))  # the length is read off an array
+        self._starts = [array_node(v) for v in self._carry.arrays]
+        labels = [*self._carry.labels("carry"), *self._xs.labels("x")]
+        count = len(self._starts) + len(self._arrays)
+        self._labels = [*labels, *["step"] * (count - len(labels))]
+
+    def results(self, reverse: bool, checkpoint: int | str | None) -> tuple[Any, Any]:
+        """The last carry, and what is kept of all steps."""
+        step = self._traced()
+        loop, constants = loop_of(step.given, step.items, step.outputs, self._labels, self._length, reverse)
+        operands = [*self._starts, *self._arrays, *constants]
+        made = results_of(loop, operands) if checkpoint is None else checkpointed(loop, operands, checkpoint)
+        step.end()
+        results = [Tracer(n) for n in made]
+        return self._carry.filled(results), step.kept.filled(results[len(self._starts) :])
+
+    def counted(self) -> int:
+        """The steps until what they keep is false, as long as that many are taken; other calls have another trace."""
+        step = self._traced()
+        loop, constants = loop_of(step.given, [], step.outputs, self._labels, UNBOUNDED)
+        step.end()
+        loop, taken = loop.giving((len(self._starts),))
+        operands = [*self._starts, *constants]
+        given = tuple([operands[k] for k in taken])
+        trace = running()
+        node = emit(COUNT, given, (loop,))
+        if not trace.has_value(node):
+            raise TracingError(at_user_line(_UNKNOWN))
+        count = int(trace.value_of(node))
+        if any(n.primitive.name == "input" for n in ancestors(given)):
+            # with other values it may never end, so no more steps are counted than tell the difference
+            bounded = emit(COUNT, given, (loop.like(loop.body, length=count + 1),))
+            trace.values[bounded] = np.int64(count)
+            trace.guard(bounded)
+        return count
+
+    # one step
+
+    def _traced(self) -> TracedStep:
+        """The step on carries of the dtypes that it keeps."""
+        step = self._once()
+        if self._meets_shorter(step):
+            step.end()
+            self._take_dtypes(self._once(weakly=True))
+            step = self._once()
+        while True:
+            wider = self._widened(step)
+            if not wider:
+                break
+            step.end()
+            for k, dtype in wider.items():
+                self._starts[k] = cast(self._starts[k], dtype)
+            step = self._once()
+        for name, n, s in zip(self._labels, step.nexts, self._starts, strict=False):
+            if n.shape != s.shape:
+                raise ShapeError(
+                    at_user_line(
+                        f"{self.caller}: {name} has shape {s.shape} and after a step {n.shape}; it must keep its "
+                        "shape. Begin with an array of the shape that a step gives, such as np.zeros(shape)."
+                    )
+                )
+        return step
+
+    def _once(self, weakly: bool = False) -> TracedStep:
+        """The step, traced; ``weakly``: what begins as a Python number is one in the step too."""
+        count = len(self._starts)
+        pairs = [*zip(self._labels, [*self._starts, *self._arrays], strict=True)]
+        weak = [weakly and as_node(v).weak for v in self._carry.arrays]
+        given = [step_value(name, n.shape, n.dtype, w) for (name, n), w in zip(pairs[:count], weak, strict=True)]
+        items = [step_value(name, n.shape[1:], n.dtype) for name, n in pairs[count:]]
+        carry, x = (own.filled(map(Tracer, nodes)) for own, nodes in ((self._carry, given), (self._xs, items)))
+        result = self._step(carry, x)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise not_a_pair(self.caller, result)
+        after = Nested.of(result[0])
+        if not after.is_like(self._carry):
+            raise other_structure(self.caller)
+        nexts = [as_node(v) for v in after.arrays] if weakly else [array_node(v) for v in after.arrays]
+        return TracedStep(given, items, nexts, Nested.of(result[1]))
+
+    def _meets_shorter(self, step: TracedStep) -> bool:
+        """Whether a Python number that is carried may give way to the dtype of what it meets."""
+        if not any(as_node(v).weak for v in self._carry.arrays):
+            return False
+        first = min([n.serial for n in step.given])
+        made = [n for n in ancestors(step.outputs) if n.serial > first]
+        return any(o.dtype.itemsize < 8 and o.dtype.kind in "fiu" for n in made for o in (n, *n.operands))
+
+    def _take_dtypes(self, step: TracedStep) -> None:
+        """Begin what are Python numbers with the dtypes that the step gives them."""
+        for k, (value, n) in enumerate(zip(self._carry.arrays, step.nexts, strict=True)):
+            start = as_node(value)
+            if start.weak and not n.weak:
+                self._starts[k] = cast(array_node(value), np.result_type(n.dtype, start.dtype.type(0).item()))
+        step.end()
+
+    def _widened(self, step: TracedStep) -> dict[int, np.dtype]:
+        """The dtypes of carries that begin as integers and become floats."""
+        wider = {}
+        for k, (name, n, s) in enumerate(zip(self._labels, step.nexts, self._starts, strict=False)):
+            if n.dtype == s.dtype:
+                continue
+            if s.dtype.kind not in "iu" or n.dtype.kind != "f":
+                raise ArgumentTypeError(
+                    at_user_line(
+                        f"{self.caller}: {name} has dtype {s.dtype} and after a step {n.dtype}; it must keep its "
+                        f"dtype. Begin with it as {n.dtype}, or give it back by astype({s.dtype})."
+                    )
+                )
+            wider[k] = np.result_type(n.dtype, s.dtype)
+        return wider
+
+
+def not_a_pair(caller: str, result: Any) -> ArgumentTypeError:
+    """A step has given something else."""
+    return ArgumentTypeError(
+        at_user_line(
+            f"{caller}: a step gives a pair, the next carry and what is kept of it (None for nothing), and it gave "
+            f"{'a tuple of ' + str(len(result)) if isinstance(result, tuple) else 'a ' + type(result).__name__}."
+        )
+    )
+
+
+def other_structure(caller: str) -> ArgumentTypeError:
+    """A step has given a carry that the next one cannot take."""
+    return ArgumentTypeError(
+        at_user_line(
+            f"{caller}: a step gives a carry of another structure than it is given: the same tuples, lists and dicts "
+            "with the same keys in the same order, None and settings where they stand; return it built alike."
+        )
+    )
+
+
+_UNKNOWN = (
+    "while_loop: how many steps there are depends on values that nobody knows while the function is traced: inside a "
+    "step of another loop or a vmap, or with named dims. Use fori_loop or scan with a length that is enough, and carry "
+    "on with np.where(condition, new, old)."
+)
