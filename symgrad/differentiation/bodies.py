@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..primitives.identity import CUSTOM, custom
 from ..primitives.primitive import dim_value, input_node, literal
 from ..program.interpret import rebuilt, walk
 from ..program.node import Graph, Node, active_graph, ancestors
 from ..program.program import Program
 from .loops import DifferentiableLoop
+from .step_rules import in_a_step
 
 
 def cut_out(
@@ -23,7 +25,12 @@ def cut_out(
     along: dict[Node, bool] = dict.fromkeys(given, True)
     nodes = ancestors([*outputs, *given])
     walk(nodes, along, lambda _, below: any(below))
-    read = [o for n in nodes if along[n] and n not in given for o in n.operands] + [*outputs]
+    rules = {n: in_a_step(n.params[0]) for n in nodes if n.primitive is CUSTOM and along[n]}
+    values = [v for rule in rules.values() for v in rule.values]
+    if values:
+        nodes = ancestors([*nodes, *values])
+        walk(nodes, along, lambda _, below: any(below))
+    read = [o for n in nodes if along[n] and n not in given for o in n.operands] + [*outputs, *values]
     constants = [o for o in dict.fromkeys(read) if not along[o] and o.primitive.name not in _OWN]
     graph = Graph()
     graph.sizes = active_graph().sizes
@@ -32,7 +39,14 @@ def cut_out(
         inputs += [input_node(f"c{k}", n.shape, n.dtype, n.weak) for k, n in enumerate(constants)]
         image = dict(zip((*given, *constants), inputs, strict=True))
         image |= {n: _OWN[n.primitive.name](n.params[0]) for n in read if n.primitive.name in _OWN}
-        walk([n for n in nodes if along[n]], image, rebuilt)
+
+        def copied(node: Node, operands: Sequence[Node]) -> Node:
+            rule = rules.get(node)
+            if rule is None:
+                return rebuilt(node, operands)
+            return custom(operands[0], [*operands[1:], *(image[v] for v in rule.values)], rule)
+
+        walk([n for n in nodes if along[n]], image, copied)
     made = [image[o] for o in outputs]
     return Program(inputs, made, [*names, *(f"c{k}" for k in range(len(constants)))], graph), constants
 

@@ -17,6 +17,7 @@ from ..primitives.batching import Batching
 from ..primitives.contraction import contract, identity
 from ..primitives.external import ones_of, zeros_like
 from ..primitives.identity import STOP, custom, mark
+from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, INPUT
 from ..program.node import Node
 from ..tracing.trace import running
@@ -64,6 +65,11 @@ class Rule:
         self._stand_ins: list[Node] = []
         self._pulled: tuple[Node, list[Node | None]] | None = None
         self._pushed: tuple[list[Node], Node | None] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many sources there are."""
+        return len(self._call.positions)
 
     def pull(self, ct: Node) -> list[Node | None]:
         """The cotangent of each source."""
@@ -240,7 +246,7 @@ def _refuse_captured(name: str, values: list[Node], marks: set[Node]) -> None:
         if node in seen or node.primitive is STOP:
             continue
         seen.add(node)
-        if node.primitive in (INPUT, EXAMPLE):
+        if node.primitive in (INPUT, EXAMPLE, STEP):
             raise TracingError(
                 at_user_line(
                     f"{name} gives gradients to the arguments only, and the value also depends on {node.params[0]!r}, "

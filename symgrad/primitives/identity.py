@@ -55,7 +55,8 @@ class Custom(Primitive):
     """Operand 0's value with a declared derivative by the other operands.
 
     ``params = (rule,)``: ``rule.vjp(node, key, ct, batch)`` gives the cotangent of operand ``key``, or None, and
-    ``rule.jvp`` the tangent along its own. ``rule.lifted(node, batched, over)`` is the rule for many examples at once.
+    ``rule.jvp`` the tangent along its own. ``rule.lifted(node, batched, over)`` is the rule for many examples at once,
+    of ``rule.count`` operands.
     """
 
     name = "custom"
@@ -74,7 +75,8 @@ class Custom(Primitive):
 
     def vmap(self, node, operands, batched, over):
         value = operands[0] if batched[0] else over.repeated(operands[0])
-        return custom(value, operands[1:], node.params[0].lifted(node, batched[1:], over))
+        rule = node.params[0].lifted(node, batched[1:], over)
+        return custom(value, operands[1 : 1 + rule.count], rule)
 
     def evaluate(self, params, *values):
         return np.array(values[0])

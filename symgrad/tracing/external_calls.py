@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, TracingError
+from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE
 from ..program.interpret import evaluated
 from ..program.node import Node, ancestors
@@ -55,7 +56,7 @@ def _given(array: np.ndarray, weak: bool) -> Any:
 
 
 def known_values(trace: Trace, nodes: Sequence[Node]) -> list[Any] | None:
-    """What these nodes hold in this run, for ``vmap``'s first example where they differ; None where nobody knows."""
+    """What these nodes hold in this run, for the first example or step where they differ; None where nobody knows."""
     try:
         return [_value(trace, n) for n in nodes]
     except _Unknown:
@@ -77,11 +78,13 @@ def _value(trace: Trace, node: Node) -> Any:
 
 
 def _computed(trace: Trace, node: Node, known: dict[Node, Any]) -> Any:
-    if node.primitive is EXAMPLE:
-        every = _value(trace, node.params[1])
-        if not len(every):
+    if node.primitive is EXAMPLE or node.primitive is STEP:
+        whole = _value(trace, node.params[1])
+        if node.primitive is STEP and not node.params[2]:
+            return whole
+        if not len(whole):
             raise _Unknown
-        return every[0]
+        return whole[0]
     if node.primitive.name in ("input", "dim"):
         raise _Unknown
     return evaluated(node, [known[o] for o in node.operands])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any, NoReturn
-
-import numpy as np
 
 from ..errors import TracingError, at_user_line
 from ..primitives.loop import STEP
@@ -18,9 +16,14 @@ _GONE = (
 )
 
 
-def step_value(label: str, shape: Sequence[Any], dtype: np.dtype, weak: bool = False) -> Node:
-    """A fresh value that a step is given."""
-    return Node(STEP, (), (label,), tuple(shape), dtype, weak)
+def step_value(label: str, begin: Node, weak: bool = False) -> Node:
+    """A fresh value that a step is given, the first one ``begin``."""
+    return Node(STEP, (), (label, begin, False), begin.shape, begin.dtype, weak)
+
+
+def step_element(label: str, every: Node) -> Node:
+    """A fresh element that a step is given, one of ``every``."""
+    return Node(STEP, (), (label, every, True), every.shape[1:], every.dtype)
 
 
 def end_step(given: Iterable[Node]) -> None:

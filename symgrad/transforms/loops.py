@@ -117,8 +117,8 @@ def while_loop(condition: Callable[[Carry], Any], body: Callable[[Carry], Carry]
     >>> from symgrad import grad
     >>> def newton(a):
     ...     return while_loop(lambda x: abs(x * x - a) > 1e-12, lambda x: (x + a / x) / 2, a)
-    >>> newton(2.0), grad(newton)(2.0)
-    (1.414213562373095, np.float64(0.3535533905932738))
+    >>> round(newton(2.0), 6), round(grad(newton)(2.0), 6)
+    (1.414214, np.float64(0.353553))
     """
     checked_function(condition)
     checked_function(body)
@@ -170,7 +170,7 @@ class Checkpointed(Importable):
             return self.fn(*args, **kwargs)
         nodes = [as_node(v) for v in given.arrays]
         labels = given.labels("x")
-        items = [step_value(name, n.shape, n.dtype) for name, n in zip(labels, nodes, strict=True)]
+        items = [step_value(name, n) for name, n in zip(labels, nodes, strict=True)]
         own, named = given.filled(map(Tracer, items))
         made = Nested.of(called(self.fn, own, named))
         loop, constants = loop_of([], items, [array_node(v) for v in made.arrays], labels, 1, stores=False)

@@ -16,7 +16,7 @@ from ..primitives.external import zeros_of
 from ..primitives.scan import results_of
 from ..program.dims import Dim, is_named
 from ..program.node import Node, ancestors, emit
-from ..tracing.step_values import end_step, step_value
+from ..tracing.step_values import end_step, step_element, step_value
 from ..tracing.trace import array_node, as_node, running
 from ..tracing.tracer import Tracer
 from .nested import Nested
@@ -118,11 +118,10 @@ class TracedLoop:
 
     def _once(self, weakly: bool = False) -> TracedStep:
         """The step, traced; ``weakly``: what begins as a Python number is one in the step too."""
-        count = len(self._starts)
-        pairs = [*zip(self._labels, [*self._starts, *self._arrays], strict=True)]
         weak = [weakly and as_node(v).weak for v in self._carry.arrays]
-        given = [step_value(name, n.shape, n.dtype, w) for (name, n), w in zip(pairs[:count], weak, strict=True)]
-        items = [step_value(name, n.shape[1:], n.dtype) for name, n in pairs[count:]]
+        labels = iter(self._labels)
+        given = [step_value(next(labels), n, w) for n, w in zip(self._starts, weak, strict=True)]
+        items = [step_element(next(labels), n) for n in self._arrays]
         carry, x = (own.filled(map(Tracer, nodes)) for own, nodes in ((self._carry, given), (self._xs, items)))
         result = self._step(carry, x)
         if not isinstance(result, tuple) or len(result) != 2:
