@@ -23,7 +23,6 @@ from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
-from ..primitives.counting import COUNT, steps_taken
 from ..primitives.elementwise import Elementwise
 from ..primitives.external import External
 from ..primitives.functions import add, power, reciprocal, square
@@ -247,8 +246,6 @@ class Writer(ArrayWriter):
             self.names[node] = self._external(node, primitive)
         elif primitive is SCAN:
             self._loop(node)
-        elif primitive is COUNT:
-            self.names[node] = self._counted(node)
         elif primitive is PART and node.operands[0] in self._pieces:
             self.names[node] = self._pieces[node.operands[0]][node.params]
         else:
@@ -272,7 +269,7 @@ class Writer(ArrayWriter):
         name = f"loop_{len(self.lines)}"
         self.namespace[name] = self.loop(loop)
         made = [self.new_name() for _ in loop.pieces]
-        given = self._given(node)
+        given = ", ".join([*(self.names[o] for o in node.operands), *(self.dims[d] for d in self._dims_of(loop))])
         self.lines.append(f"{', '.join(made)}{',' * (len(made) == 1)} = {name}({given})")
         self._large.update([n for n, p in zip(made, loop.pieces, strict=True) if self.is_let_go(p.shape)])
         self._pieces[node] = {tuple(p): n for n, p in zip(made, loop.pieces, strict=True)}
@@ -281,7 +278,10 @@ class Writer(ArrayWriter):
 
     def loop(self, loop: Loop) -> Callable[..., Sequence[Any]]:
         """What computes the pieces of a loop; the named dims that it holds come after its operands."""
-        step, dims = self._step(loop), self._dims_of(loop)
+        dims = self._dims_of(loop)
+        body = type(self)(loop.body, sizes=self.sizes)
+        body.taken = dims
+        step = compiled(body.write(), body.namespace)
         if not dims:
             return lambda *values: loop.run(values, step)
 
@@ -291,27 +291,9 @@ class Writer(ArrayWriter):
 
         return run
 
-    def _step(self, loop: Loop) -> Callable[..., Sequence[Any]]:
-        """The function of the body of a loop."""
-        body = type(self)(loop.body, sizes=self.sizes)
-        body.taken = self._dims_of(loop)
-        return compiled(body.write(), body.namespace)
-
     def _dims_of(self, loop: Loop) -> list[sympy.Symbol]:
         """The named dims that a loop is given."""
         return [d for d in self.dims if d in loop.symbols]
-
-    def _given(self, node: Node) -> str:
-        """What a loop is called with."""
-        dims = [self.dims[d] for d in self._dims_of(node.params[0])]
-        return ", ".join([*(self.names[o] for o in node.operands), *dims])
-
-    def _counted(self, node: Node) -> str:
-        """How many steps a loop takes."""
-        loop = node.params[0]
-        name, step = f"count_{len(self.lines)}", self._step(loop)
-        self.namespace[name] = lambda *values: steps_taken(loop, values, step)
-        return self.assign(f"{name}({self._given(node)})", node)
 
     def _add_diagonal(self, node: Node) -> str:
         """A sum of which one side stands on diagonals alone: added into the other."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +10,14 @@ import numpy as np
 from ..differentiation.bodies import loop_of
 from ..differentiation.segments import checkpointed
 from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..primitives import functions as f
 from ..primitives.casting import cast
-from ..primitives.counting import COUNT, UNBOUNDED
 from ..primitives.external import zeros_of
+from ..primitives.loop import Loop
 from ..primitives.scan import results_of
 from ..program.dims import Dim, is_named
-from ..program.node import Node, ancestors, emit
+from ..program.interpret import interpreted
+from ..program.node import Node, ancestors
 from ..tracing.step_values import end_step, step_element, step_value
 from ..tracing.trace import array_node, as_node, running
 from ..tracing.tracer import Tracer
@@ -70,23 +72,28 @@ class TracedLoop:
         return self._carry.filled(results), step.kept.filled(results[len(self._starts) :])
 
     def counted(self) -> int:
-        """The steps until what they keep is false, as long as that many are taken; other calls have another trace."""
+        """The steps that are taken while what they keep is true; calls that take another number have another trace."""
         step = self._traced()
-        loop, constants = loop_of(step.given, [], step.outputs, self._labels, UNBOUNDED)
+        (goes_on,) = step.outputs[len(self._starts) :]
+        running_on, taken = step_value("goes_on", as_node(np.True_)), step_value("taken", as_node(np.int64(0)))
+        more = f.logical_and(running_on, goes_on)
+        given, outputs = [*step.given, running_on, taken], [*step.nexts, more, f.add(taken, cast(more, taken.dtype))]
+        labels = [*self._labels[: len(self._starts)], "goes_on", "taken"]
+        loop, constants = loop_of(given, [], outputs, labels, 0)
+        begun = [*self._starts, as_node(np.True_), as_node(np.int64(0)), *constants]
+        loop, places = loop.giving((len(outputs) - 1,))
+        operands = [begun[k] for k in places]
         step.end()
-        loop, taken = loop.giving((len(self._starts),))
-        operands = [*self._starts, *constants]
-        given = tuple([operands[k] for k in taken])
+        end_step([running_on, taken])
         trace = running()
-        node = emit(COUNT, given, (loop,))
-        if not trace.has_value(node):
+        if not all(map(trace.has_value, operands)):
             raise TracingError(at_user_line(_UNKNOWN))
-        count = int(trace.value_of(node))
-        if any(n.primitive.name == "input" for n in ancestors(given)):
+        count = _steps_taken(loop, [trace.value_of(o) for o in operands])
+        if any(n.primitive.name == "input" for n in ancestors(operands)):
             # with other values it may never end, so no more steps are counted than tell the difference
-            bounded = emit(COUNT, given, (loop.like(loop.body, length=count + 1),))
-            trace.values[bounded] = np.int64(count)
-            trace.guard(bounded)
+            (node,) = results_of(loop.like(loop.body, length=count + 1), operands)
+            trace.values[node] = np.int64(count)
+            trace.guard(node)
         return count
 
     # one step
@@ -163,6 +170,17 @@ class TracedLoop:
                 )
             wider[k] = np.result_type(n.dtype, s.dtype)
         return wider
+
+
+def _steps_taken(loop: Loop, values: Sequence[Any]) -> int:
+    """How many steps the last carry counts until it counts no more."""
+    carried, constants = list(values[: loop.carries]), values[loop.carries :]
+    taken = 0
+    while True:
+        carried = interpreted(loop.body, [*carried, *constants])
+        if carried[-1] == taken:
+            return taken
+        taken += 1
 
 
 def not_a_pair(caller: str, result: Any) -> ArgumentTypeError:
