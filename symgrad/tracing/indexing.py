@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,26 @@ from .sizes import Size, concrete
 from .trace import SIZES_FIX, as_node, running, stands_for_number
 
 
-def get(x: Node, index: Any) -> tuple[Node, bool]:
-    """``x[index]`` and whether NumPy would give a view; one element alone is a copy."""
+def get(x: Node, index: Any) -> tuple[Node, bool | None]:
+    """``x[index]`` and whether NumPy would give a view; one element alone is a copy. None: it is to be looked up."""
     entries = _expand(x, index)
     if not any(_is_array(e) for e in entries):
         made = _basic(x, entries)
         return made, bool(made.shape) or any(e is Ellipsis for e in _parts(index))
-    return _advanced(x, entries), False
+    made = _advanced(x, entries)
+    return made, None if made.shape and _are_unknown_numbers(entries) else False
+
+
+def _are_unknown_numbers(entries: list[Any]) -> bool:
+    """Whether an index is made of numbers and slices alone, some of which differ between steps or examples."""
+    nodes = [e for e in entries if isinstance(e, Node)]
+    if any(n.shape for n in nodes) or any(isinstance(e, np.ndarray) for e in entries):
+        return False
+    return not all(map(running().has_value, nodes))
 
 
 def fixed(index: Any) -> Any:
-    """``index`` with the values that traced bounds of slices have now: these may be written to later."""
+    """``index`` with what its traced parts are now: these may be written to later."""
     made = [
         slice(
             *[
@@ -39,6 +49,8 @@ def fixed(index: Any) -> Any:
             ]
         )
         if isinstance(e, slice)
+        else e._symgrad_node
+        if hasattr(type(e), "_symgrad_node") and not (isinstance(e, Size) or stands_for_number(e))
         else e
         for e in _parts(index)
     ]
@@ -113,7 +125,7 @@ def _boolean(part: Any) -> list[Any]:
 
 
 def _as_index(e: Any) -> Any:
-    if e is None:
+    if e is None or isinstance(e, Node):
         return e
     if isinstance(e, slice):
         return slice(*[v.dim if isinstance(v, Size) else v for v in (e.start, e.stop, e.step)])
@@ -300,7 +312,45 @@ def strong(x: Node, dtype: np.dtype) -> Node:
     return f.add(x, running().constant(nothing))
 
 
+def _put_at(x: Node, entries: list[Any], value: Node) -> Node:
+    """The array after a value was written to places along some axes that nobody knows while the function is traced."""
+    own = [e for e in entries if e is not None]
+    dims = iter(x.shape)
+    parts = [None if e is None else spec_entry(slice(None) if isinstance(e, Node) else e, next(dims)) for e in entries]
+    spec: Spec = tuple(e for e in parts if e is not None)
+    wide = [
+        1 if part is None else part[1]
+        for part, e in zip(parts, entries, strict=True)
+        if part is None or (isinstance(part, tuple) and not isinstance(e, Node))
+    ]
+    kept = [(e, part[1]) for e, part in zip(own, spec, strict=True) if isinstance(part, tuple)]
+    piece = unsqueeze(_fit(value, tuple(wide)), tuple([1 if isinstance(e, Node) else d for e, d in kept]))
+    before = take_slice(x, spec)
+    found = [
+        _is_at(counted(f.cast(e, np.dtype(np.intp)), d), before.shape, axis)
+        for axis, (e, d) in enumerate(kept)
+        if isinstance(e, Node)
+    ]
+    return put_slice(x, spec, f.where(reduce(f.logical_and, found), piece, before))
+
+
+def put_element(x: Node, place: Node, axis: int, part: Node) -> Node:
+    """The array after ``part`` was written to a place along an axis, counted from its start."""
+    piece = unsqueeze(part, (*part.shape[:axis], 1, *part.shape[axis:]))
+    return f.where(_is_at(place, x.shape, axis), piece, x)
+
+
+def _is_at(place: Node, shape: tuple, axis: int) -> Node:
+    """Where in an array of ``shape`` a place along an axis is; one that is beyond the axis is refused when it runs."""
+    (dim,) = concrete((shape[axis],), "x[i] = v, where i is not known while the function is traced,")
+    places = running().constant(np.arange(dim))
+    found = f.equal(places, gather(places, place, 0))
+    return unsqueeze(found, tuple([dim if k == axis else 1 for k in range(len(shape))]))
+
+
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
+    if _are_unknown_numbers(entries):
+        return _put_at(x, entries, value)
     if any(isinstance(e, Node) for e in entries):
         if running().follow is None:
             raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))

@@ -207,7 +207,12 @@ class LocalArray:
     # reading and writing elements
 
     def __getitem__(self, index: Any) -> Any:
-        index = _guarded(unwrapped(index, traced=True), arrays=False)
+        index = unwrapped(index, traced=True)
+        if _is_unknown(index):
+            taken = Tracer(self._symgrad_node)[index]
+            taken._certain = False  # a write into it would not be seen here
+            return taken
+        index = _guarded(index, arrays=False)
         if holds_traced(index):
             return Tracer(self._symgrad_node)[index]
         chosen = self.data[index]
@@ -226,7 +231,8 @@ class LocalArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         if holds_traced(index):
             index = unwrapped(index, traced=True)
-            if type(index) is Tracer and index.dtype.kind == "b" and not np.shape(value):
+            is_choice = type(index) is Tracer and index.dtype.kind == "b" and not np.shape(value)
+            if is_choice or _is_unknown(index):
                 self._write(..., indexing.put(self._symgrad_node, index, as_node(value)))
             else:
                 self[_guarded(index)] = value
@@ -324,6 +330,13 @@ def _guarded(index: Any, arrays: bool = True) -> Any:
     if type(index) is not Tracer or not (arrays or index.ndim == 0):
         return index
     return running().guard(index._symgrad_node) if index.dtype.kind == "b" else np.asarray(index)[()]
+
+
+def _is_unknown(index: Any) -> bool:
+    """Whether a traced number in an index differs between the steps of a loop, or the examples of a map."""
+    parts = index if type(index) is tuple else (index,)
+    numbers = [e for e in parts if type(e) is Tracer and not e.shape and e.dtype.kind != "b"]
+    return not all(running().has_value(e._symgrad_node) for e in numbers)
 
 
 def holds_traced(value: Any) -> bool:

@@ -48,7 +48,8 @@ class _Gone:
     def _refuse(self, *_: Any) -> NoReturn:
         raise TracingError(at_user_line(_GONE))
 
-    __iter__ = __len__ = __bool__ = __getitem__ = __eq__ = __ne__ = __hash__ = __add__ = __radd__ = _refuse
+    __iter__ = __len__ = __bool__ = __getitem__ = __eq__ = __ne__ = __hash__ = _refuse
+    __add__ = __radd__ = __mul__ = __rmul__ = __int__ = __index__ = _refuse
 
 
 _GONE_SHAPE: Any = _Gone()

@@ -275,11 +275,11 @@ class Tracer(ArrayMethods):
     # indexing
 
     def __getitem__(self, index: Any) -> Tracer:
-        node, is_view = indexing.get(self._symgrad_node, index)
-        if not is_view:
+        node, certain = indexing.get(self._symgrad_node, index)
+        if certain is False:
             return Tracer(node)
         known = indexing.fixed(index)
-        return _view(node, self, lambda base: indexing.get(base, known)[0], True)
+        return _view(node, self, lambda base: indexing.get(base, known)[0], certain)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._write(indexing.put(self._symgrad_node, index, as_node(value)))

@@ -1,8 +1,9 @@
 """Views: what a rule makes of an array without moving an element, and what a write into it makes of the array.
 
-A view is a function from the node of its base to its own, built of slices, reshapes, and einsums of one operand that
-permute, repeat or drop axes. These are the links of its chain, the last one first. Each can be undone, so a view can be
-written through, and followed again after its base was written to, whichever NumPy function made it.
+A view is a function from the node of its base to its own, built of slices, reshapes, einsums of one operand that
+permute, repeat or drop axes, and gathers at one place of an axis. These are the links of its chain, the last one first.
+Each can be undone, so a view can be written through, and followed again after its base was written to, whichever NumPy
+function made it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable, Sequence
 
 from ..primitives.contraction import EINSUM, contract
 from ..primitives.primitive import input_node
-from ..primitives.selection import SLICE, take_slice
+from ..primitives.selection import GATHER, SLICE, gather, take_slice
 from ..primitives.shaping import RESHAPE, reshape
 from ..program.node import Node
-from .indexing import put_slice
+from .indexing import put_element, put_slice
 
 Along = Callable[[Node], Node]
 
@@ -25,10 +26,14 @@ def links(along: Along, base: Node) -> list[Node]:
     chain: list[Node] = []
     node = along(start)
     while node is not start:
-        assert node.primitive in (SLICE, RESHAPE, EINSUM), node
+        assert node.primitive in (SLICE, RESHAPE, EINSUM) or _is_one_place(node), node
         chain.append(node)
-        (node,) = node.operands
+        node = node.operands[0]
     return chain
+
+
+def _is_one_place(node: Node) -> bool:
+    return node.primitive is GATHER and not node.operands[1].shape
 
 
 def is_always_view(chain: Sequence[Node]) -> bool:
@@ -74,6 +79,8 @@ def written_through(chain: Sequence[Node], base: Node, part: Node) -> Node:
             part = put_slice(outer, link.params[0], part)
         elif link.primitive is RESHAPE:
             part = reshape(part, outer.shape)
+        elif link.primitive is GATHER:
+            part = put_element(outer, link.operands[1], link.params[0], part)
         else:
             ((labels,), out, sizes, _) = link.params
             part = contract([part], [out], labels, sizes)
@@ -86,5 +93,7 @@ def _again(link: Node, x: Node) -> Node:
         return take_slice(x, link.params[0])
     if link.primitive is RESHAPE:
         return reshape(x, link.shape)
+    if link.primitive is GATHER:
+        return gather(x, link.operands[1], link.params[0])
     (labels,), out, sizes, _ = link.params
     return contract([x], [labels], out, sizes)

@@ -37,10 +37,13 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, *operands: Any) -> An
     """
     checked_function(true_fn)
     checked_function(false_fn)
+    is_traced = hasattr(type(pred), "_symgrad_node")
+    if not is_traced and np.ndim(pred):
+        raise _no_single_truth(np.shape(pred))
     if not is_tracing((pred, operands)):
-        if np.ndim(pred):
-            raise _no_single_truth(np.shape(pred))
         return (true_fn if pred else false_fn)(*operands)
+    if not is_traced:
+        return called(true_fn if pred else false_fn, operands, {})
     truth = as_node(pred)
     if truth.shape:
         raise _no_single_truth(truth.shape)

@@ -6,6 +6,7 @@ A loop is traced once, whatever its length; its derivatives are loops, derived o
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -163,6 +164,9 @@ class Checkpointed(Importable):
 
     def _guarded(self) -> dict[str, Any]:
         return {"fn": self.fn}
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = Nested.of((args, kwargs), _is_stored)

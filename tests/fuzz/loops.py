@@ -202,6 +202,7 @@ class Writer:
     def write(self) -> None:
         name = self.bind("v", f"{self.pick('v')} * 1")
         k = self.rng.randrange(WIDTH)
+        place = f"{self.pick('i')} % {WIDTH}"
         self.line(
             self.rng.choice(
                 [
@@ -209,6 +210,9 @@ class Writer:
                     f"{name}[{k}] += {self.pick('s')} * 0.5",
                     f"{name}[1:] *= {self.pick('v')}[:-1]",
                     f"{name}[:] = np.sin({name})",
+                    f"{name}[{place}] = {self.pick('s')}",
+                    f"{name}[{place}] += {self.pick('v')}[{place}] * 0.5",
+                    f"{name}[1:][::-1][{place} // 2] *= {self.pick('s')}",
                 ]
             )
         )

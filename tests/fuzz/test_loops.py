@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from loops import LoopProgram, Unrolled, random_loops
 
 import symgrad as sg
 from symgrad.errors import SymgradError
+from symgrad.program.verify import verify
 
+SCALAR, VECTOR, ROWS, NUMBERS = (sg.Array[text] for text in ("", "3", "n 3", "n"))
 #: rounding of derivatives, relative to the largest element or 1
 _ROUNDING = {"float64": 1e-8, "float32": 2e-3}
 _LARGEST = 1e6
@@ -53,6 +56,14 @@ def _checked(program: LoopProgram) -> None:
     seeds_of = [np.asarray(rng.standard_normal(np.shape(v)), np.asarray(v).dtype)[()] for v in want]
     for name, way in ways.items():
         _close(name, way(rolled), way(unrolled), program)
+    if program.seed % 4 == 0:
+        third = lambda f: sg.grad(sg.grad(sg.grad(lambda *xs: _sum(f(*xs)))), backend="numpy")  # noqa: E731
+        _close("third derivative", _run(third(rolled), point), _run(third(unrolled), point), program)
+    if program.seed % 4 == 1:
+        _of_every_length(program, rolled, unrolled)
+    if program.seed % 4 == 2:
+        _maps_of_all(program, rolled, unrolled)
+    verify(sg.grad(lambda *xs: _sum(rolled(*xs)), by).program(*point))
     batch = np.asarray(rng.uniform(-1.2, 1.2, (3, *np.shape(point[1]))), program.dtype)
     axes = (None, 0, None, None)
     mapped = _run(sg.vmap(rolled, axes, backend="numpy"), [point[0], batch, *point[2:]])
@@ -62,6 +73,34 @@ def _checked(program: LoopProgram) -> None:
     mapped = _run(sg.vmap(gradient(rolled), axes, backend="numpy"), [point[0], batch, *point[2:]])
     each = [gradient(unrolled)(point[0], row, *point[2:]) for row in batch]
     _close("vmap of grad", mapped, tuple(np.stack(column) for column in zip(*each, strict=True)), program)
+
+
+def _of_every_length(program: LoopProgram, rolled: Callable, unrolled: Callable) -> None:
+    """One derivation for arrays of every length."""
+    if program.dtype != "float64" or "arange" in program.source:  # it needs a number
+        return
+
+    def named(a: sg.Array[""], b: sg.Array[3], X: sg.Array["n 3"], Y: sg.Array[n]) -> Any:
+        return rolled(a, b, X, Y)
+
+    value, gradient = sg.symbolic(named, backend="numpy"), sg.grad(named, (0, 1, 2, 3), backend="numpy")
+    for length in (2, 1, 4, 0):
+        point = replace(program, length=length).point()
+        want = unrolled(*point)
+        _close(f"value of {length} steps", _run(value, point), want, program)
+        if all(np.all(np.isfinite(v)) for v in want):
+            want = _run(sg.grad(unrolled, (0, 1, 2, 3), backend="numpy"), point)
+            _close(f"gradient of {length} steps", _run(gradient, point), want, program)
+
+
+def _maps_of_all(program: LoopProgram, rolled: Callable, unrolled: Callable) -> None:
+    """Examples of all arguments at once."""
+    points = [replace(program, seed=program.seed + k).point() for k in range(2)]
+    batch = [np.stack(column) for column in zip(*points, strict=True)]
+    for way in (lambda f: sg.symbolic(f, backend="numpy"), lambda f: sg.grad(f, (0, 1, 2, 3), backend="numpy")):
+        want = [_run(way(unrolled), point) for point in points]
+        wants = tuple(np.stack(column) for column in zip(*want, strict=True))
+        _close("map of all", _run(sg.vmap(way(rolled), backend="numpy"), batch), wants, program)
 
 
 def _sum(parts: Any) -> Any:

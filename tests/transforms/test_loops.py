@@ -183,6 +183,75 @@ class TestScan:
         assert f(1.5) == traced(f, 1.5) == want
 
 
+def fill(i, c, x):
+    c[i] = x[i, 0] ** 2 + c[i - 1]
+    return c
+
+
+def add_to_a_row(i, c, x):
+    c[i] += x[i] * c[-1 - i]
+    c[i, 1:] *= x[0, 0]
+    c[-1, i] = np.sum(x[i])
+    return c
+
+
+def through_views(i, c, x):
+    row, j = c[i], i * 1
+    other = c[j]
+    j += 1
+    row[0] = 5.0 * x[i, 1]
+    c[:, i][1:] = x[1:, 0]
+    return c + other[2]
+
+
+def local(i, c, x):
+    made = np.zeros(3)
+    made[i] = c[0] * x[i, 0]
+    made[0] += 1.0
+    return c + made * made[i]
+
+
+class TestWrites:
+    """At places that differ from step to step."""
+
+    @pytest.mark.parametrize(
+        ("body", "begin"),
+        [(fill, X[:3, 0]), (add_to_a_row, X[:3]), (through_views, X[:3]), (local, X[:3, 0])],
+    )
+    def test_as_with_the_numbers_themselves(self, body, begin):
+        def rolled(x):
+            return np.sum(sg.fori_loop(0, 3, lambda i, c: body(i, c, x), begin * x[0, 0]))
+
+        def plain(x):
+            c = begin * x[0, 0]
+            for i in range(3):
+                c = body(i, c, x)
+            return np.sum(c)
+
+        x = X[3:]
+        assert traced(rolled, x) == rolled(x) == plain(x)
+        close(sg.grad(rolled)(x), sg.grad(plain)(x))
+        close(sg.hessian(rolled)(x), sg.hessian(plain)(x))
+        both = np.stack([x, x / 2])
+        close(sg.vmap(sg.grad(rolled))(both), np.stack([sg.grad(plain)(x), sg.grad(plain)(x / 2)]))
+
+    def test_beyond_the_end(self):
+        def beyond(i, c):
+            c[i + 1] = 1.0
+            return c
+
+        with pytest.raises(IndexError, match="index 3 is out of bounds"):
+            traced(lambda x: sg.fori_loop(0, 3, beyond, x), H)
+
+    def test_each_example_has_a_place_of_its_own(self):
+        def put(x, i):
+            y = x * 2
+            y[i] = 7.0 * x[i]
+            return y
+
+        np.testing.assert_array_equal(sg.vmap(put)(np.ones((2, 3)), np.array([0, 2])), [[7, 2, 2], [2, 2, 7]])
+
+
 class TestNamedDims:
     def test_one_trace_serves_every_length(self):
         def f(x: N):
