@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeVar
 
-from ..primitives.casting import cast
+from ..primitives.casting import CAST, cast
 from ..primitives.contraction import contract, transpose
 from ..primitives.external import zeros_of
 from ..primitives.functions import add
@@ -18,6 +18,7 @@ from ..primitives.identity import MARK
 from ..primitives.loop import Base, Loop, flow_input
 from ..primitives.primitive import literal
 from ..primitives.scan import results_of
+from ..primitives.selection import Structural
 from ..program.dims import Shape
 from ..program.node import Node, active_graph
 from ..program.program import Program
@@ -199,13 +200,20 @@ class DifferentiableLoop(Loop):
 
 
 def _is_argument(node: Node) -> bool:
-    """True for an input of what is traced; that of a body stands for something computed, outside of its loop."""
+    """True for an input of what is traced and for a part of it; an input of a body is computed somewhere outside."""
     trace = current()
     if trace is None or trace.graph is not active_graph():
         return False
-    while node.primitive is MARK:
-        (node,) = node.operands
-    return node.is_leaf
+    pending, seen = [node], set()
+    while pending:
+        n = pending.pop()
+        if n in seen or n.is_leaf:
+            continue
+        seen.add(n)
+        if not (n.primitive in (MARK, CAST) or isinstance(n.primitive, Structural)):
+            return False
+        pending += n.operands
+    return True
 
 
 def _or_zeros(flow: Node | None, lead: Shape, like: Node) -> Node:

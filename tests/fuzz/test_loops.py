@@ -80,7 +80,7 @@ def _of_every_length(program: LoopProgram, rolled: Callable, unrolled: Callable)
     if program.dtype != "float64" or "arange" in program.source:  # it needs a number
         return
 
-    def named(a: sg.Array[""], b: sg.Array[3], X: sg.Array["n 3"], Y: sg.Array[n]) -> Any:
+    def named(a: SCALAR, b: VECTOR, X: ROWS, Y: NUMBERS) -> Any:
         return rolled(a, b, X, Y)
 
     value, gradient = sg.symbolic(named, backend="numpy"), sg.grad(named, (0, 1, 2, 3), backend="numpy")
