@@ -18,23 +18,22 @@ import sympy
 
 from ..emit.arrays.contraction import Contraction, product_sizes
 from ..emit.arrays.dialect import NUMPY
-from ..emit.arrays.statements import STATEMENTS
 from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError
 from ..primitives.cofactors import cofactors
-from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Elementwise
 from ..primitives.external import External
 from ..primitives.functions import add, power, reciprocal, square
 from ..primitives.loop import Loop
 from ..primitives.order import NAMED
 from ..primitives.scan import PART, SCAN
-from ..primitives.selection import ASSEMBLE, full
+from ..primitives.selection import ASSEMBLE
 from ..primitives.spelling import self_dot, shared_axes
-from ..program.dims import dim_source, size, value_of
+from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
 from . import blas
+from .numpy_statements import KERNEL_STATEMENTS, is_diagonal
 from .reuse import empty
 from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, row, scatter
 from .source import compiled
@@ -48,8 +47,6 @@ _OF_SCALARS = {power: "{} ** {}", square: "{} ** 2", reciprocal: "{} ** -1"}
 SMALL = 2048
 #: elements from which memory is used again
 REUSED_FROM = 1 << 17
-#: reads from which a column of a large array is worth a copy
-_USES_WORTH_COPY = 3
 #: NumPy as kernels call it: without what stands around the ufuncs, and with functions of ``runtime``
 _KERNEL = replace(
     NUMPY,
@@ -89,6 +86,7 @@ class Writer(ArrayWriter):
 
     exact = True
     dialect = _KERNEL
+    statements = KERNEL_STATEMENTS
 
     def __init__(self, program: Program, sizes: Mapping[sympy.Symbol, int] | None = None) -> None:
         """``sizes`` is what named dims may be expected to be; the source is right for every size."""
@@ -402,61 +400,3 @@ class Writer(ArrayWriter):
                 name = f"{name}[()]"
             results.append(name)
         return results
-
-
-def is_diagonal(node: Node) -> bool:
-    """True for an einsum that stands on diagonals of its result alone."""
-    if node.primitive is not EINSUM:
-        return False
-    _, out, _, spelling = node.params
-    return len(out) > 1 and not spelling and len(set(out)) < len(out)
-
-
-def _sliced(w: Writer, node: Node) -> tuple[str, bool]:
-    code, _ = STATEMENTS["slice"](w, node)
-    is_column = w.is_large(node) and not isinstance(node.params[0][-1], tuple)
-    if is_column and w.uses[node] >= _USES_WORTH_COPY and not w.exact:
-        return f"{code}.copy()", True  # its elements side by side, for which NumPy and BLAS have other loops
-    return code, False
-
-
-def _assembled(w: Writer, node: Node) -> tuple[str, bool]:
-    shape, specs = node.params
-    name = w.assign(f"np.zeros({w.shape(shape)}, np.{node.dtype.name})", node)
-    for k, (o, spec) in enumerate(zip(node.operands, specs, strict=True)):
-        index, _ = w.index(spec, shape)
-        target, operator = f"{name}[{index}]", "=" if k == 0 else "+="
-        if o in w.delayed:
-            w.put(o, target, operator)
-        else:
-            w.lines.append(f"{target} {operator} {w.names[o]}")
-    return name, True
-
-
-def _part(w: Writer, node: Node) -> tuple[str, bool]:
-    start, shape, dtype = node.params
-    index, _ = w.index(((start, size(shape), 1),), node.operands[0].shape)
-    code = f"{w.read(node.operands[0])}[{index}].reshape({w.shape(shape)})"
-    return f"np.asarray({code}, np.{dtype.name})", False
-
-
-def _row(w: Writer, node: Node) -> tuple[str, bool]:
-    starts, _, batch = node.params
-    name = w.assign(f"np.zeros({w.shape(node.shape)}, np.{node.dtype.name})", node)
-    for o, start in zip(node.operands, starts, strict=True):
-        count = size(o.shape[batch:])
-        index, _ = w.index((*full(node.shape[:batch]), (start, count, 1)), node.shape)
-        w.lines.append(f"{name}[{index}] += np.reshape({w.names[o]}, {w.shape((*node.shape[:batch], count))})")
-    return name, True
-
-
-Writer.statements = {
-    **STATEMENTS,
-    "assemble": _assembled,
-    "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
-    **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),
-    "cofactor": lambda w, n: (f"cofactors({', '.join(w.read(o) for o in n.operands)}, order={n.params[0]})", True),
-    "part": _part,
-    "row": _row,
-    "slice": _sliced,
-}

@@ -63,8 +63,8 @@ _WORDS = """
     import in isa let local macro module mutable outer primitive public quote return struct true try type using where
     while AbstractArray AbstractMatrix AbstractVector ArgumentError Array Base Bool BoundsError Core DimensionMismatch
     Float32 Float64 GOLDEN Inf Inf32 Int Int16 Int32 Int64 Int8 Integer Main NaN NaN32 PROGRAM_FILE Real UInt16 UInt32
-    UInt64 UInt8 abspath error eval exit fill fill! include max permutedims println selectdim size throw undef unsafe_trunc
-    vec zeros self_check
+    UInt64 UInt8 abspath error eval exit fill fill! include max permutedims println selectdim size throw undef
+    unsafe_trunc vec zeros self_check
 """
 
 

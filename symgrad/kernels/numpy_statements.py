@@ -1,0 +1,76 @@
+"""The lines of the NumPy kernel for operations that are not elementwise, where they are not those of an export."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..emit.arrays.statements import STATEMENTS, Statement
+from ..primitives.contraction import EINSUM
+from ..primitives.selection import full
+from ..program.dims import size
+from ..program.node import Node
+
+if TYPE_CHECKING:
+    from .numpy_backend import Writer
+
+#: reads from which a column of a large array is worth a copy
+_USES_WORTH_COPY = 3
+
+
+def is_diagonal(node: Node) -> bool:
+    """True for an einsum that stands on diagonals of its result alone."""
+    if node.primitive is not EINSUM:
+        return False
+    _, out, _, spelling = node.params
+    return len(out) > 1 and not spelling and len(set(out)) < len(out)
+
+
+def _sliced(w: Writer, node: Node) -> tuple[str, bool]:
+    code, _ = STATEMENTS["slice"](w, node)
+    is_column = w.is_large(node) and not isinstance(node.params[0][-1], tuple)
+    if is_column and w.uses[node] >= _USES_WORTH_COPY and not w.exact:
+        return f"{code}.copy()", True  # its elements side by side, for which NumPy and BLAS have other loops
+    return code, False
+
+
+def _assembled(w: Writer, node: Node) -> tuple[str, bool]:
+    shape, specs = node.params
+    name = w.assign(f"np.zeros({w.shape(shape)}, np.{node.dtype.name})", node)
+    for k, (o, spec) in enumerate(zip(node.operands, specs, strict=True)):
+        index, _ = w.index(spec, shape)
+        target, operator = f"{name}[{index}]", "=" if k == 0 else "+="
+        if o in w.delayed:
+            w.put(o, target, operator)
+        else:
+            w.lines.append(f"{target} {operator} {w.names[o]}")
+    return name, True
+
+
+def _part(w: Writer, node: Node) -> tuple[str, bool]:
+    start, shape, dtype = node.params
+    index, _ = w.index(((start, size(shape), 1),), node.operands[0].shape)
+    code = f"{w.read(node.operands[0])}[{index}].reshape({w.shape(shape)})"
+    return f"np.asarray({code}, np.{dtype.name})", False
+
+
+def _row(w: Writer, node: Node) -> tuple[str, bool]:
+    starts, _, batch = node.params
+    name = w.assign(f"np.zeros({w.shape(node.shape)}, np.{node.dtype.name})", node)
+    for o, start in zip(node.operands, starts, strict=True):
+        count = size(o.shape[batch:])
+        index, _ = w.index((*full(node.shape[:batch]), (start, count, 1)), node.shape)
+        w.lines.append(f"{name}[{index}] += np.reshape({w.names[o]}, {w.shape((*node.shape[:batch], count))})")
+    return name, True
+
+
+KERNEL_STATEMENTS: Mapping[str, Statement] = {
+    **STATEMENTS,
+    "assemble": _assembled,
+    "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
+    **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),
+    "cofactor": lambda w, n: (f"cofactors({', '.join(w.read(o) for o in n.operands)}, order={n.params[0]})", True),
+    "part": _part,
+    "row": _row,
+    "slice": _sliced,
+}
