@@ -17,6 +17,13 @@ from symgrad.transforms.loops import fori_loop, scan
 pytestmark = pytest.mark.needs("native")
 
 RNG = np.random.default_rng(5)
+BEGUN = RNG.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers():
+    """Each test draws the same numbers, whichever ran before."""
+    RNG.bit_generator.state = BEGUN
 
 
 def built(*programs):
@@ -88,7 +95,7 @@ def test_gradients_of_random_loops(first):
     compare(functions, [derived(f, f.arrays) for f in functions])
 
 
-@pytest.mark.parametrize("seed", range(300, 312))
+@pytest.mark.parametrize("seed", range(300, 308))
 def test_second_derivatives_of_random_loops(seed):
     (f,) = loops(seed, 1)
     compare([f], [derived(f, f.arrays, second=True)])
@@ -416,7 +423,6 @@ def test_memory_of_very_many_steps_is_given_back(monkeypatch):
         assert len(kernel._function.__globals__["blocks"]) == left
 
 
-@pytest.mark.parametrize("length", [1, 2, 4, 5, 50])
 @pytest.mark.parametrize(
     "step",
     [
@@ -428,7 +434,13 @@ def test_memory_of_very_many_steps_is_given_back(monkeypatch):
         lambda m, u: np.max(m * u, axis=1),
     ],
 )
-def test_constant_matrices_in_any_order(step, length):
-    m = RNG.normal(size=(10, 10))
-    for matrix in (m, m.T, m[::-1, ::-1]):
-        check(lambda m, u: scan(lambda u, _: (np.tanh(step(m, u)), u), u, None, length), matrix, RNG.normal(size=10))
+def test_constant_matrices_in_any_order(step):
+    m, u = RNG.normal(size=(10, 10)) * 0.1, RNG.normal(size=10)
+
+    def of(length):
+        return lambda m, u: scan(lambda u, _: (np.tanh(step(m, u)), u), u, None, length)
+
+    cases = [(x, symgrad.trace(of(n), x, u)) for n in (1, 2, 4, 5, 50) for x in (m, m.T, m[::-1, ::-1])]
+    for kernel, (matrix, program) in zip(built(*[p for _, p in cases]), cases, strict=True):
+        assert all_in_c(kernel)
+        agree(kernel, program, [matrix, u])
