@@ -80,8 +80,10 @@ def cotangents_of(
         parts = arrived.get(node)
         if parts is None:
             continue
-        ct = accumulate(parts)
-        arrived[node] = [ct]
+        ct = parts[0]
+        if len(parts) > 1:
+            ct = accumulate(parts)
+            arrived[node] = [ct]
         if node in sources:
             continue
         reached = [(source, key) for source, key in node.primitive.dependencies(node) if source in active]
@@ -91,7 +93,7 @@ def cotangents_of(
             part = made[key] if together else node.primitive.vjp(node, source, key, ct, batch)
             if part is not None:
                 arrived.setdefault(source, []).append(cast(part, source.dtype))
-    return {node: accumulate(parts) for node, parts in arrived.items()}
+    return {node: parts[0] if len(parts) == 1 else accumulate(parts) for node, parts in arrived.items()}
 
 
 def accumulate(parts: list[Node]) -> Node:

@@ -1,7 +1,8 @@
 """A derivation that another process has made is read instead of made again.
 
-Deriving takes several times as long as reading what was derived, so what long programs give is kept in the disk cache:
-under the exact spelling of the nodes it is derived from, of what is derived, and of the code that does it.
+Deriving by many directions, or what was derived before, takes several times as long as reading what it gives, so that
+is kept in the disk cache where programs are long: under the exact spelling of the nodes it is derived from, of what is
+derived, and of the code that does it.
 """
 
 from __future__ import annotations
