@@ -84,6 +84,7 @@ def fori_loop(lower: int, upper: int, body: Callable[[int, Carry], Carry], carry
     checked_function(body)
     first, last = _bound(lower, "lower"), _bound(upper, "upper")
     if not is_tracing(carry):
+        carry = _begun(carry)
         for i in range(first, last):
             carry = body(i, carry)
         return carry
@@ -92,7 +93,7 @@ def fori_loop(lower: int, upper: int, body: Callable[[int, Carry], Carry], carry
         return _counted(first, length, body, carry)
     counters = np.arange(first, last) if isinstance(first, int) else Tracer(dim_value(first)) + np.arange(length)
     traced = TracedLoop("fori_loop", lambda c, i: (called(body, (i, c), {}), None), carry, counters, max(length, 0))
-    return traced.results(False, None)[0]
+    return traced.results()[0]
 
 
 def _counted(first: Dim, length: Dim, body: Callable, carry: Any) -> Any:
@@ -104,7 +105,7 @@ def _counted(first: Dim, length: Dim, body: Callable, carry: Any) -> Any:
         return (c[0] + 1, called(body, c, {})), None
 
     start = Tracer(array_node(Tracer(dim_value(first))))
-    return TracedLoop("fori_loop", step, (start, carry), None, length).results(False, None)[0][1]
+    return TracedLoop("fori_loop", step, (start, carry), None, length).results()[0][1]
 
 
 def while_loop(condition: Callable[[Carry], Any], body: Callable[[Carry], Carry], carry: Carry) -> Carry:
@@ -124,6 +125,7 @@ def while_loop(condition: Callable[[Carry], Any], body: Callable[[Carry], Carry]
     checked_function(condition)
     checked_function(body)
     if not is_tracing(carry):
+        carry = _begun(carry)
         while condition(carry):
             carry = body(carry)
         return carry
@@ -135,9 +137,8 @@ def while_loop(condition: Callable[[Carry], Any], body: Callable[[Carry], Carry]
     count = TracedLoop("while_loop", until, carry).counted()
     if not count:
         return carry
-    return TracedLoop("while_loop", lambda c, _: (called(body, (c,), {}), None), carry, None, count).results(
-        False, None
-    )[0]
+    traced = TracedLoop("while_loop", lambda c, _: (called(body, (c,), {}), None), carry, None, count)
+    return traced.results()[0]
 
 
 def checkpoint(fn: Callable) -> Checkpointed:
@@ -192,7 +193,7 @@ def _is_stored(leaf: Any) -> bool:
 
 
 def _checkpoint(value: Any) -> int | str | None:
-    if value is None or value == "sqrt":
+    if value is None or (isinstance(value, str) and value == "sqrt"):
         return value
     if isinstance(value, (bool, str)) or not hasattr(value, "__index__"):
         raise ArgumentTypeError(at_user_line(f"scan: checkpoint is None, 'sqrt' or a number of steps, not {value!r}."))
@@ -257,7 +258,7 @@ def _truth(value: Any) -> Any:
 def _run(step: Callable, carry: Any, xs: Any, count: int, reverse: bool) -> tuple[Any, Any]:
     """The steps one after the other; what a step writes into is its own."""
     begun, arrays = Nested.of(carry), Nested.of(xs)
-    carry = begun.filled(map(_own, begun.arrays))
+    carry = _begun(carry)
     kept: list[Nested] = []
     for t in range(count - 1, -1, -1) if reverse else range(count):
         result = step(carry, arrays.filled([_own(v[t]) for v in arrays.arrays]))
@@ -276,6 +277,12 @@ def _run(step: Callable, carry: Any, xs: Any, count: int, reverse: bool) -> tupl
         raise ArgumentTypeError(at_user_line("scan: what a step keeps has another structure than that of the others."))
     columns = zip(*[y.arrays for y in kept], strict=True)
     return carry, kept[0].filled([np.stack(column) for column in columns])
+
+
+def _begun(carry: Carry) -> Carry:
+    """What the first step is given, and may write into."""
+    nested = Nested.of(carry)
+    return nested.filled(map(_own, nested.arrays))
 
 
 def _own(value: Any) -> Any:

@@ -61,7 +61,7 @@ class TracedLoop:
         count = len(self._starts) + len(self._arrays)
         self._labels = [*labels, *["step"] * (count - len(labels))]
 
-    def results(self, reverse: bool, checkpoint: int | str | None) -> tuple[Any, Any]:
+    def results(self, reverse: bool = False, checkpoint: int | str | None = None) -> tuple[Any, Any]:
         """The last carry, and what is kept of all steps."""
         step = self._traced()
         loop, constants = loop_of(step.given, step.items, step.outputs, self._labels, self._length, reverse)

@@ -235,6 +235,13 @@ class TestWrites:
         both = np.stack([x, x / 2])
         close(sg.vmap(sg.grad(rolled))(both), np.stack([sg.grad(plain)(x), sg.grad(plain)(x / 2)]))
 
+    def test_not_into_what_the_loop_begins_with(self):
+        begin = np.ones(3)
+        write = lambda c: c.__setitem__(0, c[0] + 1) or c  # noqa: E731
+        assert sg.fori_loop(0, 3, lambda i, c: write(c), begin)[0] == 4
+        assert sg.while_loop(lambda c: c[0] < 3, write, begin)[0] == 3
+        np.testing.assert_array_equal(begin, 1)
+
     def test_beyond_the_end(self):
         def beyond(i, c):
             c[i + 1] = 1.0
