@@ -102,7 +102,7 @@ FORMATS: dict[str, Format] = {
     "mathml": Format(_writer("mathml", "mathml"), ".xml", "the formulas as presentation MathML", names_functions=True),
     "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba", writes_loops=True),
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
-    "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model"),
+    "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model", writes_loops=True),
     "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone", writes_loops=True),
     "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True, True),
     "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),

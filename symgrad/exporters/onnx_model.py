@@ -45,15 +45,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ..closed_form.labels import label_name
 from ..errors import ArgumentError, MissingPart, UnsupportedOperation
 from ..passes.elementary import in_elementary
+from ..passes.unrolling import parted
+from ..primitives.scan import PART, SCAN
 from ..program.node import Node
 from .naming import target_names
 from .onnx.graph import Graph
+from .onnx.loops import repeated
 from .onnx.proto import serialized
 from .onnx.steps import BOOL, Value, xp
 from .onnx.structural import leaf, written
@@ -78,7 +82,7 @@ def model(subject: Subject) -> bytes:
     names = target_names([*program.names, *map(label_name, subject.labels)], ())
     inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
     g = Graph(program.inputs, inputs, names)
-    guarded = in_elementary(subject.guarded, ())
+    guarded = in_elementary(parted(subject.guarded), ())
     values, renamed = _computed(g, guarded.nodes)
     made = [values[n] for n in guarded.outputs]
     count = len(program.outputs)
@@ -94,6 +98,7 @@ def _computed(g: Graph, nodes: Sequence[Node]) -> tuple[dict[Node, Value], dict[
     """The value of each node, and what the last step of each binding is called."""
     values = dict(zip(g.nodes, g.inputs, strict=True))
     renamed: dict[str, str] = {}
+    pieces: dict[Node, dict[tuple, Value]] = {}
     count = 0
     for node in nodes:
         if node.primitive.name == "input":
@@ -101,13 +106,36 @@ def _computed(g: Graph, nodes: Sequence[Node]) -> tuple[dict[Node, Value], dict[
         if node.is_leaf:
             values[node] = leaf(g, node)
             continue
+        if node.primitive is PART:
+            values[node] = pieces[node.operands[0]][node.params]
+            continue
         name = f"v{count}"
         count += 1
         g.begin(name)
+        if node.primitive is SCAN:
+            pieces[node] = repeated(g, node, [values[o] for o in node.operands], partial(_compute, g))
+            continue
         made = values[node] = written(g, node, [values[o] for o in node.operands])
         if made.name.startswith(f"{name}_"):
             renamed[made.name] = name
     return values, renamed
+
+
+def _compute(g: Graph, nodes: Sequence[Node], values: dict[Node, Value]) -> None:
+    """The value of each node of a step."""
+    pieces: dict[Node, dict[tuple, Value]] = {}
+    for node in nodes:
+        if node in values:
+            continue
+        operands = [] if node.primitive is PART else [values[o] for o in node.operands if o in values]
+        if node.is_leaf:
+            values[node] = leaf(g, node)
+        elif node.primitive is PART:
+            values[node] = pieces[node.operands[0]][node.params]
+        elif node.primitive is SCAN:
+            pieces[node] = repeated(g, node, operands, partial(_compute, g))
+        else:
+            values[node] = written(g, node, operands)
 
 
 def _facts(g: Graph, subject: Subject) -> list[Value]:

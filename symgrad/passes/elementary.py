@@ -15,6 +15,7 @@ from ..primitives.casting import cast
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
 from ..program.node import Graph, Node
 from ..program.program import Program
+from .loops import with_bodies
 from .rewrite import rewrite
 
 _ROOT_HALF, _LN2 = math.sqrt(0.5), math.log(2.0)
@@ -109,13 +110,13 @@ def in_elementary(program: Program, known: Collection[str]) -> Program:
 
     New nodes are of a Graph of their own, since kernels are planned beside the thread that derives in the program's.
     """
-    lacking = {n for n in program.nodes if _lacks(n, known)}
-    if not lacking:
+    if not any(_lacks(n, known) for n in program.every_node):
         return program
     graph = Graph()
     graph.sizes = program.graph.sizes
     own = Program(program.inputs, program.outputs, program.names, graph)
-    return rewrite(own, lambda node, original: _formula(node) if original in lacking else None)
+    own = with_bodies(own, lambda body: in_elementary(body, known))
+    return rewrite(own, lambda node, original: _formula(node) if _lacks(original, known) else None)
 
 
 def _lacks(node: Node, known: Collection[str]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from ..primitives.casting import cast
-from ..primitives.loop import Loop
+from ..primitives.loop import Loop, Piece
 from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, CapturedArray, constant, dim_value, literal
 from ..primitives.scan import PART, ROW, SCAN
 from ..primitives.selection import assemble, concatenate, full, take_slice
@@ -106,6 +106,8 @@ _parted: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
 
 
 def _pieces(loop: Loop, operands: Sequence[Node]) -> list[Node]:
+    if not is_named(loop.length) and loop.length < 2:  # no loop
+        return _steps(loop, operands)
     row = emit(SCAN, tuple(operands), (loop,))
     return [emit(PART, (row,), tuple(piece)) for piece in loop.pieces]
 
@@ -176,8 +178,7 @@ def _part(node: Node, image: dict[Node, Node], pieces: dict[Node, list[Node]]) -
     (row,) = node.operands
     start, shape, dtype = node.params
     if row in pieces:
-        number = [(p.start, p.shape) for p in row.params[0].pieces].index((start, shape))
-        return cast(pieces[row][number], dtype)
+        return pieces[row][row.params[0].pieces.index(Piece(*node.params))]
     return cast(reshape(take_slice(image[row], ((start, size(shape), 1),)), shape), dtype)
 
 

@@ -16,6 +16,8 @@ from compiled_c import FLAGS, Compiled, run
 from exportables import Exportable, exportable, kernel_values, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looping import CASES as LOOPS
+from looping import LOOPING
 
 import symgrad as sg
 from symgrad import Parameter, nn
@@ -23,6 +25,7 @@ from symgrad.errors import ArgumentError, UnsupportedOperation
 from symgrad.exporters.c import source
 from symgrad.exporters.c.names import RESERVED
 from symgrad.exporters.sources import Sources
+from symgrad.transforms.loops import fori_loop
 
 pytestmark = pytest.mark.needs("cc")
 rng = np.random.default_rng(4)
@@ -233,6 +236,40 @@ def test_long_programs(tmp_path):
     e = exportable("long", sg.grad(steps), (np.ones(3),))
     assert len(e.subject.program.bindings) > 3500
     agree(Compiled([e], tmp_path, ["-O0"]), [e])
+
+
+def test_loops_are_loops(tmp_path):
+    exports = [
+        exportable(f"{name}_{which}", LOOPING[name].derivatives()[which], LOOPING[name].arguments)
+        for name, which in LOOPS
+    ]
+    agree(Compiled(exports, tmp_path), exports)
+    for e in exports:
+        text = "".join(source(e.subject).values())
+        assert "for (size_t t" in text or e.subject.name.startswith(("never", "once", "places"))
+
+
+def test_what_a_loop_carries_may_change_places(tmp_path):
+    def turned(a, b, n):
+        return fori_loop(0, 5, lambda i, c: (c[1], c[2] * 2, c[0] + i), (a, b, n))
+
+    def solved(A, x):
+        return fori_loop(0, 3, lambda i, c: np.linalg.solve(A, c) + i, x)
+
+    args = (np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([0.5, 0.25]))
+    A, x = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([1.0, 2.0])
+    exports = [exportable("turned", sg.symbolic(turned), args), exportable("solved", sg.grad(solved), (A, x))]
+    compiled = Compiled(exports, tmp_path)
+    agree(compiled, exports)
+    assert compiled("solved", [np.zeros((2, 2)), x])[0] == "singular"
+
+
+def test_a_loop_over_a_named_size(tmp_path):
+    def decay(x):
+        return fori_loop(0, 3, lambda i, c: np.tanh(c) + 0.5 * c[::-1], x)
+
+    e = exportable("decay", sg.jacobian(decay), (np.linspace(-1, 1, 5),), ("n",))
+    agree(Compiled([e], tmp_path), [e])
 
 
 @pytest.mark.parametrize("name", GOLDEN)

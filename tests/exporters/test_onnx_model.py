@@ -13,12 +13,15 @@ import scipy.special
 import structure
 import workloads
 from cases import CASES, GOLDEN
+from looping import CASES as LOOPS
+from looping import LOOPING
 from onnx_models import Exported, exported, infers_what_it_declares, run, same
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, MissingPart, UnsupportedOperation
 from symgrad.exporters import onnx_model
 from symgrad.tracing.tree import flatten
+from symgrad.transforms.loops import fori_loop
 from symgrad.transforms.subjects import subject_of
 
 rng = np.random.default_rng(3)
@@ -173,3 +176,35 @@ def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(MissingPart, match=r"pip install 'symgrad\[onnx\]'"):
         sg.grad(np.sin).export("onnx", 1.0)
+
+
+@pytest.mark.parametrize(("name", "which"), LOOPS)
+def test_loops_are_loops(name, which):
+    case = LOOPING[name]
+    derived = case.derivatives()[which]
+    made = Exported(derived, case.arguments)
+    entry, arrays = derived._served(case.arguments, {})
+    made.compare(*arrays)
+    operators = [n.op_type for n in onnx.load_from_string(made.model).graph.node]
+    assert ("Scan" in operators) == any(
+        n.primitive.name == "scan" and n.params[0].length > 1 for n in entry.readable.nodes
+    )
+
+
+def test_what_must_hold_within_a_loop():
+    def solved(A, x):
+        return fori_loop(0, 3, lambda i, c: np.linalg.solve(A, c) + i, x)
+
+    A, x = np.array([[2.0, 1.0], [0.5, 3.0]]), np.array([1.0, 2.0])
+    made = Exported(sg.symbolic(solved), (A, x))
+    made.compare(A, x)
+    assert np.isnan(run(made.model, [np.zeros((2, 2)), x])[0]).all()
+
+
+def test_a_loop_over_a_named_size():
+    def decay(x):
+        return fori_loop(0, 3, lambda i, c: np.tanh(c) + 0.5 * c[::-1], x)
+
+    made = Exported(sg.jacobian(decay), ("n",))
+    for n in (1, 5):
+        made.compare(np.linspace(-1, 1, n))

@@ -62,7 +62,7 @@ class ArrayWriter:
         self._outer: ArrayWriter | None = None
         #: what may not be the name of a step: arguments, and the steps around
         self._taken = {*self.names.values(), *self.dims.values()}
-        #: the results of loops, by where they begin in the row of each
+        #: the results of loops, by the parameters of their parts
         self._pieces: dict[Node, dict[Any, str]] = {}
         self._large: set[str] = set()
         self._calls: dict[tuple, str | None] = {}
@@ -260,11 +260,11 @@ class ArrayWriter:
     def compute(self, node: Node) -> None:
         """Write what computes a node."""
         if node.primitive is SCAN:
-            starts = [p.start for p in node.params[0].pieces]
-            self._pieces[node] = dict(zip(starts, write_loop(self, node), strict=True))
+            parts = map(tuple, node.params[0].pieces)
+            self._pieces[node] = dict(zip(parts, write_loop(self, node), strict=True))
             return
         if node.primitive is PART:
-            self.names[node] = self._pieces[node.operands[0]][node.params[0]]
+            self.names[node] = self._pieces[node.operands[0]][node.params]
             return
         if isinstance(node.primitive, Elementwise):
             code, fresh = self.elementwise(node, node.primitive), True

@@ -10,7 +10,6 @@ import sympy
 
 from ...errors import ArgumentError
 from ...passes.elementary import in_elementary
-from ...passes.loops import with_bodies
 from ...program.dims import is_named
 from ...program.node import Node
 from ...program.program import Program
@@ -66,7 +65,7 @@ def lower(
     >>> [type(s).__name__ for s in routine.body]
     ['Variable', 'Loop', 'Assign']
     """
-    program = _elementary(program)
+    program = in_elementary(program, OF_FLOATS)
     shared = _Shared(row_major, flat, {*taken, *inputs, *outputs, *dims.values()}, program)
     values = shared.values()
     given = tuple([_input(n, name, values) for n, name in zip(program.inputs, inputs, strict=True)])
@@ -75,11 +74,6 @@ def lower(
     lowered = _Lowering(shared, program, values, made)
     body = [*demands((*lowered.nodes, *_within(program)), program.graph.sizes), *lowered.statements]
     return Routine(dict(dims), given, made, tuple(shared.constants), pruned(body))
-
-
-def _elementary(program: Program) -> Program:
-    """``program`` in the functions that targets have, in the bodies of loops too."""
-    return in_elementary(with_bodies(program, _elementary), OF_FLOATS)
 
 
 def _within(program: Program) -> Sequence[Node]:

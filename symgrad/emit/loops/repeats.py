@@ -47,10 +47,9 @@ def repeated(
     stored: list[Statement] = []
     for k, node in enumerate(loop.body.outputs):
         part = None if k < loop.carries else kept[k - loop.carries]
-        within = part is not None and bool(node.shape)
-        array = Array(values.fresh(), node.shape, node.dtype, "output" if within else "local")
+        array = Array(values.fresh(), node.shape, node.dtype, "output" if part and node.shape else "local")
         outputs.append(array)
-        if within:
+        if part and node.shape:
             head.append(Part(array, Slab(values.arrays[part], at)))
         else:
             before.append(Allocate(array))

@@ -15,10 +15,10 @@ from ..header import lines
 from ..naming import target_names
 from ..subject import Subject
 from .graph import Graph
-from .steps import DTYPES, OPSET, Step, Value
+from .steps import DTYPES, OPSET, Inner, Step, Value, needed
 
 if TYPE_CHECKING:
-    from onnx import ValueInfoProto
+    from onnx import NodeProto, ValueInfoProto
 
 #: the version of the file format that came with the opset
 _IR_VERSION = 8
@@ -28,14 +28,11 @@ def serialized(subject: Subject, g: Graph, results: Sequence[Value], renamed: Ma
     """The model with these ``results``, checked; ``renamed`` says what tensors are called in it."""
     from onnx import checker, helper, numpy_helper
 
-    steps = _needed(g.steps, [k for k, v in renamed.items() if v in {r.name for r in results}])
-    nodes = []
-    for step in steps:
-        ends = [[renamed.get(n, n) for n in names] for names in (step.inputs, step.outputs)]
-        nodes.append(helper.make_node(step.operator, *ends, name=ends[1][-1], **step.attributes))
-    read = {name for step in steps for name in step.inputs}
+    steps = needed(g.steps, [k for k, v in renamed.items() if v in {r.name for r in results}])
+    read = {name for step in steps for name in step.read}
     constants = [numpy_helper.from_array(a, name) for name, a in g.initializers.items() if name in read]
     dims = _dim_names([*g.inputs, *results])
+    nodes = _nodes(steps, renamed, dims)
     head = lines(subject)
     graph = helper.make_graph(
         nodes,
@@ -61,14 +58,21 @@ def serialized(subject: Subject, g: Graph, results: Sequence[Value], renamed: Ma
     return made.SerializeToString()
 
 
-def _needed(steps: Sequence[Step], wanted: Sequence[str]) -> list[Step]:
-    """The steps that lead to what is wanted, in order."""
-    needed, found = set(wanted), []
-    for step in reversed(steps):
-        if not needed.isdisjoint(step.outputs):
-            found.append(step)
-            needed.update(step.inputs)
-    return found[::-1]
+def _nodes(steps: Sequence[Step], renamed: Mapping[str, str], dims: Mapping[Any, Any]) -> list[NodeProto]:
+    """The nodes that the steps are."""
+    from onnx import helper
+
+    nodes = []
+    for step in steps:
+        ends = [[renamed.get(n, n) for n in names] for names in (step.inputs, step.outputs)]
+        name, attributes = ends[1][-1], step.attributes
+        inner = attributes.get("body")
+        if isinstance(inner, Inner):
+            own = _nodes(inner.steps, renamed, dims)
+            given, made = ([_described(v, dims) for v in values] for values in (inner.inputs, inner.outputs))
+            attributes = attributes | {"body": helper.make_graph(own, f"{name}_step", given, made)}
+        nodes.append(helper.make_node(step.operator, *ends, name=name, **attributes))
+    return nodes
 
 
 def _dim_names(values: Sequence[Value]) -> dict[Any, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +78,36 @@ class Step:
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
 
+    @property
+    def read(self) -> set[str]:
+        """What it reads, and the graph within it."""
+        inner = self.attributes.get("body")
+        return {*self.inputs} | (inner.read if isinstance(inner, Inner) else set())
+
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """A graph within a node, which reads what has been made around it too."""
+
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def read(self) -> set[str]:
+        """What its steps read, of its own and from around it."""
+        return {name for step in self.steps for name in step.read}
+
+
+def needed(steps: Sequence[Step], wanted: Sequence[str]) -> list[Step]:
+    """The steps that lead to what is wanted, in order."""
+    open_ends, found = set(wanted), []
+    for step in reversed(steps):
+        if not open_ends.isdisjoint(step.outputs):
+            found.append(step)
+            open_ends.update(step.read)
+    return found[::-1]
+
 
 class Steps:
     """Grows step by step; the same step twice is one."""
@@ -123,6 +154,28 @@ class Steps:
             unread = (self._name(),) if operator == "TopK" else ()
             self.steps.append(Step(operator, names, (*unread, found.name), attributes))
         return found
+
+    def several(
+        self, operator: str, inputs: Sequence[Value], kinds: Sequence[tuple[np.dtype, Shape]], **attributes: Any
+    ) -> list[Value]:
+        """All results of an operator, of which each has a dtype and a shape."""
+        made = [self.fresh(*kind) for kind in kinds]
+        self.steps.append(Step(operator, tuple([v.name for v in inputs]), tuple([v.name for v in made]), attributes))
+        return made
+
+    def fresh(self, dtype: np.dtype, shape: Shape) -> Value:
+        """A tensor that something else makes."""
+        return Value(self._name(), supported(dtype), tuple(shape), self)
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[list[Step]]:
+        """Inside, steps are those of a graph within a node: what they make is there alone."""
+        outer = self.steps, self._made, self._dims
+        self.steps, self._made, self._dims = [], dict(self._made), dict(self._dims)
+        try:
+            yield self.steps
+        finally:
+            self.steps, self._made, self._dims = outer
 
     def _sizes_hold(self, shape: Shape) -> None:
         """A size that is a difference is none where it is negative."""
