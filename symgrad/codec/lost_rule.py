@@ -14,8 +14,10 @@ from .forms import Made, Text
 class LostRule:
     """The rule of a ``custom`` node that was read from a document."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, count: int = 0) -> None:
+        """``count`` is that of the sources, where the rule is one for many examples."""
         self.name = name
+        self.count = count
 
     def vjp(self, node: Node, key: int, ct: Node, batch: int) -> Node | None:
         """The cotangent, which nobody knows."""
@@ -38,7 +40,7 @@ class LostRule:
 
     def lifted(self, node: Node, batched: Sequence[bool], over: Batching) -> LostRule:
         """The rule of many examples is lost too."""
-        return self
+        return LostRule(self.name, len(batched))
 
     def _refuse(self) -> NoReturn:
         raise UnsupportedOperation(

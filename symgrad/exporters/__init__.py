@@ -97,9 +97,17 @@ FORMATS: dict[str, Format] = {
         _writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads", writes_loops=True
     ),
     "julia": Format(_writer("julia", "source"), ".jl", "a Julia module", writes_loops=True),
-    "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True),
-    "markdown": Format(_writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True),
-    "mathml": Format(_writer("mathml", "mathml"), ".xml", "the formulas as presentation MathML", names_functions=True),
+    "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True, writes_loops=True),
+    "markdown": Format(
+        _writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True, writes_loops=True
+    ),
+    "mathml": Format(
+        _writer("mathml", "mathml"),
+        ".xml",
+        "the formulas as presentation MathML",
+        names_functions=True,
+        writes_loops=True,
+    ),
     "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba", writes_loops=True),
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
     "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model", writes_loops=True),

@@ -18,6 +18,7 @@ from ..closed_form.letters import name_latex
 from ..closed_form.symbols import safe_names
 from ..closed_form.typeset import initial
 from ..errors import ClosedFormTooLarge
+from ..passes.unrolling import has_loops
 from . import header
 from .subject import Subject
 
@@ -139,7 +140,7 @@ def conditions(subject: Subject) -> list[str]:
     Those that are too long to write out are missing.
     """
     program = subject.program.with_outputs(subject.conditions)
-    if not fits(program, False):
+    if has_loops(program) or not fits(program, False):
         return []
     form, made = IndexForm(program), []
     for node in subject.conditions:
