@@ -179,9 +179,7 @@ class Writer(ArrayWriter):
         """What a node runs on, and how."""
         if isinstance(node.primitive, External):
             return "python", "a function that runs as it is"
-        if node.primitive is SCAN:
-            return "numpy", "a loop in Python over NumPy's calls"
-        return "numpy", "a call of NumPy"
+        return "numpy", "a loop in Python over NumPy's calls" if node.primitive is SCAN else "a call of NumPy"
 
     def _plan(self) -> None:
         """Where each value is read for the last time."""
