@@ -101,7 +101,10 @@ class RandomLoop:
             made = self._value(again, [*known, carry], shape, [carry], False)
             return made, self._value(again, [*known, carry], (3,), [carry], False)
 
-        last, kept = scan(step, self._term(chance, chance.choice(known), shape) * 0.5, None, length, reverse=reverse)
+        begin = self._term(chance, chance.choice(known), shape) * 0.5 + np.zeros(
+            shape
+        )  # in the dtype of a step's result
+        last, kept = scan(step, begin, None, length, reverse=reverse)
         return last + 0.1 * np.sum(kept)
 
 
