@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import symgrad as sg
-from symgrad.transforms.loops import fori_loop, scan
+from symgrad import cond, fori_loop, scan
 
 
 class Looping(NamedTuple):
@@ -81,6 +81,14 @@ def single(x):
     return fori_loop(0, 3, lambda i, c: np.float32(0.5) * np.cos(c) + c, x)
 
 
+def choosing(xs):
+    return scan(lambda c, x: (c + cond(x > 0, np.sqrt, lambda x: 0.0 * x, x), c * x), 0.0, xs)[0]
+
+
+def checkpointed(xs):
+    return scan(lambda c, x: (np.sin(c) * x, None), 1.0, xs, checkpoint=2)[0]
+
+
 _RNG = np.random.default_rng(0)
 LOOPING: dict[str, Looping] = {
     "recurrent": Looping(recurrent, tuple(_RNG.normal(size=s) for s in ((3, 3), (3, 2), (4, 2), (3,)))),
@@ -90,6 +98,8 @@ LOOPING: dict[str, Looping] = {
     "backwards": Looping(backwards, (0.7, np.array([0.5, 0.2, -0.3])), False),
     "never": Looping(never, (0.7, np.zeros(0))),
     "once": Looping(never, (0.7, np.array([1.5]))),
+    "choosing": Looping(choosing, (np.array([4.0, 0.0, -1.0, 2.0]),)),
+    "checkpointed": Looping(checkpointed, (np.array([0.3, 0.9, 1.2, 0.7, 0.4]),)),
     "several": Looping(
         several,
         ({"a": np.array([0.3, 0.4])}, {"rate": np.array([0.5, 2.0, 1.5]), "weight": _RNG.normal(size=(3, 1))}),

@@ -33,6 +33,8 @@ class LostRule:
 
     #: no sweep goes through it
     is_entered = False
+    #: it takes no values that it has no gradient for
+    values: Sequence[Node] = ()
 
     def free(self, flow: Node) -> Node:
         """What ``linear`` would be followed by."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..codec.lost_rule import LostRule
 from ..errors import TracingError
 from ..primitives.batching import Batching
 from ..primitives.external import split
@@ -107,8 +108,8 @@ class LiftedStepRule(StepRule):
         return LiftedRule(rule, own, self._batched, over)
 
 
-def in_a_step(rule: Rule) -> StepRule:
+def in_a_step(rule: Rule | LostRule) -> StepRule | LostRule:
     """The rule of a call that stands in a step."""
-    if isinstance(rule, StepRule):
+    if isinstance(rule, StepRule | LostRule):
         return rule
     return LiftedStepRule(rule) if isinstance(rule, LiftedRule) else StepRule(rule)

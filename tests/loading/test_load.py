@@ -413,6 +413,25 @@ def test_a_loaded_loop_is_differentiated():
     assert str(sg.grad(again).program(*case.arguments)).count("= scan") == 2
 
 
+def test_a_lost_rule_in_a_step_is_lost_where_it_is_differentiated():
+    class Tripled(nn.Cell):
+        def construct(self, x):
+            return x * x
+
+        def bprop(self, x, out, dout):
+            return (3 * dout,)
+
+    cell = Tripled()
+    again = loaded(sg.symbolic(lambda x: cell(x) + 1), np.ones(2))
+
+    def steps(x):
+        return scan(lambda c, _: (again(c) * 0.5, None), x, None, 3)[0]
+
+    np.testing.assert_array_equal(sg.symbolic(steps)(np.ones(2)), steps(np.ones(2)))
+    with pytest.raises(UnsupportedOperation, match="is a rule that its function declared"):
+        sg.grad(lambda x: np.sum(steps(x)))(np.ones(2))
+
+
 def test_a_loop_with_named_sizes_is_loaded_for_all_of_them():
     def powers(x):
         return scan(lambda c, _: (c * x, np.sum(c)), 0 * x + 1, None, 3)[1]

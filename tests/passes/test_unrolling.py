@@ -1,4 +1,4 @@
-"""Loops written out compute what the loops do, to the bit."""
+"""Loops written out compute what the loops do: values to the bit, derivatives to rounding."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,8 @@ def test_steps_give_what_the_loop_gives(name, which):
         straight = unrolled(program)
         assert not has_loops(verify(straight))
         for got, want in zip(*[lower(p, "numpy")(*arrays) for p in (straight, program)], strict=True):
-            np.testing.assert_array_equal(got, want, strict=True)
+            # passes see more of steps than of a loop, and put products in another order
+            np.testing.assert_allclose(got, want, rtol=0 if which == "value" else 1e-13, atol=0, strict=True)
 
 
 def test_a_program_without_loops_is_as_it_was():
