@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..primitives.identity import CUSTOM, custom
 from ..primitives.primitive import dim_value, input_node, literal
@@ -15,11 +15,11 @@ from .step_rules import in_a_step
 
 def cut_out(
     carries: Sequence[Node], elements: Sequence[Node], outputs: Sequence[Node], names: Sequence[str]
-) -> tuple[Program, list[Node]]:
-    """``outputs`` as a program of its own, and what it takes of what stands around it, the constants of the loop.
+) -> tuple[Program, list[Node], dict[Node, Node]]:
+    """``outputs`` as a program of its own, what it takes of what stands around it, and the image of each node.
 
-    ``carries`` and ``elements`` are what a step is given, ``names`` what they are called. What does not depend on them
-    is computed once, outside.
+    What it takes are the constants of the loop. ``carries`` and ``elements`` are what a step is given, ``names`` what
+    they are called. What does not depend on them is computed once, outside.
     """
     given = (*carries, *elements)
     along: dict[Node, bool] = dict.fromkeys(given, True)
@@ -48,7 +48,7 @@ def cut_out(
 
         walk([n for n in nodes if along[n]], image, copied)
     made = [image[o] for o in outputs]
-    return Program(inputs, made, [*names, *(f"c{k}" for k in range(len(constants)))], graph), constants
+    return Program(inputs, made, [*names, *(f"c{k}" for k in range(len(constants)))], graph), constants, image
 
 
 _OWN = {"literal": literal, "dim": dim_value}
@@ -62,9 +62,16 @@ def loop_of(
     length: object,
     reverse: bool = False,
     stores: bool = True,
+    called: Mapping[Node, str] | None = None,
 ) -> tuple[DifferentiableLoop, list[Node]]:
-    """The loop of which ``outputs`` is a step, and its constants; all carries are results."""
-    body, constants = cut_out(carries, elements, outputs, names)
+    """The loop of which ``outputs`` is a step, and its constants; all carries are results.
+
+    ``called`` are names of values that a step computes.
+    """
+    body, constants, image = cut_out(carries, elements, outputs, names)
     count = len(carries)
-    made = DifferentiableLoop(body, count, len(elements), length, range(count), reverse=reverse, stores=stores)
+    own = {image[n]: name for n, name in (called or {}).items() if n in image}
+    made = DifferentiableLoop(
+        body, count, len(elements), length, range(count), reverse=reverse, stores=stores, called=own
+    )
     return made, constants

@@ -145,7 +145,8 @@ def _numbers_of_elements(program: Program) -> list[Any]:
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants; they run once, for what is shown and for what runs."""
     if program not in _optimized:
-        bare = pruned_loops(with_bodies(pruned_loops(strip_marks(program)), optimized))  # a body may read less now
+        inside = with_bodies(pruned_loops(strip_marks(program)), optimized, tidies=True)
+        bare = pruned_loops(inside)  # a body may read less now
         made = share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(bare)))))
         _optimized[program] = None if made is program else made  # a value that is its own key would never go
     return _optimized[program] or program

@@ -28,8 +28,11 @@ def pruned_loops(program: Program) -> Program:
         program = made
 
 
-def with_bodies(program: Program, change: Callable[[Program], Program]) -> Program:
-    """``program`` with ``change`` made to the bodies of its loops."""
+def with_bodies(program: Program, change: Callable[[Program], Program], tidies: bool = False) -> Program:
+    """``program`` with ``change`` made to the bodies of its loops.
+
+    Where it only ``tidies`` them, they are still read as they were written.
+    """
     if SCAN not in program.primitives:
         return program
     made: dict[Program, Program] = {}
@@ -43,7 +46,7 @@ def with_bodies(program: Program, change: Callable[[Program], Program]) -> Progr
             return None
         known = _changed.setdefault(loop, WeakKeyDictionary())
         if body not in known:
-            known[body] = loop.like(body)
+            known[body] = loop.like(body, written=loop.written) if tidies else loop.like(body)
         return emit(SCAN, node.operands, (known[body],))
 
     return rewrite(program, rule, of=(SCAN,))

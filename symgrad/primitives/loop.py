@@ -61,7 +61,10 @@ class Loop:
         reverse: bool = False,
         stores: bool = True,
         base: Base | None = None,
+        called: Mapping[Node, str] | None = None,
+        written: Program | None = None,
     ) -> None:
+        """``called`` are names that the user has for values of the body, as it was ``written`` before the passes."""
         self.body = body
         self.carries = carries
         self.elements = elements
@@ -70,12 +73,17 @@ class Loop:
         self.reverse = reverse
         self.stores = stores
         self.base = base
+        self.called = called or {}
+        self.written = written or body
         self._pruned: dict[tuple[int, ...], tuple[Loop, tuple[int, ...]]] = {}
         self._lifted: dict[Any, tuple[Loop, list[bool]]] = {}
 
     def like(self, body: Program, **changes: Any) -> Loop:
         """A loop with another body, alike in all that is not named."""
-        given = {name: getattr(self, name) for name in ("carries", "elements", "length", "finals", "reverse", "stores")}
+        given = {
+            name: getattr(self, name)
+            for name in ("carries", "elements", "length", "finals", "reverse", "stores", "called")
+        }
         return type(self)(body, **(given | changes))
 
     # derivatives: see ``differentiation.loops``
@@ -168,10 +176,13 @@ class Loop:
         elements = [k for k in places if self.inputs[k] in read] or [*places[: is_named(self.length)]]
         constants = [k for k in range(places.stop, len(self.inputs)) if self.inputs[k] in read]
         taken = (*carries, *elements, *constants)
-        outputs = [self.body.outputs[k] for k in carries] + kept
-        body = Program([self.inputs[k] for k in taken], outputs, [self.body.names[k] for k in taken], self.body.graph)
+        numbers = [*carries, *(self.carries + k - count for k in pieces if k >= count)]
+        body, written = (_part_of(p, taken, numbers) for p in (self.body, self.written))
         own = {k: place for place, k in enumerate(carries)}
-        loop = self.like(body, carries=len(carries), elements=len(elements), finals=[own[k] for k in finals])
+        finals = [own[k] for k in finals]
+        loop = self.like(body, carries=len(carries), elements=len(elements), finals=finals)
+        if {n for n in written.nodes if n.primitive is INPUT} <= set(written.inputs):  # which may read more
+            loop.written = written
         return loop, taken
 
     # values
@@ -231,6 +242,12 @@ class Loop:
 
     def __repr__(self) -> str:
         return f"loop×{self.length}"
+
+
+def _part_of(body: Program, inputs: Sequence[int], outputs: Sequence[int]) -> Program:
+    """Some of the outputs of a body, of some of its inputs."""
+    taken, names = [body.inputs[k] for k in inputs], [body.names[k] for k in inputs]
+    return Program(taken, [body.outputs[k] for k in outputs], names, body.graph)
 
 
 def flow_input(label: str, shape: Shape, like: Node, masked: bool = False) -> Node:

@@ -68,7 +68,8 @@ def scan(
     every = _checkpoint(checkpoint)
     if not is_tracing((carry, xs)):
         return _run(step, carry, xs, _length(xs, length, "scan"), reverse)
-    traced = TracedLoop("scan", lambda c, x: called(step, (c, x), {}), carry, xs, _length(xs, length, "scan"))
+    count, code = _length(xs, length, "scan"), (step, 0, 1)
+    traced = TracedLoop("scan", lambda c, x: called(step, (c, x), {}), carry, xs, count, code)
     return traced.results(reverse, every)
 
 
@@ -92,7 +93,8 @@ def fori_loop(lower: int, upper: int, body: Callable[[int, Carry], Carry], carry
     if is_named(length):
         return _counted(first, length, body, carry)
     counters = np.arange(first, last) if isinstance(first, int) else Tracer(dim_value(first)) + np.arange(length)
-    traced = TracedLoop("fori_loop", lambda c, i: (called(body, (i, c), {}), None), carry, counters, max(length, 0))
+    count, code = max(length, 0), (body, 1, 0)
+    traced = TracedLoop("fori_loop", lambda c, i: (called(body, (i, c), {}), None), carry, counters, count, code)
     return traced.results()[0]
 
 
@@ -137,7 +139,8 @@ def while_loop(condition: Callable[[Carry], Any], body: Callable[[Carry], Carry]
     count = TracedLoop("while_loop", until, carry).counted()
     if not count:
         return carry
-    traced = TracedLoop("while_loop", lambda c, _: (called(body, (c,), {}), None), carry, None, count)
+    code = (body, 0, 1)
+    traced = TracedLoop("while_loop", lambda c, _: (called(body, (c,), {}), None), carry, None, count, code)
     return traced.results()[0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +32,11 @@ class Nested(NamedTuple):
 
     def labels(self, label: str) -> list[str]:
         """What the arrays are called."""
-        pairs = zip(leaf_labels(label, self.structure), self.others, strict=True)
-        return [name for name, v in pairs if v is _ARRAY]
+        return self.arrays_of(leaf_labels(label, self.structure))
+
+    def arrays_of(self, leaves: Sequence[Any]) -> list[Any]:
+        """Those of something for each leaf that are for arrays."""
+        return [own for own, v in zip(leaves, self.others, strict=True) if v is _ARRAY]
 
     def is_like(self, other: Nested) -> bool:
         """Whether arrays stand in the same places, and the same beside them."""

@@ -18,6 +18,7 @@ from ..primitives.scan import results_of
 from ..program.dims import Dim, is_named
 from ..program.interpret import interpreted
 from ..program.node import Node, ancestors
+from ..tracing.step_names import argument_labels, local_variables
 from ..tracing.step_values import end_step, step_element, step_value
 from ..tracing.trace import array_node, as_node, running
 from ..tracing.tracer import Tracer
@@ -28,12 +29,13 @@ Step = Callable[[Any, Any], tuple[Any, Any]]
 
 
 class TracedStep(NamedTuple):
-    """One step: what it is given, what is carried on, and what is kept of it."""
+    """One step: what it is given, what is carried on, what is kept of it, and the names of values in it."""
 
     given: list[Node]
     items: list[Node]
     nexts: list[Node]
     kept: Nested
+    called: dict[Node, str]
 
     def end(self) -> None:
         """Nobody uses its values any more."""
@@ -48,23 +50,35 @@ class TracedStep(NamedTuple):
 class TracedLoop:
     """A loop that begins with ``carry``, of which each step is given an element of the arrays in ``xs``."""
 
-    def __init__(self, caller: str, step: Step, carry: Any, xs: Any = None, length: Dim | None = None) -> None:
+    def __init__(
+        self,
+        caller: str,
+        step: Step,
+        carry: Any,
+        xs: Any = None,
+        length: Dim | None = None,
+        code: tuple[Callable, int, int] | None = None,
+    ) -> None:
+        """``code`` is the user's function that names are taken from, with the places of the carry and of ``x``."""
         self.caller = caller
         self._step = step
+        self._code = code
         self._carry, self._xs = Nested.of(carry), Nested.of(xs)
         self._arrays = [array_node(v) for v in self._xs.arrays]
         self._length = length
         if is_named(length) and not self._arrays:
             self._arrays.append(zeros_of((length,), np.dtype(np.float64)))  # the length is read off an array
         self._starts = [array_node(v) for v in self._carry.arrays]
-        labels = [*self._carry.labels("carry"), *self._xs.labels("x")]
+        labels = [*self._called(self._carry, 0, "carry"), *self._called(self._xs, 1, "x")]
         count = len(self._starts) + len(self._arrays)
         self._labels = [*labels, *["step"] * (count - len(labels))]
 
     def results(self, reverse: bool = False, checkpoint: int | str | None = None) -> tuple[Any, Any]:
         """The last carry, and what is kept of all steps."""
         step = self._traced()
-        loop, constants = loop_of(step.given, step.items, step.outputs, self._labels, self._length, reverse)
+        loop, constants = loop_of(
+            step.given, step.items, step.outputs, self._labels, self._length, reverse, called=step.called
+        )
         operands = [*self._starts, *self._arrays, *constants]
         made = results_of(loop, operands) if checkpoint is None else checkpointed(loop, operands, checkpoint)
         step.end()
@@ -98,6 +112,13 @@ class TracedLoop:
 
     # one step
 
+    def _called(self, own: Nested, which: int, otherwise: str) -> list[str]:
+        """What the arrays of an argument of the step are called."""
+        if self._code is None:
+            return own.labels(otherwise)
+        fn, *places = self._code
+        return own.arrays_of(argument_labels(fn, places[which], own.structure, otherwise))
+
     def _traced(self) -> TracedStep:
         """The step on carries of the dtypes that it keeps."""
         step = self._once()
@@ -130,14 +151,16 @@ class TracedLoop:
         given = [step_value(next(labels), n, w) for n, w in zip(self._starts, weak, strict=True)]
         items = [step_element(next(labels), n) for n in self._arrays]
         carry, x = (own.filled(map(Tracer, nodes)) for own, nodes in ((self._carry, given), (self._xs, items)))
-        result = self._step(carry, x)
+        with local_variables(None if self._code is None else self._code[0]) as variables:
+            result = self._step(carry, x)
         if not isinstance(result, tuple) or len(result) != 2:
             raise not_a_pair(self.caller, result)
         after = Nested.of(result[0])
         if not after.is_like(self._carry):
             raise other_structure(self.caller)
         nexts = [as_node(v) for v in after.arrays] if weakly else [array_node(v) for v in after.arrays]
-        return TracedStep(given, items, nexts, Nested.of(result[1]))
+        called = {v._symgrad_node: name for name, v in variables.items() if type(v) is Tracer}
+        return TracedStep(given, items, nexts, Nested.of(result[1]), called)
 
     def _meets_shorter(self, step: TracedStep) -> bool:
         """Whether a Python number that is carried may give way to the dtype of what it meets."""

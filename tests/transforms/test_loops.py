@@ -592,9 +592,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("step", "begin", "kind", "message"),
         [
-            (lambda c, v: (c + H, None), 0.0, ShapeError, r"carry has shape \(\) and after a step \(3,\)"),
+            (lambda c, v: (c + H, None), 0.0, ShapeError, r"c has shape \(\) and after a step \(3,\)"),
             (lambda c, v: (c * v, None), np.float32(1), ArgumentTypeError, "float32 and after a step float64"),
-            (lambda c, v: ({"a": c["a"] > v}, None), {"a": 0.0}, ArgumentTypeError, "carry_a has dtype float64"),
+            (lambda c, v: ({"a": c["a"] > v}, None), {"a": 0.0}, ArgumentTypeError, "a has dtype float64"),
         ],
     )
     def test_carries_that_change(self, step, begin, kind, message):
