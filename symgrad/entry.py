@@ -181,6 +181,11 @@ class Entry(Result):
                 self._value = Result(self.trace.value(), self._arguments, inputs, names)
         return self._value
 
+    @cached_property
+    def with_value(self) -> Program:
+        """The function and its derivative as one program, as they are shown."""
+        return optimized(written_out(self.program.with_outputs([*self.value.program.outputs, *self.program.outputs])))
+
     def operations(self) -> frozenset[str]:
         """The operations of the trace: those of the function too that its derivative does not read."""
         # what passes and formulas make later comes after them

@@ -64,7 +64,11 @@ def bundles(
     shown = [formulas(e.readable, budget, fold) for _, e, _ in named]
     latex = [f.latex_rows(d.labels(e)) for f, (d, e, _) in zip(shown, named, strict=True)]
     texts = [_text(f, d, names) for f, (d, _, names) in zip(shown, named, strict=True)]
-    if any(f.kind == "let-bound" for f in shown):  # each numbers its own bindings, so they stand apart
+    both = formulas(entry.with_value, budget, fold) if all(f.kind == "recurrence" for f in shown) else None
+    if both is not None and both.kind == "recurrence":  # the loops of the function are those of the derivative too
+        labels = [label for d, e, _ in named for label in d.labels(e)]
+        above = [_formula(both.latex_rows(labels), "\n".join(both.text_rows([n for *_, own in named for n in own])))]
+    elif any(f.kind == "let-bound" for f in shown):  # each numbers its own bindings, so they stand apart
         above = [_formula(rows, text) for rows, text in zip(latex, texts, strict=True)]
     else:
         above = [_formula([*latex[0], *latex[1]], "\n".join(texts))]

@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
+from ..passes.unrolling import has_loops
 from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import fits, without_loops
@@ -17,6 +18,8 @@ from .entries import entry_forms, entry_names, written_operations
 from .index_form import IndexForm, constant_names
 from .matrix import matrix_forms
 from .numbers import value
+from .recurrences import recurrences
+from .recurrences.evaluation import evaluated
 from .symbols import safe_names
 
 #: elements at which the index form of an array is evaluated
@@ -35,17 +38,21 @@ class Agreement:
     matrix: float | None
     entries: float | None
     index: float | None
+    recurrence: float | None = None
 
     @property
     def worst(self) -> float:
         """The largest difference of all forms there are."""
-        return max((d for d in (self.matrix, self.entries, self.index) if d is not None), default=0.0)
+        found = (self.matrix, self.entries, self.index, self.recurrence)
+        return max((d for d in found if d is not None), default=0.0)
 
     def __str__(self) -> str:
         lines = []
         for name, found in (("matrix", self.matrix), ("entries", self.entries), ("index", self.index)):
             said = "none that can be evaluated" if found is None else f"agrees with the kernel to {found:.1e}"
             lines.append(f"{name + ' form:':<14}{said}")
+        if self.recurrence is not None:
+            lines.append(f"recurrence:   agrees with the kernel to {self.recurrence:.1e}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -53,16 +60,19 @@ class Agreement:
 
 def agreement(program: Program, arrays: Sequence[Any], results: Sequence[Any]) -> Agreement:
     """Compare the forms of ``program`` at ``arrays`` with what a kernel gave for them."""
+    values = [np.asarray(a, dtype=np.float64) for a in arrays]
+    known = [np.asarray(r, dtype=np.float64) for r in results]
+    told = recurrences(program) if has_loops(program) else None
+    recurrence = None if told is None else _largest(evaluated(told, arrays), known)
     try:
         program = without_loops(program)
     except ClosedFormTooLarge:
-        return Agreement(None, None, None)
-    values = [np.asarray(a, dtype=np.float64) for a in arrays]
-    known = [np.asarray(r, dtype=np.float64) for r in results]
+        return Agreement(None, None, None, recurrence)
     return Agreement(
         _largest(matrix_values(program, values), known),
         _largest(_entry_values(program, values), known) if fits(program, True) else None,
         _index_difference(program, values, known) if fits(program, False) else None,
+        recurrence,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import sympy
 
 from ..errors import ArgumentError, ClosedFormTooLarge
+from ..passes.unrolling import has_loops
 from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import BUDGET, fits, require, without_loops
@@ -30,6 +31,7 @@ from .latex import (
 )
 from .matrix import matrix_forms, required_forms
 from .plain_text import plain_text
+from .recurrences import recurrences
 from .symbols import safe_names
 from .typeset import typeset
 
@@ -42,6 +44,8 @@ _SUBSCRIPT = re.compile(r"_(\{[^{}]*\}|\w)$")
 @dataclass(frozen=True)
 class Formulas:
     """The outputs as formulas of one ``kind``: ``entries``, ``matrix``, ``index``; ``let-bound`` where these are long.
+
+    Of a program with loops they are ``recurrence``, a form for all of them.
 
     >>> import numpy as np, symgrad
     >>> found = symgrad.grad(lambda w, X: np.sum((X @ w) ** 2)).formulas(np.ones(20), np.ones((50, 20)))
@@ -57,6 +61,8 @@ class Formulas:
         """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings."""
         if self.kind == "let-bound":
             return let_bound_rows(self.program, labels)
+        if self.kind == "recurrence":
+            return self.forms[0].latex_rows(labels)
         if self.kind == "entries":
             pairs = zip(labels, self.forms, self.latex, strict=True)
             return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole, self._names)]
@@ -66,6 +72,8 @@ class Formulas:
         """A line ``name = formula`` for each output; for let-bound ones the lines of the Program, long ones cut."""
         if self.kind == "let-bound":
             return _program_rows(self.program)
+        if self.kind == "recurrence":
+            return self.forms[0].text_rows(names)
         if self.kind == "index":
             made = []
             for name, (free, element) in zip(names, self.forms, strict=True):
@@ -84,7 +92,9 @@ class Formulas:
 
     @cached_property
     def latex(self) -> list[str]:
-        """The formula of each output, without a name."""
+        """The formula of each output, without a name; the lines of recurrences."""
+        if self.kind == "recurrence":
+            return self.forms[0].latex_rows([f"r_{{{k}}}" for k in range(len(self.program.outputs))])
         if self.kind == "matrix":
             return [form.latex_line for form in self.forms]
         if self.kind == "index":
@@ -143,10 +153,23 @@ def formulas(program: Program, budget: int = BUDGET, characters: int = MAX_CHARA
 
     Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
     """
+    told = loops_told(program, budget)
+    if told is not None and told.characters <= characters:
+        return told
     for made in _candidates(program, budget, min(BEYOND * budget, characters // 2)):
         if made.characters <= characters:
             return made
     return Formulas(program, "let-bound", [])
+
+
+def loops_told(program: Program, budget: int = BUDGET) -> Formulas | None:
+    """The recurrences of a program with loops; None where they are too long, or there are none."""
+    if not has_loops(program):
+        return None
+    found = recurrences(program)
+    if found is None or found.operations > budget or len(found) > MAX_LINES:
+        return None
+    return Formulas(program, "recurrence", [found])
 
 
 def _candidates(program: Program, budget: int, most: int, matrices: bool = True) -> Iterator[Formulas]:
@@ -169,13 +192,21 @@ def _candidates(program: Program, budget: int, most: int, matrices: bool = True)
 
 
 def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
-    """The outputs in the ``form`` that is asked for: ``entries``, ``index`` or ``matrix``; ``auto`` takes the best one.
+    """The outputs in the ``form`` asked for: ``entries``, ``index``, ``matrix``, ``recurrence``; ``auto`` is the best.
 
     Raises ClosedFormTooLarge where the form would be beyond the budget or there is none, ArgumentError for the entries
     of arrays whose sizes are names.
     """
     if form == "auto":
         return formulas(program, budget)
+    if form == "recurrence":
+        found = loops_told(program, budget)
+        if found is None:
+            raise ClosedFormTooLarge(
+                'there is no recurrence: the function has no loop made by scan, or one of too many lines; form="auto" '
+                "takes the form that there is."
+            )
+        return found
     program = without_loops(program)
     if form == "matrix":
         return Formulas(program, "matrix", required_forms(program))

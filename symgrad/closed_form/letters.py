@@ -26,6 +26,11 @@ _MARKS = {marks[0]: command for command, marks in ACCENTS.items()}
 #: marks over a whole word, put over its first letter, or over all of them, in text
 _OVER = {"\u0304": r"\bar", "\u0305": r"\overline", "\u0307": r"\dot"}
 _BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+#: what an index of steps is made of, as it is lowered in text
+LOWERED = dict(zip("0123456789+-tsrknmpl", "₀₁₂₃₄₅₆₇₈₉₊₋ₜₛᵣₖₙₘₚₗ", strict=True))
+LOWER_SIGNS = "".join(LOWERED.values())
+_RAISED = {lowered: c for c, lowered in LOWERED.items()}
+_INDEX = re.compile(f"[{LOWER_SIGNS}]+$")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -34,11 +39,15 @@ def name_latex(name: str) -> str:
 
     >>> print(name_latex("x1"), name_latex("theta_max"), name_latex("fc_weight"), name_latex("é"))
     x_{1} \theta_{\mathit{max}} \mathit{fc}_{\mathit{weight}} \acute{e}
-    >>> print(name_latex("v̄₁"), name_latex("l̅o̅s̅s̅"))
-    \bar{v}_{1} \overline{\mathit{loss}}
+    >>> print(name_latex("v̄₁"), name_latex("l̅o̅s̅s̅"), name_latex("h_aₜ₊₁"))
+    \bar{v}_{1} \overline{\mathit{loss}} h_{a,t+1}
     """
-    stem, *below = re.findall(r"(?:[^\W\d_][\u0304\u0305\u0307]*)+|\d+", name.translate(_BELOW)) or ["x"]
-    return _marked(stem) + (f"_{{{','.join(map(_marked, below))}}}" if below else "")
+    index = _INDEX.search(name)
+    steps = [] if index is None else re.findall(r"[a-z](?:[+-]\d+)?|\d+", "".join(_RAISED[c] for c in index[0]))
+    bare = name if index is None else name[: index.start()]
+    stem, *below = re.findall(r"(?:[^\W\d_][\u0304\u0305\u0307]*)+|\d+", bare.translate(_BELOW)) or ["x"]
+    below = [*map(_marked, below), *steps]
+    return _marked(stem) + (f"_{{{','.join(below)}}}" if below else "")
 
 
 def _marked(word: str) -> str:

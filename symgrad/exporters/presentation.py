@@ -41,6 +41,8 @@ _KINDS = {
     "entries": "Elements of an array are numbered row by row, from 1.",
     "index": "Formulas give the element at any indices, which count from 0.",
     "matrix": "Formulas are in matrix notation; functions of arrays apply to every element.",
+    "recurrence": "A value of a step has its number as an index, counted from 0; what flows back is called $\\lambda$, "
+    "or by another Greek letter. Functions of arrays apply to every element.",
     "let-bound": "Every line names a value that later lines use; indices count from 0.",
 }
 #: values of the check that a document shows of one array, and arrays whose values it shows

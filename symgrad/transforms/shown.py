@@ -12,7 +12,7 @@ from ..closed_form.agreement import agreement as agreement_of
 from ..closed_form.budget import BUDGET, require, without_loops
 from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
-from ..closed_form.formulas import Formulas, element_forms
+from ..closed_form.formulas import Formulas, element_forms, formulas_in, loops_told
 from ..closed_form.formulas import formulas as formulas_of
 from ..closed_form.latex import aligned
 from ..closed_form.matrix import required_forms
@@ -24,7 +24,7 @@ from .steps import steps_of
 if TYPE_CHECKING:
     from .derived import DerivedFunction
 
-_FORMS = ("auto", "entries", "index", "matrix")
+_FORMS = ("auto", "entries", "index", "matrix", "recurrence")
 
 
 def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget: int = BUDGET, **kwargs: Any) -> Any:
@@ -34,8 +34,10 @@ def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget
     ``()``) in the entries ``x1, x2, …`` of the inputs, numbered row by row from 1. ``form="index"``
     gives the element at free indices ``i, j, …`` (counting from 0), with sums as ``sympy.Sum``.
     ``auto`` takes entries for small arrays. ``form="matrix"`` gives a MatrixForm, a formula in matrix
-    notation with ``text``, ``latex`` and ``evaluate``. Raises ClosedFormTooLarge, before anything is
-    expanded, where the form would have more than ``budget`` operations, or where there is no matrix notation.
+    notation with ``text``, ``latex`` and ``evaluate``. ``form="recurrence"``, which ``auto`` takes where
+    there are loops (``scan``), gives what a step computes, for all results together, with ``text`` and
+    ``latex``. Raises ClosedFormTooLarge, before anything is expanded, where the form would have more than
+    ``budget`` operations, or where there is none.
 
     >>> import numpy as np
     >>> from symgrad import grad
@@ -47,6 +49,10 @@ def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget
     entry = derived._readable()._entry(args, kwargs)
     program = entry.readable
     checked_form(form)
+    told = loops_told(program, budget) if form == "auto" else None
+    if form == "recurrence" or told is not None:
+        told = told or formulas_in(program, form, budget)
+        return told.forms[0].labelled(derived.labels(entry))
     if form == "matrix":
         made = required_forms(program)
         return entry.filled(made)

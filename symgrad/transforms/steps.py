@@ -13,17 +13,22 @@ import numpy as np
 from ..closed_form.deadline import TimeIsUp, within_calls
 from ..closed_form.derivation.constants import Constants, lifted
 from ..closed_form.derivation.lines import Line, cut
-from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings
+from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings, user_name
 from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.formulas import formulas, formulas_in
 from ..closed_form.labels import label_text
 from ..closed_form.matrix import matrix_forms
+from ..closed_form.recurrences import recurrences
+from ..closed_form.recurrences.derivation import LoopSteps
+from ..differentiation.forward import forward_sweep
 from ..differentiation.reverse import active_nodes
 from ..entry import Entry
 from ..errors import ArgumentError, UnsupportedOperation
-from ..passes.unrolling import unrolled
-from ..primitives.primitive import literal
+from ..kernels.kernel import optimized
+from ..passes.cofactors import written_out
+from ..passes.unrolling import has_loops, unrolled
+from ..primitives.primitive import input_node, literal
 from ..program.node import Node
 from ..program.program import Program
 
@@ -78,7 +83,11 @@ def _written(
     budget: int,
 ) -> Steps:
     program = entry.program
-    derivation = _without_loops(derivation, program)
+    if has_loops(program):
+        told = _told(derived, entry, arrays, derivation, mode, budget)
+        if told is not None:
+            return told
+        derivation = _without_loops(derivation, program)
     with program.graph:
         bars: dict[Node, Node] = {}
         lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
@@ -126,6 +135,36 @@ def _without_loops(derivation: Run, program: Program) -> Run:
     inputs = replace(derivation.inputs, nodes=[[image[n] for n in own] for own in derivation.inputs.nodes])
     weights = [image[n] for n in derivation.weights]
     return replace(derivation, outputs=outputs, seeds=seeds, tangents=tangents, inputs=inputs, weights=weights)
+
+
+def _told(
+    derived: DerivedFunction, entry: Entry, arrays: Sequence[Any] | None, derivation: Run, mode: str, budget: int
+) -> Steps | None:
+    """The steps of a function with loops, a loop a line; None where its loops cannot be told so."""
+    program = entry.program
+    own = [o for o in derivation.outputs if o.differentiable]
+    inputs, labels = list(zip(program.inputs, program.names, strict=True)), derived.labels(entry)
+    found = list(program.outputs)
+    if mode == "forward" and mode != _own_mode(derived, derivation):
+        called = dict(inputs)
+        with program.graph:
+            dots = {w: input_node("tangent", w.shape, w.dtype) for w in derivation.wrt}
+            found = [f for f in forward_sweep(own, dots) if f is not None]
+        inputs += [(dot, user_name(called.get(w, "x")).marked("dot")) for w, dot in dots.items()]
+        labels = [rf"\dot{{{label}}}" for label in _result_labels(len(found))]
+    names = [name for _, name in inputs]
+    told = recurrences(optimized(written_out(Program([n for n, _ in inputs], [*own, *found], names, program.graph))))
+    if told is None:
+        return None
+    told = told.labelled([*_result_labels(len(own)), *labels])
+    values = list(arrays or []) + [None] * (len(inputs) - len(arrays or []))
+    given = [(n, user_name(name), v) for (n, name), v in zip(inputs, values, strict=True)]
+    notes = ["for the branches that these arguments take"] if entry.taken else []
+    return LoopSteps(f"{derived.__name__}, {mode} mode", told, len(own), given, budget, notes)
+
+
+def _result_labels(count: int) -> list[str]:
+    return ["f"] if count == 1 else [f"f_{{{k}}}" for k in range(1, count + 1)]
 
 
 def _tangents(derivation: Run) -> Sequence[Node | None]:

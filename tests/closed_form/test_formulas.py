@@ -27,8 +27,8 @@ def test_small_arrays_by_entries_others_by_matrices_or_indices(fn, args, expecte
 
 def test_long_formulas_are_let_bound():
     def long(x):
-        for k in range(100):
-            x = np.sin(x) * x if k * k % 7 > 2 else np.cos(x) + x
+        for k in range(100):  # never the same, so that it is no loop
+            x = (np.sin if k.bit_count() % 2 else np.cos)(x) * x
         return x
 
     made = sg.grad(long).formulas(1.0)

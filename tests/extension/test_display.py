@@ -57,6 +57,19 @@ def test_long_formulas_are_let_bound_apart_and_cut():
     assert "operations: 200" in table["text/plain"]
 
 
+def test_a_loop_is_told_once_for_the_function_and_its_derivative():
+    formula, _ = shown(sg.grad(lambda x: sg.fori_loop(0, 9, lambda i, v: np.sin(v), x)), 1.0)
+    assert formula["text/plain"].splitlines() == [
+        "v₀ = x",
+        "vₜ₊₁ = sin(vₜ)   (t = 0, …, 8)",
+        "f = v₉",
+        "λ₉ = 1",
+        "λₜ = cos(vₜ)·λₜ₊₁   (t = 8, …, 0)",
+        "∂f/∂x = λ₀",
+    ]
+    assert r"v_{t+1} &= \sin\left(v_{t}\right) \qquad t = 0, \ldots, 8" in formula["text/latex"]
+
+
 def test_a_branch_is_said():
     gradient = sg.grad(lambda x: x if x > 0 else -x)
     assert "branches on values" in shown(gradient, 1.0)[1]["text/plain"]

@@ -89,7 +89,7 @@ def test_a_triangle_is_said_to_be_one():
     assert not unexplained(steps)
     assert "c_1 = 1 below the diagonal, 1/2 on it, 0 above it" in str(steps)
     assert r"c_{1} &= \begin{bmatrix} \frac{1}{2} & 0 & 0 \\ 1 & \frac{1}{2} & 0" in steps.latex()
-    assert "+ I)" in str(steps)
+    assert "+ 1/10 · I" in str(steps)
     masked = sg.grad(lambda x: np.sum(np.tril(np.outer(x, x)) ** 2)).steps(np.arange(5.0))
     assert "c_1 = 1 below the diagonal, 1 on it, 0 above it" in str(masked)
 

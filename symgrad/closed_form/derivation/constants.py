@@ -40,8 +40,8 @@ class Constants:
         used = {*roots, *(o for n in nodes for o in n.operands if not _is_listed(n, o))}
         found = [n for n in nodes if n.primitive.name == "constant" and n in used]
         values = {n: n.params[0].value for n in found if n not in self._names}
-        told = {n: v for n, v in values.items() if v.size and not (v == v.flat[0]).all()}
-        for n in sorted(told, key=lambda n: _is_unit(told[n])):  # last what a formula seldom calls by its name
+        told = {n: v for n, v in values.items() if is_told(v)}
+        for n in sorted(told, key=lambda n: is_unit(told[n])):  # last what a formula seldom calls by its name
             self._names[n] = self._of(told[n])
 
     def _of(self, value: np.ndarray) -> Name:
@@ -54,7 +54,7 @@ class Constants:
 
     def described(self) -> list[tuple[Name, str, str, str]]:
         """For each its name, then what it is: as text, as LaTeX, and in words."""
-        return [(name, *_described(name, value)) for name, value in self._values.items()]
+        return [(name, *description(name, value)) for name, value in self._values.items()]
 
 
 def lifted(program: Program, names: Names, identities: bool = False) -> Program:
@@ -64,13 +64,18 @@ def lifted(program: Program, names: Names, identities: bool = False) -> Program:
     """
     found: dict[Node, Node] = {}
     for n in program.nodes:
-        if n.primitive.name == "constant" and n in names and (identities or not _is_unit(n.params[0].value)):
+        if n.primitive.name == "constant" and n in names and (identities or not is_unit(n.params[0].value)):
             found[n] = input_node("constant", n.shape, n.dtype)
     with program.graph:
         image = walk(program.nodes, dict(found), rebuilt)
     labels = [*program.names, *[names[n] for n in found]]
     outputs = [image[o] for o in program.outputs]
     return Program([*program.inputs, *found.values()], outputs, labels, program.graph)
+
+
+def is_told(value: np.ndarray) -> bool:
+    """True for an array that a formula calls by a name: it does not hold the same number everywhere."""
+    return bool(value.size and not (value == value.flat[0]).all())
 
 
 def _is_listed(user: Node, operand: Node) -> bool:
@@ -85,12 +90,13 @@ def is_few_rows(node: Node) -> bool:
     return node.primitive.name == "constant" and node.params[0].value.size <= MAX_ROWS
 
 
-def _is_unit(value: np.ndarray) -> bool:
+def is_unit(value: np.ndarray) -> bool:
     """True for a number times an identity, which matrix notation writes with ``I``."""
     return value.ndim == 2 and min(value.shape) > 1 and bool((value == value.flat[0] * np.eye(*value.shape)).all())
 
 
-def _described(name: Name, value: np.ndarray) -> tuple[str, str, str]:
+def description(name: Name, value: np.ndarray) -> tuple[str, str, str]:
+    """What an array holds: as text, as LaTeX, and in words."""
     said = _triangles(value) or _shortened(value)
     matrix = _written_out(value)
     if matrix is None:

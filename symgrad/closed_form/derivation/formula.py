@@ -41,16 +41,10 @@ class Formula(NamedTuple):
 def formula(program: Program, names: Names) -> Formula:
     """The first output of ``program`` in terms of its inputs, which ``names`` has."""
     (root, *_) = program.outputs
-    made = _joined(program, root, names) or _picked(root, program, names)
+    made = _joined(program, root, names) or _picked(root, program, names) or in_matrices(program, names)
     if made is not None:
         return made
-    shown = _named(program, names)
-    empty = any(d == 0 for n in shown.nodes for d in n.shape)
-    # an array of three axes has no matrix notation of its own: a line that reshapes it says nothing
-    form = None if empty or root.ndim > 2 else matrix_forms(shown)[0]
-    if form is not None and form.length <= _MAX_LETTERS:
-        return Formula(form.text + "".join(f", {line}" for line in form.where), form.latex_line)
-    shown = _named(program, names, identities=True)
+    shown = named_program(program, names, identities=True)
     if fits(shown, False):
         try:
             with within_calls(_MAX_CALLS):
@@ -64,7 +58,23 @@ def formula(program: Program, names: Names) -> Formula:
     return _called(shown)
 
 
-def _named(program: Program, names: Names, identities: bool = False) -> Program:
+def in_matrices(program: Program, names: Names, parts: bool = True) -> Formula | None:
+    """The first output in matrix notation; None where there is none that is short enough.
+
+    Its ``parts`` are given names where that makes it shorter.
+    """
+    shown = named_program(program, names)
+    empty = any(d == 0 for n in shown.nodes for d in n.shape)
+    # an array of three axes has no matrix notation of its own: a line that reshapes it says nothing
+    form = None if empty or program.outputs[0].ndim > 2 else matrix_forms(shown)[0]
+    if form is None or form.length > _MAX_LETTERS:
+        return None
+    if not parts:
+        return Formula(*form.written_out)
+    return Formula(form.text + "".join(f", {line}" for line in form.where), form.latex_line)
+
+
+def named_program(program: Program, names: Names, identities: bool = False) -> Program:
     """The first output, as a function of what has a name."""
     labels = [names[n] for n in program.inputs]
     first = written_out(Program(program.inputs, program.outputs[:1], labels, program.graph))
@@ -103,7 +113,9 @@ def rows_formula(rows: Node, program: Program, names: Names) -> Formula:
     counted = counted_index(rows)  # NumPy counts negative ones from the end, so the bare index says the same
     index = rows if rows in names or counted is None else counted[0]
     inputs = inputs_of(index)
-    return _called(_named(Program(inputs, [index], ["value"] * len(inputs), program.graph), names, identities=True))
+    return _called(
+        named_program(Program(inputs, [index], ["value"] * len(inputs), program.graph), names, identities=True)
+    )
 
 
 def _called(program: Program) -> Formula:

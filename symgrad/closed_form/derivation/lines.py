@@ -83,7 +83,7 @@ def _breaks(nodes: Sequence[Node], breaks: set[Node], alive: set[Node]) -> set[N
         operands, inside = (node.operands, set()) if fused is None else fused
         breaks -= inside  # a composition with a rule of its own stays together
         parts = [o for o in dict.fromkeys(operands) if o not in breaks]
-        total = _cost(node) + sum(cost[o] for o in parts)
+        total = reading_cost(node) + sum(cost[o] for o in parts)
         count = 1 + sum(length[o] for o in parts)
         for o in sorted(parts, key=lambda o: (o in alive, cost[o], length[o]), reverse=True):
             if (total <= _LINE or not cost[o]) and count <= _LONGEST:
@@ -103,7 +103,7 @@ def _breaks(nodes: Sequence[Node], breaks: set[Node], alive: set[Node]) -> set[N
 def _beneath(node: Node, breaks: set[Node]) -> list[Node]:
     """``node``, then what it is made of beneath signs and moves, which are better left to where they are used."""
     chain = [node]
-    while _cost(chain[-1]) == 0:
+    while reading_cost(chain[-1]) == 0:
         below = [o for o in dict.fromkeys(chain[-1].operands) if not o.is_leaf]
         if len(below) != 1 or below[0] in breaks:
             break
@@ -130,7 +130,7 @@ def _fused(node: Node, uses: Mapping[Node, int], kept: set[Node]) -> tuple[list[
     return list(sources), inside
 
 
-def _cost(node: Node) -> int:
+def reading_cost(node: Node) -> int:
     """0 for what is read in passing, indices and conditions too, 1 for arithmetic, 2 for a function, worth a line."""
     name = node.primitive.name
     if name in _FREE or not node.differentiable:

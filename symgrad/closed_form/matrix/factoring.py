@@ -188,9 +188,18 @@ def _taken_out(algebra: Algebra, poly: Poly, signature: Signature) -> Poly:
     return algebra.add([product, Poly(poly.dims, others)])
 
 
+#: numbers in a sum that no fraction is taken out of it for
+_LARGE = 60
+
+
 def common_number(poly: Poly) -> tuple[Any, Poly]:
-    """The number in front of a sum, and the sum without it."""
+    """The number in front of a sum, and the sum without it.
+
+    There is no fraction in front of what has whole numbers in it, or would have large ones.
+    """
     if len(poly.terms) < 2:
         return sympy.Integer(1), poly
-    scale = content(poly)
+    scale, numbers = content(poly), list(poly.terms.values())
+    if scale.is_Rational and scale.q != 1 and (any(c.is_Integer or abs(c / scale) > _LARGE for c in numbers)):
+        scale = sympy.Integer(-1 if scale.is_negative else 1)
     return scale, Poly(poly.dims, {t: sympy.cancel(c / scale) for t, c in poly.terms.items()})

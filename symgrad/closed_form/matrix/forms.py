@@ -80,6 +80,13 @@ class MatrixForm:
         return r",\quad ".join([self.latex, *self.latex_where])
 
     @cached_property
+    def written_out(self) -> tuple[str, str]:
+        """The formula in one line, as text and as LaTeX, in which no part is given a name."""
+        printers = (Text({}, self._own), Latex({}, self._own))
+        text, latex = ([p(self.expression, opened=True), *self._said(p)] for p in printers)
+        return ", ".join(text), r",\quad ".join(latex)
+
+    @cached_property
     def numpy(self) -> str | None:
         """The formula as NumPy code in the names of the inputs, parts first.
 
@@ -111,7 +118,14 @@ class MatrixForm:
         return len(self.text) + sum(map(len, self.where)) + leaves
 
     def _where(self, printer: Text) -> list[str]:
-        lines = [f"{printer.name(name)} = {printer(part, opened=True)}" for part, name in self._names.items()]
+        return [
+            *(f"{printer.name(name)} = {printer(part, opened=True)}" for part, name in self._names.items()),
+            *self._said(printer),
+        ]
+
+    def _said(self, printer: Text) -> list[str]:
+        """What K is, and which quotients count as 0."""
+        lines = []
         turns = [e for e in self.expression.walk() if e.op == "commutation"]
         if turns:
             v = leaf("V", *turns[0].data)

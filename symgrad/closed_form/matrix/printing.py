@@ -14,6 +14,7 @@ from typing import Any
 import sympy
 
 from ...primitives.selection import spell_range
+from ..letters import LOWER_SIGNS
 from ..plain_text import plain_text
 from .expression import Expression, number
 
@@ -305,7 +306,7 @@ def _body(x: Expression) -> Expression:
 def _is_short(text: str) -> bool:
     """True for one letter or one pair of brackets, with what is raised behind it."""
     bare = text.rstrip("ᵀ⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    if re.fullmatch(r"\w[\u0300-\u036f]*[₀-₉]*|𝟏|𝟏𝟏|‖[^‖]*‖|\|[^|]*\|", bare):
+    if re.fullmatch(rf"\w[\u0300-\u036f]*[{LOWER_SIGNS}]*|𝟏|𝟏𝟏|‖[^‖]*‖|\|[^|]*\|", bare):
         return True
     depth = 0
     for k, c in enumerate(bare):

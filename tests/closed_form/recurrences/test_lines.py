@@ -1,0 +1,92 @@
+"""The recurrences of loops and of their gradients, to the letter: adjoints as a textbook has them."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+from recurring import CASES
+
+import symgrad as sg
+from symgrad import fori_loop, scan
+from symgrad.errors import ClosedFormTooLarge
+
+EXPECTED = pathlib.Path(__file__).parent / "expected"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_functions_and_gradients_are_told_step_by_step(name):
+    function, positions, args = CASES[name]
+    blocks = (EXPECTED / f"{name}.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    for derived, (text, latex) in zip(
+        (sg.symbolic(function), sg.grad(function, positions)), (blocks[:2], blocks[2:]), strict=True
+    ):
+        for found in (derived.closed_form(*args), derived.closed_form(*args, form="recurrence")):
+            assert found.text == str(found) == repr(found) == text
+            assert found.rows[1] == latex.splitlines()
+            assert found._repr_latex_() == rf"$\displaystyle {found.latex}$"
+        assert derived.formulas(*args).kind == "recurrence"
+        assert derived.latex_rows(*args) == latex.splitlines()
+
+
+def told(fn, *args):
+    return str(sg.symbolic(fn).closed_form(*args, form="recurrence")).splitlines()
+
+
+def test_few_steps_are_listed():
+    assert told(lambda x: fori_loop(0, 1, lambda i, v: np.sin(v), x), 1.0)[1] == "vₜ₊₁ = sin(vₜ)   (t = 0)"
+    assert told(lambda x: fori_loop(0, 2, lambda i, v: np.sin(v), x), 1.0)[1] == "vₜ₊₁ = sin(vₜ)   (t = 0, 1)"
+    assert told(lambda x: fori_loop(0, 0, lambda i, v: np.sin(v), x), 1.0) == ["f = x"]
+
+
+def test_steps_may_go_backwards():
+    lines = told(lambda x: scan(lambda c, x: (c * x, c), 1.0, x, reverse=True)[0], np.ones(5))
+    assert lines == ["c₅ = 1", "cₜ = cₜ₊₁xₜ   (t = 4, …, 0)", "f = c₀"]
+
+
+def test_results_of_each_step_are_rows():
+    lines = told(lambda x: scan(lambda c, x: (np.sin(c), c * x), 1.0, x)[1] ** 2, np.ones(5))
+    assert lines[1:] == ["cₜ₊₁ = sin(cₜ)", "fₜ = cₜ²xₜ²   (t = 0, …, 4)"]
+
+
+def test_the_number_of_a_step_and_those_before_and_after_it():
+    assert "cₜ₊₁ = cₜ(3 + t)" in told(lambda x: fori_loop(3, 9, lambda i, c: c * i, x), 1.0)[1]
+    lines = told(lambda x: scan(lambda c, p: (c + p[0] * p[1], None), 0.5, (x[2:], x[:-2]))[0], np.ones(6))
+    assert lines == ["f = 1/2 + Σₜ xₜ₊₂xₜ"]
+
+
+def test_names_are_those_of_the_users_function():
+    def step(carry, obs):
+        mean, spread = carry
+        gain = spread / (spread + 1.0)
+        return (mean + gain * (obs - mean), spread - gain * spread), None
+
+    lines = told(lambda m, ys: scan(step, (m, 1.0), ys)[0][0], 0.5, np.ones(9))
+    assert lines[:2] == ["mean₀ = m", "spread₀ = 1"]
+    assert lines[-1] == "f = mean₉"
+    assert any("yₜ" in line for line in lines)
+    assert any(line.startswith("gainₜ = ") for line in lines)
+
+
+def test_python_loops_that_are_found_are_told_too():
+    def heron(a):
+        x = a
+        for _ in range(30):
+            x = x - (x * x - a) / (2 * x)
+        return x
+
+    found = sg.grad(heron).formulas(2.0)
+    assert found.kind == "recurrence"
+    assert found.text_rows(["g"])[-2:] == [
+        "λₜ = 1/2 · λₜ₊₁(1 − a / sₜ²)   (t = 29, …, 0)",
+        "g = λ₀ + Σₜ λₜ₊₁ / (2sₜ)",
+    ]
+
+
+def test_what_has_no_loop_or_too_many_lines_is_refused():
+    with pytest.raises(ClosedFormTooLarge, match="there is no recurrence"):
+        sg.grad(np.sin).closed_form(1.0, form="recurrence")
+    function, positions, args = CASES["kalman"]
+    with pytest.raises(ClosedFormTooLarge, match="there is no recurrence"):
+        sg.grad(function, positions).closed_form(*args, form="recurrence", budget=10)
