@@ -12,7 +12,7 @@ from ...kernels.kernel import optimized
 from ...primitives.functions import add
 from ...primitives.loop import Loop
 from ...primitives.primitive import CONSTANT, DIM, LITERAL, CapturedArray, constant, dim_value, input_node, literal
-from ...primitives.scan import PART, SCAN
+from ...primitives.scan import PART, ROW, SCAN
 from ...program.dims import Dim
 from ...program.interpret import rebuilt
 from ...program.node import Graph, Node, ancestors
@@ -97,8 +97,8 @@ class Unfolding:
             elif node.primitive is PART and isinstance(given[0], list):
                 loop: Loop = node.operands[0].params[0]
                 image[node] = given[0][[(p.start, p.shape) for p in loop.pieces].index(node.params[:2])]
-            elif any(isinstance(g, list) for g in given):
-                raise NoRecurrence
+            elif node.primitive in (PART, ROW) or any(isinstance(g, list) for g in given):
+                raise NoRecurrence  # rows that are read as a whole
             elif node.primitive in _LEAVES:
                 image[node] = _LEAVES[node.primitive](node.params[0])
             else:
