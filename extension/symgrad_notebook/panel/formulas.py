@@ -64,6 +64,8 @@ def formulas(program: Program, named: Sequence[Label], small: bool = False) -> l
         made = entries if entries.characters <= MAX_CHARACTERS else made
     if made.kind == "let-bound":
         return _let_bound(made, named)
+    if made.kind == "recurrence":
+        return _recurrence(made, named)
     texts = made.text_rows([label.text for label in named])
     return [_formula(made, k, label, texts[k]) for k, label in enumerate(named)]
 
@@ -101,3 +103,14 @@ def _let_bound(made: Formulas, named: Sequence[Label]) -> list[Formula]:
     count = len(lines) - len(named)
     values = [Formula(Label(n.text, f.label.latex), f.latex, "") for n, f in zip(named, lines[count:], strict=True)]
     return lines[:count] + values
+
+
+def _recurrence(made: Formulas, named: Sequence[Label]) -> list[Formula]:
+    """The lines of loops, those of the results among them."""
+    texts = made.text_rows([label.text for label in named])
+    rows = made.latex_rows([label.latex for label in named])
+    lines = []
+    for text, row in zip(texts, rows, strict=True):
+        left, _, right = row.partition(" &= ")
+        lines.append(Formula(Label(text.partition(" = ")[0], left), right, text))
+    return lines

@@ -68,8 +68,8 @@ def test_matrix_notation_is_marked_by_summands():
 
 def test_long_programs_are_compared_by_lines():
     def f(x):
-        for _ in range(60):
-            h = np.sin(x)
+        for k in range(60):  # no steps that repeat (Thue and Morse), so none are a loop
+            h = (np.sin, np.cos)[k.bit_count() % 2](x)
             x = h * x
         return x
 
@@ -77,6 +77,17 @@ def test_long_programs_are_compared_by_lines():
     assert len(found) > 50
     assert {r.status for r in found} <= {"stayed", "appeared"}
     assert found[0].label == "v_{0}[i]"
+
+
+def test_loops_are_compared_by_lines():
+    def f(x, rate):
+        for _ in range(60):
+            x = x + rate * np.sin(x)
+        return x
+
+    found = rows(f, (np.ones(3), 0.1), Flags(), Flags(grad_position=(0, 1)))
+    assert [r.label for r in found][:2] == ["x_{0}", "x_{t+1}"]
+    assert {r.status for r in found} == {"stayed", "appeared"}
 
 
 def test_nothing_before_marks_nothing():

@@ -79,8 +79,8 @@ def test_hostile_messages_are_text(message):
 
 def test_long_formulas_are_folded_and_stay_short():
     def long(x):
-        for _ in range(100):
-            x = np.sin(x) * x
+        for k in range(100):  # no steps that repeat (Thue and Morse), so none are a loop
+            x = (np.sin, np.cos)[k.bit_count() % 2](x) * x
         return x
 
     found = Study(Subject.of(long, (np.ones(3),))).outcome(Flags())
