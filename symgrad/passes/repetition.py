@@ -13,11 +13,11 @@ from ..primitives.casting import cast
 from ..primitives.contraction import transpose
 from ..primitives.elementwise import Elementwise
 from ..primitives.identity import MARK
-from ..primitives.primitive import CONSTANT, CapturedArray, constant, dim_value, input_node, literal
+from ..primitives.primitive import CONSTANT, INPUT, CapturedArray, constant, dim_value, literal
 from ..primitives.scan import SCAN, results_of
 from ..primitives.selection import SLICE, as_index, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import size
+from ..program.dims import Shape, size
 from ..program.node import Graph, Node, active_graph, ancestors, emit
 from ..program.program import Program
 
@@ -228,9 +228,11 @@ class Repetition:
         graph = Graph()
         graph.sizes = active_graph().sizes
         with graph:
-            inputs = [input_node(f"s{k}", n.shape, n.dtype) for k, n in enumerate(begins)]
-            inputs += [input_node(f"x{k}", n.shape[1:], n.dtype) for k, n in enumerate(arrays)]
-            inputs += [input_node(f"c{k}", n.shape, n.dtype, n.weak) for k, n in enumerate(constants)]
+            likes = [self._template[c.operation] for c in self.carries for _ in c.begins]
+            pairs = zip(begins, likes, strict=True)
+            inputs = [_input(f"s{k}", n.shape, n, n.masked or like.masked) for k, (n, like) in enumerate(pairs)]
+            inputs += [_input(f"x{k}", n.shape[1:], n, n.masked) for k, n in enumerate(arrays)]
+            inputs += [_input(f"c{k}", n.shape, n, n.masked) for k, n in enumerate(constants)]
             rest = iter(inputs)
             known: dict[Any, Node] = {}
             nexts: list[Any] = []
@@ -322,10 +324,15 @@ def _of_slices(source: Node, specs: Sequence[tuple]) -> Node:
     return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))
 
 
+def _input(label: str, shape: Shape, like: Node, masked: bool) -> Node:
+    """An input of a body; structural zeros stay such in it."""
+    return Node(INPUT, (), (label,), tuple(shape), like.dtype, like.weak, masked)
+
+
 def _form(inputs: Sequence[Node], outputs: Sequence[Node], carries: int, steps: int) -> tuple:
     """What two bodies share that are the same but for their nodes."""
     number = {n: k for k, n in enumerate(inputs)}
-    lines: list[Any] = [(n.shape, n.dtype.char, n.weak) for n in inputs]
+    lines: list[Any] = [(n.shape, n.dtype.char, n.weak, n.masked) for n in inputs]
     for node in ancestors(outputs):
         if node not in number:
             number[node] = len(number)
