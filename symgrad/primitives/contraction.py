@@ -274,15 +274,19 @@ def contract(
 def _build(kept: Sequence[Node], labels: list[Labels], out: Labels, sizes: Sequence[Dim], spelling: str) -> Node:
     if len(kept) == 1 and labels[0] == out and len(set(out)) == len(out):
         return kept[0]
-    order = dict.fromkeys(i for ls in (*labels, out) for i in ls)
+    return emit(EINSUM, tuple(kept), (*_numbered(tuple(labels), out, tuple(sizes)), spelling))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _numbered(labels: tuple[Labels, ...], out: Labels, sizes: tuple[Dim, ...]) -> tuple:
+    """Labels, those of the output, and sizes, numbered in the order in which labels are met."""
+    order = dict.fromkeys([i for ls in (*labels, out) for i in ls])
     number = {label: k for k, label in enumerate(order)}
-    params = (
+    return (
         tuple([tuple([number[i] for i in ls]) for ls in labels]),
         tuple([number[i] for i in out]),
         tuple([sizes[i] for i in order]),
-        spelling,
     )
-    return emit(EINSUM, tuple(kept), params)
 
 
 def _absorbable(node: Node) -> bool:

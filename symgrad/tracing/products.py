@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..errors import ShapeError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.shaping import reshape
+from ..program.dims import Shape
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
@@ -27,32 +29,38 @@ def _fail(name: str, a: Node, b: Node) -> ShapeError:
 @implements(np.matmul, cases=[*_PAIRS, *_BATCHES])
 def _matmul(a, b):
     x, y = as_node(a), as_node(b)
-    if not x.ndim or not y.ndim or x.shape[-1] != y.shape[-2 if y.ndim > 1 else -1]:
+    labels = _labels_of_matmul(x.shape, y.shape)
+    if labels is None:
         raise _fail("matmul", x, y)
-    lead_x, lead_y = x.shape[:-2], y.shape[:-2]
-    rank = max(len(lead_x), len(lead_y))
+    return Tracer(contract([x, y], *labels, "matmul"))
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _labels_of_matmul(x: Shape, y: Shape) -> tuple[list, tuple, tuple] | None:
+    """The labels of both operands and of the result, and the sizes of all; None where the shapes do not fit."""
+    if not x or not y or x[-1] != y[-2 if len(y) > 1 else -1]:
+        return None
+    rank = max(len(x[:-2]), len(y[:-2]))
     sizes: list[Any] = [1] * rank + [0, 0, 0]
     row, inner, column = rank, rank + 1, rank + 2
     labels = []
-    for node, lead, tail in (
-        (x, lead_x, (row, inner)[2 - min(x.ndim, 2) :]),
-        (y, lead_y, (inner, column)[: min(y.ndim, 2)]),
-    ):
+    for shape, tail in ((x, (row, inner)[2 - min(len(x), 2) :]), (y, (inner, column)[: min(len(y), 2)])):
+        lead = shape[:-2]
         own = []
         for axis, d in enumerate(lead, start=rank - len(lead)):
             if sizes[axis] != 1 and d not in (1, sizes[axis]):
-                raise _fail("matmul", x, y)
+                return None
             if d == 1:
                 sizes.append(1)
                 own.append(len(sizes) - 1)
             else:
                 sizes[axis] = d
                 own.append(axis)
-        for label, d in zip(tail, node.shape[len(lead) :], strict=True):
+        for label, d in zip(tail, shape[len(lead) :], strict=True):
             sizes[label] = d
         labels.append((*own, *tail))
-    out = (*range(rank), *((row,) if x.ndim > 1 else ()), *((column,) if y.ndim > 1 else ()))
-    return Tracer(contract([x, y], labels, out, sizes, "matmul"))
+    out = (*range(rank), *((row,) if len(x) > 1 else ()), *((column,) if len(y) > 1 else ()))
+    return labels, out, tuple(sizes)
 
 
 @implements(np.dot, cases=[*_PAIRS, Case((), (2, 3)), Case((2, 3), (4, 3, 2))])
