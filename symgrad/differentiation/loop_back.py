@@ -107,7 +107,7 @@ class Back:
             return Backward(None, loop, [], {}, {})
         factors = [o for own in apart.values() for t in own for o in float_operands(t) if not o.is_literal]
         stored, image = self._stored([*nexts.values(), *elements.values(), *total.values(), *factors])
-        added = {k: flow_input(f"sum_{loop.body.names[k]}", s.shape, s, s.masked) for k, s in total.items()}
+        added = {k: flow_input(f"sum_{loop.body.names[k]}", s.shape, s) for k, s in total.items()}
         carried = {**self._by_carry, **{k: added[k] for k in total}}
         after = [image[n] for n in nexts.values()] + [add(added[k], image[s]) for k, s in total.items()]
         finals = [place for place, k in enumerate(carried) if k in begun or k in total]

@@ -13,11 +13,12 @@ from ..primitives.casting import cast
 from ..primitives.contraction import transpose
 from ..primitives.elementwise import Elementwise
 from ..primitives.identity import MARK
-from ..primitives.primitive import CONSTANT, INPUT, CapturedArray, constant, dim_value, literal
+from ..primitives.loop import flow_input
+from ..primitives.primitive import CONSTANT, CapturedArray, constant, dim_value, literal
 from ..primitives.scan import SCAN, results_of
 from ..primitives.selection import SLICE, as_index, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import Shape, size
+from ..program.dims import size
 from ..program.node import Graph, Node, active_graph, ancestors, emit
 from ..program.program import Program
 
@@ -230,9 +231,9 @@ class Repetition:
         with graph:
             likes = [self._template[c.operation] for c in self.carries for _ in c.begins]
             pairs = zip(begins, likes, strict=True)
-            inputs = [_input(f"s{k}", n.shape, n, n.masked or like.masked) for k, (n, like) in enumerate(pairs)]
-            inputs += [_input(f"x{k}", n.shape[1:], n, n.masked) for k, n in enumerate(arrays)]
-            inputs += [_input(f"c{k}", n.shape, n, n.masked) for k, n in enumerate(constants)]
+            inputs = [flow_input(f"s{k}", n.shape, n, like.masked) for k, (n, like) in enumerate(pairs)]
+            inputs += [flow_input(f"x{k}", n.shape[1:], n) for k, n in enumerate(arrays)]
+            inputs += [flow_input(f"c{k}", n.shape, n, weak=n.weak) for k, n in enumerate(constants)]
             rest = iter(inputs)
             known: dict[Any, Node] = {}
             nexts: list[Any] = []
@@ -322,11 +323,6 @@ def _of_slices(source: Node, specs: Sequence[tuple]) -> Node:
     made = take_slice(source, tuple(spec))
     lead = sum(isinstance(e, tuple) for e in spec[:axis])
     return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))
-
-
-def _input(label: str, shape: Shape, like: Node, masked: bool) -> Node:
-    """An input of a body; structural zeros stay such in it."""
-    return Node(INPUT, (), (label,), tuple(shape), like.dtype, like.weak, masked)
 
 
 def _form(inputs: Sequence[Node], outputs: Sequence[Node], carries: int, steps: int) -> tuple:

@@ -52,7 +52,7 @@ def rolled(
         left: list[tuple[int, str]] = []
         image = _once(nodes, found, derived_by, loops, left)
         made = [image.get(o, o) for o in found]
-        shorter = _own(made, since)
+        shorter = _own(made, since) if image else nodes
         if len(shorter) >= len(nodes):
             active_graph().unrolled = [text for _, text in sorted(left, reverse=True)[:1]]
             break
@@ -233,10 +233,8 @@ def _joined(node: Node, operands: list[Node]) -> Node:
         if key is None:
             parts += [operands[k] for k in places]
             continue
-        source, _, flat = key
-        first = _row_of(operands[places[0]])
-        assert first is not None
-        rows = take_slice(source, ((first.number, len(places), 1), *full(source.shape[1:])))
+        source, before, flat = key
+        rows = take_slice(source, ((before + places[0], len(places), 1), *full(source.shape[1:])))
         parts.append(reshape(rows, (size(rows.shape),)) if flat else rows)
     return concatenate(parts, 0)
 

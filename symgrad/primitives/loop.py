@@ -250,9 +250,9 @@ def _part_of(body: Program, inputs: Sequence[int], outputs: Sequence[int]) -> Pr
     return Program(taken, [body.outputs[k] for k in outputs], names, body.graph)
 
 
-def flow_input(label: str, shape: Shape, like: Node, masked: bool = False) -> Node:
-    """A fresh input of a body, of the dtype of ``like``."""
-    return Node(INPUT, (), (label,), tuple(shape), like.dtype, False, masked or like.masked)
+def flow_input(label: str, shape: Shape, like: Node, masked: bool = False, weak: bool = False) -> Node:
+    """A fresh input of a body, of the dtype of ``like``; structural zeros stay such in it."""
+    return Node(INPUT, (), (label,), tuple(shape), like.dtype, weak, masked or like.masked)
 
 
 def _sizes(shape: Shape, size_of: Callable[[Dim], int] | None) -> Shape:
