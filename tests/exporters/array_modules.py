@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 from cases import CASES
 from exportables import Exportable, exportable, same, unchecked
+from looping import LOOPING
 
 import symgrad as sg
 from symgrad.exporters import export, nesting
 from symgrad.exporters.array_module import Signature
 from symgrad.exporters.subject import Subject
+from symgrad.transforms.loops import fori_loop
 
 #: runs modules where there is no symgrad: each as a program, then its function on arrays
 _RUNNER = """
@@ -167,6 +169,34 @@ def compare_named(library: Library, sizes: tuple[int, int]) -> None:
         made([args[0], np.ones((n, d + 1)), np.asarray(0.5)])
     with pytest.raises(ValueError, match=r"w has shape \(1, 1\), and \(d,\) is expected"):
         made([np.ones((1, 1)), args[1], np.asarray(0.5)])
+
+
+def compare_loop(library: Library, name: str, which: str, *signs: str) -> None:
+    """A derivative of a function with loops, which the source writes as loops: one of these ``signs`` is in it."""
+    case = LOOPING[name]
+    made = library.compared(case.derivatives()[which], case.arguments)
+    assert name in ("never", "once", "places") or any(sign in made.text for sign in signs)
+
+
+def compare_loop_of_named_size(library: Library) -> None:
+    """A derivative of a loop that carries an array of a named size."""
+
+    def decay(x):
+        return fori_loop(0, 3, lambda i, c: np.tanh(c) + 0.5 * c, x)
+
+    x = np.linspace(-1, 1, 5)
+    made = library.made(sg.jacobian(decay), ("n",))
+    same(made([x])[0], sg.jacobian(decay)(x))
+
+
+def compare_names_of_loops(library: Library) -> None:
+    """A derivative by arguments that are called as what the source of a loop names."""
+
+    def f(t, carry, step, x0, v0, elements):
+        return fori_loop(0, 3, lambda i, c: np.sin(c) * t + carry * step, x0 * v0)
+
+    args = (0.3, 0.4, 1.2, np.array([1.0, 2.0]), 0.9, 2.0)
+    library.compared(sg.jacobian(f, tuple(range(5))), args)
 
 
 def library_of(name: str) -> Library:

@@ -9,16 +9,14 @@ import golden
 import numpy as np
 import pytest
 import scipy.special
-from array_modules import Library
+from array_modules import Library, compare_loop, compare_loop_of_named_size, compare_names_of_loops
 from cases import CASES, GOLDEN
 from exportables import same
 from looping import CASES as LOOPS
-from looping import LOOPING
 
 import symgrad as sg
 from symgrad.errors import ArgumentError, UnsupportedOperation
 from symgrad.primitives.elementwise import Elementwise
-from symgrad.transforms.loops import fori_loop
 
 LIBRARY = Library("python")
 random = np.random.default_rng(0)
@@ -156,23 +154,12 @@ def test_a_function_of_no_library_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(("name", "which"), LOOPS)
 def test_loops_are_loops(name, which):
-    case = LOOPING[name]
-    made = LIBRARY.compared(case.derivatives()[which], case.arguments)
-    assert name in ("never", "once", "places") or "for t in range(" in made.text or "reversed(range(" in made.text
+    compare_loop(LIBRARY, name, which, "for t in range(", "reversed(range(")
 
 
 def test_a_loop_over_a_named_size():
-    def decay(x):
-        return fori_loop(0, 3, lambda i, c: np.tanh(c) + 0.5 * c, x)
-
-    x = np.linspace(-1, 1, 5)
-    made = LIBRARY.made(sg.jacobian(decay), ("n",))
-    same(made([x])[0], sg.jacobian(decay)(x))
+    compare_loop_of_named_size(LIBRARY)
 
 
 def test_arguments_may_be_called_as_what_a_loop_names():
-    def f(t, carry, step, x0, v0, elements):
-        return fori_loop(0, 3, lambda i, c: np.sin(c) * t + carry * step, x0 * v0)
-
-    args = (0.3, 0.4, 1.2, np.array([1.0, 2.0]), 0.9, 2.0)
-    LIBRARY.compared(sg.jacobian(f, tuple(range(5))), args)
+    compare_names_of_loops(LIBRARY)

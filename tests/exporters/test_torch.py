@@ -6,15 +6,13 @@ import golden
 import numpy as np
 import pytest
 import scipy.special
-from array_modules import library_of
+from array_modules import compare_loop, compare_loop_of_named_size, compare_names_of_loops, library_of
 from cases import CASES, GOLDEN
 from exportables import same
 from looping import CASES as LOOPS
-from looping import LOOPING
 
 import symgrad as sg
 from symgrad.errors import UnsupportedOperation
-from symgrad.transforms.loops import fori_loop
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.needs("torch")
@@ -126,23 +124,12 @@ def test_it_runs_on_the_device_of_its_arguments():
 
 @pytest.mark.parametrize(("name", "which"), LOOPS)
 def test_loops_are_loops(name, which):
-    case = LOOPING[name]
-    made = LIBRARY.compared(case.derivatives()[which], case.arguments)
-    assert name in ("never", "once", "places") or "for t in range(" in made.text or "reversed(range(" in made.text
+    compare_loop(LIBRARY, name, which, "for t in range(", "reversed(range(")
 
 
 def test_a_loop_over_a_named_size():
-    def decay(x):
-        return fori_loop(0, 3, lambda i, c: np.tanh(c) + 0.5 * c, x)
-
-    x = np.linspace(-1, 1, 5)
-    made = LIBRARY.made(sg.jacobian(decay), ("n",))
-    same(made([x])[0], sg.jacobian(decay)(x))
+    compare_loop_of_named_size(LIBRARY)
 
 
 def test_arguments_may_be_called_as_what_a_loop_names():
-    def f(t, carry, step, x0, v0, elements):
-        return fori_loop(0, 3, lambda i, c: np.sin(c) * t + carry * step, x0 * v0)
-
-    args = (0.3, 0.4, 1.2, np.array([1.0, 2.0]), 0.9, 2.0)
-    LIBRARY.compared(sg.jacobian(f, tuple(range(5))), args)
+    compare_names_of_loops(LIBRARY)
