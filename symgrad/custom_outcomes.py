@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .differentiation.ruled_calls import is_traced
-from .errors import ArgumentTypeError, at_user_line
+from .errors import ArgumentTypeError, DtypeError, at_user_line
 from .program.dims import Shape
 from .program.node import Node
 from .tracing.external_calls import Operand
@@ -83,9 +83,19 @@ def outcome_of(name: str, is_ruled: bool, made: Any, operands: Sequence[Node]) -
     for k in places:
         value = float(leaves[k]) if is_smooth and type(leaves[k]) is int else leaves[k]  # 0 of a branch
         dtypes.append(checked_dtype(np.asarray(value).dtype, f"the result of {name}"))
+    _check_real(name, dtypes, operands)
     shapes = tuple([np.shape(leaves[k]) for k in places])
     pick = functools.partial(_same_leaves, name, structure, places)
     return Outcome(structure, len(leaves), places, shapes, tuple(dtypes), pick)
+
+
+def _check_real(name: str, dtypes: Sequence[np.dtype], operands: Sequence[Node]) -> None:
+    if any(d.kind == "c" for d in (*dtypes, *(o.dtype for o in operands))):
+        raise DtypeError(
+            at_user_line(
+                f"{name}: custom functions are of real numbers, not complex; pass and return real and imaginary parts."
+            )
+        )
 
 
 def _same_leaves(name: str, structure: Any, places: Sequence[int], made: Any) -> list[Any]:
@@ -114,6 +124,7 @@ def outcome_of_shapes(
         ) from None
     kinds = [o.dtype for o in operands if o.differentiable and not o.weak]
     dtype = np.result_type(*kinds) if kinds else np.dtype(np.float64)
+    _check_real(name, [dtype], operands)
     nested = ("tuple", (LEAF,) * len(shapes)) if several else LEAF
     places = tuple(range(len(shapes)))
     pick = functools.partial(_same_leaves, name, nested, places)

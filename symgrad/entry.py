@@ -74,7 +74,7 @@ class Arguments:
         if type(value) is Placeholder:
             node = self.trace.new_named_input(label, value.shape, value.dtype, value.weak)
         else:
-            node = self.trace.new_input(label, value, weak=type(value) is float)
+            node = self.trace.new_input(label, value, weak=type(value) in (float, complex))
         self.inputs.append(node)
         self.names[-1].append(label)
         return Tracer(node)
@@ -82,7 +82,7 @@ class Arguments:
 
 def is_input(value: Any) -> bool:
     """Whether this leaf of an argument is an input of the trace, not a part of the signature."""
-    return type(value) in (float, Placeholder) or isinstance(value, (np.ndarray, np.generic))
+    return type(value) in (float, complex, Placeholder) or isinstance(value, (np.ndarray, np.generic))
 
 
 class Result:

@@ -25,14 +25,15 @@ def differences(
 
     Central differences at several steps, each extrapolated twice (Richardson); for every element the one
     that has settled best is taken. Evaluated in ``np.longdouble``, or in float64 where ``fn`` has no
-    longdouble loop; the last result says whether it was evaluated in more than float64.
+    longdouble loop; complex numbers in complex numbers of that precision. The last result says whether it was more
+    than float64.
     """
     kind, sizes = _widest(fn, point)
-    base = [np.asarray(x, kind) for x in point]
-    directions = [[np.asarray(d, kind) for d in v] for v in along]
+    base = [_in(kind, x) for x in point]
+    directions = [[_in(kind, d) for d in v] for v in along]
     epsilon = np.finfo(kind).eps
     exact = bool(epsilon < np.finfo(np.float64).eps)
-    values = [np.full(np.shape(s), np.nan, kind) for s in sizes]
+    values = [np.full(np.shape(s), np.nan, s.dtype) for s in sizes]
     errors = [np.full(np.shape(s), np.inf, kind) for s in sizes]
     for step in _FINE if exact else _ROUGH:
         levels = [_central(fn, base, directions, kind(step / 2**k)) for k in range(3)]
@@ -51,14 +52,19 @@ def _widest(fn: Callable, point: Arrays) -> tuple[Any, list[Any]]:
     for kind in (np.longdouble, np.float64):
         try:
             with np.errstate(all="ignore"):
-                outputs = [np.asarray(v) for v in fn(*[np.array(x, kind) for x in point])]
+                outputs = [np.asarray(v) for v in fn(*[_in(kind, x).copy() for x in point])]
         except TypeError:
             if kind is np.float64:
                 raise
         else:
-            if all(v.dtype == kind for v in outputs):
+            if all(np.real(v).dtype == kind for v in outputs):
                 return kind, outputs
     return np.float64, outputs
+
+
+def _in(kind: Any, x: Any) -> np.ndarray:
+    """An array in the precision of ``kind``, real or complex as it is."""
+    return np.asarray(x, np.result_type(kind, np.complex64) if np.iscomplexobj(x) else kind)
 
 
 def _central(fn: Callable, base: Arrays, directions: Sequence[Arrays], step: Any) -> list[np.ndarray]:

@@ -97,7 +97,7 @@ class Call:
             if isinstance(leaf, (np.ndarray, np.generic)):
                 key[-2:] = (declared.text, leaf.dtype)
                 shapes.append(leaf.shape)
-            elif type(leaf) is float or (not declared.shape and isinstance(leaf, (int, bool))):
+            elif type(leaf) in (float, complex) or (not declared.shape and isinstance(leaf, (int, bool))):
                 shapes.append(())
             else:
                 raise ArgumentTypeError(
@@ -122,8 +122,8 @@ class Call:
     def _placeholder(self, leaf: Any, declared: Declared | None) -> Any:
         if declared is None:
             return leaf
-        if type(leaf) is float:
-            return Placeholder((), np.dtype(np.float64), weak=True)
+        if type(leaf) in (float, complex):
+            return Placeholder((), np.dtype(type(leaf)), weak=True)
         if not isinstance(leaf, (np.ndarray, np.generic)):
             return leaf
         return Placeholder(self._positive(declared.shape), leaf.dtype)
@@ -144,8 +144,8 @@ def key_of_arrays(args: tuple) -> tuple | None:
         kind = type(value)
         if kind is np.ndarray:
             key += (value.shape, value.dtype)
-        elif kind is float:
-            key.append(float)
+        elif kind is float or kind is complex:
+            key.append(kind)
         else:
             return None
     return tuple(key)
@@ -181,9 +181,9 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         leaves.append(value)
         key += (value.shape, value.dtype)
         return False
-    if kind is float:
+    if kind is float or kind is complex:
         leaves.append(value)
-        key.append(float)
+        key.append(kind)
         return False
     if isinstance(value, (np.ndarray, np.generic)):
         array = value if isinstance(value, np.generic) else plain_array(value, "an argument")

@@ -43,7 +43,7 @@ def test_a_function_of_any_name_is_differentiated_and_shown(name):
         lambda name: sg.grad(function(name, "return np.sum(x) + complex(x[0])"))(X),
         lambda name: sg.grad(function(name)).entry((5,), X),
         lambda name: sg.grad(lambda x, **more: x)(1.0, **{name: {1, 2}}),
-        lambda name: sg.grad(lambda x, **more: x)(1.0, **{name: np.ones(2, complex)}),
+        lambda name: sg.grad(lambda x, **more: x)(1.0, **{name: np.ones(2, np.clongdouble)}),
         lambda name: sg.grad(lambda x: x, backend=f"no {name}"),
         lambda name: sg.Array[f"n- {name}"],
         lambda name: sg.stopping(function("f"), [name]),

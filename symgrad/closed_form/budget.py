@@ -40,6 +40,8 @@ def _terms(node: Node) -> int:
         whole, part = _extent(node.operands[0].shape), _extent(node.shape)
         running = node.primitive.name in _RUNNING
         return node.operands[0].shape[node.params[0]] if running else max(whole // max(part, 1), 1)
+    if node.primitive.name in ("fft", "rfft", "irfft"):
+        return _extent(node.operands[0].shape[node.params[0] :][:1])
     if node.primitive.name == "convolve":
         return min(_extent(o.shape) for o in node.operands)
     if node.primitive.name in LINEAR_ALGEBRA:  # written out by minors

@@ -19,11 +19,12 @@ from ..primitives.external import External
 from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
+from . import fourier
 from .bound import Applied
 from .budget import BUDGET
 from .index_form import IndexForm, constant_names
 from .linalg import ENTRIES as LINEAR_ALGEBRA
-from .symbols import as_number, gated, instantiate, number, safe_names
+from .symbols import as_number, gated, instantiate, number, safe_names, symbol
 
 #: how much longer than predicted the entries may be: a case is one operation of the program and several here
 BEYOND = 4
@@ -38,7 +39,7 @@ def entry_forms(program: Program, most: int = BEYOND * BUDGET) -> list[np.ndarra
     written = _Written(most)
     for node, names in zip(program.inputs, entry_names(program), strict=True):
         symbols = np.empty(len(names), dtype=object)
-        symbols[:] = [sympy.Symbol(n, real=True) for n in names]
+        symbols[:] = [symbol(n, node.dtype) for n in names]
         value[node] = symbols.reshape(node.shape)
     for node in program.nodes:
         if node not in value:
@@ -64,7 +65,7 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     for source, base, stem, count in zip(program.inputs, bases, _stems(bases, counts), counts, strict=True):
         for e, place in _inside(written, base, source.shape):
             flat = int(np.ravel_multi_index(place, source.shape))
-            named[e] = sympy.Symbol(stem if count == 1 else f"{stem}{flat + 1}", real=True)
+            named[e] = symbol(stem if count == 1 else f"{stem}{flat + 1}", source.dtype)
     for base, value in constant_names(program).items():
         named.update({e: number(value[place]) for e, place in _inside(written, base, value.shape)})
     return sympy.factor_terms(written.xreplace(named))
@@ -202,6 +203,8 @@ def _entry_values(node: Node, operands: list[Any]) -> Any:
     if name in SEARCHES or name in ("gather", "scatter"):
         raise UnsupportedOperation(f'an index computed from values ({name}) has no entry form; take form="index".')
     numbers = [_each(as_number, o) for o in operands]
+    if name in ("fft", "rfft", "irfft"):
+        return fourier.entries(node, *numbers)
     if name in LINEAR_ALGEBRA:
         return LINEAR_ALGEBRA[name](node.params, *numbers)
     return node.primitive.evaluate(node.params, *numbers)

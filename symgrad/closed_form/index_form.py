@@ -17,11 +17,12 @@ from ..primitives.external import External
 from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
+from . import fourier
 from .bound import Applied, ExtremumOver, SearchOver
 from .cases import cases, over, too_many_cases
 from .linalg import FORMS as LINEAR_ALGEBRA
 from .positions import divided, joined, reshaped
-from .symbols import Indices, as_number, binding_names, gated, instantiate, is_condition, number, safe_names
+from .symbols import Indices, as_number, binding_names, gated, instantiate, is_condition, number, safe_names, symbol
 
 
 def _constants(program: Program) -> list[Node]:
@@ -81,7 +82,7 @@ class IndexForm:
         return self._memo[key]
 
     def _named(self, name: str, node: Node, index: tuple) -> Any:
-        base = named_array(name, node.shape)
+        base = named_array(name, node.shape, node.dtype)
         return base[index] if node.shape else base
 
     def _open(self, node: Node, index: tuple) -> Any:
@@ -325,6 +326,7 @@ _FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
     "cumsum": _accumulation,
     "cumprod": _accumulation,
     "convolve": _convolve,
+    **dict.fromkeys(("fft", "rfft", "irfft"), fourier.element),
     "argmax": _search,
     "argmin": _search,
     "argsort": _search,
@@ -333,9 +335,11 @@ _FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
 }
 
 
-def named_array(name: str, shape: Sequence) -> Any:
+def named_array(name: str, shape: Sequence, dtype: np.dtype) -> Any:
     """The symbol of an array, which is called with indices, or of a number."""
-    return sympy.IndexedBase(name, real=True) if shape else sympy.Symbol(name, real=True)
+    if not shape:
+        return symbol(name, dtype)
+    return sympy.IndexedBase(name) if dtype.kind == "c" else sympy.IndexedBase(name, real=True)
 
 
 def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
@@ -347,7 +351,7 @@ def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[A
     form = IndexForm(program, names.get)
 
     def bound(node: Node, free: Sequence) -> Any:
-        base = named_array(names[node], node.shape)
+        base = named_array(names[node], node.shape, node.dtype)
         return base[tuple(free)] if node.shape else base
 
     bindings = [(bound(node, free), element) for node in [*names][:most] for free, element in [form.output(node)]]

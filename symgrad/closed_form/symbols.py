@@ -60,6 +60,11 @@ def binding_names(program: Program) -> dict[Node, str]:
     return {n: f"{letter}_{k}" for k, n in enumerate(program.bindings)}
 
 
+def symbol(name: str, dtype: np.dtype) -> sympy.Symbol:
+    """The symbol of a number: a real one, unless it is complex."""
+    return sympy.Symbol(name) if dtype.kind == "c" else sympy.Symbol(name, real=True)
+
+
 def number(value: Any) -> sympy.Basic:
     """A Python or NumPy scalar as sympy reads it: exact where the float is a short fraction.
 
@@ -73,6 +78,8 @@ def number(value: Any) -> sympy.Basic:
         return sympy.true if value else sympy.false
     if isinstance(value, (int, np.integer)):
         return sympy.Integer(int(value))
+    if isinstance(value, (complex, np.complexfloating)):
+        return number(value.real) + sympy.I * number(value.imag)
     value = float(value)
     if math.isnan(value):
         return sympy.nan

@@ -74,6 +74,8 @@ _CLOSED: dict[str, Callable[..., str]] = {
     "log10": _log("10"),
     "logaddexp": lambda p, a, b: rf"\log{{\left({p.power_of_e(a)} + {p.power_of_e(b)} \right)}}",
     "logaddexp2": lambda p, a, b: rf"\log_{{2}}{{\left(2^{{{p._print(a)}}} + 2^{{{p._print(b)}}} \right)}}",
+    "re": lambda p, a: rf"\operatorname{{Re}}{{\left({p._print(a)} \right)}}",
+    "im": lambda p, a: rf"\operatorname{{Im}}{{\left({p._print(a)} \right)}}",
     "conjugate": lambda p, a: rf"\overline{{{p._print(a)}}}",
     "positive": lambda p, a: _opened(p, a),
     "atan2": lambda p, a, b: rf"\operatorname{{atan2}}{{\left({p._print(a)}, {p._print(b)} \right)}}",
@@ -176,6 +178,8 @@ class _Printer(LatexPrinter):
         else:
             return super()._print_Function(expr, exp)
         return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+    _print_re = _print_im = _print_Function  # sympy has names of its own
 
     def _print_polygamma(self, expr: Any, exp: str | None = None) -> str:
         order, a = expr.args

@@ -2,7 +2,7 @@
 
 A float is the shortest decimal that reads as the same float64, so every reader has it exactly; what JSON has no
 number for is ``"nan"``, ``"inf"`` or ``"-inf"``. Arrays of up to 256 elements list them row by row; larger ones hold
-their bytes, little-endian, as base64.
+their bytes, little-endian, as base64. A complex number is its real part and then its imaginary one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .limits import MAX_BITS, MAX_LISTED, MAX_READ
 
 _NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
 )
 _DTYPES: dict[str, np.dtype] = {name: np.dtype(name) for name in _NAMES}
 _WRITTEN = {dtype: name for name, dtype in _DTYPES.items()}
@@ -42,7 +42,10 @@ DTYPE = Made(OneOf(*_NAMES), lambda name, known: _DTYPES[name], _written_dtype).
 #: a whole number of 64 bits with its sign
 SCALAR = Whole(-(2**MAX_BITS), 2**MAX_BITS - 1)
 _REAL, _TRUTH = Real(), Truth()
-_ANY = Form({"oneOf": [{"type": "number"}, {"type": "boolean"}, {"enum": ["nan", "inf", "-inf"]}]}).named("element")
+_NUMBER: list[dict[str, Any]] = [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}]
+_ANY = Form({"oneOf": [*_NUMBER, {"type": "boolean"}]}).named("element")
+_PAIR = Listed(_REAL, 2, 2)
+_PARTS = {"type": "array", "items": {"oneOf": _NUMBER}, "minItems": 2, "maxItems": 2}
 
 
 @lru_cache
@@ -79,6 +82,8 @@ def written_elements(array: np.ndarray) -> dict[str, Any]:
     if array.size > MAX_LISTED:
         ordered = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         return {"base64": base64.b64encode(ordered.tobytes()).decode("ascii")}
+    if array.dtype.kind == "c":
+        array = np.stack([np.real(array), np.imag(array)], -1)
     if array.dtype.kind == "f":
         return {"values": [_REAL.write(v) for v in array.astype(np.float64).ravel().tolist()]}
     return {"values": array.ravel().tolist()}
@@ -96,6 +101,9 @@ def read_elements(members: Mapping[str, Any], shape: Sequence[int], dtype: np.dt
 
 
 def _listed(values: tuple, count: int, dtype: np.dtype) -> np.ndarray:
+    if dtype.kind == "c":
+        parts = _listed(values, 2 * count, np.dtype(f"f{dtype.itemsize // 2}"))
+        return parts.view(dtype)
     if len(values) != count:
         raise Wrong(f"{len(values)} elements, where there should be {count}")
     return np.array(Listed(_elements(dtype), count).read([*values]), dtype)
@@ -115,7 +123,9 @@ def _decoded(text: Any, count: int, dtype: np.dtype) -> np.ndarray:
     return np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype)
 
 
-def _written_scalar(value: bool | int | float) -> Any:
+def _written_scalar(value: complex) -> Any:
+    if type(value) is complex:
+        return [_REAL.write(value.real), _REAL.write(value.imag)]
     if type(value) is float:
         return _REAL.write(value)
     if type(value) is int and value.bit_length() > MAX_BITS:
@@ -127,9 +137,11 @@ def _written_scalar(value: bool | int | float) -> Any:
 
 
 #: a Python scalar, of the type that the dtype beside it says
-LITERAL_VALUE = Made(_ANY, write=_written_scalar)
+LITERAL_VALUE = Made(Form({"oneOf": [*_NUMBER, {"type": "boolean"}, _PARTS]}).named("scalar"), write=_written_scalar)
 
 
-def read_scalar(value: Any, dtype: np.dtype) -> bool | int | float:
+def read_scalar(value: Any, dtype: np.dtype) -> complex:
     """The Python scalar of a literal: its dtype says of which type."""
+    if dtype.kind == "c":
+        return complex(*_PAIR.read(value))
     return (_TRUTH if dtype.kind == "b" else _REAL if dtype.kind == "f" else SCALAR).read(value)

@@ -23,6 +23,27 @@ def axis(params: tuple, operands: Operands, sizes: Sizes) -> None:
         raise Wrong(f"axis {params[0]}, and there are {operands[0].ndim} axes", "axis")
 
 
+def axis_from_end(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """The axis, counted from the end, is one of the operand's."""
+    if -params[0] > operands[0].ndim:
+        raise Wrong(f"axis {params[0]}, and there are {operands[0].ndim} axes", "axis")
+    sizes.require_nonnegative(operands[0].shape[params[0]] - 1, "needs something along the axis")
+
+
+def real_sequence(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """Real numbers, as many along the axis as a number says."""
+    axis_from_end(params, operands, sizes)
+    if operands[0].is_complex or not isinstance(operands[0].shape[params[0]], int):
+        raise Wrong("needs real numbers along an axis of known size")
+
+
+def half_sequence(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """Complex numbers, half as many along the axis as the result has."""
+    axis_from_end(params, operands, sizes)
+    if not operands[0].is_complex or operands[0].shape[params[0]] != params[1] // 2 + 1:
+        raise Wrong("needs half of a sequence of complex numbers", "count")
+
+
 def filled_axis(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """Along the axis there is something."""
     axis(params, operands, sizes)

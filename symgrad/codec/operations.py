@@ -17,6 +17,7 @@ from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE
 from ..primitives.convolution import CONVOLVE
 from ..primitives.elementwise import Elementwise
+from ..primitives.fourier import FFT, IRFFT, RFFT
 from ..primitives.identity import CUSTOM, MARK, STOP
 from ..primitives.linalg import CHOLESKY, COFACTOR, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
 from ..primitives.primitive import Primitive
@@ -75,6 +76,7 @@ def _distinct(items: tuple, known: Any) -> tuple:
 #: derivatives of a determinant are sums over permutations of so many
 _MAX_MINORS = 5
 AXIS = Whole(0, MAX_AXES - 1)
+_FROM_END, _NORM = Whole(-MAX_AXES, -1), OneOf("backward", "ortho", "forward")
 _AXES = Made(Listed(AXIS, MAX_AXES), _distinct)
 _PLACE = Members({"at": PLACE})
 _RANGE = Members({"start": PLACE, "length": SIZE, "step": Whole(-LARGEST_SIZE, LARGEST_SIZE)})
@@ -105,9 +107,11 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, 1, DETERMINANT, fits.square),
         _takes(1, 1, DETERMINANT_SIGN, fits.square),
         Operation(EINSUM, 1, MAX_OPERANDS, CONTRACTION, fits_contraction),
+        _takes(1, 1, FFT, fits.axis_from_end, axis=_FROM_END, inverse=Truth(), norm=_NORM),
         _takes(2, 2, GATE),
         _takes(2, 2, GATHER, fits.gather, axis=AXIS),
         _takes(1, 1, INVERSE, fits.square),
+        _takes(1, 1, IRFFT, fits.half_sequence, axis=_FROM_END, count=Whole(1, LARGEST_SIZE), norm=_NORM),
         _takes(1, 1, LOG_DETERMINANT, fits.square),
         _takes(1, 1, MARK),
         _takes(1, 1, MAX, fits.filled_axes, axes=_AXES),
@@ -115,6 +119,7 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, 1, PART, fits_part, **PART_OF),
         _takes(1, 1, PROD, fits.axes, axes=_AXES),
         _takes(1, 1, RESHAPE, fits.reshape, shape=SHAPE),
+        _takes(1, 1, RFFT, fits.real_sequence, axis=_FROM_END, norm=_NORM),
         _takes(1, MAX_OPERANDS, ROW, fits_row, **ROW_OF),
         Operation(SCAN, 0, MAX_OPERANDS, LOOP, fits_loop),
         _takes(2, 2, SCATTER, fits.scatter, axis=AXIS, size=SIZE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ..primitives.casting import cast
+from ..primitives.casting import flow_as
 from ..primitives.functions import add
 from ..program.collector import collector_paused
 from ..program.node import Node, active_graph, originating
@@ -48,7 +48,7 @@ def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) 
                 continue
             part = node.primitive.jvp(node, source, key, tangent, batch)
             if part is not None:
-                part = cast(part, node.dtype)
+                part = flow_as(part, node.dtype)
                 total = part if total is None else add(total, part)
         if total is not None:
             flow[node] = total

@@ -22,7 +22,7 @@ def jacobian_terms(outputs: Sequence[Node], wrt: Sequence[Node], mode: str, symm
         rows = []
         for i, o in enumerate(outputs):
             own = wrt[i:] if symmetric else wrt
-            rows.append(reverse_terms(o, own) if o.dtype.kind == "f" else [[] for _ in own])
+            rows.append(reverse_terms(o, own) if o.differentiable else [[] for _ in own])
         if not symmetric:
             return rows
         return [

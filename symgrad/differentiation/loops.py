@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple, TypeVar
 
-from ..primitives.casting import CAST, cast
+from ..primitives.casting import CAST, flow_as
 from ..primitives.contraction import contract, transpose
 from ..primitives.external import zeros_of
 from ..primitives.functions import add
@@ -67,7 +67,7 @@ class DifferentiableLoop(Loop):
                 flow = zeros_of((*lead, *operands[k].shape), operands[k].dtype)
             elif self.is_element(k):
                 flow = transpose(flow, (batch, *range(batch), *range(batch + 1, flow.ndim)))
-            taken.append(cast(flow, operands[k].dtype))
+            taken.append(flow_as(flow, operands[k].dtype))
         given = interleaved(self, operands, made.taken, taken)
         results = results_of(made.loop, given)
         found = [None if k is None else results[k] for k in made.tangents]
@@ -138,9 +138,9 @@ class DifferentiableLoop(Loop):
         def found(factor: Factor) -> Node:
             kind, k, _ = factor
             if kind == "final":
-                return cast(flows[k], self.pieces[k].dtype)
+                return flow_as(flows[k], self.pieces[k].dtype)
             if kind == "kept":
-                flow = cast(flows[count + k], self.pieces[count + k].dtype)
+                flow = flow_as(flows[count + k], self.pieces[count + k].dtype)
                 return transpose(flow, (batch, *range(batch), *range(batch + 1, flow.ndim)))
             if kind == "zero":
                 return zeros_of((*lead, *operands[k].shape), operands[k].dtype)
@@ -156,7 +156,9 @@ class DifferentiableLoop(Loop):
             for product in products:
                 part = contract([found(f) for f in product.factors], product.labels, product.out, product.sizes)
                 own = flowed[k]
-                flowed[k] = cast(part, operands[k].dtype) if own is None else add(own, cast(part, operands[k].dtype))
+                flowed[k] = (
+                    flow_as(part, operands[k].dtype) if own is None else add(own, flow_as(part, operands[k].dtype))
+                )
         return flowed
 
     def _cotangent_loop(
@@ -218,7 +220,7 @@ def _is_argument(node: Node) -> bool:
 
 def _or_zeros(flow: Node | None, lead: Shape, like: Node) -> Node:
     shape = (*lead, *like.shape)
-    return zeros_of(shape, like.dtype) if flow is None else cast(flow, like.dtype)
+    return zeros_of(shape, like.dtype) if flow is None else flow_as(flow, like.dtype)
 
 
 def _behind(stacked: Node, batch: int) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.casting import cast
+from ..primitives.casting import flow_as
 from ..primitives.contraction import expand
 from ..primitives.primitive import input_node, literal
 from ..program.node import Node
@@ -52,8 +52,8 @@ def pullback(program: Program) -> Program:
 
 
 def _floats(program: Program) -> list[tuple[Node, str]]:
-    return [(n, name) for n, name in zip(program.inputs, program.names, strict=True) if n.dtype.kind == "f"]
+    return [(n, name) for n, name in zip(program.inputs, program.names, strict=True) if n.differentiable]
 
 
 def _whole(flow: Node | None, like: Node) -> Node:
-    return expand(literal(0.0), like.shape) if flow is None else cast(flow, like.dtype)
+    return expand(literal(0.0), like.shape) if flow is None else flow_as(flow, like.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..primitives.casting import cast
+from ..primitives.casting import flow_as
 from ..primitives.external import External
 from ..primitives.functions import add
 from ..primitives.scan import ROW, rows_added
@@ -92,7 +92,7 @@ def cotangents_of(
         for source, key in reached:
             part = made[key] if together else node.primitive.vjp(node, source, key, ct, batch)
             if part is not None:
-                arrived.setdefault(source, []).append(cast(part, source.dtype))
+                arrived.setdefault(source, []).append(flow_as(part, source.dtype))
     return {node: parts[0] if len(parts) == 1 else accumulate(parts) for node, parts in arrived.items()}
 
 

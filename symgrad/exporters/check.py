@@ -55,8 +55,8 @@ class Given:
         u = np.mod((np.arange(math.prod(self.shape)) + 1.0) * GOLDEN, 1.0)
         if self.dtype.kind == "b":
             drawn = u >= 0.5
-        elif self.dtype.kind == "f":
-            drawn = self.low + (self.high - self.low) * u
+        elif self.dtype.kind in "fc":
+            drawn = self.low + (self.high - self.low) * u * (1 + 1j if self.dtype.kind == "c" else 1)
         else:
             drawn = self.low + np.floor((self.high - self.low + 1) * u)
         return drawn.astype(self.dtype).reshape(self.shape)
@@ -109,7 +109,7 @@ def check_of(program: Program, conditions: int, arrays: Sequence[np.ndarray] | N
     outputs, held = results[: len(results) - conditions], results[len(results) - conditions :]
     if not all(held):
         return f"{where} other branches are taken{advice}"
-    if drawn and not all(np.all(np.isfinite(r)) for r in outputs if r.dtype.kind == "f"):
+    if drawn and not all(np.all(np.isfinite(r)) for r in outputs if r.dtype.kind in "fc"):
         return f"{where} the derivative is not finite{advice}"
     return Check(tuple(given), tuple(map(wanted_of, outputs)), _by_name(sizes), _tolerance([*given, *outputs]))
 
@@ -121,8 +121,9 @@ def difference(got: np.ndarray, wanted: Wanted) -> float:
     >>> difference(np.array([1.5, np.nan]), wanted), difference(np.array([1.0, 2.0]), wanted)
     (0.5, inf)
     """
-    want = wanted.values.astype(np.float64)
-    mine = np.ravel(got)[:: wanted.step].astype(np.float64)
+    kind = np.complex128 if np.iscomplexobj(got) or wanted.dtype.kind == "c" else np.float64
+    want = wanted.values.astype(kind)
+    mine = np.ravel(got)[:: wanted.step].astype(kind)
     if np.shape(got) != wanted.shape or mine.shape != want.shape:
         return math.inf
     with np.errstate(invalid="ignore"):
@@ -166,7 +167,7 @@ def _given(node, k: int, sizes: dict, arrays: Sequence[np.ndarray] | None) -> Gi
     array = np.array(arrays[k], node.dtype)
     if array.size <= MAX_WRITTEN:
         return _written(array)
-    finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
+    finite = np.real(array[np.isfinite(array)]) if array.dtype.kind in "fc" else array
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     return Given(shape, node.dtype, None, low, high)
 
@@ -177,7 +178,7 @@ def _written(array: np.ndarray) -> Given:
 
 def _argument(given: Given, node) -> object:
     """The input as the kernel takes it: a Python float where it was one."""
-    return float(given.array()) if node.weak else given.array()
+    return given.array().item() if node.weak else given.array()
 
 
 def wanted_of(result: np.ndarray) -> Wanted:
@@ -188,5 +189,5 @@ def wanted_of(result: np.ndarray) -> Wanted:
 
 def _tolerance(arrays: Sequence) -> float:
     """How far apart two ways of computing the same may be: sums in another order, other libraries' functions."""
-    floats = [a.dtype.itemsize for a in arrays if a.dtype.kind == "f"]
+    floats = [a.dtype.itemsize // (1 + (a.dtype.kind == "c")) for a in arrays if a.dtype.kind in "fc"]
     return {2: 2e-2, 4: 1e-4}.get(min(floats, default=8), 1e-9)

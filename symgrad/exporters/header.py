@@ -99,7 +99,8 @@ def _checked(subject: Subject) -> str:
 
 
 def _kind(node) -> str:
-    kind = "float" if node.weak and node.dtype.kind == "f" else node.dtype.name
+    kind = {"f": "float", "c": "complex"}.get(node.dtype.kind, "") if node.weak else ""
+    kind = kind or node.dtype.name
     return f"{kind}[{', '.join(map(str, node.shape))}]" if node.shape else kind
 
 

@@ -23,7 +23,7 @@ def _array(name, given, dtype):
         array = given if isinstance(given, (jax.Array, np.ndarray, np.generic)) else jnp.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} is no array: {error}") from None
-    kinds = [jnp.bool_, jnp.integer, jnp.floating]  # each holds what those before it hold
+    kinds = [jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating]  # each holds what those before it hold
     while not jnp.issubdtype(dtype, kinds[-1]):
         kinds.pop()
     if array.size and not any(jnp.issubdtype(array.dtype, kind) for kind in kinds):

@@ -115,7 +115,8 @@ def inputs(subject: Subject) -> Iterator[tuple[str, str]]:
     """The name of each input in LaTeX, and what it is in words; then the arrays that the function reads."""
     program = subject.program
     for name, node in zip(safe_names(program.names), program.inputs, strict=True):
-        kind = "a Python float" if node.weak and node.dtype.kind == "f" else node.dtype.name
+        python = {"f": "a Python float", "c": "a complex number of Python"}.get(node.dtype.kind)
+        kind = python if node.weak and python else node.dtype.name
         yield name_latex(name), _shaped(kind, node.shape)
     for name, value in constant_names(program).items():
         held = _shaped(value.dtype.name, value.shape)

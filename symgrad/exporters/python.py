@@ -34,7 +34,7 @@ def _array(name, given, dtype):
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{name} is no array: {error}") from None
     kind = np.dtype(dtype).kind
-    if array.size and array.dtype.kind not in {"b": "b", "f": "biuf"}.get(kind, "biu"):
+    if array.size and array.dtype.kind not in {"b": "b", "f": "biuf", "c": "biufc"}.get(kind, "biu"):
         raise TypeError(f"{name} holds {array.dtype}, and {np.dtype(dtype)} is expected")
     made = array.astype(dtype, copy=False)
     if kind in "iu" and not np.array_equal(made, array):
@@ -76,5 +76,5 @@ def converted(leaf: Leaf) -> str:
     """An argument as an array of its dtype, or a number of Python."""
     node, given = leaf.node, f"{plain_values.quoted(leaf.found)}, {leaf.found}"
     if node.weak:
-        return f"_number({given}, { {'f': 'float', 'b': 'bool'}.get(node.dtype.kind, 'int') })"
+        return f"_number({given}, { {'c': 'complex', 'f': 'float', 'b': 'bool'}.get(node.dtype.kind, 'int') })"
     return f"_array({given}, {python_source.numpy_dtype(node.dtype)})"

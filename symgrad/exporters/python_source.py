@@ -72,10 +72,17 @@ def captured(node: Node) -> np.ndarray:
     return value
 
 
+_PYTHON_KINDS = {"f": "float", "c": "complex"}
+
+
 def described(node: Node, dims: dict[sympy.Symbol, str]) -> str:
     """What an argument or a result is, in words."""
     if not node.shape:
-        return "Python float" if node.weak and node.dtype.kind == "f" else f"{node.dtype.name} number"
+        return (
+            f"Python {_PYTHON_KINDS[node.dtype.kind]}"
+            if node.weak and node.differentiable
+            else f"{node.dtype.name} number"
+        )
     return f"{node.dtype.name} array of shape {shape_text([dim_source(d, dims) for d in node.shape])}"
 
 

@@ -12,7 +12,7 @@ from ..closed_form.budget import fits
 from ..closed_form.entries import entry_forms, entry_names
 from ..closed_form.formulas import Formulas, as_arrays, formulas_in
 from ..closed_form.index_form import bound_forms, constant_names, index_forms, named_array
-from ..closed_form.symbols import as_statement, safe_names
+from ..closed_form.symbols import as_statement, safe_names, symbol
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..program.program import Program
 from ..tracing.tree import unflatten
@@ -115,8 +115,8 @@ def _inputs(program: Program, kind: str) -> dict[str, Any]:
     if kind == "entries":
         made = {}
         for name, node, entries in zip(names, program.inputs, entry_names(program), strict=True):
-            symbols = [sympy.Symbol(e, real=True) for e in entries]
+            symbols = [symbol(e, node.dtype) for e in entries]
             made[name] = sympy.Array(symbols, node.shape) if node.shape and symbols else symbols[0] if symbols else None
         return made
-    made = {name: named_array(name, node.shape) for name, node in zip(names, program.inputs, strict=True)}
-    return made | {name: named_array(name, value.shape) for name, value in constant_names(program).items()}
+    made = {name: named_array(name, node.shape, node.dtype) for name, node in zip(names, program.inputs, strict=True)}
+    return made | {name: named_array(name, value.shape, value.dtype) for name, value in constant_names(program).items()}

@@ -38,7 +38,7 @@ from .reuse import empty
 from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, row, scatter
 from .source import compiled
 
-_PYTHON = {"f": "float", "i": "int", "b": "bool"}
+_PYTHON = {"f": "float", "i": "int", "b": "bool", "c": "complex"}
 #: what sources call beside NumPy itself
 _FUNCTIONS = (empty, cofactors, self_dot, gate, in_order, gram, row, scatter, from_end, diagonal, embed_diagonal)
 #: what is written with ``**``, for which NumPy has another loop where it is of its scalars
@@ -236,7 +236,7 @@ class Writer(ArrayWriter):
         fresh = True
         if primitive is add and any(o in self.delayed for o in node.operands):
             self.names[node] = self._add_diagonal(node)
-        elif isinstance(primitive, Elementwise):
+        elif isinstance(primitive, Elementwise) and primitive.name not in self.statements:
             self.names[node] = self._elementwise(node, primitive)
         elif isinstance(primitive, External):
             self.names[node] = self._external(node, primitive)

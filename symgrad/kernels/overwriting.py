@@ -27,6 +27,7 @@ _FRESH = {
     "cofactors", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "embed_diagonal", "row",
     *(f"np.{name}" for name in ("argmax", "argmin", "argsort")),
     *(f"np.{name}" for name in ("array", "concatenate", "convolve", "cumprod", "cumsum", "dot", "empty", "inner")),
+    *(f"np.fft.{name}" for name in ("fft", "ifft", "rfft", "irfft")),
     *(f"np.{name}" for name in ("outer", "searchsorted", "take", "tensordot", "trace", "vdot", "where", "zeros")),
 }  # fmt: skip
 #: what writes its result before it has read all of its operands

@@ -41,7 +41,7 @@ class Region:
 
 def is_elementwise(node: Node) -> bool:
     """True for a node whose entries each come from the entries of its operands at the same place."""
-    if not node.shape or node.weak or node.dtype.kind not in "fbiu":
+    if not node.shape or node.weak or node.is_complex or any(o.is_complex for o in node.operands):
         return False
     if isinstance(node.primitive, Elementwise):
         return node.primitive is where or _is_plain_ufunc(node.primitive.ufunc)

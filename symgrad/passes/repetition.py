@@ -155,7 +155,7 @@ class Repetition:
         if any(self._is_inside(b) for b in begins):
             raise Unlike
         for b in begins:
-            is_number = b.is_literal and like.dtype.kind == "f"
+            is_number = b.is_literal and like.differentiable
             if b.shape != like.shape or (b.dtype != like.dtype and not is_number):
                 raise Unlike
             if b.weak != like.weak and not (self._promotes or is_number):

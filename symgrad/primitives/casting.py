@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..errors import DtypeError, at_user_line
 from ..program.node import Node, emit
 from .primitive import Primitive
 
 
 class Cast(Primitive):
-    """A change of dtype; linear between floats."""
+    """A change of dtype; linear between floats, and the embedding of real numbers in complex ones."""
 
     name = "cast"
 
@@ -20,13 +23,13 @@ class Cast(Primitive):
         return operands[0].masked
 
     def dependencies(self, node):
-        return super().dependencies(node) if node.dtype.kind == "f" else ()
+        return super().dependencies(node) if node.differentiable else ()
 
     def jvp(self, node, source, key, tangent, batch):
-        return cast(tangent, node.dtype)
+        return flow_as(tangent, node.dtype)
 
     def vjp(self, node, source, key, ct, batch):
-        return cast(ct, source.dtype)
+        return flow_as(ct, source.dtype)
 
     def vmap(self, node, operands, batched, over):
         return cast(operands[0], node.dtype)
@@ -39,10 +42,27 @@ class Cast(Primitive):
 
 
 CAST = Cast()
+#: the operation that takes the real part of complex numbers, which lose the other one where they become real
+REAL_PART: list[Callable[[Node], Node]] = []
 
 
 def cast(node: Node, dtype: np.dtype) -> Node:
-    """``node`` as ``dtype``; the node itself where it already is, or is a Python scalar."""
+    """``node`` as ``dtype``; the node itself where it already is, or is a Python scalar.
+
+    Complex numbers become no real ones: a DtypeError.
+    """
+    if node.dtype.kind == "c" and dtype.kind not in "cb":
+        raise DtypeError(
+            at_user_line(
+                "real numbers are needed here, and these are complex; take np.real, np.imag or np.abs of them."
+            )
+        )
     if (node.dtype == dtype and not node.weak) or node.is_literal:
         return node
     return emit(CAST, (node,), (np.dtype(dtype),))
+
+
+def flow_as(flow: Node, dtype: np.dtype) -> Node:
+    """A tangent or cotangent as ``dtype``: of complex numbers the real part where ``dtype`` is real, which is the
+    transpose of the embedding of real numbers."""
+    return cast(REAL_PART[0](flow) if flow.is_complex and dtype.kind != "c" else flow, dtype)

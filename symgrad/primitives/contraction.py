@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +158,7 @@ def pad_rank(x: Node, batch: int, rank: int) -> Node:
 
 def float_operands(node: Node) -> list[Node]:
     """The operands of an einsum beside whose flow there may be none: a sum of truth values alone is no number."""
-    return [o if o.dtype.kind == "f" else cast(o, node.dtype) for o in node.operands]
+    return [o if o.differentiable else cast(o, node.dtype) for o in node.operands]
 
 
 def aligned(operands: Sequence[Node], batched: Sequence[bool], rank: int) -> list[Node]:
@@ -177,7 +178,7 @@ def broadcast_product(factor: Node, flow: Node, batch: int, shape: Shape, out_sh
     if not batch and flow.shape == shape == out_shape and not _absorbable(flow):  # common; nothing to search for
         whole = tuple(range(rank))
         if factor.is_literal:
-            value = float(literal_value(factor))
+            value = _number(literal_value(factor))
             return flow if value == 1 else emit(EINSUM, (literal(value), flow), (((), whole), whole, shape, ""))
         if factor.shape == shape and not _absorbable(factor):
             return emit(EINSUM, (factor, flow), ((whole, whole), whole, shape, ""))
@@ -217,7 +218,7 @@ def contract(
 
     kept: list[Node] = []
     kept_labels: list[Labels] = []
-    factor: float | int = 1
+    factor: complex = 1
     # a value that is only moved stays as it was rounded: 0.1·(0.3·x) is not 0.03·x
     scales = sum(not (o.is_literal and literal_value(o) == 1) for o in operands) > 1
     pending = [(o, tuple(ls)) for o, ls in zip(operands, labels, strict=True)]
@@ -266,9 +267,14 @@ def contract(
         kept.append(node)
         kept_labels.append(())
     if factor != 1 or all(k.weak for k in kept):  # a float, so that scalars alone give floats
-        kept.insert(0, literal(float(factor)))
+        kept.insert(0, literal(_number(factor)))
         kept_labels.insert(0, ())
     return _build(kept, kept_labels, new_out, sizes, "")
+
+
+def _number(value: Any) -> complex:
+    """A scalar factor as a float, or as it is where it is complex."""
+    return value if type(value) is complex else float(value)
 
 
 def _build(kept: Sequence[Node], labels: list[Labels], out: Labels, sizes: Sequence[Dim], spelling: str) -> Node:
@@ -299,7 +305,7 @@ def _absorbable(node: Node) -> bool:
 
 def _is_float(node: Node) -> bool:
     """True where a scalar factor may leave the node without changing its dtype."""
-    return node.dtype.kind == "f" and node.operands[-1].dtype == node.dtype and not node.weak
+    return node.differentiable and node.operands[-1].dtype == node.dtype and not node.weak
 
 
 def _is_structure(node: Node) -> bool:
@@ -323,7 +329,10 @@ def _common_dtype(operands: Sequence[Node]) -> np.dtype:
             if common is not None:
                 return _promoted(*[o.dtype for o in operands if not o.weak])
             common = o.dtype
-    return _F64 if common is None else common
+    common = _F64 if common is None else common
+    if common.kind != "c" and any(o.is_complex for o in operands):  # a Python scalar among them
+        return np.result_type(common, np.complex64)
+    return common
 
 
 @functools.lru_cache(maxsize=1024)

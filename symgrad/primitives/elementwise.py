@@ -16,7 +16,7 @@ import sympy
 
 from ..program.dims import broadcast
 from ..program.node import Node, emit
-from .casting import cast
+from .casting import cast, flow_as
 from .contraction import aligned, broadcast_product, gate, is_identity, pad_rank
 from .primitive import LITERAL, Primitive, literal, literal_value
 
@@ -46,6 +46,11 @@ class Elementwise(Primitive):
     ``expansion`` too, where its formula is known: the formula on nodes, in operations of symgrad's own. Exports write
     that, and so do kernels where it ``is_formula``: where the ufunc is nothing but the formula. ``costs`` are the
     nanoseconds an element on a common machine, by NumPy and in compiled loops.
+
+    Of complex numbers ``partials`` are the complex derivative; of functions that give real numbers twice that by
+    ``z``, of which the real part counts. ``over_reals`` are the derivatives by ``z`` and by its conjugate of one that
+    has neither (Wirtinger). Cotangents pair with tangents by ``Re Σ ct·t``, without a conjugate, so that every linear
+    map is transposed as over the reals; ``transforms`` conjugate what goes in and what comes out.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Elementwise(Primitive):
         self._partials: list[Partial | None] | None = None if partials is None else list(partials)
         self._loops: dict[tuple, tuple[np.dtype, ...]] = {}
         self.stable: Callable[[Node], Any] | None = None
+        self.over_reals: tuple[Partial | None, Partial | None] | None = None
 
     def __call__(self, *operands: Node | float | int | bool) -> Node:
         nodes = tuple([o if isinstance(o, Node) else literal(o) for o in operands])
@@ -83,7 +89,7 @@ class Elementwise(Primitive):
     def _fold(self, nodes: tuple[Node, ...]) -> Node | None:
         with np.errstate(all="ignore"):
             value = np.asarray(self.ufunc(*[literal_value(o) for o in nodes]))
-        return literal(value.item()) if value.dtype.kind in "fib" else None
+        return literal(value.item()) if value.dtype.kind in "fibc" else None
 
     def infer(self, operands, params):
         shape = operands[0].shape
@@ -118,9 +124,11 @@ class Elementwise(Primitive):
         return False
 
     def dependencies(self, node):
-        if node.dtype.kind != "f":
+        if not node.differentiable:
             return ()
-        if self.stable is not None:
+        if self.over_reals is not None and node.operands[0].is_complex:
+            return [(o, self.over_reals) for o in node.operands]
+        if self.stable is not None and not node.is_complex:
             found = self.stable(node)
             if found is not None:
                 return found
@@ -135,20 +143,43 @@ class Elementwise(Primitive):
         return self._partials
 
     def jvp(self, node, source, key, tangent, batch):
+        if type(key) is tuple:
+            own, other = self._over_reals(node, key, tangent, conjugated(tangent), batch)
+            return _sum(own, other)
         factor = partial_factor(node, key)
         return None if factor is None else _times(factor, tangent, batch, node.shape, node.shape, node.dtype)
 
     def vjp(self, node, source, key, ct, batch):
+        if type(key) is tuple:
+            own, other = self._over_reals(node, key, ct, ct, batch)
+            return _sum(own, other and conjugated(other))
         factor = partial_factor(node, key)
         if factor is None:
             return None
         return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
+
+    def _over_reals(self, node: Node, key: tuple, first: Node, second: Node, batch: int) -> list[Node | None]:
+        """``first`` times the derivative by ``z``, ``second`` times that by its conjugate; None for zeros."""
+        factors = [None if partial is None else partial_factor(node, partial) for partial in key]
+        return [
+            None if factor is None else _times(factor, flow, batch, node.shape, node.shape, node.dtype)
+            for factor, flow in zip(factors, (first, second), strict=True)
+        ]
 
     def vmap(self, node, operands, batched, over):
         return self(*aligned(operands, batched, node.ndim))
 
     def evaluate(self, params, *values):
         return self.ufunc(*values)
+
+
+def conjugated(x: Node) -> Node:
+    """The complex conjugate; real numbers as they are."""
+    return ELEMENTWISE["conjugate"](x) if x.is_complex else x
+
+
+def _sum(first: Node | None, second: Node | None) -> Node | None:
+    return ELEMENTWISE["add"](first, second) if first and second else first or second
 
 
 def partial_factor(node: Node, key: Partial) -> Node | None:
@@ -164,10 +195,15 @@ def _at_precision(node: Node) -> tuple[Node, ...]:
             break
     else:
         return node.operands
-    return tuple([o if o.weak or o.dtype.kind == "b" else cast(o, dtype) for o in node.operands])
+    return tuple(
+        [
+            o if o.weak or o.dtype.kind == "b" or (o.is_complex and dtype.kind != "c") else cast(o, dtype)
+            for o in node.operands
+        ]
+    )
 
 
-_PYTHON: dict[str, Any] = {"b": np.dtype(bool), "i": int, "u": int, "f": float}
+_PYTHON: dict[str, Any] = {"b": np.dtype(bool), "i": int, "u": int, "f": float, "c": complex}
 _SUMS, _PRODUCTS = {"add", "subtract"}, {"negative", "multiply"}
 
 
@@ -186,7 +222,7 @@ def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple,
         flow = gate(pad_rank(flow, batch, len(shape)), factor)
         factor = literal(1)
     result = broadcast_product(factor, flow, batch, shape, out_shape)
-    return cast(result, dtype)
+    return flow_as(result, dtype)
 
 
 def _is_float_gate(x: Node) -> bool:

@@ -14,9 +14,9 @@ import sympy
 from sympy.codegen import cfunctions, numpy_nodes
 
 from ..program.node import Node
-from .casting import cast
+from .casting import REAL_PART, cast
 from .contraction import gate
-from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, register_function
+from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, conjugated, register_function
 from .primitive import literal, literal_value
 
 A, B, C = SLOTS
@@ -68,7 +68,7 @@ def declare(
     operator: bool = False,
 ) -> Elementwise:
     """Add one elementwise function; returns its operation."""
-    arity = ufunc.nin if isinstance(ufunc, np.ufunc) else 3
+    arity = ufunc.nin if isinstance(ufunc, np.ufunc) else len(domain or (ANY,))
     operation = ELEMENTWISE[name] = Elementwise(name, ufunc, formula, partials, operator, arity, costs=_COSTS.get(name))
     DOMAINS[name] = domain or (ANY,) * operation.arity
     if isinstance(formula, (sympy.Function, sympy.Abs)) and formula.args == SLOTS[: operation.arity]:
@@ -93,7 +93,11 @@ def _minus_one(*_: Node) -> Node:
 add = declare("add", np.add, A + B, partials=(_one, _one), operator=True)
 subtract = declare("subtract", np.subtract, A - B, partials=(_one, _minus_one), operator=True)
 multiply = declare("multiply", np.multiply, A * B, partials=(lambda a, b: b, lambda a, b: a), operator=True)
-conjugate = declare("conjugate", np.conjugate, opaque("conjugate", 1), partials=(_one,), operator=True)
+conjugate = declare("conjugate", np.conjugate, sympy.conjugate(A, evaluate=False), partials=(_one,), operator=True)
+conjugate.over_reals = (None, _one)
+real = declare("real", np.real, sympy.re(A, evaluate=False), partials=(_one,), operator=True)
+imag = declare("imag", np.imag, sympy.im(A, evaluate=False), partials=(lambda a: literal(-1j),), operator=True)
+REAL_PART.append(real)
 NONZERO = (0.3, 3.0)
 divide = declare(
     "divide",
@@ -215,7 +219,14 @@ radians = declare("radians", np.radians, A * sympy.pi / 180)
 degrees = declare("degrees", np.degrees, A * 180 / sympy.pi)
 # kinks and steps: ties of maximum and minimum share evenly, |x| has slope 0 at 0
 sign = declare("sign", np.sign, sympy.sign(A), partials=(None,))
-absolute = declare("absolute", np.absolute, sympy.Abs(A), partials=(lambda a: sign(a),), operator=True)
+absolute = declare("absolute", np.absolute, sympy.Abs(A), partials=(lambda a: conjugated(sign(a)),), operator=True)
+
+
+def _half_inverse_modulus(a: Node) -> Node:
+    return gate(not_equal(a, 0), divide(0.5, absolute(a)))
+
+
+sign.over_reals = (_half_inverse_modulus, lambda a: negative(multiply(square(sign(a)), _half_inverse_modulus(a))))
 fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),))
 register_function(sympy.Abs, absolute)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DtypeError, at_user_line
 from ..program.node import Node, emit
 from .primitive import Primitive
 
@@ -97,4 +98,8 @@ def stop_gradient(node: Node) -> Node:
 
 def custom(value: Node, sources: Sequence[Node], rule: Any) -> Node:
     """``value``, whose derivative by ``sources`` is what ``rule`` says."""
+    if any(n.is_complex for n in (value, *sources)):
+        raise DtypeError(
+            at_user_line("a declared rule (bprop) is of real numbers, and these are complex; pass their parts.")
+        )
     return emit(CUSTOM, (value, *sources), (rule,))

@@ -344,5 +344,6 @@ def lead_of(x: Node, matrix: int) -> Shape:
 
 
 def _dtype(operands: Sequence[Node]) -> np.dtype:
-    """NumPy's linear algebra is in float32 where all operands are, else in float64."""
-    return np.dtype(np.float32 if all(o.dtype == np.float32 for o in operands) else np.float64)
+    """NumPy's linear algebra is in single precision where all operands are, else in double, real or complex."""
+    single = all(o.dtype in (np.float32, np.complex64) for o in operands)
+    return np.result_type(np.float32 if single else np.float64, *[np.complex64 for o in operands if o.is_complex])

@@ -112,7 +112,12 @@ class Literal(Leaf):
         return node.params[1]
 
 
-_LITERAL_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64)}
+_LITERAL_DTYPES = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
 
 INPUT = Leaf("input")
 #: stands for one example of what ``vmap`` maps over (its last parameter), an input that is gone once it is lifted
@@ -168,7 +173,7 @@ def _leaf(primitive: Leaf, params: tuple, shape: tuple, dtype: np.dtype, weak: b
     return node
 
 
-def literal(value: bool | int | float) -> Node:
+def literal(value: complex) -> Node:
     """A weakly typed scalar."""
     return emit(LITERAL, (), (value, repr(value), type(value)))
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..program.dims import Dim, Shape, size
 from ..program.interpret import interpreted
 from ..program.node import Node, emit
-from .casting import CAST, cast
+from .casting import CAST, flow_as
 from .contraction import transpose
 from .functions import add
 from .loop import Flows, Loop, Piece
@@ -51,13 +51,13 @@ class Scan(Primitive):
         """The tangent along those of several operands at once."""
         loop = node.params[0]
         made = loop.tangents(node.operands, tangents, batch)
-        found = [(p.start, cast(t, node.dtype)) for p, t in zip(loop.pieces, made, strict=True) if t is not None]
+        found = [(p.start, flow_as(t, node.dtype)) for p, t in zip(loop.pieces, made, strict=True) if t is not None]
         return row_of([t for _, t in found], [start for start, _ in found], loop.size, batch) if found else None
 
     def vjp_of_all(self, node: Node, keys: Sequence[int], ct: Node, batch: int) -> dict[int, Node | None]:
         """The cotangents of several operands at once."""
         loop = node.params[0]
-        flows = [part_of(ct, p, batch) if p.dtype.kind == "f" else None for p in loop.pieces]
+        flows = [part_of(ct, p, batch) if p.dtype.kind in "fc" else None for p in loop.pieces]
         return loop.cotangents(node.operands, flows, keys, batch)
 
     def vmap(self, node, operands, batched, over):
@@ -77,7 +77,7 @@ class Scan(Primitive):
                 parts.append(part if carries[loop.finals[k]] else over.repeated(part))
             else:
                 parts.append(transpose(part, (1, 0, *range(2, part.ndim))))
-        return row_of([cast(p, node.dtype) for p in parts], [p.start for p in loop.pieces], loop.size, 1)
+        return row_of([flow_as(p, node.dtype) for p in parts], [p.start for p in loop.pieces], loop.size, 1)
 
     def evaluate(self, params, *values):
         (loop,) = params
@@ -128,19 +128,20 @@ class Part(Structural):
 
     def jvp(self, node, source, key, tangent, batch):
         made = part_of(tangent, Piece(*node.params), batch)
-        return None if made is None else cast(made, node.dtype)
+        return None if made is None else flow_as(made, node.dtype)
 
     def vjp(self, node, source, key, ct, batch):
-        return super().vjp(node, source, key, cast(ct, source.dtype), batch)
+        return super().vjp(node, source, key, flow_as(ct, source.dtype), batch)
 
     def vmap(self, node, operands, batched, over):
         made = part_of(operands[0], Piece(*node.params), 1)
         assert made is not None
-        return cast(made, node.dtype)
+        return flow_as(made, node.dtype)
 
     def evaluate(self, params, *values):
         start, shape, dtype = params
-        return values[0][start : start + size(shape)].reshape(shape).astype(dtype)[()]
+        own = values[0][start : start + size(shape)].reshape(shape)
+        return (own if dtype.kind == "c" else own.real).astype(dtype)[()]
 
     def spell(self, node):
         loop = node.operands[0].params[0] if node.operands[0].primitive is SCAN else None
@@ -178,7 +179,7 @@ class Row(Structural):
     def _through(self, node: Node, source: Node, key: int, flow: Node, batch: int, forward: bool) -> Node | None:
         starts, count, own = node.params
         if forward:
-            return row_of([cast(flow, node.dtype)], [starts[key]], count, batch + own)
+            return row_of([flow_as(flow, node.dtype)], [starts[key]], count, batch + own)
         return part_of(flow, Piece(starts[key], source.shape[own:], source.dtype), batch + own)
 
     def vmap(self, node, operands, batched, over):

@@ -62,8 +62,12 @@ class Node(OfOneProcess):
 
     @property
     def differentiable(self) -> bool:
-        """True for floating point: only such values carry tangents."""
-        return self.dtype.kind == "f"
+        """True for floating point, real or complex: only such values carry tangents."""
+        return self.dtype.kind in "fc"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype.kind == "c"
 
     def __repr__(self) -> str:
         return f"<{self.primitive.spell(self)}: {self.dtype}{list(self.shape)}>"

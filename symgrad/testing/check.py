@@ -75,7 +75,7 @@ class Check:
             return as_followed(fn)(*unflatten(structure, filled), **kwargs)
 
         def floats(*arrays: Any) -> tuple:
-            return tuple(v for v in flatten(of_arrays(*arrays))[0] if _dtype(v).kind == "f")
+            return tuple(part for v in flatten(of_arrays(*arrays))[0] for part in _real_parts(v))
 
         of_arrays.__name__ = getattr(fn, "__name__", "fn")
         self.call, self.floats = of_arrays, floats
@@ -106,9 +106,9 @@ class Check:
                 continue
             self._expect_like(f"{what}, output {k}", a, b.shape, b.dtype)
             a, b = np.asarray(a), np.asarray(b)
-            same = (a == b) & (np.signbit(a) == np.signbit(b)) if b.dtype.kind == "f" else a == b
-            if b.dtype.kind == "f":
-                same |= np.isnan(a) & np.isnan(b)
+            same = np.all([_same_bits(p, q) for p, q in zip(_real_parts(a), _real_parts(b), strict=True)], axis=0)
+            if b.dtype.kind not in "fc":
+                same = a == b
             if not np.all(same):
                 at = tuple(int(i) for i in np.argwhere(~same)[0])
                 self.fail(f"{what}, output {k} at {list(at)}: got {a[at]!r}, NumPy gives {b[at]!r}")
@@ -135,7 +135,7 @@ class Check:
             at = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)
             place = [int(i) for i in at]
             self.fail(
-                f"{what} at {place}: got {float(got[at]):.10g}, {reference} give {float(want[at]):.10g}; "
+                f"{what} at {place}: got {got[at]:.10g}, {reference} give {want[at]:.10g}; "
                 f"the difference {float(off[at]):.3g} is above {bound:.3g}"
             )
 
@@ -283,7 +283,7 @@ class _Derived:
             for k, (got, want) in enumerate(zip(kernel(*self.arrays), wanted, strict=True)):
                 label = f"{self.what} on the {backend} backend, output {k}"
                 self.check._expect_like(label, got, np.shape(want), _dtype(want))
-                if _dtype(want).kind != "f":
+                if _dtype(want).kind not in "fc":
                     self.check.expect_bits(label, got, want)
                 elif np.all(np.isfinite(want)):
                     tolerance = self.check.exactness.backend
@@ -311,6 +311,16 @@ def _compiled(programs: Sequence[Program]) -> list[NativeKernel | None]:
 
 def _inner(left: Sequence, right: Sequence) -> Any:
     return sum(np.sum(np.asarray(a).astype(np.longdouble) * b) for a, b in zip(left, right, strict=True))
+
+
+def _real_parts(value: Any) -> list[Any]:
+    """What of a result is differentiated: a float array, both parts of a complex one."""
+    kind = _dtype(value).kind
+    return [np.real(value), np.imag(value)] if kind == "c" else [value] if kind == "f" else []
+
+
+def _same_bits(a: Any, b: Any) -> Any:
+    return ((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))
 
 
 def _is_float_array(value: Any) -> bool:

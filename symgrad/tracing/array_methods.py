@@ -110,7 +110,7 @@ class ArrayMethods:
 
     def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Elementwise]]:
         """The exponents, of the kind of this one, for which NumPy takes another function."""
-        if self.dtype.kind == "f":
+        if self.dtype.kind in "fc":
             return _SHORT_POWERS.items()
         return [(2, f.square)] if self.dtype.kind == "b" and self.shape and isinstance(exponent, int) else []
 
@@ -141,10 +141,22 @@ class ArrayMethods:
 
     @property
     def real(self: Any) -> Any:
-        return self
+        return np.real(self)
+
+    @real.setter
+    def real(self: Any, value: Any) -> None:
+        np.real(self)[...] = value
+
+    @property
+    def imag(self: Any) -> Any:
+        return np.imag(self)
+
+    @imag.setter
+    def imag(self: Any, value: Any) -> None:
+        np.imag(self)[...] = value
 
     def conj(self: Any) -> Any:
-        return self
+        return np.conjugate(self) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
@@ -164,7 +176,9 @@ class ArrayMethods:
         wanted = np.dtype(dtype)
         if wanted == self.dtype and not copy:
             return self
-        if wanted.kind not in "fb" and not self._is_flat():
+        if self.dtype.kind == "c" and wanted.kind not in "cb":
+            refuse(f"astype({wanted}) of complex numbers drops their imaginary parts; write x.real if that is meant.")
+        if wanted.kind not in "fcb" and not self._is_flat():
             refuse(
                 f"astype({wanted}) of a traced float would lose its derivative; write np.trunc(x).astype({wanted}) if "
                 "that is meant."

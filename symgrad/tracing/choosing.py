@@ -46,6 +46,8 @@ def _round(a, decimals=0):
         return Tracer(x if x.dtype.kind in "iu" else f.rint(x))
     if x.dtype.kind in "iu" and decimals > 0:
         return Tracer(x)
+    if x.is_complex:
+        return _round(np.real(Tracer(x)), decimals) + 1j * _round(np.imag(Tracer(x)), decimals)
     away, back = (f.multiply, f.divide) if decimals > 0 else (f.divide, f.multiply)
     factor = literal(10.0 ** abs(decimals))
     return Tracer(f.cast(back(f.rint(away(x, factor)), factor), x.dtype))
@@ -56,6 +58,9 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     node = as_node(x)
     if not copy:
         refuse("np.nan_to_num(x, copy=False) writes into x; write x[...] = np.nan_to_num(x).")
+    if node.is_complex:
+        parts = [_nan_to_num(part(Tracer(node)), nan=nan, posinf=posinf, neginf=neginf) for part in (np.real, np.imag)]
+        return parts[0] + 1j * parts[1]
     if node.dtype.kind != "f":
         return Tracer(node)
     limits = np.finfo(node.dtype)

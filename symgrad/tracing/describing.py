@@ -15,7 +15,7 @@ from .declare import Case, Given, implements
 from .reductions import normalized_axes
 from .sizes import shown, shown_shape, whole
 from .trace import as_node, running
-from .tracer import Tracer, traced
+from .tracer import Tracer, traced, view
 
 
 def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
@@ -72,9 +72,50 @@ def _copy(a, order="K", subok=False):
     return Tracer(as_node(a))
 
 
-@implements(np.real, cases=[Case((2, 3))])
+def to_complex(a, b):
+    """Two real arrays as one of complex numbers."""
+    return (a + 1j * b,)
+
+
+_COMPLEX = [Case((2, 3), (2, 3), of=to_complex), Case((), (), of=to_complex)]
+
+
+@implements(np.real, cases=[Case((2, 3)), *_COMPLEX])
 def _real(val):
-    return val
+    return view(val, f.real) if as_node(val).is_complex else val
+
+
+@implements(np.imag, cases=_COMPLEX)
+def _imag(val):
+    x = as_node(val)
+    return view(val, f.imag) if x.is_complex else np.zeros_like(traced(val))
+
+
+@implements(np.angle, cases=[*_COMPLEX, Case((2, 3), (2, 3), of=to_complex, deg=True), Case((2, 3))])
+def _angle(z, deg=False):
+    z = traced(z)
+    angle = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
+    return angle * (180 / np.pi) if deg else angle
+
+
+@implements(np.iscomplexobj, cases=[*_COMPLEX, Case((2, 3))])
+def _iscomplexobj(x):
+    return as_node(x).is_complex
+
+
+@implements(np.isrealobj, cases=[*_COMPLEX, Case((2, 3))])
+def _isrealobj(x):
+    return not as_node(x).is_complex
+
+
+@implements(np.iscomplex, cases=[*_COMPLEX, Case((2, 3))])
+def _iscomplex(x):
+    return np.imag(traced(x)) != 0
+
+
+@implements(np.isreal, cases=[*_COMPLEX, Case((2, 3))])
+def _isreal(x):
+    return np.imag(traced(x)) == 0
 
 
 @implements(np.isscalar, cases=[Case((2, 3))])

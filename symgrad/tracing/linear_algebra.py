@@ -48,6 +48,14 @@ def _matrices(value: Any, name: str, square: bool = True) -> Node:
     return x
 
 
+def _real(x: Node, name: str) -> Node:
+    if x.is_complex:
+        raise DtypeError(
+            at_user_line(f"{name} of complex matrices has no derivative rule; np.linalg.det and inv have.")
+        )
+    return x
+
+
 def _computable(x: Node, name: str) -> Node:
     if x.dtype.kind == "f" and x.dtype not in (np.float32, np.float64):
         raise DtypeError(at_user_line(f"{name} computes in float32 and float64, not in {x.dtype}; cast with astype."))
@@ -92,7 +100,7 @@ def _determinant(a):
 
 @implements(np.linalg.slogdet, cases=[*_SQUARE, Case((3, 3), of=negative_dominant)])
 def _slogdet(a):
-    x = _matrices(a, "np.linalg.slogdet")
+    x = _real(_matrices(a, "np.linalg.slogdet"), "np.linalg.slogdet")
     return _Slogdet(Tracer(emit(DETERMINANT_SIGN, (x,))), Tracer(emit(LOG_DETERMINANT, (x,))))
 
 
@@ -101,7 +109,8 @@ _DEFINITE = [Case((3, 3), of=positive_definite), Case((2, 2, 3), of=positive_def
 
 @implements(np.linalg.cholesky, cases=[*_DEFINITE, Case((3, 2), of=positive_definite, upper=True), Case((0, 0))])
 def _cholesky(a, /, *, upper=False):
-    return Tracer(emit(CHOLESKY, (_matrices(a, "np.linalg.cholesky"),), (bool(upper),)))
+    x = _real(_matrices(a, "np.linalg.cholesky"), "np.linalg.cholesky")
+    return Tracer(emit(CHOLESKY, (x,), (bool(upper),)))
 
 
 @implements(

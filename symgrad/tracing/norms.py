@@ -40,12 +40,16 @@ _NORM = [
 @implements(np.linalg.norm, cases=_NORM)
 def _norm(x, ord=None, axis=None, keepdims=False):
     x = Tracer(as_node(x))
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fc":
         x = x.astype(float)
     rank = x.ndim
     if axis is None and (ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2)):
         node, labels = x._symgrad_node, tuple(range(rank))
-        squares = contract([node, node], [labels, labels], (), node.shape, "self_dot")
+        if node.is_complex:
+            flat = x.ravel()
+            squares = f.add(*[as_node(np.dot(part, part)) for part in (flat.real, flat.imag)])
+        else:
+            squares = contract([node, node], [labels, labels], (), node.shape, "self_dot")
         result = Tracer(f.norm_sqrt(squares))
         return result.reshape((1,) * rank) if keepdims else result
     axes = normalized_axes(axis, rank)
@@ -56,7 +60,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
             at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
         )
     if ord in (None, "f", "fro"):
-        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
+        return Tracer(f.norm_sqrt(np.sum(_squares(x), axis=axes, keepdims=keepdims)._symgrad_node))
     if ord in (1, -1, np.inf, -np.inf):
         row, column = axes if axis is None else (normalized_axis(k, rank) for k in axis)  # in the order given
         summed, over = (row, column) if abs(ord) == 1 else (column, row)
@@ -71,6 +75,11 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     )
 
 
+def _squares(x: Tracer) -> Tracer:
+    """The squares of the absolute values."""
+    return (x.conj() * x).real if x.dtype.kind == "c" else x * x
+
+
 def _largest(x: Tracer, axes: Any, keepdims: bool) -> Tracer:
     """The largest of numbers that are not negative."""
     return extremum(MAX, x, axes, keepdims, of_none=0)
@@ -82,11 +91,11 @@ def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
     if ord == -np.inf:
         return extremum(MIN, abs(x), axes, keepdims)
     if ord == 0:
-        return np.sum((x != 0).astype(x.dtype), axis=axes, keepdims=keepdims)
+        return np.sum((x != 0).astype(x.real.dtype), axis=axes, keepdims=keepdims)
     if ord == 1:
         return np.sum(abs(x), axis=axes, keepdims=keepdims)
     if ord == 2:
-        return Tracer(f.norm_sqrt(np.sum(x * x, axis=axes, keepdims=keepdims)._symgrad_node))
+        return Tracer(f.norm_sqrt(np.sum(_squares(x), axis=axes, keepdims=keepdims)._symgrad_node))
     if isinstance(ord, (int, float)) and math.isfinite(ord):
         total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
         root = total ** np.reciprocal(total.dtype.type(ord))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     choosing,
     describing,
+    fourier,
     grids,
     interpolation,
     joining,
@@ -21,6 +22,7 @@ from . import (
 ROOMS = (
     choosing,
     describing,
+    fourier,
     grids,
     interpolation,
     joining,

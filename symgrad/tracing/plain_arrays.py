@@ -12,14 +12,14 @@ from ..errors import ArgumentTypeError, DtypeError, at_user_line, mistakes
 
 
 def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
-    """``dtype`` where symgrad computes with it: bool, integers and real floats."""
-    if dtype.kind in "biuf":
+    """``dtype`` where symgrad computes with it: bool, integers, floats and complex numbers."""
+    if dtype.kind in "biuf" or dtype in (np.complex64, np.complex128):
         return dtype
     if dtype.kind == "c":
-        raise DtypeError(f"{what} is complex; symgrad differentiates real arrays. Pass real and imaginary parts.")
+        raise DtypeError(f"{what} has dtype {dtype}; complex numbers are complex64 or complex128, cast with astype.")
     if dtype.kind == "O":
         raise DtypeError(f"{what} has dtype object; pass numeric arrays (ragged lists make object arrays).")
-    raise DtypeError(f"{what} has dtype {dtype}; symgrad differentiates real numeric arrays.")
+    raise DtypeError(f"{what} has dtype {dtype}; symgrad differentiates numeric arrays.")
 
 
 #: array classes that compute as plain arrays do, whatever they override; ``Tensor`` and ``Parameter`` are added to them

@@ -99,6 +99,8 @@ def _vdot(a, b):
     x, y = as_node(Tracer(array_node(a)).ravel()), as_node(Tracer(array_node(b)).ravel())
     if x.shape != y.shape:
         raise _fail("vdot", x, y)
+    if x.is_complex:
+        return _contract_axes(f.conjugate(x), y, (0,), (0,), "dot")
     return _contract_axes(x, y, (0,), (0,), "vdot")
 
 

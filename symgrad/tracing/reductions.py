@@ -125,23 +125,34 @@ def count_of(x: Node, axes: tuple[int, ...]) -> Node:
 def _mean(a, axis=None, dtype=None, keepdims=False, where=True):
     _reject(where)
     x = _typed(a, dtype)
-    if x.dtype.kind != "f":
+    if not x.differentiable:
         x = f.cast(x, np.dtype(np.float64))
     half = x.dtype == np.float16 and dtype is None  # NumPy sums half precision in single
     summed = f.cast(x, np.dtype(np.float32)) if half else x
     axes = normalized_axes(axis, x.ndim)
-    mean = f.divide(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count_of(x, axes))
-    return Tracer(f.cast(mean, x.dtype))
+    return Tracer(f.cast(quotient(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count_of(x, axes)), x.dtype))
+
+
+def _squared(x: Node) -> Node:
+    """``x²``, of complex numbers the square of the absolute value, as NumPy computes variances."""
+    first, *second = [f.multiply(part, part) for part in ([f.real(x), f.imag(x)] if x.is_complex else [x])]
+    return f.add(first, *second) if second else first
+
+
+def quotient(total: Node, count: Node) -> Node:
+    """``total / count`` in the dtype of ``total``; NumPy divides complex numbers in double precision."""
+    wide = f.cast(total, np.dtype(np.complex128)) if total.is_complex else total
+    return f.cast(f.divide(wide, count), total.dtype)
 
 
 def _variance(a, axis, dtype, ddof, keepdims) -> Node:
     x = _typed(a, dtype)
-    if x.dtype.kind != "f":
+    if not x.differentiable:
         x = f.cast(x, np.dtype(np.float64))
     axes = normalized_axes(axis, x.ndim)
-    mean = f.divide(_keep(sum_node(x, axes), x.shape, axes, True), count_of(x, axes))
+    mean = quotient(_keep(sum_node(x, axes), x.shape, axes, True), count_of(x, axes))
     centred = f.subtract(x, mean)
-    total = _keep(sum_node(f.multiply(centred, centred), axes), x.shape, axes, keepdims)
+    total = _keep(sum_node(_squared(centred), axes), x.shape, axes, keepdims)
     freedom = f.maximum(f.subtract(count_of(x, axes), ddof), 0) if ddof else count_of(x, axes)
     return f.divide(total, freedom)
 

@@ -12,7 +12,7 @@ from ..program.dims import is_concrete, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
-from .reductions import normalized_axes, normalized_axis
+from .reductions import normalized_axes, normalized_axis, quotient
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -49,7 +49,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         total = np.full_like(average, x.size / average.size)
     else:
         w = _aligned_weights(Tracer(as_node(weights)), x, axis)
-        kind = np.result_type(x.dtype, w.dtype, *(["f8"] if x.dtype.kind != "f" else []))
+        kind = np.result_type(x.dtype, w.dtype, *([] if x.dtype.kind in "fc" else ["f8"]))
         total = np.sum(w, axis=axis, dtype=kind, keepdims=keepdims)
         average = np.sum(x.astype(kind) * w.astype(kind), axis=axis, keepdims=keepdims) / total
     return (average, np.broadcast_to(total, average.shape)) if returned else average
@@ -78,18 +78,18 @@ def _without_nan(x: Node) -> Node:
 @implements(np.nansum, cases=[*_SOME_NAN, Case((0,))])
 def _nansum(a, axis=None, dtype=None, keepdims=False):
     x = as_node(a)
-    return np.sum(Tracer(_without_nan(x) if x.dtype.kind == "f" else x), axis=axis, dtype=dtype, keepdims=keepdims)
+    return np.sum(Tracer(_without_nan(x) if x.differentiable else x), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @implements(np.nanmean, cases=_SOME_NAN)
 def _nanmean(a, axis=None, dtype=None, keepdims=False):
     x = as_node(a)
-    if x.dtype.kind != "f":
+    if not x.differentiable:
         return np.mean(Tracer(x), axis=axis, dtype=dtype, keepdims=keepdims)
     there = Tracer(f.logical_not(f.isnan(x)))
     total = np.sum(Tracer(_without_nan(x)), axis=axis, dtype=dtype, keepdims=keepdims)
     count = np.sum(there, axis=axis, keepdims=keepdims)
-    return (total / count).astype(total.dtype)
+    return Tracer(quotient(as_node(total), as_node(count)))
 
 
 @implements(

@@ -324,7 +324,7 @@ def as_node(value: Any) -> Node:
         return node
     if node is not None:
         return node()
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return literal(value)
     if isinstance(value, np.ndarray):
         return running().constant(value)

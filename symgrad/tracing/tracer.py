@@ -35,7 +35,7 @@ from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, current, running
 from .views import Along
 
-_PYTHON_SCALARS: dict[str, type] = {"f": float, "i": int, "u": int, "b": bool}
+_PYTHON_SCALARS: dict[str, type] = {"c": complex, "f": float, "i": int, "u": int, "b": bool}
 
 
 class Tracer(ArrayMethods):
@@ -208,6 +208,8 @@ class Tracer(ArrayMethods):
         refuse(f"a traced value cannot become a plain number, and its derivative would be lost: {_ASKED}")
 
     def __complex__(self) -> complex:
+        if self.dtype.kind == "c" and self._keeps_value():
+            return complex(self._concrete())
         return complex(float(self))
 
     def __hash__(self) -> int:
@@ -226,8 +228,8 @@ class Tracer(ArrayMethods):
         return int(self._concrete())
 
     def __index__(self) -> int:
-        if self.dtype.kind in "fb":  # NumPy has it so too, and takes a mask for an index instead
-            kind = "float" if self.dtype.kind == "f" else "truth value"
+        if self.dtype.kind in "fcb":  # NumPy has it so too, and takes a mask for an index instead
+            kind = "truth value" if self.dtype.kind == "b" else "float"
             raise ArgumentTypeError(
                 at_user_line(f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant.")
             )
@@ -236,7 +238,7 @@ class Tracer(ArrayMethods):
     def _is_flat(self) -> bool:
         """True where no derivative flows, as for integers and the result of np.floor."""
         node = self._symgrad_node
-        return node.dtype.kind != "f" or (bool(node.operands) and not node.primitive.dependencies(node))
+        return not node.differentiable or (bool(node.operands) and not node.primitive.dependencies(node))
 
     def __bool__(self) -> bool:
         if size(self._symgrad_node.shape) != 1:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.convolution import CONVOLVE
 from ..program.dims import broadcast, is_concrete
@@ -29,6 +30,9 @@ def _with_last(x: Any, axis: int) -> Any:
 )
 def _vecdot(x1, x2, /, *, axis=-1):
     nodes = [as_node(_with_last(x, axis)) for x in (x1, x2)]
+    is_complex = nodes[0].is_complex
+    if is_complex:
+        nodes[0] = f.conjugate(nodes[0])
     if nodes[0].shape[-1] != nodes[1].shape[-1]:
         raise ShapeError(at_user_line(f"vecdot: shapes {nodes[0].shape} and {nodes[1].shape} do not fit"))
     shape = broadcast(*[n.shape for n in nodes])
@@ -42,7 +46,7 @@ def _vecdot(x1, x2, /, *, axis=-1):
                 own.append(len(sizes))
                 sizes.append(1)
         labels.append(tuple(own))
-    return Tracer(contract(nodes, labels, tuple(range(len(shape) - 1)), sizes, "vecdot"))
+    return Tracer(contract(nodes, labels, tuple(range(len(shape) - 1)), sizes, "" if is_complex else "vecdot"))
 
 
 @implements(

@@ -1,9 +1,9 @@
 """Views: what a rule makes of an array without moving an element, and what a write into it makes of the array.
 
 A view is a function from the node of its base to its own, built of slices, reshapes, einsums of one operand that
-permute, repeat or drop axes, and gathers at one place of an axis. These are the links of its chain, the last one first.
-Each can be undone, so a view can be written through, and followed again after its base was written to, whichever NumPy
-function made it.
+permute, repeat or drop axes, gathers at one place of an axis, and parts of complex numbers. These are the links of its
+chain, the last one first. Each can be undone, so a view can be written through, and followed again after its base was
+written to, whichever NumPy function made it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..primitives.contraction import EINSUM, contract
-from ..primitives.primitive import input_node
+from ..primitives.elementwise import Elementwise
+from ..primitives.functions import add, imag, multiply, real
+from ..primitives.primitive import input_node, literal
 from ..primitives.selection import GATHER, SLICE, gather, take_slice
 from ..primitives.shaping import RESHAPE, reshape
 from ..program.node import Node
@@ -26,7 +28,7 @@ def links(along: Along, base: Node) -> list[Node]:
     chain: list[Node] = []
     node = along(start)
     while node is not start:
-        assert node.primitive in (SLICE, RESHAPE, EINSUM) or _is_one_place(node), node
+        assert node.primitive in (SLICE, RESHAPE, EINSUM, real, imag) or _is_one_place(node), node
         chain.append(node)
         node = node.operands[0]
     return chain
@@ -81,6 +83,10 @@ def written_through(chain: Sequence[Node], base: Node, part: Node) -> Node:
             part = reshape(part, outer.shape)
         elif link.primitive is GATHER:
             part = put_element(outer, link.operands[1], link.params[0], part)
+        elif link.primitive is real:
+            part = add(part, multiply(literal(1j), imag(outer)))
+        elif link.primitive is imag:
+            part = add(real(outer), multiply(literal(1j), part))
         else:
             ((labels,), out, sizes, _) = link.params
             part = contract([part], [out], labels, sizes)
@@ -95,5 +101,7 @@ def _again(link: Node, x: Node) -> Node:
         return reshape(x, link.shape)
     if link.primitive is GATHER:
         return gather(x, link.operands[1], link.params[0])
+    if isinstance(link.primitive, Elementwise):
+        return link.primitive(x)
     (labels,), out, sizes, _ = link.params
     return contract([x], [labels], out, sizes)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..differentiation.reverse import active_nodes, cotangents_of
 from ..errors import ArgumentError
-from ..primitives.casting import cast
+from ..primitives.casting import flow_as
 from ..primitives.contraction import contract
 from ..primitives.functions import absolute, add
 from ..primitives.primitive import input_node, literal
@@ -27,7 +27,8 @@ from ..tracing.provenance import SourceLine
 from .shown import checked_index
 
 if TYPE_CHECKING:
-    from .jacobian import JacobianFunction, Linearised
+    from .jacobian import JacobianFunction
+    from .linearised import Linearised
 
 _MAX_PATHS = 8
 #: parts of the entry below this are rounding, and no path
@@ -139,7 +140,7 @@ def _flow(found: Linearised, block: int) -> Flow:
     if block not in found.flows:
         output, source = found.outputs[block // len(found.wrt)], found.wrt[block % len(found.wrt)]
         tangent, cotangent = [input_node("seed", n.shape, np.dtype(np.float64)) for n in (source, output)]
-        edges, value = _edges(output, source, cast(tangent, source.dtype), cast(cotangent, output.dtype))
+        edges, value = _edges(output, source, flow_as(tangent, source.dtype), flow_as(cotangent, output.dtype))
         found.flows[block] = Flow(output, source, tangent, cotangent, edges, value)
     return found.flows[block]
 
@@ -158,7 +159,7 @@ def _edges(output: Node, source: Node, tangent: Node, cotangent: Node) -> tuple[
             part = node.primitive.jvp(node, operand, key, tangents[operand], 0)
             if part is None:
                 continue
-            part = cast(part, node.dtype)
+            part = flow_as(part, node.dtype)
             total = part if total is None else add(total, part)
             if node in cotangents:
                 axes = tuple(range(node.ndim))

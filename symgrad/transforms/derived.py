@@ -19,7 +19,7 @@ from ..errors import apart_from_refusals, shortened
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
-from ..primitives.casting import CAST, cast
+from ..primitives.casting import CAST, flow_as
 from ..primitives.contraction import contract
 from ..primitives.primitive import CapturedArray, constant, literal
 from ..program.node import Node, emit
@@ -306,4 +306,4 @@ def finished_as(node: Node | None, shape: tuple, dtype: np.dtype) -> Node:
         return constant(CapturedArray(np.asarray(node.params[0], dtype)))
     if node.weak:
         return emit(CAST, (node,), (np.dtype(dtype),))
-    return cast(node, dtype)
+    return flow_as(node, dtype)

@@ -51,12 +51,12 @@ class Differenced:
             return None, f"not taken, the function does not run on other arrays ({type(error).__name__})"
         off = 0.0
         for got, want, error in pairs:
-            want, error = np.asarray(want, float), np.asarray(error, float)
+            want, error = np.asarray(want), np.asarray(error, float)
             settled = np.isfinite(want) & (error <= 1e-3 * np.maximum(1, np.abs(want)))
             if not np.all(settled):
                 return None, "they do not settle at these arguments (a kink, a jump or the edge of the domain)"
             scale = max(1.0, float(np.max(np.abs(want), initial=0)))
-            off = max(off, float(np.max(np.abs(np.asarray(got, float) - want), initial=0)) / scale)
+            off = max(off, float(np.max(np.abs(np.asarray(got) - want), initial=0)) / scale)
         return off, f"off by {off:.0e}"
 
     # what is compared: along the direction, the derivative and the differences with their errors
@@ -70,14 +70,14 @@ class Differenced:
 
         def total(*arrays: np.ndarray) -> tuple:
             outputs = function(*arrays)
-            weighed = outputs if seeds is None else [o * s for o, s in zip(outputs, seeds, strict=True)]
+            weighed = outputs if seeds is None else [np.real(o * s.conj()) for o, s in zip(outputs, seeds, strict=True)]
             return (sum(np.sum(o) for o in weighed),)
 
         count = len(places) + len(weights)
         results = self._results()
         gradients = results[-count:] if derived.with_value else results[:count]
         along = _directions(point)
-        got = sum(np.sum(np.asarray(g, float) * v) for g, v in zip(gradients, along, strict=True))
+        got = sum(np.sum(_along(np.asarray(g), v, derived.holomorphic)) for g, v in zip(gradients, along, strict=True))
         (want,), (error,), _ = differences(total, point, [along])
         return [(got, want, error)]
 
@@ -86,6 +86,8 @@ class Differenced:
         function, point, _ = self._function(derived.positions, self._args, self._kwargs, [], derived.has_aux)
         along = _directions(point)
         values, errors, _ = differences(function, point, [along])
+        if any(map(np.iscomplexobj, (*point, *values))):
+            raise TypeError("complex numbers")
         blocks = self._results()
         pairs = []
         for k, (want, error) in enumerate(zip(values, errors, strict=True)):
@@ -165,13 +167,19 @@ def _in_full(node: Node, operands: list[Any]) -> Any:
 
 def _floats(output: Any, has_aux: bool) -> list[np.ndarray]:
     main = output[0] if has_aux else output
-    return [np.asarray(v) for v in flatten(main)[0] if np.asarray(v).dtype.kind == "f"]
+    return [np.asarray(v) for v in flatten(main)[0] if np.asarray(v).dtype.kind in "fc"]
 
 
 def _is_array(leaf: Any) -> bool:
-    return type(leaf) is float or isinstance(leaf, (np.ndarray, np.generic))
+    return type(leaf) in (float, complex) or isinstance(leaf, (np.ndarray, np.generic))
 
 
 def _directions(point: Sequence[np.ndarray], seed: int = 0) -> list[np.ndarray]:
     draw = np.random.default_rng(seed)
-    return [np.asarray(draw.standard_normal(x.shape)) for x in point]
+    drawn = [np.asarray(draw.standard_normal(x.shape)) for x in point]
+    return [v * (1 + 0.7j) if np.iscomplexobj(x) else v for v, x in zip(drawn, point, strict=True)]
+
+
+def _along(gradient: np.ndarray, v: np.ndarray, holomorphic: bool) -> np.ndarray:
+    """The slope of each element along ``v``."""
+    return gradient * v if holomorphic or not np.iscomplexobj(gradient) else np.real(gradient.conj() * v)

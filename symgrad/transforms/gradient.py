@@ -8,18 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from ..compiled import Shapes
-from ..differentiation.forward import forward_sweep
-from ..differentiation.reverse import accumulate, reverse_sweep
+from ..differentiation.reverse import reverse_sweep
 from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..named_dims import parameters_of
-from ..primitives.contraction import contract
-from ..primitives.contraction import identity as delta
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
+from .complex_numbers import check_gradient, pulled_back, pushed_back
 from .derived import DerivedFunction, P, finished, numbered
 from .positions import (
     check_arguments,
@@ -53,6 +51,7 @@ class GradientFunction(DerivedFunction[P]):
         all_inputs: bool = False,
         mode: str = "auto",
         backend: str = "auto",
+        holomorphic: bool = False,
     ) -> None:
         if not isinstance(mode, str) or mode not in _MODES:
             raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
@@ -66,6 +65,7 @@ class GradientFunction(DerivedFunction[P]):
         self.takes_sens = takes_sens
         self.all_inputs = all_inputs
         self.mode = mode
+        self.holomorphic = holomorphic
         self._needed = _positional_count(fn) if takes_sens else None
         super().__init__(fn, backend)
 
@@ -111,10 +111,11 @@ class GradientFunction(DerivedFunction[P]):
         run = run_of(self, args, kwargs, self._chosen(args), fresh, weights)
         if self.takes_sens:
             return replace(run, seeds=checked_sens(sens, run.outputs, self.__name__), modes=("reverse",))
+        check_gradient(run.outputs, run.wrt, self.holomorphic, self.__name__)
         return replace(run, seeds=seeds_of_sum(run.outputs), summed=True)
 
     def _result(self, run):
-        derive = _forward_gradients if self.mode == "forward" else reverse_sweep
+        derive = pushed_back if self.mode == "forward" else reverse_sweep if self.holomorphic else pulled_back
         flows = derive(run.outputs, run.seeds, run.wrt)
         self._warn_of_unused(flows[len(flows) - len(run.weights) :])
         done = [Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]
@@ -132,7 +133,7 @@ class GradientFunction(DerivedFunction[P]):
         said: dict[str, Any] = {"grad_position": by}
         if self.weights is not None:
             said["weights"] = "; ".join(w.name for w in self.weights)
-        named = ("with_value", "has_aux", "return_ids")
+        named = ("with_value", "has_aux", "return_ids", "holomorphic")
         said |= {name: True for name in named if getattr(self, name)}
         return said | ({"sens_param": True} if self.takes_sens else {}) | {"mode": self.mode}
 
@@ -204,30 +205,11 @@ class GradientFunction(DerivedFunction[P]):
         return by_input if self.weights is None else (by_input, by_weight)
 
 
-def _forward_gradients(outputs: Sequence[Node], seeds: Sequence[Node | None], wrt: Sequence[Node]) -> list[Node | None]:
-    """The gradient by pushing δ from each input: the same numbers, cheap where inputs are few."""
-    gradients: list[Node | None] = []
-    for w in wrt:
-        batch = len(w.shape)
-        tangents = forward_sweep(outputs, {w: delta(w.shape)}, batch)
-        parts: list[Node] = []
-        for tangent, ct in zip(tangents, seeds, strict=True):
-            if tangent is not None and ct is not None:
-                parts.append(_weighed(tangent, ct, batch))
-        gradients.append(accumulate(parts) if parts else None)
-    return gradients
-
-
 def partial_latex(by: str, order: int = 1, of: str = "f") -> str:
     """The derivative ``∂f/∂x`` of ``of`` by ``by``, all in LaTeX."""
     if order == 1:
         return rf"\frac{{\partial {of}}}{{\partial {by}}}"
     return rf"\frac{{\partial^{{{order}}} {of}}}{{\partial {by}^{{{order}}}}}"
-
-
-def _weighed(tangent: Node, ct: Node, batch: int) -> Node:
-    labels = tuple(range(tangent.ndim))
-    return contract([tangent, ct], [labels, labels[batch:]], labels[:batch], tangent.shape)
 
 
 def _positional_count(fn: Callable) -> int | None:
@@ -247,6 +229,7 @@ def grad(
     *,
     mode: str = "auto",
     backend: str = "auto",
+    holomorphic: bool = False,
 ) -> GradientFunction[P]:
     """The gradient of the sum over all elements of all outputs of ``fn``.
 
@@ -255,7 +238,8 @@ def grad(
     one. ``has_aux``: only the first output is differentiated, and the result is ``(gradient, aux)``.
     ``return_ids``: each gradient g is ``(id, g)``, id its position or the parameter's name.
     ``mode``: ``reverse`` (also ``auto``) or ``forward``; the same numbers. Each gradient has the shape and
-    dtype of what it is taken by.
+    dtype of what it is taken by. That by a complex argument is ``∂f/∂Re + i ∂f/∂Im``, of an output that is real;
+    ``holomorphic=True`` gives the complex derivative of a holomorphic function of complex arguments.
 
     Raises ArgumentError and ArgumentTypeError for bad positions and flags, DtypeError for integers.
 
@@ -264,7 +248,7 @@ def grad(
     >>> g(np.zeros(2), np.array([3.0, 4.0]))
     (array([3., 4.]), array([0., 0.]))
     """
-    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value=False)
+    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, holomorphic, False)
 
 
 def value_and_grad(
@@ -276,6 +260,7 @@ def value_and_grad(
     *,
     mode: str = "auto",
     backend: str = "auto",
+    holomorphic: bool = False,
 ) -> GradientFunction[P]:
     """``(output, gradient)`` in one kernel; the arguments and the gradient are those of ``grad``.
 
@@ -284,10 +269,12 @@ def value_and_grad(
     >>> value_and_grad(lambda x: x * x)(3.0)
     (np.float64(9.0), np.float64(6.0))
     """
-    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value=True)
+    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, holomorphic, True)
 
 
-def _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, with_value) -> GradientFunction:
+def _gradient(
+    fn, grad_position, weights, has_aux, return_ids, mode, backend, holomorphic, with_value
+) -> GradientFunction:
     if grad_position is None and weights is None:
         raise ArgumentError("`grad_position` and `weight` can not be None at the same time.")
     return GradientFunction(
@@ -301,6 +288,7 @@ def _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, wi
         with_value=with_value,
         mode=mode,
         backend=backend,
+        holomorphic=checked_flag("holomorphic", holomorphic),
     )
 
 

@@ -2,78 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..compiled import CompiledFunction
-from ..differentiation.colored import colored_term
 from ..differentiation.reverse import active_nodes, reverse_sweep
 from ..differentiation.stored import recalled
-from ..differentiation.structure.index_maps import Unsolved
-from ..differentiation.structure.terms import Term, dense
-from ..errors import ArgumentError, TracingError, at_user_line
-from ..kernels.sparse import SparseBlock, scipy_sparse
+from ..errors import ArgumentError, DtypeError, TracingError, at_user_line
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
 from ..primitives.order import extent
-from ..program.dims import is_concrete
-from ..program.node import Node, ancestors, originating
+from ..program.node import Node, ancestors
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .derived import DerivedFunction, P, finished, finished_as
-from .modes import MODES, Choice, chosen
+from .derived import DerivedFunction, P, finished
+from .linearised import Linearised, dense_blocks, sparse_cells
+from .modes import MODES, Choice
 from .positions import check_arguments, checked_flag, checked_function, checked_positions
 from .run import Run, run_of, seeds_of_sum
 from .view import View
 
 if TYPE_CHECKING:
-    from .contributions import Flow
+    pass
 
 #: a node is differentiated in so many times the time with terms in place of one array
 _BY_TERMS = 10
-#: entries for each element of the output and input beyond which a pattern is looked for
-_MANY = 16
-
-
-def _dense_blocks(found: Linearised) -> list[Node | None]:
-    """Each block, row by row, as an array of shape out + in."""
-    blocks = []
-    for row, o in zip(found.choice.table, originating(found.outputs), strict=True):
-        for terms, w in zip(row, found.wrt, strict=True):
-            shape = o.shape + w.shape
-            blocks.append(finished_as(dense(terms, shape), shape, w.dtype))
-    return blocks
-
-
-def _sparse_cells(found: Linearised) -> list[list[Any]]:
-    """Each block as what assembles it sparse."""
-    return [
-        [
-            SparseBlock(_listed(terms, o, w, found.symmetric and len(found.wrt) == 1), o.shape, w.shape, w.dtype)
-            for terms, w in zip(row, found.wrt, strict=True)
-        ]
-        for row, o in zip(found.choice.table, found.outputs, strict=True)
-    ]
-
-
-def _listed(terms: list[Term], output: Node, source: Node, symmetric: bool) -> list[Term]:
-    """``terms``, or the colored list of entries where they hold far more than the pattern has."""
-    if not is_concrete((*output.shape, *source.shape)):
-        return terms
-    entries = sum(math.prod(k.size for k in t.counters) for t in terms)
-    if entries < _MANY * (math.prod(output.shape) + math.prod(source.shape)):
-        return terms
-    scipy_sparse()
-    trace = running()
-    with contextlib.suppress(Unsolved):
-        made = colored_term(output, source, trace.guard, symmetric and output.shape == source.shape, entries)
-        return terms if made is None else [made]
-    return terms
 
 
 #: flows through a loop, which are arrays there, up to which it is an operation: written out, it keeps their structure
@@ -97,7 +53,14 @@ class JacobianFunction(DerivedFunction[P]):
     verb = "jacobian"
 
     def __init__(
-        self, fn: Callable, grad_position: Any, has_aux: bool, mode: str, backend: str, sparse: bool = False
+        self,
+        fn: Callable,
+        grad_position: Any,
+        has_aux: bool,
+        mode: str,
+        backend: str,
+        sparse: bool = False,
+        holomorphic: bool = False,
     ) -> None:
         if not isinstance(mode, str) or mode not in MODES:
             raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, MODES))}.")
@@ -109,12 +72,13 @@ class JacobianFunction(DerivedFunction[P]):
         self.has_aux = checked_flag("has_aux", has_aux)
         self.mode = mode
         self.sparse = checked_flag("sparse", sparse)
+        self.holomorphic = checked_flag("holomorphic", holomorphic)
         super().__init__(checked_function(fn), backend)
 
     @property
     def flags(self):
         said: dict[str, Any] = {"grad_position": self.positions[0] if self.bare else self.positions}
-        return said | ({"has_aux": True} if self.has_aux else {}) | {"mode": self.mode}
+        return said | {name: True for name in ("has_aux", "holomorphic") if getattr(self, name)} | {"mode": self.mode}
 
     def _check(self, args, kwargs):
         check_arguments(args, self.positions, self.__name__)
@@ -126,7 +90,7 @@ class JacobianFunction(DerivedFunction[P]):
     @cached_property
     def _twin(self) -> JacobianFunction:
         position = self.positions[0] if self.bare else self.positions
-        return type(self)(self.fn, position, self.has_aux, self.mode, self.backend, not self.sparse)
+        return type(self)(self.fn, position, self.has_aux, self.mode, self.backend, not self.sparse, self.holomorphic)
 
     def _readable(self):
         return self._with(sparse=False)
@@ -240,7 +204,7 @@ class JacobianFunction(DerivedFunction[P]):
             )
         run = self._run(args, kwargs, fresh)
         found = Linearised(self, run)
-        cells = _sparse_cells(found) if self.sparse else self._dense_cells(found)
+        cells = sparse_cells(found) if self.sparse else self._dense_cells(found)
         if fresh:
             running().run, running().derivation = run, found
         result = self._nested([self._by(row, run) for row in cells], run)
@@ -254,42 +218,9 @@ class JacobianFunction(DerivedFunction[P]):
         """Each block as a traced array of shape out + in."""
         run, wrt = found.run, found.wrt
         through = _BY_TERMS * len(active_nodes(run.outputs, wrt))
-        blocks = recalled(f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: _dense_blocks(found))
+        blocks = recalled(f"{self.verb} {self.mode}", run.outputs, (), wrt, through, lambda: dense_blocks(found))
         cells = iter(Tracer(b) for b in blocks if b is not None)
         return [[next(cells) for _ in wrt] for _ in range(len(blocks) // len(wrt) if wrt else len(run.outputs))]
-
-
-class Linearised:
-    """A Jacobian as terms, derived where these are asked for: of ``outputs`` by ``wrt``."""
-
-    def __init__(self, derived: JacobianFunction, run: Run) -> None:
-        self.run = run
-        self.wrt = run.wrt
-        self.flows: dict[int, Flow] = {}  # of the blocks that were asked for contributions
-        self._derived = derived
-
-    @cached_property
-    def outputs(self) -> list[Node]:
-        """What the rows are the derivatives of."""
-        return self._derived._differentiated(self.run)
-
-    @cached_property
-    def symmetric(self) -> bool:
-        """True where the Jacobian is its own transpose."""
-        return self._derived._is_symmetric(self.run)
-
-    @cached_property
-    def choice(self) -> Choice:
-        """The terms, derived the way that was asked for or is cheapest."""
-        return self._chosen(every=False)
-
-    @cached_property
-    def every_way(self) -> Choice:
-        """The same where the other ways are derived too."""
-        return self.choice if self._derived.mode not in ("forward", "reverse") else self._chosen(every=True)
-
-    def _chosen(self, every: bool) -> Choice:
-        return chosen(self.outputs, self.wrt, self._derived.mode, self.symmetric, every)
 
 
 class HessianFunction(JacobianFunction[P]):
@@ -314,6 +245,11 @@ class HessianFunction(JacobianFunction[P]):
         return [rf"\frac{{\partial^{{2}} {f}}}{{{below(x, y)}}}" for x in by for y in by]
 
     def _differentiated(self, run):
+        if any(n.is_complex for n in (*run.outputs, *run.wrt)):
+            raise DtypeError(
+                f"{self.__name__}: second derivatives are of real functions by real arguments; write f(a + 1j * b), "
+                "and take them by a and b. hvp takes complex ones."
+            )
         pulled = reverse_sweep(run.outputs, run.seeds, run.wrt)
         return [finished(g, n) for g, n in zip(pulled, run.wrt, strict=True)]
 
@@ -334,6 +270,7 @@ def jacobian(
     mode: str = "auto",
     sparse: bool = False,
     backend: str = "auto",
+    holomorphic: bool = False,
 ) -> JacobianFunction[P]:
     """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, bare for one output, and for an int.
 
@@ -341,14 +278,15 @@ def jacobian(
     ``auto``: the cheapest by predicted cost, which ``.explain`` shows. With ``has_aux`` the result is
     ``(J, aux)``. With ``sparse`` each block is a ``scipy.sparse.csr_array`` of shape (elements of out,
     elements of in), both counted row by row, of which nothing but the entries that the formula has is
-    computed; ``.sparsity`` shows the pattern.
+    computed; ``.sparsity`` shows the pattern. Complex outputs by real arguments have complex derivatives, real ones by
+    complex arguments gradients ``∂f/∂Re + i ∂f/∂Im``; both complex need ``holomorphic=True``.
 
     >>> import numpy as np
     >>> jacobian(lambda x: x**2)(np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
-    return JacobianFunction(fn, grad_position, has_aux, mode, backend, sparse)
+    return JacobianFunction(fn, grad_position, has_aux, mode, backend, sparse, holomorphic)
 
 
 def jacfwd(

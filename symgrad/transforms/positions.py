@@ -77,8 +77,8 @@ def check_arguments(args: Sequence[Any], positions: Sequence[int], caller: str) 
 
 
 def is_data(leaf: Any) -> bool:
-    """Whether a field of an object holds data, not a setting: a float or an array."""
-    return isinstance(leaf, (float, np.ndarray, np.generic, Tracer))
+    """Whether a field of an object holds data, not a setting: a float, a complex number or an array."""
+    return isinstance(leaf, (float, complex, np.ndarray, np.generic, Tracer))
 
 
 def data_of(value: Any) -> tuple[list[Any], Any]:
@@ -93,14 +93,14 @@ def check_differentiable(value: Any, what: str, caller: str) -> None:
     if not leaves:
         raise ArgumentError(f"{caller}: {what} holds no array to differentiate by.")
     for leaf in leaves:
-        if isinstance(leaf, bool) or not isinstance(leaf, (int, float, np.ndarray, np.generic, Tracer)):
+        if isinstance(leaf, bool) or not isinstance(leaf, (int, float, complex, np.ndarray, np.generic, Tracer)):
             raise DtypeError(
                 f"{caller}: {what} is a {type(leaf).__name__} and cannot be differentiated by; pass floats, float "
                 "arrays, or dataclasses of them (symgrad.extend.container registers other classes), or leave it out of "
                 "grad_position."
             )
-        dtype = np.dtype(int) if isinstance(leaf, int) else np.dtype(getattr(leaf, "dtype", float))
-        if dtype.kind != "f":
+        dtype = np.dtype(getattr(leaf, "dtype", type(leaf)))
+        if dtype.kind not in "fc":
             fix = "1.0 instead of 1" if isinstance(leaf, int) else "x.astype(float)"
             raise DtypeError(
                 f"{caller}: {what} has dtype {dtype} and cannot be differentiated by; pass floats ({fix}), "
@@ -125,8 +125,8 @@ def output_nodes(value: Any, caller: str) -> tuple[list[Node], Any]:
                 at_user_line(f"{caller}: the function returned {leaf!r}; return the array to differentiate.")
             )
     nodes = [as_node(v) for v in leaves]
-    if not any(n.dtype.kind == "f" for n in nodes):
-        raise DtypeError(f"{caller}: the function's output has no float dtype, so it has no derivative.")
+    if not any(n.differentiable for n in nodes):
+        raise DtypeError(f"{caller}: the function's output has no float or complex dtype, so it has no derivative.")
     return nodes, structure
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import forward_sweep
-from ..differentiation.reverse import reverse_sweep
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, DtypeError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.casting import cast
@@ -18,6 +17,7 @@ from ..program.node import Node
 from ..tracing.trace import as_node, current
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, nesting, tree_map, unflatten
+from .complex_numbers import check_gradient, pulled_back
 from .derived import DerivedFunction, P, finished
 from .positions import check_differentiable, checked_flag, checked_function, checked_sens, data_of, split_aux
 from .pullback import Pullback
@@ -33,6 +33,8 @@ def _vectors(v: Any, nodes: list[Node], caller: str) -> list[Node]:
         tangent = as_node(leaf)
         if tangent.shape != node.shape:
             raise ShapeError(f"{caller}: v has shape {tangent.shape} and its input has shape {node.shape}.")
+        if tangent.is_complex and not node.is_complex:
+            raise DtypeError(f"{caller}: v is complex and its input is real; pass a real v.")
         found.append(cast(tangent, node.dtype))
     return found
 
@@ -98,7 +100,7 @@ class _Pullback(_AlongInputs):
         return replace(run, seeds=checked_sens(args[1], run.outputs, self.__name__), modes=("reverse",))
 
     def _result(self, run):
-        flows = reverse_sweep(run.outputs, run.seeds, run.wrt)
+        flows = pulled_back(run.outputs, run.seeds, run.wrt)
         return tuple(run.inputs.nested([Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]))
 
     @cached_property
@@ -136,7 +138,8 @@ class _HessianProduct(_AlongInputs):
         return replace(run, seeds=seeds, tangents=tangents, modes=("forward",), twice=True, summed=True)
 
     def _result(self, run):
-        pulled = reverse_sweep(run.outputs, run.seeds, run.wrt)
+        check_gradient(run.outputs, run.wrt, False, self.__name__)
+        pulled = pulled_back(run.outputs, run.seeds, run.wrt)
         gradients = [finished(g, n) for g, n in zip(pulled, run.wrt, strict=True)]
         flows = forward_sweep(gradients, dict(zip(run.wrt, run.tangents, strict=True)))
         return tuple(run.inputs.nested([Tracer(finished(t, n)) for t, n in zip(flows, run.wrt, strict=True)]))

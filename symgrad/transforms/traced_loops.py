@@ -179,12 +179,12 @@ class TracedLoop:
         step.end()
 
     def _widened(self, step: TracedStep) -> dict[int, np.dtype]:
-        """The dtypes of carries that begin as integers and become floats."""
+        """The dtypes of carries that begin as integers and become floats, or as real numbers and become complex."""
         wider = {}
         for k, (name, n, s) in enumerate(zip(self._labels, step.nexts, self._starts, strict=False)):
             if n.dtype == s.dtype:
                 continue
-            if s.dtype.kind not in "iu" or n.dtype.kind != "f":
+            if not (n.differentiable and s.dtype.kind in ("iuf" if n.is_complex else "iu")):
                 raise ArgumentTypeError(
                     at_user_line(
                         f"{self.caller}: {name} has dtype {s.dtype} and after a step {n.dtype}; it must keep its "

@@ -58,7 +58,22 @@ def test_operations_are_mathematics():
 
 #: what stands upright in formulas
 CALLED = {
-    *("erf", "erfc", "erfcx", "logit", "sign", "trunc", "round", "copysign", "atan2", "arsinh", "arcosh", "artanh"),
+    *(
+        "Re",
+        "Im",
+        "erf",
+        "erfc",
+        "erfcx",
+        "logit",
+        "sign",
+        "trunc",
+        "round",
+        "copysign",
+        "atan2",
+        "arsinh",
+        "arcosh",
+        "artanh",
+    ),
     *(
         "argmax",
         "argmin",

@@ -68,7 +68,7 @@ SLICE = {"start": 0, "length": 3, "step": 1}
         # nodes
         (document([X3], node("sin", [0], [4])), "nodes[0].shape: the shape of this node is [3]"),
         (document([X3], node("sin", [0], [3], "float32")), "nodes[0].dtype: the dtype of this node is float64"),
-        (document([X3], node("sin", [0], [3], "complex128")), "nodes[0].dtype: 'complex128' should be one of"),
+        (document([X3], node("sin", [0], [3], "complex256")), "nodes[0].dtype: 'complex256' should be one of"),
         (document([X3], node("sin", [0], [3], weak=True)), "nodes[0].weak: this node is not weak"),
         (document([X3], node("sin", [0, 0], [3])), "nodes[0].operands: sin has 1 operands, and there are 2"),
         (document([X3], node("sin", [1], [3])), "nodes[0].operands[0]: 1 should be from 0 to 0"),

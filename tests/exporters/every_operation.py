@@ -19,6 +19,7 @@ from symgrad.primitives import special
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
+from symgrad.tracing.describing import to_complex
 from symgrad.tracing.tree import flatten
 
 #: shapes of operands by their number; the first ones broadcast, and are enough where compilers take long
@@ -53,6 +54,7 @@ class Call:
     function: Callable
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
+    is_complex: bool = False
 
     @functools.cached_property
     def leaves(self) -> list[Any]:
@@ -73,7 +75,7 @@ class Call:
         if self.kind != "function" and isinstance(self.function, np.ufunc):
             given = [type(a) if type(a) in (int, float) else np.asarray(a).dtype for a in self.args]
             found += self.function.resolve_dtypes((*given, None))
-        return {d.name for d in found}
+        return {d.name for d in found} | ({"complex128"} if self.is_complex else set())
 
     @property
     def derived(self) -> bool:
@@ -129,7 +131,8 @@ def _on_domains(kind: str, dtype: Any) -> Iterator[Call]:
 
 def _own() -> list[tuple[str, Any]]:
     """The elementwise operations that are functions of the user's."""
-    return [(name, template) for name, template in ELEMENTWISE.items() if template is not special.zeta]
+    others = ("zeta", "real", "imag")  # which derivatives bring in, and which are of complex numbers alone
+    return [(name, template) for name, template in ELEMENTWISE.items() if name not in others]
 
 
 @functools.cache
@@ -140,7 +143,9 @@ def _functions() -> tuple[Call, ...]:
         for nth, case in enumerate(cases):
             drawn = case.draw(rng)
             args = tuple([a if isinstance(a, Given) else d for a, d in zip(case.args, drawn, strict=True)])
-            made.append(Call(function.__name__, "function", nth, case.of_drawn(function), args, case.kwargs))
+            is_complex = case.of is to_complex or function.__module__ == "numpy.fft"
+            own = case.of_drawn(function)
+            made.append(Call(function.__name__, "function", nth, own, args, case.kwargs, is_complex))
     return tuple(made)
 
 

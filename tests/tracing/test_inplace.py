@@ -286,7 +286,7 @@ def _arrays_in(made):
 def _replaced(value, arrays):
     if isinstance(value, list):
         return [_replaced(v, arrays) for v in value]
-    return next(arrays) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+    return next(arrays) if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc" else value
 
 
 NAMES = {
@@ -303,20 +303,21 @@ def test_every_function_gives_a_view_where_numpys_does(name):
     function, case = NAMES[name]
     drawn = case.draw(np.random.default_rng(3))
     values = drawn if case.of is None else list(case.of(*drawn))
-    flat = [v for v in _arrays_in(values) if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+    flat = [v for v in _arrays_in(values) if isinstance(v, (np.ndarray, np.generic)) and v.dtype.kind in "fc"]
 
     def program(writes_result):
         def fn(*x):
             own = [v * 1.0 + 0.0 for v in x]
             if any(not np.shape(v) for v in own):
-                return sum(np.sum(v) for v in own)
+                return sum(np.sum(np.real(v)) for v in own)
             made = function(*_replaced(values, iter(own)), **case.kwargs)
-            results = [m for m in _arrays_in(made) if np.shape(m) and m.dtype == float]
+            results = [m for m in _arrays_in(made) if np.shape(m) and m.dtype in (float, complex)]
             for m in results[:2] if writes_result else ():
                 m[...] = m * 0.5 + 7.0
             for k, v in enumerate([] if writes_result else own):
                 v[...] = v * 0.25 + k
-            return sum(np.sum(v**2) for v in own) + sum(np.sum(m * 3.0) for m in results)
+            total = sum(np.sum(v**2) for v in own) + sum(np.sum(m * 3.0) for m in results)
+            return np.real(total) if np.iscomplexobj(total) else total
 
         return fn
 

@@ -205,7 +205,7 @@ DOOR = {
     "no arguments": (lambda: grad(product)(), ValueError, "0 positional arguments"),
     "not a function": (lambda: grad(3.0), TypeError, "fn must be a function or a Cell, got a float"),
     "returns None": (lambda: grad(lambda x: None)(X), TypeError, "returned None"),
-    "returns ints": (lambda: grad(np.argmax)(X), TypeError, "no float dtype"),
+    "returns ints": (lambda: grad(np.argmax)(X), TypeError, "no float or complex dtype"),
     "weights of another kind": (lambda: grad(product, 0, [X]), TypeError, "weights must be a Parameter"),
     "no weights": (lambda: grad(product, 0, []), ValueError, "weights is empty"),
     "mode": (lambda: grad(product, mode="backward"), ValueError, "mode='backward' is unknown; choose one of"),

@@ -44,6 +44,7 @@ _RULES = {
     "assemble": "pieces that were put together",
     "cumsum": "running sum",
     "cumprod": "product rule along an axis",
+    **dict.fromkeys(("fft", "rfft", "irfft"), "a Fourier transform, which is linear"),
     "custom": "a rule that was declared by hand",
     "reshape": "the same elements in another shape",
     **_LINEAR_ALGEBRA,

@@ -55,6 +55,8 @@ class Translation:
 
     def _translated(self, node: Node, polys: Sequence[Any]) -> Poly:
         name = node.primitive.name
+        if node.is_complex or any(o.is_complex for o in node.operands):
+            raise NotExpressible  # what holds of real numbers is used freely there
         if node.is_leaf:
             return self._leaf(node, name)
         if name == "einsum":

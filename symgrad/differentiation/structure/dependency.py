@@ -172,7 +172,7 @@ class _LoopPattern:
         below = ancestors([node])
         for k, n in enumerate(loop.inputs):
             if n in below:
-                if k < loop.carries or n.dtype.kind == "f":
+                if k < loop.carries or n.differentiable:
                     raise Unsolved
                 value = self._read(self._node.operands[k])
                 self._varies = self._varies or loop.is_element(k)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.casting import CAST, cast
+from ...primitives.casting import CAST, flow_as
 from ...primitives.contraction import EINSUM, GATE, float_operands
 from ...primitives.elementwise import Elementwise, partial_factor
 from ...primitives.identity import MARK
@@ -31,7 +31,7 @@ from .terms import Term, dense_term, gated, node_flow, scaled
 #: running sums along longer axes stay sums
 _MAX_TRIANGLE = 256
 
-Rule = Callable[[Node, Node, Any, Term], "list[Term]"]
+Rule = Callable[[Node, Node, Any, Term], "list[Term] | None"]
 
 
 def pushed(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
@@ -61,7 +61,7 @@ def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_s
         apply = node.primitive.jvp if forward else node.primitive.vjp
         found = apply(node, source, key, flow, len(seed_shape))
         made = [] if found is None else [dense_term(found, len(seed_shape), term.forward)]
-    return [t.having(value=cast(t.value, end.dtype)) for t in made]
+    return [t.having(value=flow_as(t.value, end.dtype)) for t in made]
 
 
 # elementwise functions: the partial derivative at the term's places
@@ -91,7 +91,9 @@ def _times(term: Term, factor: Node, shape: Shape, after: Sequence[Map]) -> list
     return [scaled(term, [(value, labels)], after)]
 
 
-def _push_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _push_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term] | None:
+    if type(key) is tuple:  # of a flow and its conjugate
+        return None
     factor = partial_factor(node, key)
     if factor is None:
         return []
@@ -99,7 +101,9 @@ def _push_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Te
     return _times(term.moved(at), factor, node.shape, at)
 
 
-def _pull_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _pull_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term] | None:
+    if type(key) is tuple:
+        return None
     factor = partial_factor(node, key)
     if factor is None:
         return []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...primitives.casting import cast
+from ...primitives.casting import flow_as
 from ...primitives.identity import CUSTOM
 from ...primitives.selection import SCATTER, concatenate
 from ...primitives.shaping import reshape
@@ -116,7 +116,7 @@ def _all_backward(
     for operand, key in reached:
         found = made[key]
         if found is not None:
-            yield operand, dense_term(cast(found, operand.dtype), len(seed_shape), False)
+            yield operand, dense_term(flow_as(found, operand.dtype), len(seed_shape), False)
 
 
 def _as_array(terms: Sequence[Term], node: Node, seed_shape: Shape) -> Node:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...primitives.casting import cast
+from ...primitives.casting import flow_as
 from ...primitives.contraction import EINSUM, contract, gate
 from ...primitives.functions import add
 from ...primitives.primitive import dim_value, literal, made_constant
@@ -162,7 +162,7 @@ def gated(term: Term, factor: Node, labels: Labels, strong: bool) -> Term:
     out = tuple([k for k in term.counters if k in known])
     mine, other = aligned(term.value, term.labels, out), aligned(factor, labels, out)
     if mine.is_literal:  # the zeros are those of the factor alone
-        mine = scalar(mine.params[0], factor.dtype if factor.dtype.kind == "f" else np.dtype(np.float64))
+        mine = scalar(mine.params[0], factor.dtype if factor.differentiable else np.dtype(np.float64))
     made = gate(other, mine) if strong else gate(mine, other)
     return term.having(value=made, labels=out)
 
@@ -299,4 +299,4 @@ def node_flow(term: Term, shape: Shape, seed_shape: Shape, dtype: np.dtype) -> N
     """The term as an array with the seed's axes leading, for rules that know no structure."""
     if term.value.is_literal:  # as an array of the dtype, so that no cast hides the identity
         term = term.having(value=scalar(term.value.params[0], dtype))
-    return cast(_dense(term, (*term.seed, *term.at), (*seed_shape, *shape)), dtype)
+    return flow_as(_dense(term, (*term.seed, *term.at), (*seed_shape, *shape)), dtype)

@@ -29,6 +29,7 @@ CALLS = {
     "concatenate": "{np}.concatenate([{all}], axis={axis})",
     "convolve": "{np}.convolve({0}, {1})",
     "copy": "{np}.array({0})",
+    "fourier": '{np}.fft.{name}({0}, {count}axis={axis}, norm="{norm}")',
     "cumprod": "{np}.cumprod({0}, {axis})",
     "cumsum": "{np}.cumsum({0}, {axis})",
     "determinant": "{linalg}.det({0})",
@@ -59,7 +60,7 @@ CALLS = {
     "transpose": "{np}.transpose({0}, {axes})",
     "zeros": "{np}.zeros({shape}, {dtype})",
 }
-_FLOATS, _WHOLE = "float16 float32 float64", "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+_FLOATS, _WHOLE = "float16 float32 float64 complex64 complex128", "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Dialect:
     whole: Mapping[str, str] = field(default_factory=dict)
     #: the same where they compute in truth values alone
     truth: Mapping[str, str] = field(default_factory=dict)
+    #: the same where they compute in complex numbers
+    of_complex: Mapping[str, str] = field(default_factory=dict)
     #: functions that a module takes with it, by name
     helpers: Mapping[str, str] = field(default_factory=dict)
     #: the dtypes there are, by NumPy's names
@@ -123,7 +126,7 @@ class Dialect:
         """How an elementwise function is called that computes in dtypes of a ``kind``; None where there is none."""
         name = template.name
         signs = OPERATORS if operators and self.readable else {}
-        special = {"b": {**self.whole, **self.truth}, "f": {}}.get(kind, self.whole)
+        special = {"b": {**self.whole, **self.truth}, "f": {}, "c": self.of_complex}.get(kind, self.whole)
         for table in (special, self.functions, signs):
             if name in table:
                 return table[name].replace("{np}", self.library).replace("{special}", self.special)
@@ -137,7 +140,6 @@ class Dialect:
 
 #: functions that libraries beside NumPy and SciPy have not, or with another value at infinity
 ELSEWHERE = {
-    "conjugate": "{0}",
     "positive": "{0}",
     "zeta": "{special}.zeta({0}, {1})",
     "gammaln": "{np}.where({0} == -{np}.inf, {0}, {special}.gammaln({0}))",

@@ -24,11 +24,17 @@ def number(value: Any) -> str:
 
     >>> number(np.float32(0.1)), number(np.nan), number(-np.inf), number(np.True_), number(-0.0)
     ('0.1', 'np.nan', '-np.inf', 'True', '-0.0')
+    >>> number(2j), number(1 - 2j)
+    ('2.0j', 'complex(1.0, -2.0)')
     """
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
     if isinstance(value, (int, np.integer)):
         return str(int(value))
+    if isinstance(value, (complex, np.complexfloating)):
+        first, second = number(value.real), number(value.imag)
+        is_short = first == "0.0" and np.isfinite(value) and not second.startswith("-")
+        return f"{second}j" if is_short else f"complex({first}, {second})"
     if np.isnan(value):
         return "np.nan"
     if np.isinf(value):

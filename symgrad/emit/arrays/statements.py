@@ -92,6 +92,14 @@ def _searchsorted(w: ArrayWriter, node: Node) -> tuple[str, bool]:
     return w.call("searchsorted", *codes, side=node.params[0], dtype=w.dtype(node.dtype)), True
 
 
+def _transformed(w: ArrayWriter, node: Node) -> tuple[str, bool]:
+    axis, *rest, norm = node.params
+    name = node.primitive.name
+    count = f"{rest[0]}, " if name == "irfft" else ""
+    name = "ifft" if name == "fft" and rest[0] else name
+    return w.call("fourier", w.own(node), name=name, count=count, axis=axis, norm=norm), True
+
+
 def _linear(name: str) -> Statement:
     def write(w: ArrayWriter, node: Node) -> tuple[str, bool]:
         codes = [w.own(node, k) for k in range(len(node.operands))]
@@ -119,11 +127,13 @@ STATEMENTS: dict[str, Statement] = {
     "stop_gradient": lambda w, n: (w.call("stop_gradient", w.own(n)), False),
     "assemble": _assembled,
     "gate": _gate,
+    **dict.fromkeys(("real", "imag"), lambda w, n: (f"{w.read(n.operands[0])}.{n.primitive.name}", False)),
     "gather": _gather,
     "scatter": _scatter,
     "concatenate": _concatenated,
     **dict.fromkeys(("max", "min", "prod"), _reduced),
     **dict.fromkeys(("cumsum", "cumprod"), _accumulated),
+    **dict.fromkeys(("fft", "rfft", "irfft"), _transformed),
     "convolve": lambda w, n: (w.call("convolve", w.own(n), w.own(n, 1)), True),
     "searchsorted": _searchsorted,
     **dict.fromkeys(("argmax", "argmin", "argsort"), _searched),

@@ -6,7 +6,19 @@ import numpy as np
 
 from .dialect import ELSEWHERE, Dialect, divides_integers
 
-_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+_DTYPES = (
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "bool",
+)
 _DIVISIONS = ("floor_divide", "remainder", "fmod")
 
 TORCH = Dialect(
@@ -23,6 +35,7 @@ TORCH = Dialect(
         "concatenate": "torch.cat([{all}], dim={axis})",
         "convolve": "_convolve({0}, {1})",
         "copy": "{0}.clone()",
+        "fourier": 'torch.fft.{name}({0}, {count}dim={axis}, norm="{norm}")',
         "cumprod": "torch.cumprod({0}, dim={axis})",
         "cumsum": "torch.cumsum({0}, dim={axis})",
         "from_end": "torch.flip(torch.{name}(torch.flip({0}, ({axis},)), dim={axis}), ({axis},))",
@@ -43,6 +56,7 @@ TORCH = Dialect(
         "radians": "torch.deg2rad({0})",
         "degrees": "torch.rad2deg({0})",
         "absolute": "torch.abs({0})",
+        "conjugate": "torch.conj_physical({0})",
         "fabs": "torch.abs({0})",
         "rint": "torch.round({0})",
         "invert": "torch.bitwise_not({0})",
@@ -62,6 +76,7 @@ TORCH = Dialect(
         "trunc": "{0}",
     },
     truth={"absolute": "{0}"},
+    of_complex={"sign": "torch.sgn({0})"},
     helpers={
         **{f"_{name}": divides_integers("torch", name) for name in _DIVISIONS},
         "_on_diagonal": '''

@@ -32,7 +32,7 @@ from .numbers import number, shape_text
 from .statements import STATEMENTS, Statement
 
 _NAME = re.compile(r"\bv\d+\b")
-_PYTHON = {"f": "float", "i": "int", "u": "int", "b": "bool"}
+_PYTHON = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
 
 
 class ArrayWriter:
@@ -266,7 +266,7 @@ class ArrayWriter:
         if node.primitive is PART:
             self.names[node] = self._pieces[node.operands[0]][node.params]
             return
-        if isinstance(node.primitive, Elementwise):
+        if isinstance(node.primitive, Elementwise) and node.primitive.name not in self.statements:
             code, fresh = self.elementwise(node, node.primitive), True
         else:
             statement = self.statements.get(node.primitive.name)

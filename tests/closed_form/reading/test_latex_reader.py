@@ -244,7 +244,8 @@ def test_what_sympy_prints_is_read_back(expression):
 FORMULAS = {
     name: t.expr
     for name, t in ELEMENTWISE.items()
-    if isinstance(t.expr, sympy.Expr) and not t.expr.has(AppliedUndef, sympy.Mod, sympy.zeta, sympy.polygamma)
+    if isinstance(t.expr, sympy.Expr)
+    and not t.expr.has(AppliedUndef, sympy.conjugate, sympy.re, sympy.im, sympy.Mod, sympy.zeta, sympy.polygamma)
 }
 
 

@@ -1,0 +1,198 @@
+"""``np.fft`` on traced values: transforms along one axis, one after the other where there are several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..primitives import functions as f
+from ..primitives.elementwise import conjugated
+from ..primitives.fourier import FFT, IRFFT, RFFT
+from ..primitives.selection import assemble, full, take_slice
+from ..program.dims import is_concrete
+from ..program.node import Node, emit
+from .declare import Case, Given, implements
+from .describing import to_complex
+from .dispatch import FUNCTIONS
+from .reductions import normalized_axis
+from .trace import as_node
+from .tracer import Tracer
+
+_BACK = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _norm(norm: Any) -> str:
+    given = "backward" if norm is None else norm
+    if given not in _BACK:
+        raise ArgumentError(at_user_line(f'norm is {norm!r}; it is "backward", "ortho" or "forward".'))
+    return given
+
+
+def _float(a: Any) -> Node:
+    """The numbers as floats or complex numbers, in single precision at least."""
+    x = as_node(a)
+    if x.weak or not x.ndim:
+        raise ShapeError(at_user_line("a Fourier transform is of an array, along an axis of it; this is one number."))
+    return x if x.differentiable and x.dtype != np.float16 else f.cast(x, np.result_type(x.dtype, np.float32))
+
+
+def _counted(x: Node, n: Any, axis: int) -> Node:
+    """``x`` cut or with zeros added to ``n`` elements along an axis."""
+    size = x.shape[axis]
+    if n is None or n == size:
+        n = size
+    elif not is_concrete((size,)):
+        raise UnsupportedOperation(at_user_line(f"np.fft: n={n} of an axis of the named size {size}; leave n away."))
+    if is_concrete((n,)) and n < 1:
+        raise ShapeError(at_user_line(f"np.fft: {n} is no number of elements to transform"))
+    if n == size:
+        return x
+    shape = [*x.shape[:axis], min(n, size), *x.shape[axis + 1 :]]
+    kept = take_slice(x, full(tuple(shape)))
+    if n < size:
+        return kept
+    shape[axis] = n
+    return assemble([kept], tuple(shape), [full(x.shape)])
+
+
+def _along(a: Any, n: Any, axis: int) -> tuple[Node, int]:
+    """The numbers to transform, and the axis from the end."""
+    x = _float(a)
+    axis = normalized_axis(axis, x.ndim)
+    return _counted(x, n, axis), axis - x.ndim
+
+
+_AXES = [Case((6,)), Case((3, 5), axis=0), Case((2, 4), Given(7)), Case((2, 6), n=3, axis=-1, norm="ortho")]
+_REALS = [*_AXES, Case((5,), norm="forward"), Case((1,))]
+_COMPLEX = [
+    Case((6,), (6,), of=to_complex),
+    Case((3, 5), (3, 5), of=to_complex, axis=0, norm="forward"),
+    Case((2, 4), (2, 4), of=to_complex, n=7),
+    Case((2, 6), (2, 6), of=to_complex, n=3),
+]
+
+
+@implements(np.fft.fft, cases=[*_REALS, *_COMPLEX])
+def _fft(a, n=None, axis=-1, norm=None):
+    x, axis = _along(a, n, axis)
+    return Tracer(emit(FFT, (x,), (axis, False, _norm(norm))))
+
+
+@implements(np.fft.ifft, cases=[*_REALS, *_COMPLEX])
+def _ifft(a, n=None, axis=-1, norm=None):
+    x, axis = _along(a, n, axis)
+    return Tracer(emit(FFT, (x,), (axis, True, _norm(norm))))
+
+
+@implements(np.fft.rfft, cases=_REALS)
+def _rfft(a, n=None, axis=-1, norm=None):
+    x, axis = _along(a, n, axis)
+    if x.is_complex:
+        raise ArgumentError(at_user_line("np.fft.rfft is of real numbers, and these are complex; take np.fft.fft."))
+    if not is_concrete((x.shape[axis],)):
+        raise UnsupportedOperation(at_user_line("np.fft.rfft along an axis of a named size; np.fft.fft takes one."))
+    return Tracer(emit(RFFT, (x,), (axis, _norm(norm))))
+
+
+@implements(np.fft.irfft, cases=[*_REALS[:4], Case((5,), Given(9)), *_COMPLEX])
+def _irfft(a, n=None, axis=-1, norm=None):
+    x = _float(a)
+    axis = normalized_axis(axis, x.ndim)
+    if not is_concrete((x.shape[axis],)):
+        raise UnsupportedOperation(at_user_line("np.fft.irfft along an axis of a named size; np.fft.ifft takes one."))
+    count = 2 * (x.shape[axis] - 1) if n is None else n
+    if count < 1:
+        raise ShapeError(at_user_line(f"np.fft.irfft: {count} is no number of elements to transform to"))
+    x = _counted(x if x.is_complex else f.cast(x, np.result_type(x.dtype, np.complex64)), count // 2 + 1, axis)
+    return Tracer(emit(IRFFT, (x,), (axis - x.ndim, count, _norm(norm))))
+
+
+@implements(np.fft.hfft, cases=[*_REALS[:2], *_COMPLEX])
+def _hfft(a, n=None, axis=-1, norm=None):
+    return _irfft(Tracer(conjugated(_float(a))), n, axis, _BACK[_norm(norm)])
+
+
+@implements(np.fft.ihfft, cases=_REALS)
+def _ihfft(a, n=None, axis=-1, norm=None):
+    return np.conjugate(_rfft(a, n, axis, _BACK[_norm(norm)]))
+
+
+def _sizes(x: Node, s: Any, axes: Any) -> list[tuple[Any, int]]:
+    """How many elements along which axes, the last one first."""
+    if axes is None:
+        axes = range(-len(s), 0) if s is not None else range(x.ndim)
+    axes = [normalized_axis(k, x.ndim) for k in axes]
+    given = [None] * len(axes) if s is None else [None if n is None or n == -1 else n for n in s]
+    if len(given) != len(axes):
+        raise ShapeError(at_user_line(f"np.fft: s has {len(given)} sizes and there are {len(axes)} axes"))
+    return list(zip(given, axes, strict=True))[::-1]
+
+
+def _of_axes(transform: Any, default: Any) -> Any:
+    """The transform along several axes by that along one."""
+
+    def several(a, s=None, axes=default, norm=None):
+        x = Tracer(_float(a))
+        for n, axis in _sizes(as_node(x), s, axes):
+            x = transform(x, n, axis, norm)
+        return x
+
+    return several
+
+
+def _real_of_axes(default: Any) -> Any:
+    def several(a, s=None, axes=default, norm=None):
+        x = Tracer(_float(a))
+        (n, axis), *rest = _sizes(as_node(x), s, axes)
+        x = _rfft(x, n, axis, norm)
+        for n, axis in rest:
+            x = _fft(x, n, axis, norm)
+        return x
+
+    return several
+
+
+def _inverse_real_of_axes(default: Any) -> Any:
+    def several(a, s=None, axes=default, norm=None):
+        x = Tracer(_float(a))
+        last, *rest = _sizes(as_node(x), s, axes)
+        for n, axis in rest[::-1]:
+            x = _ifft(x, n, axis, norm)
+        return _irfft(x, *last, norm)
+
+    return several
+
+
+_GRIDS = [Case((3, 4)), Case((2, 3, 4), axes=(0, 2), norm="ortho"), Case((3, 4), s=(2, 5), axes=(0, 1))]
+_PLANES = [Case((3, 4)), Case((2, 3, 4), norm="forward")]
+_COMPLEX_GRIDS = [Case((3, 4), (3, 4), of=to_complex), Case((2, 3, 4), (2, 3, 4), of=to_complex, axes=(0, 2))]
+for _function, _transform, _default, _cases in (
+    (np.fft.fftn, _fft, None, [*_GRIDS, *_COMPLEX_GRIDS]),
+    (np.fft.ifftn, _ifft, None, [*_GRIDS, *_COMPLEX_GRIDS]),
+    (np.fft.fft2, _fft, (-2, -1), [*_PLANES, *_COMPLEX_GRIDS]),
+    (np.fft.ifft2, _ifft, (-2, -1), [*_PLANES, *_COMPLEX_GRIDS]),
+):
+    implements(_function, cases=_cases)(_of_axes(_transform, _default))
+implements(np.fft.rfftn, cases=_GRIDS)(_real_of_axes(None))
+implements(np.fft.rfft2, cases=_PLANES)(_real_of_axes((-2, -1)))
+implements(np.fft.irfftn, cases=[*_GRIDS, *_COMPLEX_GRIDS])(_inverse_real_of_axes(None))
+implements(np.fft.irfft2, cases=[*_PLANES, *_COMPLEX_GRIDS])(_inverse_real_of_axes((-2, -1)))
+
+
+def _shifted(x: Any, axes: Any, sign: int) -> Any:
+    x = as_node(x)
+    over = range(x.ndim) if axes is None else (axes,) if isinstance(axes, int) else axes
+    shifts = [(x.shape[k] // 2) if sign > 0 else -(x.shape[k] // 2) for k in over]
+    return FUNCTIONS[np.roll](Tracer(x), shifts, tuple(over))
+
+
+@implements(np.fft.fftshift, cases=[Case((5,)), Case((3, 4)), Case((3, 4), axes=1), Case((3, 4), axes=(0,))])
+def _fftshift(x, axes=None):
+    return _shifted(x, axes, 1)
+
+
+@implements(np.fft.ifftshift, cases=[Case((5,)), Case((3, 4)), Case((3, 4), axes=1), Case((3, 4), axes=(0,))])
+def _ifftshift(x, axes=None):
+    return _shifted(x, axes, -1)

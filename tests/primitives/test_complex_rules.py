@@ -1,0 +1,97 @@
+"""Every registered operation on complex numbers, where NumPy has it, by the harness of real ones.
+
+A function of ``a + ib`` is one of the real arrays ``a`` and ``b``, and its parts are real results: value, both modes,
+second order and backends are compared with NumPy and finite differences as they are for real functions.
+"""
+
+import numpy as np
+import pytest
+from operands import draw
+
+import symgrad as sg
+from symgrad.errors import DtypeError
+from symgrad.primitives.elementwise import ELEMENTWISE
+from symgrad.primitives.functions import DOMAINS
+from symgrad.tracing.declare import CASES, Given
+from symgrad.tracing.tree import flatten, unflatten
+
+#: functions that have rules for real numbers alone, and say so
+REFUSED = {np.linalg.slogdet, np.linalg.cholesky}
+#: the functions whose values are rounded otherwise than NumPy's
+ROUNDED = {np.vecdot, np.linalg.vecdot}
+
+
+def of_parts(fn, args, kwargs, held):
+    """``fn`` of the real and imaginary parts of the arguments that are not ``held``, and these parts."""
+    free = [k for k in range(len(args)) if k not in held]
+    leaves, structure = flatten([args[k] for k in free])
+    rng = np.random.default_rng(3)
+    parts = [np.asarray(x) for x in leaves] + [np.asarray(rng.uniform(0.2, 1.5, np.shape(x))) for x in leaves]
+
+    def function(*parts):
+        count = len(leaves)
+        numbers = unflatten(structure, [a + 1j * b for a, b in zip(parts[:count], parts[count:], strict=True)])
+        filled = list(args)
+        for k, number in zip(free, numbers, strict=True):
+            filled[k] = number
+        return fn(*filled, **kwargs)
+
+    function.__name__ = getattr(fn, "__name__", "function")
+    return function, parts
+
+
+def elementwise(name, shape):
+    rng = np.random.default_rng(7)
+    operands = [draw(rng, interval, shape) for interval in DOMAINS[name]]
+    held = [k for k, x in enumerate(operands) if x.dtype.kind != "f"]
+    return of_parts(ELEMENTWISE[name].ufunc, operands, {}, held)
+
+
+def of_case(function, case):
+    held = [k for k, a in enumerate(case.args) if isinstance(a, Given)]
+    return of_parts(case.of_drawn(function), case.draw(np.random.default_rng(7)), case.kwargs, held)
+
+
+def is_numpys(function, parts):
+    """Whether NumPy has it for complex numbers, and of some that are given."""
+    try:
+        with np.errstate(all="ignore"):
+            function(*parts)
+    except (TypeError, ValueError, np.exceptions.ComplexWarning):
+        return False
+    return bool(parts)
+
+
+TEMPLATES = [
+    pytest.param(name, shape, id=f"{name}-{shape}")
+    for name in ELEMENTWISE
+    for shape in ((2, 3), ())
+    if name != "zeta" and is_numpys(*elementwise(name, shape))
+]
+FUNCTIONS = [
+    pytest.param(function, case, id=f"{function.__name__}-{case}")
+    for function, cases in CASES.items()
+    for case in cases
+    if function not in ROUNDED and is_numpys(*of_case(function, case))
+]
+
+
+@pytest.mark.parametrize(("name", "shape"), TEMPLATES)
+def test_elementwise_rule(check_arrays, name, shape):
+    check_arrays(*elementwise(name, shape))
+
+
+@pytest.mark.parametrize(("function", "case"), FUNCTIONS)
+def test_function_rule(check_arrays, function, case):
+    of_both, parts = of_case(function, case)
+    if function in REFUSED:
+        with pytest.raises(DtypeError, match=function.__name__):
+            check_arrays(of_both, parts)
+    else:
+        check_arrays(of_both, parts)
+
+
+@pytest.mark.parametrize("function", ROUNDED)
+def test_values_that_are_rounded_otherwise(function):
+    made, parts = of_parts(function, [np.ones((2, 3)) * 0.7, np.arange(3.0) / 3], {}, [])
+    np.testing.assert_allclose(sg.symbolic(made)(*parts), made(*parts), rtol=1e-14)
