@@ -24,7 +24,8 @@ def _off(got, shape, step, wanted):
     """How far every so manyth element is from the wanted one, relative to the largest of these or 1."""
     if got.shape != shape:
         return np.inf
-    got, wanted = got.reshape(-1)[::step].astype(np.float64), wanted.astype(np.float64)
+    kind = np.result_type(got, wanted, np.float64)
+    got, wanted = got.reshape(-1)[::step].astype(kind), wanted.astype(kind)
     with np.errstate(all="ignore"):
         off = np.where((got == wanted) | (np.isnan(got) & np.isnan(wanted)), 0.0, np.abs(got - wanted))
         off = off / max(1.0, np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0))

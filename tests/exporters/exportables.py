@@ -68,6 +68,8 @@ def same(got: Any, want: Any, what: Any = "", bounds: dict[int, float] = BOUNDS,
     """
     got, want = np.asarray(got), np.asarray(want)
     assert (got.shape, got.dtype) == (want.shape, want.dtype), (what, got.dtype, got.shape, want.dtype, want.shape)
+    if want.dtype.kind == "c":
+        got, want = (np.stack([v.real, v.imag]) for v in (got, want))
     if want.dtype.kind != "f":
         np.testing.assert_array_equal(got, want, str(what))
         return

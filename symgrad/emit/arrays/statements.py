@@ -97,7 +97,8 @@ def _transformed(w: ArrayWriter, node: Node) -> tuple[str, bool]:
     name = node.primitive.name
     count = f"{rest[0]}, " if name == "irfft" else ""
     name = "ifft" if name == "fft" and rest[0] else name
-    return w.call("fourier", w.own(node), name=name, count=count, axis=axis, norm=norm), True
+    own = w.own(node) if name in ("fft", "ifft") else w.read(node.operands[0])  # rfft takes real numbers
+    return w.call("fourier", own, name=name, count=count, axis=axis, norm=norm), True
 
 
 def _linear(name: str) -> Statement:
