@@ -23,6 +23,7 @@ from ..passes.products import absorb_products
 from ..passes.sizes import at_sizes
 from ..passes.sums import distribute_sums
 from ..passes.transposes import share_transposes
+from ..passes.windows import with_windows
 from ..primitives.order import NAMED
 from ..primitives.scan import PART
 from ..program.collector import collector_paused
@@ -165,7 +166,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
     """
     wanted = checked_backend(backend)
     keep_freed()
-    ready = fold_constants(optimized(expand_formulas(program, values_only=True)))
+    ready = with_windows(fold_constants(optimized(expand_formulas(program, values_only=True))))
     if all(is_concrete(shape) for shape, _ in ready.types):
         return wanted.kernel(ready, lambda: wanted.write(ready, {}))
     return SizedKernel(ready, backend)

@@ -20,7 +20,6 @@ from ..emit.arrays.contraction import Contraction, product_sizes
 from ..emit.arrays.dialect import NUMPY
 from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError
-from ..primitives.cofactors import cofactors
 from ..primitives.elementwise import Elementwise
 from ..primitives.external import External
 from ..primitives.functions import add, power, reciprocal, square
@@ -28,19 +27,15 @@ from ..primitives.loop import Loop
 from ..primitives.order import NAMED
 from ..primitives.scan import PART, SCAN
 from ..primitives.selection import ASSEMBLE
-from ..primitives.spelling import self_dot, shared_axes
+from ..primitives.spelling import shared_axes
 from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
 from . import blas
-from .numpy_statements import KERNEL_STATEMENTS, is_diagonal
-from .reuse import empty
-from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, row, scatter
+from .numpy_statements import FUNCTIONS, KERNEL_STATEMENTS, is_diagonal
 from .source import compiled
 
 _PYTHON = {"f": "float", "i": "int", "b": "bool", "c": "complex"}
-#: what sources call beside NumPy itself
-_FUNCTIONS = (empty, cofactors, self_dot, gate, in_order, gram, row, scatter, from_end, diagonal, embed_diagonal)
 #: what is written with ``**``, for which NumPy has another loop where it is of its scalars
 _OF_SCALARS = {power: "{} ** {}", square: "{} ** 2", reciprocal: "{} ** -1"}
 #: below this many elements neither a buffer is reused nor a dead one freed: the call costs more
@@ -95,7 +90,7 @@ class Writer(ArrayWriter):
         self.steps: Sequence[Any] = program.nodes
         self.step = 0
         self.sizes = sizes or {}
-        self.namespace: dict[str, Any] = {"np": np, "blas": blas, **{f.__name__: f for f in _FUNCTIONS}}
+        self.namespace: dict[str, Any] = {"np": np, "blas": blas, **{f.__name__: f for f in FUNCTIONS}}
         #: the named dims that the function is given, those of a body of what stands around it
         self.taken: Sequence[sympy.Symbol] = ()
         self._viewed: set[Node] = set()

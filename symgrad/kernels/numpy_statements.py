@@ -6,14 +6,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..emit.arrays.statements import STATEMENTS, Statement
+from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
 from ..primitives.selection import full
+from ..primitives.spelling import self_dot
+from ..primitives.windows import OVERLAP_ADD, OVERLAPPED_PRODUCT, WINDOWED_PRODUCT, Viewed
 from ..program.dims import size
 from ..program.node import Node
+from .reuse import empty
+from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, row, scatter
 
 if TYPE_CHECKING:
     from .numpy_backend import Writer
 
+#: what sources call beside NumPy itself
+FUNCTIONS = (
+    *(empty, cofactors, self_dot, gate, in_order, gram, row, scatter, from_end, diagonal, embed_diagonal),
+    *(primitive.function for primitive in (OVERLAP_ADD, WINDOWED_PRODUCT, OVERLAPPED_PRODUCT)),
+)
 #: reads from which a column of a large array is worth a copy
 _USES_WORTH_COPY = 3
 
@@ -64,6 +74,17 @@ def _row(w: Writer, node: Node) -> tuple[str, bool]:
     return name, True
 
 
+def _viewed(w: Writer, node: Node) -> tuple[str, bool]:
+    """A function of ``primitives/windows.py``."""
+    primitive = node.primitive
+    assert isinstance(primitive, Viewed)
+    arguments = [w.own(node, k) for k in range(len(node.operands))]
+    arguments += map(str, primitive.arguments(node.params))
+    if primitive is not OVERLAP_ADD and not w.exact:
+        arguments.append("blas.matmul")
+    return f"{primitive.name}({', '.join(arguments)})", True
+
+
 KERNEL_STATEMENTS: Mapping[str, Statement] = {
     **STATEMENTS,
     "assemble": _assembled,
@@ -73,4 +94,5 @@ KERNEL_STATEMENTS: Mapping[str, Statement] = {
     "part": _part,
     "row": _row,
     "slice": _sliced,
+    **{primitive.name: _viewed for primitive in (OVERLAP_ADD, WINDOWED_PRODUCT, OVERLAPPED_PRODUCT)},
 }

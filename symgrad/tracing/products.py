@@ -148,6 +148,7 @@ def _tensordot(a, b, axes: Any = 2):
     ],
 )
 def _einsum(*operands, optimize=False, **kwargs):
+    spelling = "" if optimize is not False else "einsum"  # in what order, and by which products, is left open
     from opt_einsum.parser import parse_einsum_input
 
     spelled = isinstance(operands[0], str)
@@ -185,5 +186,5 @@ def _einsum(*operands, optimize=False, **kwargs):
         labels.append(tuple(own))
     out = tuple(number[c] for c in output)
     if len(nodes) == 1 and set(labels[0]) <= set(out):  # nothing is summed
-        return view(arrays[0], lambda base: contract([base], labels, out, sizes, "einsum"))
-    return Tracer(contract(nodes, labels, out, sizes, "einsum"))
+        return view(arrays[0], lambda base: contract([base], labels, out, sizes, spelling))
+    return Tracer(contract(nodes, labels, out, sizes, spelling))
