@@ -8,7 +8,7 @@ Each works on Tensors, ndarrays, Parameters and traced values; the elementwise o
 array([2., 4.])
 """
 
-from . import functional
+from . import convolution, functional, pooling
 from .activations import Elu, GeLU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, Softmax, Softplus
 from .arrays import (
     AddN,
@@ -39,6 +39,7 @@ from .arrays import (
     Transpose,
     ZerosLike,
 )
+from .convolution import *  # noqa: F403
 from .elementwise import (
     Abs,
     ACos,
@@ -94,6 +95,7 @@ from .elementwise import (
 from .functional import *  # noqa: F403
 from .loops import ForiLoop, Scan, WhileLoop
 from .operator import Operator
+from .pooling import *  # noqa: F403
 
 __all__ = [
     "ACos",
@@ -187,4 +189,5 @@ __all__ = [
     "ZerosLike",
     "functional",
 ]
-__all__ += functional.__all__
+for _room in (convolution, functional, pooling):
+    __all__ += _room.__all__
