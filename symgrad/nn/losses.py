@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError
+from ..ops.losses import REDUCTIONS, reduced
 from .cell import Cell
-
-_REDUCTIONS = ("mean", "sum", "none")
-_EPS = 1e-12  # keeps log(0) away; less than half a unit in the last place of 1
 
 
 class LossBase(Cell):
@@ -25,48 +25,58 @@ class LossBase(Cell):
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
-        if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
-            raise ArgumentError(f"reduction must be one of {', '.join(map(repr, _REDUCTIONS))}, got {reduction!r}.")
+        if not isinstance(reduction, str) or reduction not in REDUCTIONS:
+            raise ArgumentError(f"reduction must be one of {', '.join(map(repr, REDUCTIONS))}, got {reduction!r}.")
         self.reduction = reduction
 
     def get_loss(self, x: Any, weights: Any = None) -> Any:
         """``weights · x``, reduced."""
-        weighed = x if weights is None else np.multiply(weights, x)
-        if self.reduction == "mean":
-            return np.mean(weighed)
-        return np.sum(weighed) if self.reduction == "sum" else weighed
-
-    def _same_shape(self, logits: Any, labels: Any) -> None:
-        if np.shape(logits) != np.shape(labels):
-            raise ShapeError(
-                f"{type(self).__name__}: predictions have shape {np.shape(logits)} and targets {np.shape(labels)}; "
-                "they must be the same."
-            )
+        return reduced(x if weights is None else np.multiply(weights, x), self.reduction)
 
     def extend_repr(self) -> str:
         return "" if self.reduction == "mean" else f"reduction={self.reduction!r}"
 
 
-class MSELoss(LossBase):
-    """The mean of ``(x - y)²``, with broadcasting.
+def _loss(name: str, function: Callable[..., Any], order: str, inputs: int = 2) -> Any:
+    """``function`` as a cell, made with its options behind ``inputs`` arrays, in this ``order``."""
+    options = order.split()
+    defaults = {p.name: p.default for p in list(inspect.signature(function).parameters.values())[inputs:]}
 
-    >>> MSELoss()(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
-    np.float64(2.0)
-    """
+    def __init__(self: LossBase, *args: Any, **named: Any) -> None:
+        given = dict(zip(options, args, strict=False))
+        wrong = [n for n in named if n not in options or n in given]
+        if wrong or len(args) > len(options):
+            raise ArgumentTypeError(
+                f"{name} takes the options ({', '.join(options)}), each once; got {(*args, *wrong)}."
+            )
+        chosen = {**{n: defaults[n] for n in options}, **given, **named}
+        LossBase.__init__(self, chosen["reduction"])
+        for option in options:
+            setattr(self, option, chosen[option])
 
-    def construct(self, logits, labels):
-        return self.get_loss(np.square(np.subtract(logits, labels)))
+    def construct(self: LossBase, *arrays: Any) -> Any:
+        return function(*arrays, **{n: getattr(self, n) for n in options})
+
+    what, _, _ = str(function.__doc__).partition("\n\n    >>>")
+    told = f"``ops.{function.__name__}`` as a cell, with the options ({', '.join(options)}): {what}"
+    return type(
+        name, (LossBase,), {"__init__": __init__, "construct": construct, "__module__": __name__, "__doc__": told}
+    )
 
 
-class L1Loss(LossBase):
-    """The mean of ``|x - y|``, with broadcasting; slope 0 where they are equal.
-
-    >>> L1Loss("sum")(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
-    np.float64(2.0)
-    """
-
-    def construct(self, logits, labels):
-        return self.get_loss(np.abs(np.subtract(logits, labels)))
+MSELoss = _loss("MSELoss", ops.mse_loss, "reduction")
+L1Loss = _loss("L1Loss", ops.l1_loss, "reduction")
+HuberLoss = _loss("HuberLoss", ops.huber_loss, "reduction delta")
+BCELoss = _loss("BCELoss", ops.binary_cross_entropy, "weight reduction")
+BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", ops.binary_cross_entropy_with_logits, "reduction weight pos_weight")
+NLLLoss = _loss("NLLLoss", ops.nll_loss, "weight ignore_index reduction")
+KLDivLoss = _loss("KLDivLoss", ops.kl_div, "reduction")
+HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", ops.hinge_embedding_loss, "margin reduction")
+CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", ops.cosine_embedding_loss, "margin reduction", 3)
+MarginRankingLoss = _loss("MarginRankingLoss", ops.margin_ranking_loss, "margin reduction", 3)
+TripletMarginLoss = _loss("TripletMarginLoss", ops.triplet_margin_loss, "p swap eps reduction margin", 3)
+SoftMarginLoss = _loss("SoftMarginLoss", ops.soft_margin_loss, "reduction")
+GaussianNLLLoss = _loss("GaussianNLLLoss", ops.gaussian_nll_loss, "full eps reduction", 3)
 
 
 class SmoothL1Loss(LossBase):
@@ -85,80 +95,13 @@ class SmoothL1Loss(LossBase):
         self.beta = beta
 
     def construct(self, logits, labels):
-        distance = np.subtract(logits, labels)
-        size = np.abs(distance)
-        near = np.multiply(0.5 / self.beta, np.square(distance))
-        return self.get_loss(np.where(np.less(size, self.beta), near, np.subtract(size, 0.5 * self.beta)))
-
-
-class BCELoss(LossBase):
-    """Binary cross entropy of probabilities: ``-(y·log x + (1 - y)·log(1 - x))``, finite at x = 0 and 1.
-
-    ``weight`` multiplies the elements. Shapes that differ are a ShapeError.
-
-    >>> bool(np.isfinite(BCELoss()(np.array([0.0, 1.0]), np.array([1.0, 0.0]))))
-    True
-    """
-
-    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.weight = weight
-
-    def construct(self, logits, labels):
-        self._same_shape(logits, labels)
-        hit = np.multiply(labels, np.log(np.add(logits, _EPS)))
-        miss = np.multiply(np.subtract(1, labels), np.log(np.add(np.subtract(1, logits), _EPS)))
-        return self.get_loss(np.negative(np.add(hit, miss)), self.weight)
-
-
-class BCEWithLogitsLoss(LossBase):
-    """Binary cross entropy of logits: ``pos_weight·y·log(1 + e⁻ˣ) + (1 - y)·log(1 + eˣ)``, which never overflows.
-
-    ``weight`` multiplies the elements. Shapes that differ are a ShapeError.
-
-    >>> BCEWithLogitsLoss()(np.array([-1000.0, 1000.0]), np.array([0.0, 0.0]))
-    np.float64(500.0)
-    """
-
-    def __init__(self, reduction: str = "mean", weight: Any = None, pos_weight: Any = None) -> None:
-        super().__init__(reduction)
-        self.weight = weight
-        self.pos_weight = pos_weight
-
-    def construct(self, logits, labels):
-        self._same_shape(logits, labels)
-        positive = labels if self.pos_weight is None else np.multiply(self.pos_weight, labels)
-        hit = np.multiply(positive, ops.softplus(np.negative(logits)))
-        return self.get_loss(np.add(hit, np.multiply(np.subtract(1, labels), ops.softplus(logits))), self.weight)
-
-
-class SoftmaxCrossEntropyWithLogits(LossBase):
-    """Cross entropy of logits ``(n, classes)`` and labels: one-hot ``(n, classes)``, or class numbers ``(n,)``.
-
-    ``sparse`` says that labels are class numbers (integers). One value a row; not reduced by default. Labels
-    of another shape are a ShapeError.
-
-    >>> SoftmaxCrossEntropyWithLogits(sparse=True)(np.array([[0.0, 1000.0]]), np.array([0]))
-    array([1000.])
-    """
-
-    def __init__(self, sparse: bool = False, reduction: str = "none") -> None:
-        super().__init__(reduction)
-        self.sparse = sparse
-
-    def construct(self, logits, labels):
-        targets = labels
-        if self.sparse:
-            _check_classes(self, logits, labels)
-            targets = ops.one_hot(labels, logits.shape[-1], 1.0, 0.0).astype(logits.dtype)
-        self._same_shape(logits, targets)
-        return self.get_loss(np.negative(np.sum(np.multiply(targets, ops.log_softmax(logits)), axis=-1)))
+        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
 
 
 class CrossEntropyLoss(LossBase):
-    """Cross entropy of logits ``(n, classes)`` and labels: class numbers ``(n,)`` or probabilities ``(n, classes)``.
+    """``ops.cross_entropy`` as a cell: logits ``(n, classes, …)`` and class numbers ``(n, …)`` or probabilities.
 
-    ``weight`` is one number a class; with class numbers the mean is weighed by it, and rows whose label is
+    ``weight`` is one number a class; with class numbers the mean is weighed by it, and elements whose label is
     ``ignore_index`` count for nothing. ``label_smoothing`` moves that share of every target to all classes
     evenly. Labels of another shape are a ShapeError, a smoothing outside [0, 1] an ArgumentError.
 
@@ -177,30 +120,32 @@ class CrossEntropyLoss(LossBase):
         self.label_smoothing = label_smoothing
 
     def construct(self, logits, labels):
-        classes = logits.shape[-1]
-        by_number = labels.dtype.kind in "iu"
-        targets, share = labels, 1.0
-        if by_number:
-            _check_classes(self, logits, labels)
-            targets = ops.one_hot(labels, classes, 1.0, 0.0).astype(logits.dtype)
-            counted = np.not_equal(labels, self.ignore_index).astype(logits.dtype)
-            share = counted if self.weight is None else np.multiply(counted, np.sum(targets * self.weight, axis=-1))
-        self._same_shape(logits, targets)
-        if self.label_smoothing:
-            targets = targets * (1 - self.label_smoothing) + self.label_smoothing / classes
-        if by_number:
-            targets = np.multiply(targets, np.expand_dims(counted, -1))
-        if self.weight is not None:
-            targets = np.multiply(targets, self.weight)
-        rows = np.negative(np.sum(np.multiply(targets, ops.log_softmax(logits)), axis=-1))
-        if self.reduction == "mean" and by_number:
-            return np.divide(np.sum(rows), np.sum(share))
-        return self.get_loss(rows)
+        options = self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        return ops.cross_entropy(logits, labels, *options)
 
 
-def _check_classes(loss: Cell, logits: Any, labels: Any) -> None:
-    if np.shape(labels) != np.shape(logits)[:-1]:
-        raise ShapeError(
-            f"{type(loss).__name__}: class numbers have shape {np.shape(labels)} and logits {np.shape(logits)}; they "
-            "must have the shape of the logits without its last axis."
-        )
+class SoftmaxCrossEntropyWithLogits(LossBase):
+    """Cross entropy of logits ``(n, classes)`` and labels: one-hot ``(n, classes)``, or class numbers ``(n,)``.
+
+    ``sparse`` says that labels are class numbers (integers). One value a row; not reduced by default. Labels
+    of another shape are a ShapeError.
+
+    >>> SoftmaxCrossEntropyWithLogits(sparse=True)(np.array([[0.0, 1000.0]]), np.array([0]))
+    array([1000.])
+    """
+
+    def __init__(self, sparse: bool = False, reduction: str = "none") -> None:
+        super().__init__(reduction)
+        self.sparse = sparse
+
+    def construct(self, logits, labels):
+        targets, shape = labels, np.shape(logits)
+        if np.shape(labels) != (shape[:-1] if self.sparse else shape):
+            what = "class numbers" if self.sparse else "targets"
+            raise ShapeError(
+                f"SoftmaxCrossEntropyWithLogits: logits have shape {shape} and {what} {np.shape(labels)}; targets have "
+                "the shape of the logits, class numbers that without the last axis."
+            )
+        if self.sparse:
+            targets = ops.one_hot(labels, logits.shape[-1], 1.0, 0.0).astype(logits.dtype)
+        return self.get_loss(np.negative(np.sum(np.multiply(targets, ops.log_softmax(logits)), axis=-1)))

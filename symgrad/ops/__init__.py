@@ -8,8 +8,34 @@ Each works on Tensors, ndarrays, Parameters and traced values; the elementwise o
 array([2., 4.])
 """
 
-from . import convolution, functional, pooling
-from .activations import Elu, GeLU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, Softmax, Softplus
+from . import convolution, functional, losses, pooling
+from .activations import (
+    GLU,
+    CeLU,
+    Elu,
+    GeLU,
+    Hardtanh,
+    HShrink,
+    HSigmoid,
+    HSwish,
+    LeakyReLU,
+    LogSigmoid,
+    LogSoftmax,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    SeLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softmin,
+    Softplus,
+    SoftShrink,
+    Softsign,
+    Tanhshrink,
+    Threshold,
+)
 from .arrays import (
     AddN,
     BatchMatMul,
@@ -94,10 +120,12 @@ from .elementwise import (
 )
 from .functional import *  # noqa: F403
 from .loops import ForiLoop, Scan, WhileLoop
+from .losses import *  # noqa: F403
 from .operator import Operator
 from .pooling import *  # noqa: F403
 
 __all__ = [
+    "GLU",
     "ACos",
     "Abs",
     "Acosh",
@@ -112,6 +140,7 @@ __all__ = [
     "BiasAdd",
     "BroadcastTo",
     "Cast",
+    "CeLU",
     "Ceil",
     "Concat",
     "Cos",
@@ -132,6 +161,10 @@ __all__ = [
     "GeLU",
     "Greater",
     "GreaterEqual",
+    "HShrink",
+    "HSigmoid",
+    "HSwish",
+    "Hardtanh",
     "Identity",
     "IsFinite",
     "IsInf",
@@ -141,6 +174,7 @@ __all__ = [
     "LessEqual",
     "Log",
     "Log1p",
+    "LogSigmoid",
     "LogSoftmax",
     "LogicalAnd",
     "LogicalNot",
@@ -148,14 +182,17 @@ __all__ = [
     "MatMul",
     "Maximum",
     "Minimum",
+    "Mish",
     "Mul",
     "Neg",
     "NotEqual",
     "OneHot",
     "OnesLike",
     "Operator",
+    "PReLU",
     "Pow",
     "ReLU",
+    "ReLU6",
     "RealDiv",
     "Reciprocal",
     "ReduceMax",
@@ -167,13 +204,18 @@ __all__ = [
     "Rint",
     "Rsqrt",
     "Scan",
+    "SeLU",
     "Select",
+    "SiLU",
     "Sigmoid",
     "Sign",
     "Sin",
     "Sinh",
+    "SoftShrink",
     "Softmax",
+    "Softmin",
     "Softplus",
+    "Softsign",
     "Split",
     "Sqrt",
     "Square",
@@ -183,11 +225,13 @@ __all__ = [
     "Sub",
     "Tan",
     "Tanh",
+    "Tanhshrink",
+    "Threshold",
     "Tile",
     "Transpose",
     "WhileLoop",
     "ZerosLike",
     "functional",
 ]
-for _room in (convolution, functional, pooling):
+for _room in (convolution, functional, losses, pooling):
     __all__ += _room.__all__

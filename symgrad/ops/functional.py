@@ -39,6 +39,7 @@ __all__ = [
     "broadcast_to",
     "cast",
     "ceil",
+    "celu",
     "clip_by_global_norm",
     "clip_by_value",
     "concat",
@@ -58,9 +59,14 @@ __all__ = [
     "gather",
     "gelu",
     "get_grad",
+    "glu",
     "grad",
     "greater",
     "greater_equal",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
     "isfinite",
     "isinf",
     "isnan",
@@ -76,15 +82,18 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "logsigmoid",
     "matmul",
     "maximum",
     "minimum",
+    "mish",
     "mul",
     "neg",
     "not_equal",
     "one_hot",
     "ones_like",
     "pow",
+    "prelu",
     "reciprocal",
     "reduce_max",
     "reduce_mean",
@@ -92,16 +101,22 @@ __all__ = [
     "reduce_prod",
     "reduce_sum",
     "relu",
+    "relu6",
     "reshape",
     "rint",
     "rsqrt",
     "select",
+    "selu",
     "sigmoid",
     "sign",
+    "silu",
     "sin",
     "sinh",
     "softmax",
+    "softmin",
     "softplus",
+    "softshrink",
+    "softsign",
     "split",
     "sqrt",
     "square",
@@ -112,6 +127,8 @@ __all__ = [
     "sub",
     "tan",
     "tanh",
+    "tanhshrink",
+    "threshold",
     "tile",
     "transpose",
     "value_and_grad",
@@ -195,13 +212,30 @@ tile = function_form("tile", _arr.Tile)
 transpose = function_form("transpose", _arr.Transpose)
 zeros_like = function_form("zeros_like", _arr.ZerosLike)
 elu = function_form("elu", _act.Elu)
-gelu = function_form("gelu", _act.GeLU)
+gelu = _act.gelu
 leaky_relu = function_form("leaky_relu", _act.LeakyReLU)
 log_softmax = function_form("log_softmax", _act.LogSoftmax)
 relu = function_form("relu", _act.ReLU)
 sigmoid = function_form("sigmoid", _act.Sigmoid)
 softmax = function_form("softmax", _act.Softmax)
 softplus = function_form("softplus", _act.Softplus)
+celu = function_form("celu", _act.CeLU)
+glu = function_form("glu", _act.GLU)
+hardshrink = function_form("hardshrink", _act.HShrink)
+hardsigmoid = function_form("hardsigmoid", _act.HSigmoid)
+hardswish = function_form("hardswish", _act.HSwish)
+hardtanh = function_form("hardtanh", _act.Hardtanh)
+logsigmoid = function_form("logsigmoid", _act.LogSigmoid)
+mish = function_form("mish", _act.Mish)
+prelu = function_form("prelu", _act.PReLU)
+relu6 = function_form("relu6", _act.ReLU6)
+selu = function_form("selu", _act.SeLU)
+silu = function_form("silu", _act.SiLU)
+softshrink = function_form("softshrink", _act.SoftShrink)
+softmin = function_form("softmin", _act.Softmin)
+softsign = function_form("softsign", _act.Softsign)
+tanhshrink = function_form("tanhshrink", _act.Tanhshrink)
+threshold = function_form("threshold", _act.Threshold)
 
 
 @mistakes("clip_by_global_norm")

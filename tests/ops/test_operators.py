@@ -16,6 +16,7 @@ RNG = np.random.default_rng(0)
 A, B = RNG.uniform(0.2, 0.8, (2, 3)), RNG.uniform(0.2, 0.8, (2, 3))
 ABOVE_1 = A + 1.1
 INDEX = np.array([1, 0])
+C = np.array([[-4.0, 7.0], [-0.6, 0.7], [0.2, -0.1], [2.5, -1.5]])
 #: operator -> (options, arguments, what NumPy gives)
 CALLS = {
     "Acosh": ({}, (ABOVE_1,), np.arccosh(ABOVE_1)),
@@ -49,6 +50,23 @@ CALLS = {
         (A,),
         0.5 * A * (1 + np.tanh(np.sqrt(2 / np.pi) * (A + 0.044715 * A**3))),
     ),
+    "CeLU": ({"alpha": 0.5}, (C,), np.where(C > 0, C, 0.5 * np.expm1(C / 0.5))),
+    "GLU": ({"axis": 1}, (C,), C[:, :1] / (1 + np.exp(-C[:, 1:]))),
+    "HShrink": ({"lambd": 0.3}, (C,), C * (abs(C) > 0.3)),
+    "HSigmoid": ({}, (C,), np.clip(C / 6 + 0.5, 0, 1)),
+    "HSwish": ({}, (C,), C * np.clip(C / 6 + 0.5, 0, 1)),
+    "Hardtanh": ({"min_val": -0.5}, (C,), np.clip(C, -0.5, 1)),
+    "LogSigmoid": ({}, (C,), -np.log1p(np.exp(-C))),
+    "Mish": ({}, (C,), C * np.tanh(np.log1p(np.exp(C)))),
+    "PReLU": ({}, (C, np.array([0.3, 0.7])), np.where(C > 0, C, np.array([0.3, 0.7]) * C)),
+    "ReLU6": ({}, (C,), np.clip(C, 0, 6)),
+    "SeLU": ({}, (C,), 1.0507009873554805 * np.where(C > 0, C, 1.6732632423543772 * np.expm1(C))),
+    "SiLU": ({}, (C,), C / (1 + np.exp(-C))),
+    "SoftShrink": ({"lambd": 0.3}, (C,), np.sign(C) * np.maximum(abs(C) - 0.3, 0)),
+    "Softmin": ({}, (C,), np.exp(-C) / np.exp(-C).sum(-1, keepdims=True)),
+    "Softsign": ({}, (C,), C / (1 + abs(C))),
+    "Tanhshrink": ({}, (C,), C - np.tanh(C)),
+    "Threshold": ({}, (C, 0.4, 2.0), np.where(C > 0.4, C, 2.0)),
     "LeakyReLU": ({"alpha": 0.1}, (A - 0.5,), np.where(A > 0.5, A - 0.5, 0.1 * (A - 0.5))),
     "ReLU": ({}, (A - 0.5,), np.maximum(A - 0.5, 0)),
     "Sigmoid": ({}, (A,), 1 / (1 + np.exp(-A))),
