@@ -8,7 +8,7 @@ Each works on Tensors, ndarrays, Parameters and traced values; the elementwise o
 array([2., 4.])
 """
 
-from . import convolution, functional, losses, pooling
+from . import convolution, functional, losses, normalization, pooling
 from .activations import (
     GLU,
     CeLU,
@@ -121,6 +121,7 @@ from .elementwise import (
 from .functional import *  # noqa: F403
 from .loops import ForiLoop, Scan, WhileLoop
 from .losses import *  # noqa: F403
+from .normalization import *  # noqa: F403
 from .operator import Operator
 from .pooling import *  # noqa: F403
 
@@ -233,5 +234,5 @@ __all__ = [
     "ZerosLike",
     "functional",
 ]
-for _room in (convolution, functional, losses, pooling):
+for _room in (convolution, functional, losses, normalization, pooling):
     __all__ += _room.__all__
