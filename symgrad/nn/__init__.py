@@ -89,12 +89,16 @@ from .pooling import (
     MaxPool2d,
     MaxPool3d,
 )
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SGD",
     "Adam",
     "AdaptiveAvgPool1d",
@@ -124,6 +128,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "HShrink",
@@ -137,6 +142,7 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "LogSigmoid",
@@ -152,6 +158,7 @@ __all__ = [
     "NLLLoss",
     "Optimizer",
     "PReLU",
+    "RNNCell",
     "ReLU",
     "ReLU6",
     "SeLU",
