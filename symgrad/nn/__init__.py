@@ -41,6 +41,7 @@ from .activations import (
     Threshold,
     get_activation,
 )
+from .attention import MultiheadAttention, TransformerDecoderLayer, TransformerEncoderLayer
 from .cell import Cell
 from .containers import CellList, SequentialCell
 from .convolutions import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
@@ -155,6 +156,7 @@ __all__ = [
     "MaxPool3d",
     "Mish",
     "Momentum",
+    "MultiheadAttention",
     "NLLLoss",
     "Optimizer",
     "PReLU",
@@ -176,6 +178,8 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "TransformerDecoderLayer",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "get_activation",
 ]

@@ -166,7 +166,7 @@ class _Layers(_Recurrent):
     def construct(self, x, hx=None, seq_length=None):
         if np.ndim(x) != 3 or np.shape(x)[-1] != self.input_size:
             raise ShapeError(
-                f"{type(self).__name__} takes arrays of 3 axes, the last of {self.input_size} elements, got {np.shape(x)}."
+                f"{type(self).__name__} takes arrays of 3 axes, the last {self.input_size} long, got {np.shape(x)}."
             )
         x = np.swapaxes(x, 0, 1) if self.batch_first else x
         ends = [f"_l{k}{end}" for k in range(self.num_layers) for end in ("", "_reverse")[: 1 + self.bidirectional]]
@@ -223,8 +223,8 @@ class RNN(_Layers):
 
     ``hx`` is the state to begin with, of shape ``(layers · directions, n, hidden_size)``, zeros by default, and
     ``seq_length`` how many steps of each example count. ``batch_first`` has ``n`` first in the array. ``dropout``
-    stands between layers, in training. The weights of layer k are ``weight_ih_lk``, ``weight_hh_lk``, ``bias_ih_lk`` and
-    ``bias_hh_lk``, those backwards with ``_reverse`` behind.
+    stands between layers, in training. The weights of layer k are ``weight_ih_lk``, ``weight_hh_lk``, ``bias_ih_lk``
+    and ``bias_hh_lk``, those backwards with ``_reverse`` behind.
 
     >>> y, h = RNN(2, 3, num_layers=2, bidirectional=True)(np.ones((5, 1, 2), np.float32))
     >>> y.shape, h.shape

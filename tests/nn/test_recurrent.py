@@ -132,7 +132,7 @@ def test_a_layer_is_one_loop():
         (lambda: nn.LSTM(0, 4), errors.ArgumentError, "input_size"),
         (lambda: nn.RNN(3, 4, nonlinearity="sine"), errors.ArgumentError, "'tanh' or 'relu'"),
         (lambda: nn.GRU(3, 4, num_layers=0), errors.ArgumentError, "num_layers"),
-        (lambda: nn.GRU(2, 4)(X), errors.ShapeError, "GRU takes arrays of 3 axes, the last of 2 elements"),
+        (lambda: nn.GRU(2, 4)(X), errors.ShapeError, "GRU takes arrays of 3 axes, the last 2 long"),
         (lambda: nn.GRU(3, 4)(X, np.ones((1, 2, 5))), errors.ShapeError, "the state has shape"),
         (lambda: nn.GRUCell(2, 4)(X[0], np.ones((2, 4))), errors.ShapeError, "GRUCell"),
     ],
