@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from ..program.node import Node
 from .casting import cast
-from .functions import add, cosh, divide, exp, log, log1p, minus, multiply, negative, reciprocal, sigmoid, tanh
+from .functions import (
+    absolute,
+    add,
+    conjugated,
+    cosh,
+    divide,
+    exp,
+    log,
+    log1p,
+    minus,
+    multiply,
+    negative,
+    reciprocal,
+    sigmoid,
+    square,
+    tanh,
+)
 from .primitive import CONSTANT, literal, literal_value
 
 
@@ -77,5 +93,13 @@ def _stable_reciprocal(node: Node):
     return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
 
 
+def _stable_square(node: Node):
+    # |z|² of complex numbers -> 2·z̄, of which the real part counts
+    (inner,) = node.operands
+    z = inner.operands[0] if inner.primitive is absolute else inner
+    return [(z, lambda *_: multiply(2, conjugated(z)))] if z.is_complex else None
+
+
+square.stable = _stable_square
 log.stable, log1p.stable = _stable_log, _stable_log1p
 divide.stable, reciprocal.stable = _stable_divide, _stable_reciprocal

@@ -14,7 +14,8 @@ from .steps import Value, supported, xp
 def elementwise(g: Graph, node: Node, operands: list[Value]) -> Value:
     """The value of an elementwise node."""
     template = node.primitive
-    assert isinstance(template, Elementwise)
+    if not isinstance(template, Elementwise):
+        raise UnsupportedOperation(f"onnx: {template.name} is not written; export the format python.")
     loop = [supported(np.dtype(d)) for d in template.loop_dtypes(node.operands)[: template.arity]]
     xs = [x.astype(d) for x, d in zip(operands, loop, strict=True)]
     if template.name == "power" and not xs[0].is_float:
