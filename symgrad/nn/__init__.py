@@ -46,7 +46,7 @@ from .cell import Cell
 from .containers import CellList, SequentialCell
 from .convolutions import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
 from .embedding import Embedding
-from .layers import Dense, Dropout, Flatten
+from .layers import Dense, Dropout, Dropout1d, Dropout2d, Dropout3d, Flatten
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -91,6 +91,22 @@ from .pooling import (
     MaxPool3d,
 )
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .resizing import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    Pad,
+    PixelShuffle,
+    PixelUnshuffle,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    Upsample,
+    ZeroPad2d,
+)
 
 __all__ = [
     "CELU",
@@ -117,6 +133,9 @@ __all__ = [
     "BatchNorm3d",
     "Cell",
     "CellList",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
     "Conv1d",
     "Conv1dTranspose",
     "Conv2d",
@@ -127,6 +146,9 @@ __all__ = [
     "CrossEntropyLoss",
     "Dense",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "Embedding",
     "Flatten",
     "GRUCell",
@@ -160,9 +182,18 @@ __all__ = [
     "NLLLoss",
     "Optimizer",
     "PReLU",
+    "Pad",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RNNCell",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "SeLU",
     "SequentialCell",
     "SiLU",
@@ -181,5 +212,7 @@ __all__ = [
     "TransformerDecoderLayer",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Upsample",
+    "ZeroPad2d",
     "get_activation",
 ]

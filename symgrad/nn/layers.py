@@ -102,8 +102,41 @@ class Dropout(Cell):
     def construct(self, x):
         if not self.training or self.p == 0:
             return x
-        kept = np.random.uniform(size=np.shape(x)) >= self.p
-        return np.multiply(x, (kept / (1 - self.p)).astype(x.dtype))
+        return ops.dropout(x, self.p)
 
     def extend_repr(self) -> str:
         return f"p={self.p}"
+
+
+class _ChannelDropout(Dropout):
+    """``Dropout`` of whole channels: those on axis 1 of ``(n, c, …)``."""
+
+    def construct(self, x):
+        if not self.training or self.p == 0:
+            return x
+        mask = ops.dropout(np.ones(np.shape(x)[:2]), self.p).astype(x.dtype)
+        return np.multiply(x, np.reshape(mask, (*np.shape(mask), *[1] * (np.ndim(x) - 2))))
+
+
+class Dropout1d(_ChannelDropout):
+    """``Dropout`` of whole channels of ``(n, c, length)``.
+
+    >>> Dropout1d(0.5)(np.ones((1, 2, 3))).shape
+    (1, 2, 3)
+    """
+
+
+class Dropout2d(_ChannelDropout):
+    """``Dropout`` of whole channels of ``(n, c, height, width)``.
+
+    >>> Dropout2d(0.5)(np.ones((1, 2, 3, 3))).shape
+    (1, 2, 3, 3)
+    """
+
+
+class Dropout3d(_ChannelDropout):
+    """``Dropout`` of whole channels of ``(n, c, depth, height, width)``.
+
+    >>> Dropout3d(0.5)(np.ones((1, 2, 3, 3, 1))).shape
+    (1, 2, 3, 3, 1)
+    """

@@ -8,7 +8,7 @@ Each works on Tensors, ndarrays, Parameters and traced values; the elementwise o
 array([2., 4.])
 """
 
-from . import convolution, functional, losses, normalization, pooling
+from . import convolution, functional, losses, normalization, pooling, resizing
 from .activations import (
     GLU,
     CeLU,
@@ -124,6 +124,7 @@ from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .operator import Operator
 from .pooling import *  # noqa: F403
+from .resizing import *  # noqa: F403
 
 __all__ = [
     "GLU",
@@ -234,5 +235,5 @@ __all__ = [
     "ZerosLike",
     "functional",
 ]
-for _room in (convolution, functional, losses, normalization, pooling):
+for _room in (convolution, functional, losses, normalization, pooling, resizing):
     __all__ += _room.__all__

@@ -262,10 +262,27 @@ def _adaptive(caller: str, rank: int, x: Any, output_size: Any, pool: Callable[[
 def _means(x: Any, axis: int, size: int, parts: int) -> Any:
     if parts == size:
         return x
-    share = np.zeros((size, parts), x.dtype if x.dtype.kind == "f" else np.float64)
+    return along_axis(x, axis, shares(size, parts))
+
+
+def along_axis(x: Any, axis: int, matrix: np.ndarray) -> Any:
+    """``x`` multiplied by a matrix along an axis."""
+    own = matrix.astype(x.dtype if x.dtype.kind == "f" else np.float64)
+    return np.moveaxis(np.matmul(np.moveaxis(x, axis, -1), own), -1, axis)
+
+
+def shares(size: int, parts: int) -> np.ndarray:
+    """The matrix of the means of parts of an axis, as equal as can be.
+
+    >>> shares(3, 2)
+    array([[0.5, 0. ],
+           [0.5, 0.5],
+           [0. , 0.5]])
+    """
+    made = np.zeros((size, parts))
     for k, (start, stop) in enumerate(_parts(size, parts)):
-        share[start:stop, k] = 1 / (stop - start)
-    return np.moveaxis(np.matmul(np.moveaxis(x, axis, -1), share), -1, axis)
+        made[start:stop, k] = 1 / (stop - start)
+    return made
 
 
 def _largest(x: Any, axis: int, size: int, parts: int) -> Any:
