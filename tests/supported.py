@@ -7,7 +7,7 @@ which numbers, for named sizes, whether its value is compiled as loops, and in w
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing import numpy_functions  # noqa: F401  (declares the functions)
 from symgrad.tracing.declare import CASES, Case, Given
+from symgrad.tracing.dispatch import CALLS
 from symgrad.tracing.tree import flatten
 
 #: formats that are programs to run; the others are formulas and pictures, which have every function
@@ -155,3 +156,37 @@ def rows() -> tuple[Row, ...]:
         if name not in made:
             made[name] = _row(name, function, case)
     return tuple(made[name] for name in sorted(made))
+
+
+_HEAD = """# What is supported
+
+Made by `SYMGRAD_GOLDEN=write pytest tests/test_supported.py`, which tries each function once; the rule tests check each
+of them against NumPy and finite differences. **Derivative**: through what is said to have both modes a derivative goes
+forward and in reverse, to any order; what is constant has the slope zero, as NumPy's values have. **Numbers**: complex
+where it takes them too. **Named**: it takes sizes by name. **C**: its loops are compiled, and exported as C.
+**Formats**: the programs that an export writes it in; formulas, text and pictures have every function.
+
+"""
+_COLUMNS = "| function | derivative | numbers | named | C | formats |\n| --- | --- | --- | --- | --- | --- |\n"
+
+
+def page() -> str:
+    """The whole page."""
+    by_room: dict[str, list[Row]] = {}
+    for row in rows():
+        by_room.setdefault(row.name.rpartition(".")[0], []).append(row)
+    parts = [_HEAD, f"{len(rows())} functions in these tables, then those that take Python's numbers, and networks.\n"]
+    for room, own in sorted(by_room.items()):
+        parts.append(f"\n## {room}\n\n{_COLUMNS}" + "\n".join(map(str, own)) + "\n")
+    parts.append("\n## Functions that give plain numbers, or write into their arguments\n\n" + _listed(_answered()))
+    for title, module in (("symgrad.nn", sg.nn), ("symgrad.ops", sg.ops)):
+        parts.append(f"\n## {title}\n\n" + _listed(module.__all__))
+    return "".join(parts)
+
+
+def _answered() -> list[str]:
+    return sorted({f"{_MODULES.get(f.__module__, f.__module__)}.{f.__name__}".replace("builtins.", "") for f in CALLS})
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) + "\n"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedOperation
+from ..passes.complex_parts import in_parts
 from ..passes.expansion import expand_formulas
 from ..passes.unrolling import unrolled
 from ..primitives.external import External
@@ -28,7 +29,8 @@ class Format:
 
     It gives a text, bytes, Sources, or live objects. Where it ``names_operations`` it is given those that a user has
     registered, where not their formulas; where it ``names_functions`` it can hold functions that run as they are.
-    Where it ``writes_loops`` it is given those of the program, where not their steps one after the other.
+    Where it ``writes_loops`` it is given those of the program, where not their steps one after the other. Where it is
+    ``real_only`` it is given complex numbers in their parts, as far as operations are known.
     """
 
     write: Callable[[Subject], Any]
@@ -37,6 +39,7 @@ class Format:
     names_operations: bool = False
     names_functions: bool = False
     writes_loops: bool = False
+    real_only: bool = False
 
     def make(self, subject: Subject) -> Any:
         """``subject`` in this format."""
@@ -44,7 +47,9 @@ class Format:
             _refuse_functions(subject)
         if not self.writes_loops:
             subject = _changed(subject, unrolled)
-        return self.write(subject if self.names_operations else _changed(subject, expand_formulas))
+        if not self.names_operations:
+            subject = _changed(subject, expand_formulas)
+        return self.write(_changed(subject, in_parts) if self.real_only else subject)
 
 
 def _refuse_functions(subject: Subject) -> None:
@@ -84,19 +89,20 @@ def _writer(module: str, function: str) -> Callable[[Subject], Any]:
 
 #: every format by its name
 FORMATS: dict[str, Format] = {
-    "c": Format(_writer("c", "source"), ".c", "C99 with its own check", writes_loops=True),
+    "c": Format(_writer("c", "source"), ".c", "C99 with its own check", writes_loops=True, real_only=True),
     "dot": Format(_writer("pictures", "dot"), ".dot", "the program as a Graphviz graph", True, True, True),
     "fortran": Format(
         _writer("fortran", "source"),
         ".f90",
         "the C function, a Fortran module for it, and its check",
         writes_loops=True,
+        real_only=True,
     ),
     "jax": Format(_writer("jax", "module"), ".py", "a module of jax.numpy", writes_loops=True),
     "json": Format(
         _writer("program_json", "document"), ".json", "the Program itself, which symgrad.load reads", writes_loops=True
     ),
-    "julia": Format(_writer("julia", "source"), ".jl", "a Julia module", writes_loops=True),
+    "julia": Format(_writer("julia", "source"), ".jl", "a Julia module", writes_loops=True, real_only=True),
     "latex": Format(_writer("latex", "latex"), ".tex", "the formulas", names_functions=True, writes_loops=True),
     "markdown": Format(
         _writer("markdown", "markdown"), ".md", "the formulas and the program", names_functions=True, writes_loops=True
@@ -108,9 +114,11 @@ FORMATS: dict[str, Format] = {
         names_functions=True,
         writes_loops=True,
     ),
-    "numba": Format(_writer("numba", "module"), ".py", "a module of loops for numba", writes_loops=True),
+    "numba": Format(
+        _writer("numba", "module"), ".py", "a module of loops for numba", writes_loops=True, real_only=True
+    ),
     "numexpr": Format(_writer("numexpr_module", "module"), ".py", "numexpr strings and a driver"),
-    "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model", writes_loops=True),
+    "onnx": Format(_writer("onnx_model", "model"), ".onnx", "an ONNX model", writes_loops=True, real_only=True),
     "python": Format(_writer("python", "module"), ".py", "a module of NumPy alone", writes_loops=True),
     "svg": Format(_writer("pictures", "svg"), ".svg", "the picture of that graph", True, True, True),
     "sympy": Format(_writer("sympy_objects", "objects"), ".py", "live sympy objects, or a script that makes them"),

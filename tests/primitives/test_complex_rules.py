@@ -12,6 +12,7 @@ import symgrad as sg
 from symgrad.errors import DtypeError
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
+from symgrad.testing import Call, check_backends
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.tree import flatten, unflatten
 
@@ -95,3 +96,21 @@ def test_function_rule(check_arrays, function, case):
 def test_values_that_are_rounded_otherwise(function):
     made, parts = of_parts(function, [np.ones((2, 3)) * 0.7, np.arange(3.0) / 3], {}, [])
     np.testing.assert_allclose(sg.symbolic(made)(*parts), made(*parts), rtol=1e-14)
+
+
+def compiled(of_both, parts, name):
+    def fn(*own):
+        return of_both(*own)
+
+    fn.__name__ = name
+    return Call(fn, parts)
+
+
+ALL = [(of_case, case) for case in FUNCTIONS if case.values[0] not in REFUSED] + [(elementwise, t) for t in TEMPLATES]
+
+
+@pytest.mark.needs("native")
+@pytest.mark.parametrize("part", [ALL[k::8] for k in range(8)], ids=range(8))
+def test_compiled_in_parts(part):
+    """C computes with the parts: what it gives is what NumPy gives, but for the last digits."""
+    check_backends(*[compiled(*of(*p.values), p.id) for of, p in part], backends=["native"])

@@ -128,3 +128,14 @@ def test_gradient(program):
     value, gradient = sg.value_and_grad(program, backend="numpy")(x)
     np.testing.assert_allclose(value, program(x), rtol=1e-12)
     np.testing.assert_allclose(gradient, by_differences(program, x), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.needs("native")
+@pytest.mark.parametrize("program", [circuit, filtered, impedance])
+def test_compiled_in_parts(program):
+    """No complex number is left to NumPy where arguments and results are real."""
+    x = PROGRAMS[program]
+    gradient = sg.grad(program, backend="native")
+    np.testing.assert_allclose(gradient(x), sg.grad(program, backend="numpy")(x), rtol=1e-10, atol=1e-12)
+    assert "complex" not in gradient.export("c", x)
+    assert "np.exp" not in gradient.kernel(x).source

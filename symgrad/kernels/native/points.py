@@ -9,6 +9,7 @@ from ...emit.loops.contractions import is_summed
 from ...emit.loops.language import OF_FLOATS
 from ...emit.loops.regions import Point, Reduction, Region
 from ...emit.loops.scalars import BOOL, F32, F64, I64, loop_dtypes
+from ...passes.complex_parts import in_parts
 from ...passes.elementary import in_elementary
 from ...passes.loop_products import gathered_products
 from ...primitives.contraction import EINSUM
@@ -32,7 +33,7 @@ _KEPT = frozenset((*OF_FLOATS, "logit", "log_ndtr"))
 
 def for_loops(program: Program) -> Program:
     """``program`` in functions that loops have, where that pays, and the products of all turns of a loop as one."""
-    return gathered_products(in_elementary(program, _KEPT))
+    return gathered_products(in_elementary(in_parts(program), _KEPT))
 
 
 def _is_compiled(node: Node) -> bool:
