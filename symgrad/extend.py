@@ -61,7 +61,7 @@ class ElementwiseOperation:
 
     @property
     def formula(self) -> Any:
-        """The sympy formula, in the symbols ``a``, ``b`` and ``c``."""
+        """The sympy formula, in the symbols ``a``, ``b``, ``c`` and ``d``."""
         return self._template.expr
 
     def __call__(self, *args: Any) -> Any:
@@ -85,7 +85,7 @@ def elementwise(
     derivatives: Sequence[Callable[..., Any] | None] | None = None,
     domain: Sequence[tuple[float, float]] | None = None,
 ) -> ElementwiseOperation:
-    """Register a function of one to three numbers, and return it: it works on arrays and in traced functions.
+    """Register a function of one to four numbers, and return it: it works on arrays and in traced functions.
 
     ``formula`` gives the sympy expression of its arguments, of which sympy takes the derivatives; formulas, exports and
     the JSON form are written with it. ``value`` is what computes it on arrays, a ufunc or any function that broadcasts;

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,10 +35,24 @@ from .loops import LOOP, PART_OF, ROW_OF, fits_loop, fits_part, fits_row
 from .lost_rule import RULE
 from .sizes import PLACE, SHAPE, SIZE, Sizes
 
+_SPECIAL = """
+    agm airy_ai airy_aip airy_bi airy_bip airye_ai airye_aip airye_bi airye_bip bdtr bdtrc bdtri bei beip ber berp
+    beta betainc betaincc betainccinv betaincinv betaln binom boxcox boxcox1p chdtr chdtrc chdtri cosdg cosm1 cotdg
+    dawsn digamma ellipe ellipeinc ellipj_cn ellipj_dn ellipj_ph ellipj_sn ellipk ellipkinc ellipkm1 elliprc elliprd
+    elliprf entr erf erfc erfcinv erfcx erfi erfinv eval_chebyc eval_chebys eval_chebyt eval_chebyu eval_gegenbauer
+    eval_genlaguerre eval_hermite eval_hermitenorm eval_jacobi eval_laguerre eval_legendre eval_sh_chebyt
+    eval_sh_chebyu eval_sh_jacobi eval_sh_legendre exp1 exp10 expi expit expn exprel fdtr fdtrc fdtri fresnel_c
+    fresnel_s gamma gammainc gammaincc gammainccinv gammaincinv gammaln gammasgn gdtr gdtrc gdtria gdtrix huber
+    hyp0f1 hyp1f1 hyp2f1 hyperu i0 i0e i1 i1e inv_boxcox inv_boxcox1p it2i0k0_i0 it2i0k0_k0 it2j0y0_j0 it2j0y0_y0
+    it2struve0 iti0k0_i0 iti0k0_k0 itj0y0_j0 itj0y0_y0 itmodstruve0 itstruve0 iv ive j0 j1 jv jve k0 k0e k1 k1e kei
+    keip ker kerp kl_div kn kv kve log_expit log_ndtr loggamma logit lpmv modstruve nbdtr nbdtrc nbdtri ndtr ndtri
+    ndtri_exp nrdtrimn nrdtrisd owens_t pbdv_slope pbdv_value pbvv_slope pbvv_value pbwa_slope pbwa_value pdtr pdtrc
+    pdtri poch powm1 pseudo_huber radian rel_entr rgamma shichi_chi shichi_shi sici_ci sici_si sindg special_cbrt
+    special_exp2 special_expm1 special_log1p spence spherical_in spherical_jn spherical_kn spherical_yn stdtr
+    stdtrit struve tandg wrightomega xlog1py xlogy y0 y1 yn yv yve zeta zetac
+"""
 #: elementwise functions that symgrad computes by scipy
-SPECIAL = frozenset(
-    ("erf", "erfc", "erfcx", "zeta", "digamma", "gammaln", "expit", "logit", "xlogy", "ndtr", "log_ndtr")
-)
+SPECIAL = frozenset(_SPECIAL.split())
 
 Fits = Callable[[tuple, "tuple[Node, ...]", Sizes], None]
 
@@ -132,12 +146,12 @@ _OPERATIONS: dict[str, Operation] = {
 _SPECIAL_MODULE = f"{__name__.split('.')[0]}.primitives.special"
 
 
-def _add_elementwise(module: Any) -> None:
-    own = [t for t in vars(module).values() if isinstance(t, Elementwise) and t.name not in _OPERATIONS]
+def _add_elementwise(operations: Iterable[Any]) -> None:
+    own = [t for t in operations if isinstance(t, Elementwise) and t.name not in _OPERATIONS]
     _OPERATIONS.update({t.name: _takes(t.arity, t.arity, t) for t in own})
 
 
-_add_elementwise(functions)
+_add_elementwise(vars(functions).values())
 
 
 def names() -> list[str]:
@@ -148,7 +162,7 @@ def names() -> list[str]:
 def own_operation(name: str) -> Operation | None:
     """symgrad's own operation of this name, as far as it is imported. Any other may be another one elsewhere."""
     if name in SPECIAL and name not in _OPERATIONS and _SPECIAL_MODULE in sys.modules:
-        _add_elementwise(sys.modules[_SPECIAL_MODULE])
+        _add_elementwise(sys.modules[_SPECIAL_MODULE].EVERY)
     return _OPERATIONS.get(name)
 
 

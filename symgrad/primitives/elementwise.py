@@ -1,6 +1,6 @@
 """Elementwise work: interned scalar operations over sympy.
 
-An operation is one scalar function over slot symbols ``a, b, c`` with the NumPy ufunc that computes it.
+An operation is one scalar function over slot symbols ``a, b, c, d`` with the NumPy ufunc that computes it.
 Its partial derivatives are taken by sympy once an operation, compiled to a recipe of other operations,
 and cached; a node then costs microseconds. Where the formula that sympy would give is not what
 floating point needs (0·log 0, ties, overflow) the partial is declared instead.
@@ -20,7 +20,7 @@ from .casting import cast, flow_as
 from .contraction import aligned, broadcast_product, gate, is_identity, pad_rank
 from .primitive import LITERAL, Primitive, literal, literal_value
 
-SLOTS = sympy.symbols("a b c", real=True)
+SLOTS = sympy.symbols("a b c d", real=True)
 #: what an addition costs, and what of NumPy is said to cost no more; what a function from elsewhere costs
 SIMPLE, _DEAR = (0.4, 0.2), (30.0, 12.0)
 
@@ -111,7 +111,7 @@ class Elementwise(Primitive):
     def _resolve(self, operands: Sequence[Node]) -> tuple[np.dtype, ...]:
         strong = any(not o.weak for o in operands)
         kinds = [_PYTHON[o.dtype.kind] if o.weak and strong else o.dtype for o in operands]
-        if isinstance(self.ufunc, np.ufunc):
+        if hasattr(self.ufunc, "resolve_dtypes"):
             return self.ufunc.resolve_dtypes((*kinds, *[None] * self.ufunc.nout))[: self.arity + 1]
         with np.errstate(all="ignore"):
             made = np.asarray(self.ufunc(*[k(1) if isinstance(k, type) else np.ones(1, k) for k in kinds])).dtype
@@ -188,17 +188,24 @@ def partial_factor(node: Node, key: Partial) -> Node | None:
 
 
 def _at_precision(node: Node) -> tuple[Node, ...]:
-    """The operands, those of lower precision cast: a partial by one may be a function of the others alone."""
+    """The operands, those of lower precision cast: a partial by one may be a function of the others alone.
+
+    What is taken as an integer, such as a degree, stays one.
+    """
     dtype = node.dtype
     for o in node.operands:
         if o.dtype != dtype and not o.weak:
             break
     else:
         return node.operands
+    assert isinstance(node.primitive, Elementwise)
+    loop = node.primitive.loop_dtypes(node.operands)
     return tuple(
         [
-            o if o.weak or o.dtype.kind == "b" or (o.is_complex and dtype.kind != "c") else cast(o, dtype)
-            for o in node.operands
+            o
+            if o.weak or o.dtype.kind == "b" or d.kind in "iu" or (o.is_complex and dtype.kind != "c")
+            else cast(o, dtype)
+            for o, d in zip(node.operands, loop, strict=False)
         ]
     )
 

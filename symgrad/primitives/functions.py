@@ -19,7 +19,7 @@ from .contraction import gate
 from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, conjugated, register_function
 from .primitive import literal, literal_value
 
-A, B, C = SLOTS
+A, B, C, _ = SLOTS
 ANY = (-3.0, 3.0)
 #: intervals of ints and of bools: operands of that kind are drawn
 INTEGERS, TRUTH = (-3, 4), (False, True)

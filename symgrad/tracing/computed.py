@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
-from .dispatch import CALLS, has_rule, place_of_out, refuse
+from .dispatch import CALLS, has_rule, load_rules, place_of_out, refuse
 from .labelled import LabelledTracer
 from .local_array import LocalArray, holds_traced, unwrapped
 from .sparse_matrices import SparseTracer
@@ -43,6 +43,7 @@ Called = Callable[..., Any]
 def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """What a function of a library, or of C, gives; ``call`` calls the functions that it is given."""
     owner = getattr(function, "__self__", None)
+    load_rules(function)
     if isinstance(function, np.vectorize):
         return vectorizing.vectorized(function, functools.partial(_callback, call))(*args, **kwargs)
     if function is np.vectorize:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
+import importlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -27,6 +29,8 @@ UFUNCS: dict[np.ufunc, Elementwise] = {
     t.ufunc: t for t in reversed(ELEMENTWISE.values()) if isinstance(t.ufunc, np.ufunc)
 }
 UFUNCS[np.sqrt] = f.sqrt
+#: library that may be missing -> the module with the rules of its functions, imported where one is called
+_OPTIONAL = {"scipy.special": "special_functions"}
 #: (ufunc name, method) -> NumPy function that does the same
 REDUCTIONS = {
     ("add", "reduce"): np.sum,
@@ -71,7 +75,7 @@ def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error
 def has_rule(function: Any) -> bool:
     """Whether traced values answer this function of NumPy or scipy.special."""
     if isinstance(function, np.ufunc):
-        return function in FUNCTIONS or function in UFUNCS or special(function) is not None
+        return any(function in rules for rules in (FUNCTIONS, UFUNCS, CALLS)) or special(function) is not None
     return type(function).__hash__ is not None and function in FUNCTIONS
 
 
@@ -88,23 +92,35 @@ def place_of_out(func: Callable) -> int:
 
 def special(ufunc: np.ufunc) -> Elementwise | None:
     """The operation of a ``scipy.special`` ufunc. They are declared at the first call of one: scipy is optional."""
-    library = sys.modules.get("scipy.special")
-    if library is None or getattr(library, ufunc.__name__, None) is not ufunc:
-        return None
-    from ..primitives.special import SPECIAL
+    if "scipy.special" in sys.modules and ufunc not in UFUNCS and ufunc not in CALLS:
+        from ..primitives.special import SPECIAL
 
-    UFUNCS.update(SPECIAL)
+        UFUNCS.update(SPECIAL)
+        importlib.import_module(f"{__package__}.{_OPTIONAL['scipy.special']}")
     return UFUNCS.get(ufunc)
+
+
+def load_rules(function: Any) -> None:
+    """Import the rules of the library that ``function`` belongs to, where it is one that is optional."""
+    module = getattr(function, "__module__", None) or ""
+    room = _OPTIONAL.get(".".join(module.split(".")[:2])) if module.startswith("scipy.") else None
+    if room is not None:
+        importlib.import_module(f"{__package__}.{room}")
 
 
 def no_rule(ufunc: np.ufunc) -> Callable:
     def rule(*_: Any, **__: Any) -> NoReturn:
-        is_numpys = getattr(np, ufunc.__name__, None) is ufunc
-        name = f"np.{ufunc.__name__}" if is_numpys else f"the ufunc {ufunc.__name__}"
+        name, near = f"the ufunc {ufunc.__name__}", ""
+        if getattr(np, ufunc.__name__, None) is ufunc:
+            name = f"np.{ufunc.__name__}"
+        elif ufunc in vars(sys.modules.get("scipy.special", sys)).values():
+            name = f"scipy.special.{ufunc.__name__}"
+            found = difflib.get_close_matches(ufunc.__name__, [u.__name__ for u in UFUNCS], 1)
+            near = f" The nearest that has one is {found[0]}." if found else ""
         raise UnsupportedOperation(
             at_user_line(
-                f"{name} has no derivative rule in symgrad. Say what its derivative is: symgrad.custom(f, vjp=…), or "
-                "extend.elementwise for a function of numbers."
+                f"{name} has no derivative rule in symgrad.{near} Say what its derivative is: symgrad.custom(f, "
+                "vjp=…), or extend.elementwise for a function of numbers."
             )
         )
 

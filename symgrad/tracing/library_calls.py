@@ -44,9 +44,6 @@ _ADVICE = {
     "scipy.signal.convolve": "Write np.convolve",
     "scipy.sparse": "Write it with @, multiply and sums of a matrix from outside, or with a dense array",
     "scipy.sparse.linalg.spsolve": "Write np.linalg.solve(A.toarray(), b)",
-    "scipy.special.log_softmax": "Write symgrad.ops.log_softmax(x)",
-    "scipy.special.logsumexp": "Write m + np.log(np.sum(np.exp(x - m))) with m = np.max(x)",
-    "scipy.special.softmax": "Write symgrad.ops.softmax(x)",
     "scipy.stats": "Write its formula with NumPy and the ufuncs of scipy.special that have a rule",
 }
 #: how NumPy makes plain arrays, which is no computation

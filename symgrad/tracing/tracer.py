@@ -20,6 +20,7 @@ from . import indexing, views
 from .array_methods import METHOD_FUNCTIONS, ArrayMethods, may_be_array
 from .dispatch import (
     ADVICE,
+    CALLS,
     FUNCTIONS,
     REDUCTIONS,
     UFUNCS,
@@ -364,7 +365,7 @@ def _own(made: Any, args: Any) -> Any:
 
 def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
     template = UFUNCS.get(ufunc) or special(ufunc)
-    rule = FUNCTIONS.get(ufunc, no_rule(ufunc))
+    rule = FUNCTIONS.get(ufunc) or CALLS.get(ufunc, no_rule(ufunc))
     dtype = kwargs.pop("dtype", None)
     kept = {
         k: v for k, v in kwargs.items() if not (k == "where" and v is True) and k not in ("casting", "order", "subok")

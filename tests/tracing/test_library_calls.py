@@ -19,7 +19,6 @@ import scipy.signal
 import scipy.sparse
 import scipy.special
 import scipy.stats
-from scipy.special import logsumexp as lse
 
 import symgrad as sg
 from symgrad.errors import ArgumentTypeError, SymgradError, TracingError, UnsupportedOperation
@@ -30,9 +29,7 @@ SPARSE = scipy.sparse.csr_array(np.eye(3))
 FROZEN = scipy.stats.norm(0.0, 1.0)
 SPLINE = scipy.interpolate.CubicSpline([0.0, 1.0, 5.0], [0.0, 1.0, 2.0])
 CALLS = {
-    "scipy.special.logsumexp": (lambda x: scipy.special.logsumexp(x), r"np\.log\(np\.sum\(np\.exp\(x - m\)\)\)"),
-    "scipy.special.logsumexp ": (lambda x: lse(x), "np.log"),
-    "scipy.special.softmax": (lambda x: np.sum(scipy.special.softmax(x)), r"symgrad\.ops\.softmax"),
+    "scipy.special.factorial2": (lambda x: np.sum(scipy.special.factorial2(x)), "compute it outside"),
     "scipy.stats.norm.pdf": (lambda x: np.sum(scipy.stats.norm.pdf(x)), "its formula"),
     "rv_continuous_frozen.logpdf": (lambda x: np.sum(FROZEN.logpdf(x)), "its formula"),
     "scipy.stats.zscore": (lambda x: np.sum(scipy.stats.zscore(x)), "its formula"),
@@ -68,8 +65,8 @@ def test_the_function_that_was_called_is_named_with_the_line_and_the_way_out(nam
 
 
 def test_where_the_source_is_not_at_hand_the_library_says_its_name():
-    space = {"logsumexp": scipy.special.logsumexp}
-    exec(compile("def fn(x): return logsumexp(x)", "<no file>", "exec"), space)
+    space = {"factorial2": scipy.special.factorial2}
+    exec(compile("def fn(x): return factorial2(x)", "<no file>", "exec"), space)
     with pytest.raises(UnsupportedOperation, match="scipy"):
         sg.grad(space["fn"])(X)
 
@@ -130,8 +127,8 @@ def test_c_and_ufuncs_of_others_say_how_they_get_a_derivative():
         sg.grad(lambda x: libm.cos(x[0]))(X)
     with pytest.raises(UnsupportedOperation, match=r"ndarray\.ctypes has no .*symgrad\.custom\(f, vjp=…\)"):
         sg.grad(lambda x: libm.sin(x.ctypes.data))(X)
-    with pytest.raises(UnsupportedOperation, match=r"the ufunc owens_t has no .*symgrad\.custom\(f, vjp=…\)"):
-        sg.grad(lambda x: np.sum(scipy.special.owens_t(x, x)))(X)
+    with pytest.raises(UnsupportedOperation, match=r"special\.voigt_profile has no .*symgrad\.custom\(f, vjp=…\)"):
+        sg.grad(lambda x: np.sum(scipy.special.voigt_profile(x, x, x)))(X)
     with pytest.raises(UnsupportedOperation, match=r"symgrad\.custom\(scipy\.optimize\.brentq, vjp=…\)"):
         sg.grad(lambda x: scipy.optimize.brentq(lambda t: t * t - x[0], 0.0, 3.0))(X)
 

@@ -52,6 +52,6 @@ def test_an_error_inside_of_a_rule_stays_what_it_is():
 
 def test_the_line_is_the_users_and_not_that_of_an_installed_package():
     with pytest.raises(TracingError) as refused:
-        sg.grad(lambda x: scipy.special.logsumexp(x))(np.ones(3))
+        sg.grad(lambda x: scipy.special.factorial2(x))(np.ones(3))
     assert __file__ in str(refused.value)
     assert "site-packages" not in str(refused.value)

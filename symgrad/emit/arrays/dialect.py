@@ -73,6 +73,8 @@ class Dialect:
     special: str = "special"
     #: the package that a module imports ``special`` from
     special_from: str = "scipy"
+    #: the special functions that the library has by SciPy's names, and for the same arguments; None where it has all
+    special_has: frozenset[str] | None = None
     #: calls that differ from CALLS
     own: Mapping[str, str] = field(default_factory=dict)
     #: elementwise functions that are not called by the name of their ufunc
@@ -130,17 +132,23 @@ class Dialect:
         for table in (special, self.functions, signs):
             if name in table:
                 return table[name].replace("{np}", self.library).replace("{special}", self.special)
-        called = getattr(template.ufunc, "__name__", "")
+        called, ufunc = getattr(template.ufunc, "__name__", ""), getattr(template.ufunc, "ufunc", template.ufunc)
         slots = ", ".join([f"{{{k}}}" for k in range(template.arity)])
+        result = "" if ufunc is template.ufunc else f"[{template.ufunc.place}]"  # of those that it gives
         for library, spelled in ((np, self.library), (sys.modules.get("scipy.special"), self.special)):
-            if getattr(library, called, None) is template.ufunc:
-                return f"{spelled}.{called}({slots})"
+            is_there = library is np or self.special_has is None or called in self.special_has
+            if is_there and getattr(library, called, None) is ufunc:
+                return f"{spelled}.{called}({slots}){result}"
         return None
 
 
 #: functions that libraries beside NumPy and SciPy have not, or with another value at infinity
 ELSEWHERE = {
     "positive": "{0}",
+    "special_cbrt": "{np}.cbrt({0})",
+    "special_exp2": "{np}.exp2({0})",
+    "special_expm1": "{np}.expm1({0})",
+    "special_log1p": "{np}.log1p({0})",
     "zeta": "{special}.zeta({0}, {1})",
     "gammaln": "{np}.where({0} == -{np}.inf, {0}, {special}.gammaln({0}))",
 }

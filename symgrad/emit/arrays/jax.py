@@ -6,10 +6,17 @@ import math
 
 from .dialect import ELSEWHERE, Dialect, divides_integers, dtypes_of
 
+#: what jax.scipy.special has as SciPy has it
+_SPECIAL = """
+    beta betainc betaln boxcox boxcox1p dawsn entr erf erfc erfcx erfinv exp1 expi expit expn fresnel gamma gammainc
+    gammaincc gammasgn hyp1f1 hyp2f1 i0 i0e i1 i1e kl_div loggamma logit ndtr ndtri owens_t poch rel_entr sici spence
+    xlog1py xlogy
+"""
 JAX = Dialect(
     "jax",
     "jnp",
     special_from="jax.scipy",
+    special_has=frozenset(_SPECIAL.split()),
     own={
         "argmax": "jnp.argmax({0}, axis={axis}).astype({dtype})",
         "argmin": "jnp.argmin({0}, axis={axis}).astype({dtype})",

@@ -21,11 +21,17 @@ _DTYPES = (
 )
 _DIVISIONS = ("floor_divide", "remainder", "fmod")
 
+#: what torch.special has as SciPy has it
+_SPECIAL = (
+    "entr erf erfc erfcx erfinv expit gammainc gammaincc gammaln i0 i0e i1 i1e log_ndtr logit ndtri xlog1py xlogy"
+)
+
 TORCH = Dialect(
     "torch",
     "torch",
     "torch.special",
     special_from="",
+    special_has=frozenset(_SPECIAL.split()),
     own={
         "argmax": "torch.argmax({0}, dim={axis})",
         "argmin": "torch.argmin({0}, dim={axis})",
@@ -63,7 +69,10 @@ TORCH = Dialect(
         "digamma": "torch.special.digamma({0})",
         "ndtr": "0.5 * torch.special.erfc({0} * -(0.5**0.5))",  # to the last digits on the left too
         "sign": "torch.where(torch.isnan({0}), {0}, torch.sign({0}))",
-        "cbrt": "_cbrt({0})",
+        **{name: f"torch.special.bessel_{name}({{0}})" for name in ("j0", "j1", "y0", "y1")},
+        **{name: f"torch.special.modified_bessel_{name}({{0}})" for name in ("k0", "k1")},
+        **{f"{name}e": f"torch.special.scaled_modified_bessel_{name}({{0}})" for name in ("k0", "k1")},
+        **dict.fromkeys(("cbrt", "special_cbrt"), "_cbrt({0})"),
         "heaviside": "_heaviside({0}, {1})",
         "ldexp": "_ldexp({0}, {1})",
     },

@@ -1,27 +1,29 @@
-"""The ufuncs of ``scipy.special`` that have derivatives; imported where a traced function calls one of them.
+"""The functions of ``scipy.special`` that compiled loops and exports to other languages know too.
 
-Their tables are those of ``functions.py``. scipy is optional: nothing else in symgrad imports this module.
+Their tables are those of ``functions.py``.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import sympy
 from scipy import special
 
-from ..program.node import Node
-from .contraction import gate
-from .elementwise import SLOTS, Elementwise
-from .functions import ANY, NONZERO, add, declare, divide, exp, less, log, multiply, negative, square, subtract, where
+from ...program.node import Node
+from ..contraction import gate
+from ..elementwise import SLOTS
+from ..functions import ANY, NONZERO, add, declare, divide, exp, less, log, multiply, negative, square, subtract, where
+from .declaring import Value, fn
 
-A, B, _ = SLOTS
+A, B, *_ = SLOTS
 POSITIVE = (0.3, 5.0)
 _TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_BY_PI, _ROOT_HALF = math.sqrt(2 / math.pi), math.sqrt(0.5)
 #: below it the density by the distribution is computed without their quotient
 _TAIL = -10.0
+#: beyond it the derivatives of erfcx and of Dawson's integral are asymptotic series
+FAR = 25.0
 
 
 def _bell(a: Node, factor: float) -> Node:
@@ -31,12 +33,26 @@ def _bell(a: Node, factor: float) -> Node:
 
 erf = declare("erf", special.erf, sympy.erf(A), partials=(lambda a: _bell(a, _TWO_BY_ROOT_PI),))
 erfc = declare("erfc", special.erfc, sympy.erfc(A), partials=(lambda a: _bell(a, -_TWO_BY_ROOT_PI),))
-erfcx = declare(
-    "erfcx",
-    special.erfcx,
-    sympy.exp(A**2) * sympy.erfc(A),
-    partials=(lambda a: subtract(multiply(2, multiply(a, erfcx(a))), _TWO_BY_ROOT_PI),),
-)
+
+
+def tail(x: Value, sign: int) -> Value:
+    """``∑ ±(2k - 1)‼ / (2x²)^k`` over k = 1, 2, …, for ``|x|`` beyond FAR: 7 terms are all that count."""
+    r = sign / (2 * fn.square(fn.maximum(fn.absolute(x), FAR)))
+    series = 13 * r
+    for factor in (11, 9, 7, 5, 3, 1):
+        series = factor * r * (1 + series)
+    return series
+
+
+def _erfcx_slope(a: Node) -> Node:
+    """``2a erfcx(a) - 2/√π``, and the asymptotic series where that cancels."""
+    x = Value(a)
+    near = 2 * x * fn.erfcx(x) - _TWO_BY_ROOT_PI
+    return near.node if a.is_complex else fn.where(x > FAR, _TWO_BY_ROOT_PI * tail(x, -1), near).node
+
+
+erfcx = declare("erfcx", special.erfcx, sympy.exp(A**2) * sympy.erfc(A), partials=(_erfcx_slope,))
+# of orders that are numbers, for which tracing sees to it
 zeta = declare(
     "zeta",
     special._ufuncs._zeta,
@@ -75,7 +91,7 @@ def _normal_density(a: Node) -> Node:
     return multiply(_ROOT_TWO_BY_PI / 2, exp(multiply(-0.5, square(a))))
 
 
-def _density_by_distribution(a: Node) -> Node:
+def density_by_distribution(a: Node) -> Node:
     """``φ(a)/Φ(a)``, without overflow on the right and cancellation on the left."""
     left = divide(_ROOT_TWO_BY_PI, erfcx(multiply(-_ROOT_HALF, a)))
     right = multiply(_ROOT_TWO_BY_PI / 2, exp(subtract(multiply(-0.5, square(a)), log_ndtr(a))))
@@ -84,9 +100,4 @@ def _density_by_distribution(a: Node) -> Node:
 
 _NDTR = (1 + sympy.erf(A / sympy.sqrt(2))) / 2
 ndtr = declare("ndtr", special.ndtr, _NDTR, partials=(_normal_density,))
-log_ndtr = declare("log_ndtr", special.log_ndtr, sympy.log(_NDTR), partials=(_density_by_distribution,))
-
-#: scipy's ufunc -> Elementwise
-SPECIAL: dict[Any, Elementwise] = {
-    t.ufunc: t for t in (erf, erfc, erfcx, digamma, gammaln, expit, logit, xlogy, ndtr, log_ndtr)
-}
+log_ndtr = declare("log_ndtr", special.log_ndtr, sympy.log(_NDTR), partials=(density_by_distribution,))
