@@ -68,7 +68,15 @@ def key(*parts: bytes | str) -> str:
     >>> key("ab", "c") == key("a", "bc")
     False
     """
-    digest = hashlib.sha256(f"symgrad {_source()} format {FORMAT}\n".encode())
+    return content_key(_source(), *parts)
+
+
+def content_key(*parts: bytes | str) -> str:
+    """The same of the parts and the format alone, for what any symgrad makes of them alike.
+
+    It does without a look at symgrad's files, which takes milliseconds.
+    """
+    digest = hashlib.sha256(f"symgrad format {FORMAT}\n".encode())
     for part in parts:
         text = isinstance(part, str)
         content = part.encode("utf-8", "surrogatepass") if text else part
@@ -326,15 +334,19 @@ def _examined() -> tuple[Path | None, str]:
 @lru_cache(maxsize=1)
 def _source() -> str:
     """What tells this symgrad from every other: its files, as they are on this machine."""
-    digest, newest = hashlib.sha256(), 0.0
-    for place, folders, names in os.walk(os.path.dirname(__file__)):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(".py"):
-                status = os.stat(os.path.join(place, name))
-                times = f"{status.st_mtime_ns} {status.st_ctime_ns}"  # the latter changes with the content, always
-                digest.update(f"{place}/{name} {status.st_size} {times}\n".encode("utf-8", "surrogatepass"))
-                newest = max(newest, status.st_mtime, status.st_ctime)
+    newest, told = 0.0, [os.path.dirname(__file__)]
+    pending = [told[0]]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"  # the latter changes with the content, always
+                    told.append(f"{entry.path} {status.st_size} {times}")
+                    newest = max(newest, status.st_mtime, status.st_ctime)
+                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+    digest = hashlib.sha256("\n".join(sorted(told)).encode("utf-8", "surrogatepass"))
     if newest > _IMPORTED:  # what is running here is another text
         digest.update(os.urandom(16))
     return digest.hexdigest()

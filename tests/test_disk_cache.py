@@ -1,5 +1,6 @@
 """The cache gives back what was stored or nothing, and is not used where another user could write."""
 
+import math
 import os
 import stat
 import sys
@@ -162,6 +163,33 @@ def test_keys_differ_where_their_parts_do(monkeypatch):
     assert keys == [disk_cache.key(*each) for each in parts]
     monkeypatch.setattr(disk_cache, "FORMAT", disk_cache.FORMAT + 1)
     assert not set(keys) & {disk_cache.key(*each) for each in parts}
+
+
+def test_keys_of_contents_do_not_ask_which_symgrad_it_is(monkeypatch):
+    before = disk_cache.key("ab"), disk_cache.content_key("ab")
+    monkeypatch.setattr(disk_cache, "_source", lambda: "another symgrad")
+    assert disk_cache.key("ab") != before[0]
+    assert disk_cache.content_key("ab") == before[1] != disk_cache.content_key("a", "b")
+
+
+def test_a_changed_file_of_symgrad_is_another_symgrad(monkeypatch, tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    files = [tmp_path / "disk_cache.py", inner / "a.py"]
+    for each in files:
+        each.write_text("x = 1\n")
+    monkeypatch.setattr(disk_cache, "__file__", str(files[0]))
+    monkeypatch.setattr(disk_cache, "_IMPORTED", math.inf)
+    source = disk_cache._source.__wrapped__
+    seen = [source(), source()]
+    (inner / "a.txt").write_text("no file of Python's")
+    seen.append(source())
+    assert len(set(seen)) == 1
+    files[1].write_text("x = 12\n")
+    seen.append(source())
+    (inner / "b.py").write_text("")
+    seen.append(source())
+    assert len(set(seen)) == 3
 
 
 # --- where there is no cache ----------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from ...primitives.elementwise import ELEMENTWISE, Elementwise
 from ...primitives.primitive import input_node
 from ...program.node import Graph
 from ...program.program import Program
+from ...version import VERSION
 from .compiler import toolchain
 
 #: measured, a function or more of each kind
@@ -126,7 +127,7 @@ def _believed(found: Costs) -> Costs | None:
 
 def _key() -> str:
     chain = toolchain(asks=False)
-    return disk_cache.key("costs", np.__version__, chain.identity if chain else "", *MEASURED)
+    return disk_cache.content_key("costs", VERSION, np.__version__, chain.identity if chain else "", *MEASURED)
 
 
 def _decoded(content: bytes) -> Costs | None:

@@ -242,7 +242,7 @@ def toolchain(asks: bool = True) -> Toolchain | None:
     try:
         if command not in _found:
             candidates = _candidates(command)
-            key = disk_cache.key("toolchain", *[c.identity for c in candidates])
+            key = disk_cache.content_key("toolchain", *[c.identity for c in candidates])
             kept = disk_cache.load("native", key) if candidates else b"none"
             if kept is not None and kept.isdigit() and int(kept) < len(candidates):
                 _found[command] = candidates[int(kept)]
@@ -307,7 +307,7 @@ def known(source: str) -> Library | None:
     chain = toolchain()
     if chain is None:
         return None
-    key = disk_cache.key(source, chain.identity)
+    key = disk_cache.content_key(source, chain.identity)
     loaded = _libraries.get(key)
     if loaded is not None:
         return Library(loaded, 0.0)
@@ -323,7 +323,7 @@ def compiled(source: str) -> Library:
     before = known(source)
     if before is not None:
         return before
-    key = disk_cache.key(source, chain.identity)
+    key = disk_cache.content_key(source, chain.identity)
     with _folder() as folder:
         target = folder / "kernel.so"
         began = time.perf_counter()
