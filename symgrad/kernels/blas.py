@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -127,8 +127,10 @@ class Threads:
             self._lost = min(max(0.0, self._lost + took - on_half), _MAX_LOST)
             if threads == _ALL and not self._lost:  # they gain again, so what held them up is over
                 self._pause = 0.0
+            if took <= on_half or self._lost < _MAX_LOST:
+                return
             own = self._own if self._limited else self._library.get_num_threads()
-            if took <= on_half or self._lost < _MAX_LOST or own <= self._divisor:
+            if own <= self._divisor:
                 return
             again = start < self._tried + self._pause
             self._pause = min(2 * self._pause, _LONGEST_PAUSE) if again else _FIRST_PAUSE
@@ -141,32 +143,44 @@ def _call(function: Callable, operands: tuple, options: dict[str, Any]) -> tuple
     return function, *[(x.shape, x.dtype.char) for x in operands], *map(str, options.values())
 
 
-@lru_cache(maxsize=1)
-def _threads() -> Threads | None:
-    """Those of NumPy's OpenBLAS; None where it has another library, whose threads do not spin."""
-    from threadpoolctl import ThreadpoolController
+class _NumPys:
+    """The library that NumPy calls, looked for when it is first asked: that takes longer than most first calls."""
 
-    for found in ThreadpoolController().lib_controllers:  # in the order of loading: NumPy's own comes first
-        if found.internal_api == "openblas" and getattr(found, "threading_layer", "") == "pthreads":
-            threads = Threads(found)
-            if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=threads.after_fork)
-            return threads
-    return None
+    @cached_property
+    def _spinning(self) -> Library | None:
+        """NumPy's OpenBLAS; None where it has another library, whose threads do not spin."""
+        from threadpoolctl import ThreadpoolController
+
+        for found in ThreadpoolController().lib_controllers:  # in the order of loading: NumPy's own comes first
+            if found.internal_api == "openblas" and getattr(found, "threading_layer", "") == "pthreads":
+                return found
+        return None
+
+    def get_num_threads(self) -> int:
+        """One, of which there are never fewer, where there is nothing to be done about them."""
+        return 1 if self._spinning is None else self._spinning.get_num_threads()
+
+    def set_num_threads(self, num_threads: int) -> None:
+        if self._spinning is not None:
+            self._spinning.set_num_threads(num_threads)
+
+
+@lru_cache(maxsize=1)
+def _threads() -> Threads:
+    threads = Threads(_NumPys())
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=threads.after_fork)
+    return threads
 
 
 def has_fewer_threads() -> bool:
     """Whether calls have fewer of the library's threads for now, since they were held up."""
-    threads = _threads()
-    return threads is not None and threads.are_fewer
+    return _threads().are_fewer
 
 
 def _watched(function: Callable, work: Callable) -> Callable:
     def call(*operands: Any, **options: Any) -> Any:
-        threads = _threads()
-        if threads is None:
-            return function(*operands, **options)
-        return threads.run(function, work, *operands, **options)
+        return _threads().run(function, work, *operands, **options)
 
     return call
 

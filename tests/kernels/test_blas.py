@@ -267,7 +267,6 @@ def test_small_products_are_called_as_they_are():
 
 def test_gram_products_are_watched(monkeypatch):
     seen = []
-    monkeypatch.setattr(blas, "_threads", lambda: None)
     monkeypatch.setitem(blas.gram.keywords, "dot", lambda a, b: seen.append(a.shape) or a @ b)
     X, w = RNG.normal(size=(400, 50)), RNG.normal(size=50)
     H = sg.hessian(lambda w: np.sum(np.log(1 + np.exp(X @ w))))(w)
@@ -283,6 +282,23 @@ def test_what_watching_adds_to_a_product_is_a_few_calls(machine, threads):
 def test_a_library_that_does_not_spin_is_left_alone(monkeypatch):
     monkeypatch.setattr(threadpoolctl.ThreadpoolController, "lib_controllers", [], raising=False)
     monkeypatch.setattr(threadpoolctl.ThreadpoolController, "__init__", lambda self: None)
-    assert blas._threads.__wrapped__() is None
-    monkeypatch.setattr(blas, "_threads", lambda: None)
-    np.testing.assert_array_equal(blas.dot(A, B), np.dot(A, B))
+    library = blas._NumPys()
+    threads = Threads(library, iter(np.arange(0.0, 1e9, 1.0)).__next__)  # every product is held up for long
+    monkeypatch.setattr(blas, "_threads", lambda: threads)
+    for _ in range(3):
+        np.testing.assert_array_equal(blas.dot(A, B), np.dot(A, B))
+    assert library.get_num_threads() == 1
+    assert not blas.has_fewer_threads()
+
+
+def test_the_library_is_looked_for_when_products_have_lost_too_much(monkeypatch):
+    asked = []
+    monkeypatch.setattr(threadpoolctl.ThreadpoolController, "lib_controllers", [], raising=False)
+    monkeypatch.setattr(threadpoolctl.ThreadpoolController, "__init__", lambda self: asked.append(self))
+    times = iter([0.0, 1e-4, 1.0, 1.0001, 2.0, 3.0])
+    threads = Threads(blas._NumPys(), times.__next__)
+    for _ in range(2):
+        threads.run(np.dot, WORK, A, B)
+    assert not asked
+    threads.run(np.dot, WORK, A, B)
+    assert len(asked) == 1
