@@ -323,14 +323,14 @@ def _is_structure(node: Node) -> bool:
 
 
 def _common_dtype(operands: Sequence[Node]) -> np.dtype:
-    common = None
+    common, has_scalars = None, False
     for o in operands:
-        if not o.weak and o.dtype is not common:
-            if common is not None:
-                return _promoted(*[o.dtype for o in operands if not o.weak])
-            common = o.dtype
+        if o.weak:
+            has_scalars = True
+        elif o.dtype is not common:
+            common = o.dtype if common is None else _promoted(*[o.dtype for o in operands if not o.weak])
     common = _F64 if common is None else common
-    if common.kind != "c" and any(o.is_complex for o in operands):  # a Python scalar among them
+    if has_scalars and common.kind != "c" and any(o.is_complex for o in operands):
         return np.result_type(common, np.complex64)
     return common
 

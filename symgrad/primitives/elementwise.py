@@ -8,6 +8,7 @@ floating point needs (0·log 0, ties, overflow) the partial is declared instead.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ ELEMENTWISE: dict[str, Elementwise] = {}
 _BY_FUNCTION: dict[Any, Elementwise] = {}
 
 Partial = Callable[..., "Node | None"]
+_broadcast = functools.lru_cache(maxsize=1 << 12)(broadcast)
 
 
 class Elementwise(Primitive):
@@ -96,7 +98,7 @@ class Elementwise(Primitive):
         weak = self.operator
         for o in operands:
             if o.shape != shape:  # most of all a number is
-                shape = shape or o.shape if not (shape and o.shape) else broadcast(*[p.shape for p in operands])
+                shape = shape or o.shape if not (shape and o.shape) else _broadcast(*[p.shape for p in operands])
             weak = weak and o.weak
         return shape, self.loop_dtypes(operands)[-1], weak
 

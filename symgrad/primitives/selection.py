@@ -284,7 +284,8 @@ SLICE, ASSEMBLE, GATHER, SCATTER, CONCATENATE = Slice(), Assemble(), Gather(), S
 
 def take_slice(x: Node, spec: Spec) -> Node:
     """``x`` at a slice; ``x`` itself where that is all of it."""
-    return x if spec == full(x.shape) else emit(SLICE, (x,), (spec,))
+    has_number = spec and type(spec[0]) is int
+    return x if not has_number and spec == full(x.shape) else emit(SLICE, (x,), (spec,))
 
 
 def assemble(pieces: Sequence[Node], shape: Shape, specs: Sequence[Spec]) -> Node:

@@ -37,7 +37,13 @@ def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any)
 
 
 def _left(template: Elementwise) -> Operator:
-    return lambda self, other: _binary(self, template, self, other, other)
+    def operate(self: Any, other: Any) -> Any:
+        kind = type(self)
+        if type(other) is kind:
+            return kind(template(self._symgrad_node, other._symgrad_node))
+        return _binary(self, template, self, other, other)
+
+    return operate
 
 
 def _both(template: Elementwise) -> tuple[Operator, Operator]:
@@ -121,9 +127,9 @@ class ArrayMethods:
         return other // self, other % self
 
     def __matmul__(self: Any, other: Any) -> Any:
-        if type(other) in DEFERRED:
-            return NotImplemented
-        return np.matmul(self, other)
+        if type(other) is type(self):
+            return FUNCTIONS[np.matmul](self, other)
+        return NotImplemented if type(other) in DEFERRED else np.matmul(self, other)
 
     def __rmatmul__(self: Any, other: Any) -> Any:
         return np.matmul(other, self)

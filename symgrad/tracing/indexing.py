@@ -23,6 +23,9 @@ from .trace import SIZES_FIX, as_node, running, stands_for_number
 
 def get(x: Node, index: Any) -> tuple[Node, bool | None]:
     """``x[index]`` and whether NumPy would give a view; one element alone is a copy. None: it is to be looked up."""
+    if type(index) is int and x.shape and is_concrete(x.shape):  # as a loop over rows takes them
+        made = take_slice(x, (spec_entry(index, x.shape[0]), *full(x.shape[1:])))
+        return made, bool(made.shape)
     entries = _expand(x, index)
     if not any(_is_array(e) for e in entries):
         made = _basic(x, entries)
@@ -41,6 +44,8 @@ def _are_unknown_numbers(entries: list[Any]) -> bool:
 
 def fixed(index: Any) -> Any:
     """``index`` with what its traced parts are now: these may be written to later."""
+    if type(index) is int:
+        return index
     made = [
         slice(
             *[
@@ -156,9 +161,10 @@ def _is_array(e: Any) -> bool:
 
 def spec_entry(e: Any, dim: Any) -> Any:
     """One axis of a slice spec from an int or a slice; both may hold named dims."""
-    parts = (e.start, e.stop) if isinstance(e, slice) else (e,)
-    if any(map(is_named, (*parts, dim))):
-        return _named_slice(e, dim) if isinstance(e, slice) else _named_index(e, dim)
+    if type(e) is not int or type(dim) is not int:
+        parts = (e.start, e.stop) if isinstance(e, slice) else (e,)
+        if any(map(is_named, (*parts, dim))):
+            return _named_slice(e, dim) if isinstance(e, slice) else _named_index(e, dim)
     if isinstance(e, int):
         if not -dim <= e < dim:
             raise IndexError(at_user_line(f"index {e} is out of bounds for an axis of size {dim}"))
