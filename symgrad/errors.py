@@ -129,6 +129,10 @@ class UnsupportedOperation(TracingError):
     """A NumPy function that symgrad has no rule for."""
 
 
+class UnsupportedArguments(UnsupportedOperation):
+    """Arguments that the rule of a NumPy function does not take; NumPy's own code may."""
+
+
 class MissingDerivative(UnsupportedOperation):
     """A derivative that a function of one's own does not declare."""
 

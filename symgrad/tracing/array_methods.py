@@ -23,6 +23,7 @@ METHOD_FUNCTIONS: dict[str, Callable] = {
     for name in (
         *("sum", "mean", "prod", "max", "min", "var", "std", "cumsum", "argmax", "argmin", "argsort", "ravel", "all"),
         *("cumprod", "any", "squeeze", "swapaxes", "dot", "trace", "diagonal", "clip", "repeat", "take", "round"),
+        *("choose", "searchsorted", "argpartition", "nonzero", "put"),
     )
 }
 METHODS = (*METHOD_FUNCTIONS, "transpose", "reshape", "astype", "flatten", "copy")
@@ -31,9 +32,15 @@ Operator = Callable[[Any, Any], Any]
 
 
 def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any) -> Any:
-    if type(other) is not type(self) and (type(other) in DEFERRED or isinstance(other, _NOT_ARRAYS)):
+    kind = type(other)
+    if kind is not type(self) and (kind in DEFERRED or isinstance(other, _NOT_ARRAYS) or _refuses_ufuncs(kind)):
         return NotImplemented
     return type(self)(template(as_node(left), as_node(right)))
+
+
+def _refuses_ufuncs(kind: type) -> bool:
+    """Whether NumPy leaves operators to a class."""
+    return getattr(kind, "__array_ufunc__", True) is None
 
 
 def _left(template: Elementwise) -> Operator:
@@ -205,6 +212,12 @@ class ArrayMethods:
 
     def sort(self: Any, axis: int = -1, **kwargs: Any) -> None:
         self[...] = np.sort(self, axis)
+
+    def partition(self: Any, kth: Any, axis: int = -1, **kwargs: Any) -> None:
+        self[...] = np.partition(self, kth, axis)
+
+    def compress(self: Any, condition: Any, axis: Any = None) -> Any:
+        return np.compress(condition, self, axis)
 
     def fill(self: Any, value: Any) -> None:
         self[...] = value

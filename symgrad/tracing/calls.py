@@ -17,10 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import is_library
+from ..errors import UnsupportedArguments, is_library, refusals
 from . import local_operators, making, scalars, writing
+from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
+from .dispatch import refuse
 from .libraries import is_library as is_library_module
+from .library_calls import said_of
+from .library_code import is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
@@ -34,6 +38,7 @@ from .tree import tree_map
 #: modules that declare what calls give, by being imported
 ROOMS = (local_operators, making, scalars, writing)
 _CACHED = type(functools.lru_cache(lambda: None))
+_IN_PYTHON = (FunctionType, MethodType, functools.partial, type, np.ufunc)
 _NUMPYS = (np.ufunc, type(np.sum), BuiltinFunctionType)
 #: types that are none of a user's
 _COMMON = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, list, tuple, dict, type(np), np.float64))
@@ -53,8 +58,7 @@ class _Calls:
         elif kind is MethodType:
             inner = function.__func__
             if type(inner) is FunctionType and not is_library(inner.__code__.co_filename):
-                method = followed(inner)
-                return method(with_instance(method, function.__self__), *args, **kwargs)
+                return _of_instance(function, args, kwargs)
         elif kind is functools.partial:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
         elif isinstance(function, type):
@@ -64,7 +68,23 @@ class _Calls:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
                 return self.call(instead, *args, **kwargs)
-        return library(self.call, function, args, kwargs)
+        if is_declared(function):
+            latest = refusals.latest
+            try:
+                return library(self.call, function, args, kwargs)
+            except UnsupportedArguments:
+                if library_code(function, args, kwargs) is None:
+                    raise
+                refusals.latest = latest
+        inside = library_code(function, args, kwargs)
+        return (
+            library(self.call, function, args, kwargs) if inside is None else self.read(function, inside, args, kwargs)
+        )
+
+    def read(self, function: Callable, code: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What the Python code of a library gives, which ``function`` runs."""
+        with said_of(function):
+            return _of_library(code, args, kwargs)
 
     def attempt(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
         """``call`` where the user's code catches what it raises."""
@@ -100,6 +120,10 @@ class _Calls:
         made = getattr(operator, operation)(left, right)
         return local(made, ())
 
+    def negative(self, value: Any) -> Any:
+        """``-value``: by the method of the user's class, where there is one."""
+        return self.call(type(value).__neg__, value) if _has_own(type(value), "neg") else -value
+
     def _operate(self, operation: str, left: Any, right: Any) -> Any:
         tries = [(left, _dunder(operation), right), (right, _dunder(operation, "r"), left)]
         if type(right) is not type(left) and isinstance(right, type(left)):
@@ -114,6 +138,8 @@ class _Calls:
     def attribute(self, value: Any, name: str) -> Any:
         """``value.name``: by the function of the user's class, where it is a property."""
         kind = type(value)
+        if kind is Tracer and name in METHOD_FUNCTIONS:
+            return functools.partial(METHOD_FUNCTIONS[name], value)
         if kind not in _COMMON:
             getter = getattr(getattr(kind, name, None), "fget", None)
             if type(getter) is FunctionType:
@@ -129,11 +155,37 @@ class _Calls:
             array[index] = getattr(operator, f"i{operation.rstrip('_')}")(array[index], value)
 
 
+class _LibraryCalls(_Calls):
+    """The hook of followed code of libraries, which means the truncation where it writes one."""
+
+    def call(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
+        owner: Any = getattr(function, "__self__", None)
+        is_cast = type(owner) in (Tracer, LocalArray) and function.__name__ == "astype" and holds_traced(owner)
+        if is_cast and owner.dtype.kind == "f" and np.dtype(kwargs.get("dtype", *args[:1])).kind in "iu":
+            return np.trunc(owner).astype(*args, **kwargs)
+        is_in_c = (
+            type(function) not in _IN_PYTHON and is_closed(function) and library_code(function, args, kwargs) is None
+        )
+        if is_in_c and holds_traced((args, kwargs)):
+            refuse(f"{function.__module__}.{function.__name__} computes in C.")
+        return super().call(function, *args, **kwargs)
+
+    def attribute(self, value: Any, name: str) -> Any:
+        """Of a traced array also how it lies in memory, which is for NumPy's own code alone to ask."""
+        if name == "flags" and type(value) is Tracer:
+            return np.zeros(value.shape).flags
+        return super().attribute(value, name)
+
+    def read(self, function: Callable, code: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return _of_library(code, args, kwargs)
+
+
 def _has_own(kind: type, operation: str) -> bool:
-    """Whether a class of the user says what an operation does."""
-    if kind in _COMMON or is_library_module(kind.__module__):
+    """Whether a class of the user, or of a library whose code is followed, says what an operation does."""
+    if kind in _COMMON:
         return False
-    return any(isinstance(getattr(kind, _dunder(operation, p), None), FunctionType) for p in ("", "r"))
+    is_own = is_library_code if is_library_module(kind.__module__) else lambda f: isinstance(f, FunctionType)
+    return any(is_own(getattr(kind, _dunder(operation, p), None)) for p in ("", "r"))
 
 
 def _is_list_beside(value: Any, other: Any) -> bool:
@@ -145,7 +197,7 @@ def _dunder(operation: str, prefix: str = "") -> str:
     return f"__{prefix}{operation.rstrip('_')}__"
 
 
-HOOK = _Calls()
+HOOK, LIBRARY_HOOK = _Calls(), _LibraryCalls()
 
 
 def _in_python(function: Any, kind: type, args: tuple, kwargs: dict[str, Any]) -> Callable | None:
@@ -157,36 +209,57 @@ def _in_python(function: Any, kind: type, args: tuple, kwargs: dict[str, Any]) -
     return python if type(python) is FunctionType and holds_traced((args, kwargs)) else None
 
 
+def _of_instance(method: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    inner = followed(method.__func__)
+    return inner(with_instance(inner, method.__self__), *args, **kwargs)
+
+
+def _of_library(code: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What the Python code of a library gives, or what is declared in its place."""
+    if type(code) is functools.partial:
+        return code(*args, **kwargs)
+    if isinstance(code, type):
+        return _made(code, args, kwargs)
+    return _of_instance(code, args, kwargs) if type(code) is MethodType else followed(code)(*args, **kwargs)
+
+
 def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
     """A new instance of a class of the user, its ``__new__`` and ``__init__`` followed."""
     new, made_by = cls.__new__, cls.__init__
     is_followed = (new is object.__new__ and type(made_by) is FunctionType) or type(new) is FunctionType
     if type(cls).__call__ is not type.__call__ or not is_followed:
         return cls(*args, **kwargs)
-    made = object.__new__(cls) if new is object.__new__ else HOOK.call(new, cls, *args, **kwargs)
+    hook = LIBRARY_HOOK if is_library_code(made_by) else HOOK
+    made = object.__new__(cls) if new is object.__new__ else hook.call(new, cls, *args, **kwargs)
     if type(made_by) is not FunctionType or not isinstance(made, cls):
         return made
     if getattr(getattr(cls, "__dataclass_params__", None), "frozen", True):  # which sets attributes past the class
-        HOOK.call(made_by, made, *args, **kwargs)
+        hook.call(made_by, made, *args, **kwargs)
     else:
-        HOOK.call(MethodType(made_by, made), *args, **kwargs)  # for the sake of its __post_init__
+        hook.call(MethodType(made_by, made), *args, **kwargs)  # for the sake of its __post_init__
     return made
 
 
 def followed(function: FunctionType) -> FunctionType:
     """A function of the user with its calls followed."""
     code = function.__code__
-    if HOOK in code.co_consts or type(function.__globals__) is Names:
+    hook = _hook(code.co_filename)
+    if hook in code.co_consts or type(function.__globals__) is Names:
         return function
     new = _followed_code(code, code.co_filename)
     if new is None:
-        return with_names(function, HOOK)
+        return with_names(function, hook)
     return remade(function, new, function.__globals__, function.__closure__)
 
 
 @functools.lru_cache(maxsize=4096)
 def _followed_code(code: CodeType, file: str) -> CodeType | None:
-    return rewritten(code, HOOK)
+    return rewritten(code, _hook(file))
+
+
+def _hook(file: str) -> _Calls:
+    """The hook of code of this file."""
+    return LIBRARY_HOOK if is_library(file) else HOOK
 
 
 def followed_code(code: CodeType) -> CodeType:

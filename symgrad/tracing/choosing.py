@@ -7,13 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ShapeError,
+    UnsupportedArguments,
+    UnsupportedOperation,
+    at_user_line,
+)
 from ..primitives import functions as f
 from ..primitives.primitive import literal
 from .declare import Case, Given, implements
 from .dispatch import refuse
 from .reductions import normalized_axis
-from .trace import as_node
+from .trace import array_node, as_node
 from .tracer import Tracer, traced
 
 
@@ -71,6 +78,19 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return Tracer(f.where(f.equal(node, -math.inf), float(lower), node))
 
 
+@implements(np.sinc, cases=[Case((3,), domain=(0.4, 3.0)), Case((), domain=(-2.0, -0.5))])
+def _sinc(x):
+    """Near 0 by its series: there the derivatives of ``sin(y) / y`` are differences of large numbers."""
+    y = np.pi * traced(x)
+    is_small = np.abs(y) < 1
+    square = np.where(is_small, y, 0.0) ** 2
+    near: Any = 0.0
+    for k in range(_SINC_TERMS, 0, -1):
+        near = 1 - square * near / ((2 * k) * (2 * k + 1)) if k < _SINC_TERMS else np.ones_like(square)
+    far = np.where(is_small, 1.0, y)
+    return np.where(is_small, near, np.sin(far) / far).astype(y.dtype)
+
+
 @implements(np.modf, cases=[Case((3,))])
 def _modf(x):
     node = as_node(x)
@@ -84,6 +104,15 @@ def _divmod(x1, x2):
     return np.floor_divide(x1, x2), np.remainder(x1, x2)
 
 
+_SINC_TERMS = 11
+_PLACES = np.array([0.0, 0.5, 2.0, 2.25, 3.5])
+
+
+def _at_places(f, x):
+    """Places in their order, near ``_PLACES``."""
+    return f, _PLACES + x / 32
+
+
 @implements(
     np.gradient,
     cases=[
@@ -92,14 +121,19 @@ def _divmod(x1, x2):
         Case((3, 4)),
         Case((2, 3, 3), Given(0.5), Given(2.0), axis=(0, -1)),
         Case((3, 2), axis=0),
+        Case((5,), (), domain=(0.5, 2.0)),
+        Case((5,), Given(_PLACES)),
+        Case((2, 5), Given(_PLACES), axis=-1, edge_order=2),
+        Case((5,), (5,), of=_at_places),
+        Case((4, 3), Given(0.5), axis=0, edge_order=2),
     ],
 )
 def _gradient(f, *varargs, axis=None):
     x = Tracer(as_node(f))
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [normalized_axis(k, x.ndim) for k in axes]
-    if not all(isinstance(h, (int, float)) for h in varargs):
-        raise UnsupportedOperation(at_user_line("np.gradient is supported for evenly spaced arrays: pass the spacing."))
+    if any(np.ndim(h) for h in varargs):
+        raise UnsupportedArguments(at_user_line("np.gradient at places that are not evenly spaced has no rule."))
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     if len(steps) != len(axes):
         raise ArgumentTypeError(at_user_line(f"np.gradient takes one spacing, or one for each of {len(axes)} axes"))
@@ -135,6 +169,25 @@ def _diff(a, n=1, axis=-1):
     for _ in range(n):
         x = differ(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
     return x
+
+
+@implements(
+    np.ediff1d,
+    cases=[
+        Case((4,)),
+        Case((2, 3)),
+        Case((3,), to_begin=1.5, to_end=np.array([2.0, 3.0])),
+        Case((3,), (2,)),
+        Case((0,)),
+    ],
+)
+def _ediff1d(ary, to_end=None, to_begin=None):
+    x = traced(ary).ravel()
+    ends = [None if v is None else Tracer(array_node(v)).ravel() for v in (to_begin, to_end)]
+    if not all(np.can_cast(v.dtype, x.dtype, "same_kind") for v in ends if v is not None):
+        raise ArgumentTypeError(at_user_line(f"np.ediff1d: the ends cannot be of the dtype {x.dtype} of the array"))
+    parts = [ends[0], x[1:] - x[:-1], ends[1]]
+    return np.concatenate([p.astype(x.dtype) for p in parts if p is not None])
 
 
 @implements(np.isclose, cases=[Case((3,), (3,)), Case((2, 3), Given(1.0), rtol=0.5), Case((2,), (2,), equal_nan=True)])

@@ -145,6 +145,7 @@ def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any
         return getattr(Tracer(making.array_of(owner)._symgrad_node), function.__name__)(*args, **kwargs)
     args, kwargs, targets = _without_out(function, args, kwargs)
     where = kwargs.pop("where", True) if targets and isinstance(function, np.ufunc) else True
+    where = True if where is np._NoValue else where
     if not has_rule(function):
         args, kwargs = mapped(_kept, args), mapped(_kept, kwargs)
     stand_ins: list[tuple[Tracer, LocalArray]] = []
@@ -176,11 +177,11 @@ def _answered(function: Callable, args: Any, kwargs: Any) -> Any:
 
 
 def _kept(value: Any) -> Any:
-    """A traced value that nothing is differentiated by as its plain one, guarded."""
+    """A traced value that nothing is differentiated by, or a whole number, as its plain one, guarded."""
     if type(value) not in (Tracer, LocalArray) or not holds_traced(value):
         return value
     node = value._symgrad_node
-    return running().guard(node) if running().keeps_value(node) else value
+    return running().guard(node) if node.dtype.kind in "biu" or running().keeps_value(node) else value
 
 
 def _has_no_traced(made: Any) -> bool:
@@ -221,6 +222,8 @@ def _without_out(function: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[tu
     """The arguments without ``out``, and the arrays that it names."""
     out = kwargs.get("out")
     kwargs = {k: v for k, v in kwargs.items() if k != "out"}
+    if out is ...:  # an array, and no number
+        out = None
     if isinstance(function, np.ufunc):
         out = args[function.nin :] or out
         args = args[: function.nin]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .dispatch import ADVICE, FUNCTIONS
+from .trace import as_followed
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Case:
         of = self.of
 
         def composed(*drawn: Any, **kwargs: Any) -> Any:
-            return function(*of(*drawn), **kwargs)
+            return as_followed(function)(*of(*drawn), **kwargs)
 
         composed.__name__ = function.__name__
         return composed

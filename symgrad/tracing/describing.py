@@ -120,7 +120,7 @@ def _isreal(x):
 
 @implements(np.isscalar, cases=[Case((2, 3))])
 def _isscalar(element):
-    return not isinstance(traced(element), np.ndarray)
+    return not isinstance(element, np.poly1d) and not isinstance(traced(element), np.ndarray)
 
 
 @implements(np.result_type, cases=[Case((2, 3))])

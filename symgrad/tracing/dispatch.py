@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import TracingError, UnsupportedOperation, at_user_line
+from ..errors import TracingError, UnsupportedArguments, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
 
@@ -43,6 +43,25 @@ REDUCTIONS = {
     ("multiply", "accumulate"): np.cumprod,
 }
 
+#: method of ufuncs -> what it does, with the ufunc before its arguments; filled by ``ufunc_methods``
+UFUNC_METHODS: dict[str, Callable] = {}
+
+#: public name of a function of a library that need not be there -> what a call that concerns traced values gives
+NAMED_CALLS: dict[str, Callable] = {}
+
+
+def answers_for(*names: str) -> Callable[[Callable], Callable]:
+    """``answers`` for functions by their public names: their library is imported by the user's code alone.
+
+    A method is named with its class, ``scipy.interpolate.PPoly._evaluate``, and gets the instance first.
+    """
+
+    def declared(answer: Callable) -> Callable:
+        NAMED_CALLS.update(dict.fromkeys(names, answer))
+        return answer
+
+    return declared
+
 
 def answers(*functions: Callable) -> Callable[[Callable], Callable]:
     """Declare what calls of ``functions`` with traced values give, in code whose calls are followed."""
@@ -60,11 +79,11 @@ def refuse(message: str) -> NoReturn:
 
 
 def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error: TypeError) -> None:
-    """An UnsupportedOperation where ``rule`` does not take these arguments, as NumPy's own function does."""
+    """An UnsupportedArguments where ``rule`` does not take these arguments, as NumPy's own function does."""
     try:
         inspect.signature(rule).bind(*args, **kwargs)
     except TypeError as refused:
-        raise UnsupportedOperation(
+        raise UnsupportedArguments(
             at_user_line(
                 f"np.{func.__name__} with these arguments has no derivative rule in symgrad ({refused}). Write it with "
                 "other supported NumPy functions, or compute it outside the differentiated function and pass it in."

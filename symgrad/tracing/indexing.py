@@ -26,6 +26,8 @@ def get(x: Node, index: Any) -> tuple[Node, bool | None]:
     if type(index) is int and x.shape and is_concrete(x.shape):  # as a loop over rows takes them
         made = take_slice(x, (spec_entry(index, x.shape[0]), *full(x.shape[1:])))
         return made, bool(made.shape)
+    if _is_never(index):
+        return take_slice(reshape(x, (1, *x.shape)), ((0, 0, 1), *full(x.shape))), False
     entries = _expand(x, index)
     if not any(_is_array(e) for e in entries):
         made = _basic(x, entries)
@@ -62,6 +64,11 @@ def fixed(index: Any) -> Any:
     return tuple(made) if isinstance(index, tuple) else made[0]
 
 
+def _is_never(index: Any) -> bool:
+    """Whether an index is False, which picks nothing."""
+    return not isinstance(index, tuple) and _is_boolean(index) and not np.ndim(index) and not _boolean(index)
+
+
 def _parts(index: Any) -> tuple:
     return index if isinstance(index, tuple) else (index,)
 
@@ -73,6 +80,8 @@ def _expand(x: Node, index: Any) -> list[Any]:
     for part in _parts(index):
         if _is_boolean(part):
             chosen = _boolean(part)
+            if not chosen:
+                raise TracingError(at_user_line("x[…, False] is an empty array; write x[:0] where that is meant."))
             if np.ndim(part):
                 masks.append((len(entries), np.asarray(part)))
             entries += chosen
@@ -123,9 +132,7 @@ def _boolean(part: Any) -> list[Any]:
         )
     mask = np.asarray(part if node is None else running().guard(node))
     if not mask.ndim:  # x[True] is x with a new axis
-        if mask:
-            return [None]
-        raise TracingError(at_user_line("x[False] is an empty array; write x[:0] where that is meant."))
+        return [None] if mask else []
     return list(np.nonzero(mask))
 
 
@@ -272,6 +279,8 @@ def _checked_index(index: Any, dim: Any) -> Node:
 
 def put(x: Node, index: Any, value: Node) -> Node:
     """The array after ``x[index] = value``."""
+    if _is_never(index):
+        return x
     entries = _expand(x, index)
     if value.dtype.kind == "f" and x.dtype.kind != "f":
         raise TracingError(at_user_line(f"a float written into an array of {x.dtype} would be cut; use a float array."))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ShapeError, UnsupportedArguments, at_user_line
 from ..primitives.reduction import SEARCHSORTED
 from ..primitives.selection import gather
 from ..program.node import emit
@@ -15,7 +15,7 @@ from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import Tracer, traced
 
 _KNOTS = np.array([-2.5, -1.0, 0.25, 2.0])
 _ANGLES = np.array([10.0, 350.0, 100.0, 200.0])
@@ -25,15 +25,24 @@ _MAX_STEPS = 256
 
 @implements(
     np.searchsorted,
-    cases=[Case(Given(_KNOTS), (2, 3)), Case(Given(_KNOTS), (4,), side="right"), Case(Given(_KNOTS), ())],
+    cases=[
+        Case(Given(_KNOTS), (2, 3)),
+        Case(Given(_KNOTS), (4,), side="right"),
+        Case(Given(_KNOTS), ()),
+        Case(Given(_KNOTS[::-1].copy()), (4,), sorter=[3, 2, 1, 0]),
+    ],
 )
 def _searchsorted(a, v, side="left", sorter=None):
-    if sorter is not None:
-        raise UnsupportedOperation(at_user_line("np.searchsorted with sorter= is not supported; pass a[sorter]."))
-    knots, values = as_node(a), as_node(v)
+    ordered = a if sorter is None else traced(a)[np.asarray(sorter)]
+    knots, values = as_node(ordered), as_node(v)
     if knots.ndim != 1:
         raise ShapeError(at_user_line(f"np.searchsorted looks into vectors, not into an array of shape {knots.shape}"))
     return Tracer(emit(SEARCHSORTED, (knots, values), (side,)))
+
+
+def _with_knots(x, xp, fp):
+    """Knots in their order, near ``_KNOTS``."""
+    return x, _KNOTS + xp / 8, fp
 
 
 @implements(
@@ -44,16 +53,12 @@ def _searchsorted(a, v, side="left", sorter=None):
         Case((), Given(_KNOTS), Given([0.0, 2.0, 1.0, 3.0])),
         Case((4,), Given(_ANGLES), (4,), period=360, domain=(-300.0, 700.0)),
         Case((3,), Given([0.5]), (1,)),
+        Case((2, 3), (4,), (4,), of=_with_knots),
+        Case((5,), (4,), (4,), of=_with_knots, period=6.5, domain=(-0.4, 0.4)),
     ],
 )
 def _interp(x, xp, fp, left=None, right=None, period=None):
-    if isinstance(xp, Tracer):
-        raise UnsupportedOperation(
-            at_user_line(
-                "np.interp by the places xp of the knots has no derivative rule in symgrad; pass xp as an array."
-            )
-        )
-    knots = np.asarray(xp, dtype=np.float64)
+    knots: Any = xp.astype(np.float64) if isinstance(xp, Tracer) else np.asarray(xp, dtype=np.float64)
     at, values = Tracer(as_node(x)).astype(np.float64), Tracer(as_node(fp)).astype(np.float64)
     if knots.ndim != 1 or values.shape != knots.shape or not len(knots):
         raise ShapeError(at_user_line(f"np.interp: xp and fp of shapes {knots.shape} and {values.shape} do not fit"))
@@ -65,7 +70,7 @@ def _interp(x, xp, fp, left=None, right=None, period=None):
         knots, at = (knots % period)[order], at % period
         knots = np.concatenate([knots[-1:] - period, knots, knots[:1] + period])
         values = values[np.concatenate([order[-1:], order, order[:1]])]
-    low, high = float(knots[0]), float(knots[-1])
+    low, high = knots[0], knots[-1]
     outside = np.where(at < low, values[0] if left is None else left, at)  # and NaN
     outside = np.where(at > high, values[-1] if right is None else right, outside)
     if len(knots) == 1:
@@ -83,6 +88,8 @@ def _looked_up(x: Any, index: Tracer) -> Tracer:
 
 @implements(np.polyval, cases=[Case((4,), (3,)), Case((1,), (2, 2)), Case(Given([2.0, 0.0, -1.0]), ())])
 def _polyval(p, x):
+    if any(isinstance(v, np.poly1d) for v in (p, x)):
+        raise UnsupportedArguments(at_user_line("np.polyval of an np.poly1d has no rule."))
     coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
     if not coefficients.ndim:
         raise ShapeError(at_user_line("np.polyval takes a vector of coefficients, not a number"))

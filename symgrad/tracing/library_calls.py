@@ -13,6 +13,7 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice, takewhile
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, NamedTuple
@@ -138,6 +139,26 @@ def without_rule(name: str, at: Step, inside: list[Step], rules: Mapping[Callabl
         f"{declared(name)}.",
         (at.file, at.line),
     )
+
+
+@contextmanager
+def said_of(function: Any) -> Iterator[None]:
+    """Inside, where the code of a library is followed, what is refused is said of its ``function``, called by users."""
+    try:
+        yield
+    except TracingError as error:
+        what, _, where = str(error).partition("\n")
+        name = _public(
+            getattr(function, "__module__", "") or "", getattr(function, "__qualname__", type(function).__name__)
+        )
+        if name in what or not at_user_line("").endswith(where):
+            raise
+        raise UnsupportedOperation(
+            at_user_line(
+                f"{name} has no derivative rule in symgrad for these arguments: inside of it {what} Else compute it "
+                f"outside the differentiated function and pass it in, or {declared(name)}."
+            )
+        ) from error
 
 
 def declared(name: str) -> str:

@@ -276,6 +276,9 @@ class LocalArray:
     def sort(self, axis: int = -1, **kwargs: Any) -> None:
         self[...] = np.sort(self.now, axis)
 
+    def partition(self, kth: Any, axis: int = -1, **kwargs: Any) -> None:
+        self[...] = np.partition(self.now, kth, axis)
+
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         np.put(self, indices, values, mode)  # type: ignore[arg-type]
 
@@ -352,6 +355,8 @@ def holds_traced(value: Any) -> bool:
         return any(map(holds_traced, value.values()))
     if kind is slice:
         return any(type(v) is Tracer for v in (value.start, value.stop, value.step))
+    if kind is np.poly1d:
+        return holds_traced(vars(value).get("coeffs"))
     return issubclass(kind, np.ndarray) and hasattr(kind, "_symgrad_node")  # a weight
 
 

@@ -29,6 +29,7 @@ LocalArray.stacked = staticmethod(stacked)
 def array_of(value: Any, dtype: Any = None, order: Any = None) -> Any:
     """A new array of what ``np.array`` takes; traced in one piece where its size is not known."""
     order = "F" if order == "F" else "C"
+    value = value.coeffs if isinstance(value, np.poly1d) else value
     if not isinstance(value, (list, tuple)):
         node = array_node(value)
         node = f.cast(node, node.dtype) if dtype is None else Tracer(node).astype(dtype)._symgrad_node
@@ -79,7 +80,7 @@ def _dtype(value: Any) -> np.dtype:
 def _array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, ndmax=0):
     if dtype is not None and np.dtype(dtype).kind == "O":
         return _objects(object)
-    made = object if not copy and _is_array(object, dtype) else array_of(object, dtype, order)
+    made = object if copy is not True and _is_array(object, dtype) else array_of(object, dtype, order)
     return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
 
 
@@ -97,7 +98,7 @@ def _objects(value: Any) -> np.ndarray:
 
 @answers(np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite)
 def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    return a if not copy and order in (None, "K") and _is_array(a, dtype) else array_of(a, dtype, order)
+    return a if copy is not True and order in (None, "K") and _is_array(a, dtype) else array_of(a, dtype, order)
 
 
 @answers(np.asfortranarray)
@@ -168,6 +169,46 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     return (made, step) if retstep else made
 
 
+@answers(np.arange)
+def _arange(start=0, stop=None, step=1, dtype=None, *, device=None, like=None):
+    first, end = (0, start) if stop is None else (start, stop)
+    kind = np.result_type(*[v if isinstance(v, (int, float)) else _dtype(v) for v in (first, end, step)])
+    count = np.ceil((end - first) / step)
+    size = max(int(running().guard(count._symgrad_node) if isinstance(count, Tracer) else count), 0)
+    made = first + np.arange(size) * ((first + step) - first)  # as NumPy steps
+    return array_of(made, kind if dtype is None else dtype)
+
+
+@answers(np.unique)
+def _unique(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True
+):
+    """The places of the first of equal elements are constants, for arrays that are ordered alike."""
+    x, trace = array_of(ar), running()
+    flat: Any = np.ravel(x)
+    order = trace.guard(array_node(np.argsort(flat)))
+    for alike in (flat[order][1:] == flat[order][:-1], np.isnan(flat)):
+        trace.guard(array_node(alike))
+    value = trace.value_of(x._symgrad_node)
+    _, first, *rest = np.unique(value, True, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    made = np.take(flat if axis is None else x, first, 0 if axis is None else axis)
+    made = (made, *([LocalArray.of(first)] if return_index else []), *map(LocalArray.of, rest))
+    return made if len(made) > 1 else made[0]
+
+
+@answers(np.ndenumerate)
+def _ndenumerate(arr):
+    return iter([(at, arr[at]) for at in np.ndindex(*arr.shape)])
+
+
+@answers(np.lib.stride_tricks.as_strided)
+def _as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+    refuse(
+        "np.lib.stride_tricks.as_strided reads memory by addresses, and traced values have none. Write "
+        "np.lib.stride_tricks.sliding_window_view(x, n), or an index: x[np.arange(m)[:, None] + np.arange(n)]."
+    )
+
+
 class Joined:
     """``np.r_`` and ``np.c_``, which join the parts of their index."""
 
@@ -233,8 +274,6 @@ for _function, _places in {
     np.insert: (0, 2, "arr", "values"),
     np.delete: (0, "arr"),
     np.resize: (0, "a"),
-    np.compress: (1, "a"),
-    np.extract: (1, "arr"),
     np.diagflat: (0, "v"),
 }.items():
     answers(_function)(_moved(_function, *_places))

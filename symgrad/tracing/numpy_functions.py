@@ -11,11 +11,13 @@ from . import (
     joining,
     linear_algebra,
     norms,
+    numpy_code,
     products,
     rearranging,
     reductions,
     shaping,
     statistics,
+    ufunc_methods,
     vector_products,
 )
 
@@ -28,10 +30,12 @@ ROOMS = (
     joining,
     linear_algebra,
     norms,
+    numpy_code,
     products,
     rearranging,
     reductions,
     shaping,
     statistics,
+    ufunc_methods,
     vector_products,
 )

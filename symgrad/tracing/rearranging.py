@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedArguments, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import contract, expand, ones
 from ..primitives.primitive import literal
@@ -20,7 +20,7 @@ from .declare import Case, Given, implements
 from .reductions import along, normalized_axes, normalized_axis
 from .sizes import concrete, whole
 from .trace import as_node, running
-from .tracer import Tracer, view
+from .tracer import Tracer, traced, view
 
 
 def _taken(x: Node, index: np.ndarray, axis: int) -> Node:
@@ -101,6 +101,13 @@ def _rot90(m, k=1, axes=(0, 1)):
     return np.swapaxes(_flip(m, axes[1]), *axes) if turns == 1 else _flip(np.swapaxes(m, *axes), axes[1])
 
 
+_PADS = ("constant", "edge", "reflect", "wrap", "symmetric")
+
+
+def _is_traced(value: Any) -> bool:
+    return any(map(_is_traced, value)) if isinstance(value, (tuple, list)) else isinstance(value, Tracer)
+
+
 @implements(
     np.pad,
     cases=[
@@ -110,10 +117,18 @@ def _rot90(m, k=1, axes=(0, 1)):
         Case((4,), Given((2, 1)), mode="reflect"),
         Case((4,), Given((2, 1)), mode="wrap"),
         Case((4,), Given((2, 1)), mode="symmetric"),
+        Case((4,), Given((2, 5)), mode="reflect", reflect_type="odd"),
+        Case((4,), Given((2, 1)), mode="symmetric", reflect_type="odd"),
+        *[Case((2, 4), Given(((1, 0), (2, 1))), mode=m) for m in ("mean", "median", "maximum", "minimum")],
+        Case((4,), Given((2, 1)), mode="mean", stat_length=2),
+        Case((2, 3), Given(2), mode="linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0))),
+        Case((2, 3), Given({-1: (1, 2)}), constant_values=1.0),
     ],
 )
-def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
+def _pad(array, pad_width, mode="constant", constant_values: Any = 0.0, **kwargs):
     x = as_node(array)
+    if isinstance(pad_width, dict) or callable(mode) or mode not in _PADS or kwargs or _is_traced(constant_values):
+        raise UnsupportedArguments(at_user_line(f"np.pad with mode={mode!r} and these arguments has no rule."))
     try:
         widths = np.broadcast_to(np.asarray(pad_width).astype(np.intp, casting="same_kind"), (x.ndim, 2)).tolist()
     except ValueError as error:
@@ -127,8 +142,6 @@ def _pad(array, pad_width, mode="constant", constant_values=0.0, **kwargs):
         inner = concrete(x.shape, "np.pad with other values than 0")
         frame = np.pad(np.zeros(inner, x.dtype), widths, constant_values=constant_values)
         return Tracer(f.add(placed, running().constant(frame)))
-    if mode not in ("edge", "reflect", "wrap", "symmetric") or kwargs:
-        raise UnsupportedOperation(at_user_line(f"np.pad with mode={mode!r} is not supported on traced arrays."))
     for k, width in enumerate(widths):
         if any(width):
             (length,) = concrete((x.shape[k],), f"np.pad with mode={mode!r}")
@@ -172,13 +185,36 @@ def _tile(A, reps):
 def _take(a, indices, axis=None, mode="raise"):
     node, k = along(as_node(a), axis)
     x = Tracer(node)
-    if mode != "raise":
-        raise UnsupportedOperation(at_user_line(f"np.take with mode={mode!r} is not supported on traced arrays."))
     index = (slice(None),) * k
     if not isinstance(indices, Tracer):
         indices = np.asarray(indices)
         indices = indices.astype(np.intp) if indices.dtype == bool else indices  # numbers here, no mask
-    return x[(*index, indices)]
+    return x[(*index, within(indices, node.shape[k], mode))]
+
+
+def within(indices: Any, length: Any, mode: str) -> Any:
+    """Indices along an axis as ``mode`` has them; what is outside of it is left for the indexing to refuse."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ArgumentError(at_user_line(f"mode={mode!r}: it is 'raise', 'wrap' or 'clip'"))
+    if mode == "raise":
+        return indices
+    return np.remainder(indices, length) if mode == "wrap" else np.clip(indices, 0, length - 1)
+
+
+@implements(
+    np.choose,
+    cases=[
+        Case(Given(np.array([1, 0, 1])), [(3,), (2, 3)]),
+        Case(Given(np.array([[0], [2]])), (3, 2), mode="wrap"),
+        Case(Given(np.array([-1, 0, 4])), [(3,), ()], mode="clip"),
+    ],
+)
+def _choose(a, choices, mode="raise"):
+    parts = list(choices)
+    if mode == "raise" and not isinstance(a, Tracer) and np.any((np.asarray(a) < 0) | (np.asarray(a) >= len(parts))):
+        raise ArgumentError(at_user_line(f"np.choose: an index is not within the {len(parts)} choices"))
+    index, *rows = np.broadcast_arrays(traced(within(a, len(parts), mode)), *parts)
+    return _take_along_axis(np.stack(rows), index[None], 0)[0]
 
 
 @implements(np.take_along_axis, cases=[Case((2, 3), Given(np.array([[0, 2], [1, 1]])), axis=1)])
@@ -209,6 +245,46 @@ def _sort(a, axis=-1, kind=None, order=None, stable=None):
     if axis is None:
         x, axis = x.ravel(), 0
     return _take_along_axis(x, np.argsort(x, axis=axis), axis)
+
+
+@implements(
+    np.partition, cases=[Case((5,), Given(range(5))), Case((2, 3), Given([0, 1, 2])), Case((2,), Given(0), axis=None)]
+)
+def _partition(a, kth, axis=-1, kind="introselect", order=None):
+    """Sorted: what stands beside the ``kth`` is in an order that NumPy leaves open."""
+    return _sort(a, axis)
+
+
+@implements(np.argpartition, cases=[Case((5,), Given(range(5))), Case((3, 2), Given([0, 1, 2]), axis=0)])
+def _argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    return np.argsort(traced(a), axis)
+
+
+@implements(np.lexsort, cases=[Case([(4,), (4,)]), Case((2, 3)), Case([(2, 3), (2, 3)], axis=0)])
+def _lexsort(keys, axis=-1):
+    order: Any = None
+    if not len(keys):
+        raise ArgumentTypeError(at_user_line("np.lexsort takes one key or more"))
+    for key in keys:
+        x = traced(key)
+        found = np.argsort(x if order is None else _take_along_axis(x, order, axis), axis)
+        order = found if order is None else _take_along_axis(order, found, axis)
+    return order
+
+
+@implements(np.compress, cases=[Case(Given([1, 0, 1]), (3,)), Case(Given([False, True]), (2, 3), axis=1)])
+def _compress(condition, a, axis=None):
+    x, k = along(as_node(a), axis)
+    mask = traced(condition) != 0
+    (short,), (length,) = mask.shape, concrete((x.shape[k],), "np.compress")
+    if short < length:
+        mask = np.concatenate([mask, np.zeros(length - short, bool)])
+    return Tracer(x)[(*(slice(None),) * k, mask)]
+
+
+@implements(np.extract, cases=[Case(Given(np.array([[1, 0, 1], [0, 1, 0]])), (2, 3))])
+def _extract(condition, arr):
+    return traced(arr).ravel()[traced(condition).ravel() != 0]
 
 
 @implements(np.diagonal, cases=[Case((3, 3)), Case((2, 4)), Case((3, 4), offset=-1), Case((2, 3, 3), axis1=1, axis2=2)])

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, AxisError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import contract, expand
 from ..primitives.primitive import Primitive, dim_value
 from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, CUMPROD, MAX, MIN, PROD, cumulative_sum
 from ..primitives.shaping import reshape
-from ..program.dims import size
+from ..program.dims import broadcast, size
 from ..program.node import Node, emit
 from .declare import Case, implements
 from .indexing import unsqueeze
@@ -30,13 +30,17 @@ _AXES = [
     Case((5,), axis=0),
 ]
 _SUMS = [*_AXES, Case((0,)), Case((2, 0), axis=1)]
+_MASK = np.array([[True, False, True, True], [False, True, True, False], [True, True, False, True]])
+# along other axes NumPy adds up in another order where some do not count: as tested, up to the last digits
+_SOME = [Case((3, 4), axis=0, where=_MASK)]
+_SOME_INITIAL = [Case((3, 4), axis=0, where=_MASK, initial=0.25)]
 
 
 def normalized_axes(axis: Any, rank: int) -> tuple[int, ...]:
     """Axes as a sorted tuple of non-negative ints; all of them for None."""
     if axis is None:
         return tuple(range(rank))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    given = axis if isinstance(axis, (tuple, list, range)) else (axis,)
     axes = tuple(sorted(normalized_axis(a, rank) for a in given))
     if len(set(axes)) < len(axes):
         raise ShapeError(at_user_line(f"axis {axis} names an axis twice"))
@@ -89,48 +93,54 @@ def _typed(a: Any, dtype: Any) -> Node:
     return x if dtype is None else Tracer(x).astype(dtype)._symgrad_node
 
 
-def _reject(where: Any, initial: Any = None) -> None:
-    """Refuse what is not the default; None for ``where`` is False to NumPy."""
-    if initial is not None:
-        raise UnsupportedOperation(at_user_line("the argument initial= is not supported on traced arrays."))
-    if not (isinstance(where, (bool, np.bool_)) and where):
-        raise UnsupportedOperation(
-            at_user_line(
-                "the argument where= is not supported on traced arrays; give np.where(condition, x, other) in place of "
-                "x, with another value that does not count."
-            )
-        )
+def counted_in(x: Node, where: Any, neutral: Any) -> Node:
+    """``x`` with ``neutral``, which changes nothing, in place of what does not count: nothing where it is True."""
+    if isinstance(where, (bool, np.bool_)) and where:
+        return x
+    is_traced = hasattr(type(where), "_symgrad_node")
+    mask = f.condition(as_node(where) if is_traced else running().constant(np.asarray(where, bool)))
+    shape = broadcast(mask.shape, x.shape)
+    if shape != x.shape:
+        raise ShapeError(at_user_line(f"where= of shape {mask.shape} does not fit an array of shape {x.shape}"))
+    return f.where(mask, x, running().constant(np.asarray(neutral, x.dtype)))
 
 
-@implements(np.sum, cases=_SUMS)
+def _with_initial(combine: Any, initial: Any, result: Node) -> Node:
+    """What an initial value makes of a reduction: it stands before the first element."""
+    if initial is None or initial is np._NoValue:
+        return result
+    if np.ndim(initial):
+        raise ShapeError(at_user_line("initial= is one number, not an array"))
+    is_float = type(initial) is float and result.dtype.kind == "f"
+    return combine(result, as_node(initial) if is_float else f.cast(array_node(initial), result.dtype))
+
+
+@implements(np.sum, cases=[*_SUMS, *_SOME])
 def _sum(a, axis=None, dtype=None, keepdims=False, initial=None, where=True):
-    _reject(where)
-    x = _typed(a, dtype)
+    x = counted_in(_typed(a, dtype), where, 0)
     axes = reduced_axes(axis, x.ndim)
     result = _keep(sum_node(x, axes), x.shape, axes, keepdims)
-    if initial is not None:
-        if np.ndim(initial):
-            raise ShapeError(at_user_line("np.sum: initial= is one number, not an array"))
-        is_float = type(initial) is float and result.dtype.kind == "f"
-        result = f.add(result, as_node(initial) if is_float else f.cast(array_node(initial), result.dtype))
-    return _returned(result, dtype)
+    return _returned(_with_initial(f.add, initial, result), dtype)
 
 
-def count_of(x: Node, axes: tuple[int, ...]) -> Node:
+def count_of(x: Node, axes: tuple[int, ...], where: Any = True, keepdims: bool = False) -> Node:
     """How many elements are reduced over ``axes``."""
-    return dim_value(size(tuple(x.shape[k] for k in axes)))
+    if isinstance(where, (bool, np.bool_)) and where:
+        return dim_value(size(tuple(x.shape[k] for k in axes)))
+    ones = counted_in(running().constant(np.ones(concrete(x.shape, "a mean with where="), np.intp)), where, 0)
+    return _keep(sum_node(ones, axes), x.shape, axes, keepdims)
 
 
-@implements(np.mean, cases=_AXES)
+@implements(np.mean, cases=[*_AXES, *_SOME])
 def _mean(a, axis=None, dtype=None, keepdims=False, where=True):
-    _reject(where)
-    x = _typed(a, dtype)
+    x = counted_in(_typed(a, dtype), where, 0)
     if not x.differentiable:
         x = f.cast(x, np.dtype(np.float64))
     half = x.dtype == np.float16 and dtype is None  # NumPy sums half precision in single
     summed = f.cast(x, np.dtype(np.float32)) if half else x
     axes = normalized_axes(axis, x.ndim)
-    return Tracer(f.cast(quotient(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count_of(x, axes)), x.dtype))
+    count = count_of(x, axes, where, keepdims)
+    return Tracer(f.cast(quotient(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count), x.dtype))
 
 
 def _squared(x: Node) -> Node:
@@ -145,36 +155,49 @@ def quotient(total: Node, count: Node) -> Node:
     return f.cast(f.divide(wide, count), total.dtype)
 
 
-def _variance(a, axis, dtype, ddof, keepdims) -> Node:
+def _variance(a, axis, dtype, ddof, keepdims, where, mean, correction) -> Node:
+    if correction is not None:
+        if ddof:
+            raise ArgumentError(at_user_line("ddof and correction are one thing: give one of them"))
+        ddof = correction
     x = _typed(a, dtype)
     if not x.differentiable:
         x = f.cast(x, np.dtype(np.float64))
     axes = normalized_axes(axis, x.ndim)
-    mean = quotient(_keep(sum_node(x, axes), x.shape, axes, True), count_of(x, axes))
-    centred = f.subtract(x, mean)
-    total = _keep(sum_node(_squared(centred), axes), x.shape, axes, keepdims)
-    freedom = f.maximum(f.subtract(count_of(x, axes), ddof), 0) if ddof else count_of(x, axes)
-    return f.divide(total, freedom)
+    if mean is None:
+        total = _keep(sum_node(counted_in(x, where, 0), axes), x.shape, axes, True)
+        middle = quotient(total, count_of(x, axes, where, True))
+    else:
+        middle = as_node(mean)
+    total = _keep(sum_node(counted_in(_squared(f.subtract(x, middle)), where, 0), axes), x.shape, axes, keepdims)
+    count = count_of(x, axes, where, keepdims)
+    return f.cast(f.divide(total, f.maximum(f.subtract(count, ddof), 0) if ddof else count), total.dtype)
 
 
-_SPREAD = [*_AXES[:4], Case((3, 4), axis=1, ddof=1)]
+_SPREAD = [*_AXES[:4], *_SOME, Case((3, 4), axis=1, ddof=1), Case((3, 4), axis=1, correction=1)]
 
 
 @implements(np.var, cases=_SPREAD)
-def _var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
-    _reject(where)
-    return Tracer(_variance(a, axis, dtype, ddof, keepdims))
+def _var(a, axis=None, dtype=None, ddof=0, keepdims=False, where=True, mean=None, correction=None):
+    return Tracer(_variance(a, axis, dtype, ddof, keepdims, where, mean, correction))
 
 
 @implements(np.std, cases=_SPREAD)
-def _std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=True):
-    _reject(where)
-    return Tracer(f.norm_sqrt(_variance(a, axis, dtype, ddof, keepdims)))
+def _std(a, axis=None, dtype=None, ddof=0, keepdims=False, where=True, mean=None, correction=None):
+    return Tracer(f.norm_sqrt(_variance(a, axis, dtype, ddof, keepdims, where, mean, correction)))
 
 
-def extremum(primitive: Primitive, a: Any, axis: Any, keepdims: bool, of_none: Any = None) -> Tracer:
+def extremum(
+    primitive: Primitive, a: Any, axis: Any, keepdims: bool, of_none: Any = None, initial: Any = None, where: Any = True
+) -> Tracer:
     """``np.max`` or ``np.min``; ``of_none`` is the extremum over no elements, where there is one."""
     x = as_node(a)
+    if initial is not None:
+        of_none = initial
+    if not (isinstance(where, (bool, np.bool_)) and where):
+        if of_none is None:
+            raise ArgumentError(at_user_line(f"np.{primitive.name} with where= needs initial=, as NumPy has it"))
+        x = counted_in(x, where, of_none)
     axes = reduced_axes(axis, x.ndim)
     rest = tuple(d for k, d in enumerate(x.shape) if k not in axes)
     if all(x.shape[k] != 0 for k in axes):
@@ -183,19 +206,18 @@ def extremum(primitive: Primitive, a: Any, axis: Any, keepdims: bool, of_none: A
         raise ShapeError(at_user_line("an extremum over no elements has no value"))
     else:
         made = expand(running().constant(np.asarray(of_none or 0, x.dtype)), rest)
+    made = _with_initial(f.maximum if primitive is MAX else f.minimum, initial, made)
     return Tracer(_keep(made, x.shape, axes, keepdims))
 
 
-@implements(np.max, np.amax, cases=_AXES)
+@implements(np.max, np.amax, cases=[*_AXES, *_SOME_INITIAL, Case((0,), initial=1.0), Case((3, 4), axis=1, initial=0.3)])
 def _max(a, axis=None, keepdims=False, initial=None, where=True):
-    _reject(where, initial)
-    return extremum(MAX, a, axis, keepdims)
+    return extremum(MAX, a, axis, keepdims, initial=initial, where=where)
 
 
-@implements(np.min, np.amin, cases=_AXES)
+@implements(np.min, np.amin, cases=[*_AXES, *_SOME_INITIAL])
 def _min(a, axis=None, keepdims=False, initial=None, where=True):
-    _reject(where, initial)
-    return extremum(MIN, a, axis, keepdims)
+    return extremum(MIN, a, axis, keepdims, initial=initial, where=where)
 
 
 @implements(np.ptp, cases=_AXES[:3])
@@ -203,25 +225,23 @@ def _ptp(a, axis=None, keepdims=False):
     return _max(a, axis, keepdims) - _min(a, axis, keepdims)
 
 
-@implements(np.any, cases=_AXES)
+@implements(np.any, cases=[*_AXES, *_SOME])
 def _any(a, axis=None, keepdims=False, where=True):
-    _reject(where)
-    return extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=False)
+    return extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=False, where=where)
 
 
-@implements(np.all, cases=_AXES)
+@implements(np.all, cases=[*_AXES, *_SOME])
 def _all(a, axis=None, keepdims=False, where=True):
-    _reject(where)
-    return extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=True)
+    return extremum(MIN, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=True, where=where)
 
 
-@implements(np.prod, cases=[*_AXES, Case((7,)), Case((0,))])
+@implements(np.prod, cases=[*_AXES, *_SOME, *_SOME_INITIAL, Case((7,)), Case((0,))])
 def _prod(a, axis=None, dtype=None, keepdims=False, initial=None, where=True):
-    _reject(where, initial)
-    x = _widened(_typed(a, dtype))
+    x = counted_in(_widened(_typed(a, dtype)), where, 1)
     axes = reduced_axes(axis, x.ndim)
     concrete(tuple(x.shape[k] for k in axes), "np.prod")
-    return _returned(_keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims), dtype)
+    product = _keep(emit(PROD, (x,), (axes,)) if axes else x, x.shape, axes, keepdims)
+    return _returned(_with_initial(f.multiply, initial, product), dtype)
 
 
 def along(x: Node, axis: Any) -> tuple[Node, int]:

@@ -47,6 +47,10 @@ class Hook(Protocol):
         """``left + right``, or what the operation is."""
         ...
 
+    def negative(self, value: Any) -> Any:
+        """``-value``."""
+        ...
+
     def attribute(self, value: Any, name: str) -> Any:
         """``value.name``."""
         ...
@@ -140,6 +144,12 @@ class _Calls(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         return self._hooked("operate", [_operation(node), node.left, node.right], [], node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant):
+            return node
+        return self._hooked("negative", [node.operand], [], node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         target = node.target

@@ -177,7 +177,9 @@ def _float(x=0.0):
 
 def _like(value: Any) -> Any:
     """A plain value of the kind that a traced one stands for."""
-    kind = value.__class__ if isinstance(type(value).__dict__.get("__class__"), property) else type(value)
+    if not isinstance(type(value).__dict__.get("__class__"), property):
+        return value
+    kind = value.__class__
     return np.zeros((0,) * len(value.shape), value.dtype) if kind is np.ndarray else kind()
 
 
@@ -205,6 +207,11 @@ def _round(number, ndigits=None):
 @answers(np.float64, np.double)
 def _float64(x=0.0):
     return Tracer(f.cast(as_node(x), np.dtype(float)))
+
+
+@answers(np.float16)
+def _float16(x=0.0):
+    return Tracer(f.cast(as_node(x), np.dtype(np.float16)))
 
 
 @answers(np.float32)

@@ -47,7 +47,7 @@ def _matrix_transpose(a):
 def _moveaxis(a, source, destination):
     x = as_node(a)
     sources, targets = (
-        [normalized_axis(k, x.ndim) for k in (given if isinstance(given, (tuple, list)) else [given])]
+        [normalized_axis(k, x.ndim) for k in (given if isinstance(given, (tuple, list, range)) else [given])]
         for given in (source, destination)
     )
     if len(set(sources)) != len(sources) or len(set(targets)) != len(targets) or len(sources) != len(targets):
@@ -60,7 +60,7 @@ def _moveaxis(a, source, destination):
 
 def resolved_shape(x: Node, shape: Any) -> tuple:
     """A shape argument with its -1 filled in, checked against the number of elements."""
-    wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    wanted = tuple(shape) if isinstance(shape, (tuple, list)) or np.ndim(shape) else (shape,)
     wanted = tuple(whole(d) for d in wanted)
     total = size(x.shape)
     if -1 in wanted:

@@ -13,6 +13,7 @@ from ..program.node import Node
 from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axes, normalized_axis, quotient
+from .sizes import concrete
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -81,6 +82,16 @@ def _nansum(a, axis=None, dtype=None, keepdims=False):
     return np.sum(Tracer(_without_nan(x) if x.differentiable else x), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
+@implements(np.nanmax, cases=_SOME_NAN)
+def _nanmax(a, axis=None, keepdims=False, initial=None, where=True):
+    return np.fmax.reduce(Tracer(as_node(a)), axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+
+@implements(np.nanmin, cases=_SOME_NAN)
+def _nanmin(a, axis=None, keepdims=False, initial=None, where=True):
+    return np.fmin.reduce(Tracer(as_node(a)), axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+
 @implements(np.nanmean, cases=_SOME_NAN)
 def _nanmean(a, axis=None, dtype=None, keepdims=False):
     x = as_node(a)
@@ -116,4 +127,25 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
     if x.dtype.kind == "f" and count:  # NaN comes last
         last = ordered[..., -1]
         middle = np.where(np.isnan(last), last, middle)
+    return middle.reshape([1 if k in axes else d for k, d in enumerate(x.shape)]) if keepdims else middle
+
+
+@implements(
+    np.nanmedian,
+    cases=[*_SOME_NAN, Case((4,)), Case((5, 2), axis=0), Case((2, 3), axis=-1, keepdims=True, of=with_nan)],
+)
+def _nanmedian(a, axis=None, overwrite_input=False, keepdims=False):
+    x = Tracer(as_node(a))
+    if x.dtype.kind != "f":
+        return _median(x, axis, keepdims=keepdims)
+    axes = normalized_axes(axis, x.ndim)
+    rest = [k for k in range(x.ndim) if k not in axes]
+    count = size(concrete(tuple(as_node(x).shape[k] for k in axes), "np.nanmedian"))
+    if not count:
+        return np.mean(x, axis=axis, keepdims=keepdims)  # NaN
+    flat = x.transpose([*rest, *axes]).reshape((*[x.shape[k] for k in rest], count))
+    ordered = FUNCTIONS[np.sort](flat, axis=-1)  # NaN comes last
+    count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
+    two = [np.take_along_axis(ordered, np.maximum(k, 0) // 2, -1) for k in (count - 1, count)]
+    middle = np.mean(np.concatenate(two, -1), axis=-1)
     return middle.reshape([1 if k in axes else d for k, d in enumerate(x.shape)]) if keepdims else middle

@@ -22,7 +22,7 @@ from .dispatch import (
     ADVICE,
     CALLS,
     FUNCTIONS,
-    REDUCTIONS,
+    UFUNC_METHODS,
     UFUNCS,
     no_rule,
     place_of_out,
@@ -31,7 +31,6 @@ from .dispatch import (
     special,
 )
 from .library_calls import caching_function, declared, refuse_library_call
-from .plain_arrays import plain_array
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, current, running
 from .views import Along
@@ -159,14 +158,10 @@ class Tracer(ArrayMethods):
                 if template is not None:
                     return Tracer(template(*map(as_node, inputs)))
             return _call_ufunc(ufunc, inputs, kwargs)
-        function = REDUCTIONS.get((ufunc.__name__, method))
-        if function is not None:
-            kwargs.setdefault("axis", 0)
-            return FUNCTIONS[function](*inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
-        if method == "outer" and not kwargs:
-            left, right = (v if type(v) is Tracer else Tracer(as_node(plain_array(v, "an operand"))) for v in inputs)
-            return ufunc(left.reshape(left.shape + (1,) * right.ndim), right)
-        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad."))
+        rule = UFUNC_METHODS.get(method)
+        if rule is None:
+            raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad."))
+        return rule(ufunc, *inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
         rule = FUNCTIONS.get(func)
@@ -366,7 +361,8 @@ def _own(made: Any, args: Any) -> Any:
 def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
     template = UFUNCS.get(ufunc) or special(ufunc)
     rule = FUNCTIONS.get(ufunc) or CALLS.get(ufunc, no_rule(ufunc))
-    dtype = kwargs.pop("dtype", None)
+    dtype: Any = kwargs.pop("dtype", None)
+    dtype = np.dtype(dtype.type) if isinstance(dtype, type(np.dtype)) else dtype
     kept = {
         k: v for k, v in kwargs.items() if not (k == "where" and v is True) and k not in ("casting", "order", "subok")
     }

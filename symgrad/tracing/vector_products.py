@@ -86,7 +86,7 @@ def _kron(a, b):
     ],
 )
 def _convolve(a, v, mode="full"):
-    x, y = (np.atleast_1d(Tracer(array_node(n))) for n in (a, v))
+    x, y = (np.atleast_1d(Tracer(array_node(n.coeffs if isinstance(n, np.poly1d) else n))) for n in (a, v))
     if x.ndim != 1 or y.ndim != 1 or not is_concrete((*x.shape, *y.shape)) or not x.size or not y.size:
         raise ShapeError(at_user_line(f"np.convolve takes vectors of known sizes, got shapes {x.shape} and {y.shape}"))
     if mode not in ("full", "same", "valid"):
@@ -100,3 +100,27 @@ def _convolve(a, v, mode="full"):
         start = (y.size - 1) // 2
         return full[start : start + x.size]
     return full[y.size - 1 : x.size]
+
+
+@implements(
+    np.correlate,
+    cases=[
+        Case((5,), (3,)),
+        *[Case(*sizes, Given(m)) for m in ("full", "same", "valid") for sizes in [((4,), (3,)), ((2,), (5,))]],
+    ],
+)
+def _correlate(a, v, mode="valid"):
+    x, y = (np.atleast_1d(Tracer(array_node(n))) for n in (a, v))
+    if is_concrete((*x.shape, *y.shape)) and y.size > x.size:  # as NumPy sums it
+        return np.flip(_convolve(y, np.flip(x), mode))
+    return _convolve(x, np.flip(y), mode)
+
+
+@implements(np.matvec, cases=[Case((2, 3), (3,)), Case((4, 2, 3), (3,)), Case((2, 3), (4, 3))])
+def _matvec(x1, x2, /):
+    return np.matmul(Tracer(as_node(x1)), Tracer(as_node(x2))[..., None])[..., 0]
+
+
+@implements(np.vecmat, cases=[Case((2,), (2, 3)), Case((4, 2), (2, 3)), Case((2,), (4, 2, 3))])
+def _vecmat(x1, x2, /):
+    return np.matmul(Tracer(as_node(x1))[..., None, :], Tracer(as_node(x2)))[..., 0, :]

@@ -179,9 +179,12 @@ def test_assignment_with_new_axes(check_rule):
     check_rule(assign, [example((4,))])
 
 
-def test_x_at_false_is_refused_with_the_fix():
+def test_x_at_false_is_empty():
+    x = np.arange(3.0)
+    assert symgrad.symbolic(lambda v: v[False])(x).shape == (0, 3)
+    assert symgrad.grad(lambda v: np.sum(v[v[0] > 1.0]) + v[1])(x).tolist() == [0.0, 1.0, 0.0]
     with pytest.raises(TracingError, match=r"x\[:0\]"):
-        symgrad.grad(lambda v: v[False])(np.arange(3.0))
+        symgrad.grad(lambda v: v[..., False])(x)
 
 
 def test_a_traced_mask_is_guarded():

@@ -292,7 +292,7 @@ def _replaced(value, arrays):
 NAMES = {
     f"{function.__module__}.{function.__name__}-{k}": (function, case)
     for function, cases in CASES.items()
-    if function is not np.interp  # its knots are not traced
+    if function not in (np.interp, np.digitize)  # knots are in their order
     for k, case in enumerate(cases)
 }
 

@@ -1,5 +1,6 @@
 """Running products, zeros among them; the dtypes that whole numbers are added and multiplied up in."""
 
+import itertools
 from functools import partial
 from operator import methodcaller
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import ShapeError, UnsupportedOperation
+from symgrad.errors import ShapeError
 from symgrad.testing import check_grads
 
 RNG = np.random.default_rng(5)
@@ -99,18 +100,38 @@ def test_a_sum_begins_with_one_number():
         sg.symbolic(lambda x: np.sum(x, initial=np.ones(2)))(np.ones(3))
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "any", "all", "max", "min"])
-def test_where_that_is_not_true_is_refused(name):
+REDUCED = ("sum", "prod", "mean", "var", "std", "any", "all", "max", "min")
+MASKS = (None, True, np.False_, np.array([True, False, True]), np.array([[True], [False]]), RNG.random((2, 3)) < 0.5)
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_counts_and_what_stands_before_the_first(name):
     """None is false to NumPy, and True is a number to begin with."""
-    x = np.array([3.0, 4.0])
-    for reduce in (getattr(np, name), lambda x, **given: getattr(x, name)(**given)):
-        for where in (None, False, np.False_, np.array([True, False]), 0):
-            with pytest.raises(UnsupportedOperation, match="where="):
-                sg.symbolic(lambda x, reduce=reduce, where=where: reduce(x, where=where))(x)
-        for where in (True, np.True_):
-            value = sg.symbolic(lambda x, reduce=reduce, where=where: reduce(x, where=where))(x)
-            assert value == reduce(x)
-    if name in ("max", "min", "prod"):
-        for initial in (True, False, 5.0):
-            with pytest.raises(UnsupportedOperation, match="initial="):
-                sg.symbolic(lambda x, initial=initial: getattr(np, name)(x, initial=initial))(x)
+    x = RNG.normal(size=(2, 3))
+    given = [{}, *[{"initial": i} for i in (True, 0, 0.5)]] if name in ("sum", "prod", "max", "min") else [{}]
+    for where, axis, kwargs in itertools.product(MASKS, (None, 0, -1, (0, 1)), given):
+        kwargs = {"where": where, "axis": axis, **kwargs}
+        for reduce in (getattr(np, name), methodcaller(name, **kwargs)):
+            call = partial(reduce, **kwargs) if reduce is getattr(np, name) else reduce
+            try:
+                want = call(x)
+            except TypeError:  # a mean that nothing counts for
+                assert where is None
+                continue
+            except ValueError:
+                with pytest.raises(ValueError, match="initial"):
+                    sg.symbolic(call)(x)
+                continue
+            got = sg.symbolic(call)(x)
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", [n for n in REDUCED if n not in ("any", "all")])
+def test_what_does_not_count_has_no_gradient(name):
+    x = RNG.normal(size=(2, 3))
+    where = np.array([[True, False, True], [True, True, True]])
+    kwargs = {"where": where, **({"initial": 0.5} if name in ("max", "min", "prod") else {})}
+    check_grads(lambda x: getattr(np, name)(x, axis=1, **kwargs), [x])
+    assert sg.grad(lambda x: getattr(np, name)(x, axis=1, **kwargs))(x)[0, 1] == 0.0

@@ -32,6 +32,10 @@ class Recorder:
         self.seen.append(("operate", operation))
         return getattr(operator, operation)(left, right)
 
+    def negative(self, value):
+        self.seen.append(("negative", "neg"))
+        return -value
+
     def attribute(self, value, name):
         self.seen.append(("attribute", name))
         return getattr(value, name)
@@ -100,7 +104,7 @@ def test_operations_have_the_names_of_the_operator_module():
     matrix = np.array([[1.0, 2.0], [0.5, 1.0]])
     made, seen = run(arithmetic, matrix, matrix)
     np.testing.assert_array_equal(made, arithmetic(matrix, matrix))
-    assert [name for _, name in seen] == ["add", "mul", "matmul", "pow", "floordiv", "mod"]
+    assert [name for _, name in seen] == ["add", "neg", "mul", "matmul", "pow", "floordiv", "mod"]
 
 
 def test_calls_whose_errors_are_caught_are_told_apart():

@@ -1,0 +1,109 @@
+"""Libraries' own Python code, traced as the user's: NumPy functions without a rule, numpy.polynomial, parts of scipy.
+
+Where such code gets a traced value its calls are followed, as those of the user's functions are, down to what is
+written in C: that has a rule, or is declared in ``dispatch.CALLS``. So a function that a library composes of others
+needs no rule, and its values are the library's own to the bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import is_library
+from .dispatch import CALLS, NAMED_CALLS, has_rule
+from .local_array import LocalArray, holds_traced
+from .tracer import Tracer
+
+#: modules whose code is followed; of other libraries nobody has looked whether it can be
+_FOLLOWED = (
+    *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "scipy._lib."),
+    *("scipy.integrate.", "scipy.interpolate.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
+)
+#: what ``computed`` has for functions of one element, or of one row
+_CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis)
+_ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
+
+
+def is_followed(function: Any) -> bool:
+    """Whether calls in this function are followed: the user's own, and those of libraries that compute in Python."""
+    if type(function) is not FunctionType:
+        return False
+    return not is_library(function.__code__.co_filename) or is_library_code(function)
+
+
+def is_library_code(function: Any) -> bool:
+    """Whether it is a function of a library whose code is followed."""
+    return type(function) is FunctionType and str(function.__globals__.get("__name__")).startswith(_FOLLOWED)
+
+
+def library_code(function: Any, args: Any, kwargs: Any) -> Any:
+    """What to call, its calls followed, in place of a library's ``function``; None where that is called as it is."""
+    if isinstance(function, (np.ufunc, np.vectorize)) or function in _CALLED_OTHERWISE:
+        return None
+    answer = _named(function)
+    if answer is not None:
+        given = getattr(function, "__self__", None) if type(function) is MethodType else None
+        if any(map(_concerns, (given, *args, *kwargs.values()))):
+            return functools.partial(answer, *([] if given is None else [given]))
+    owner: Any = None
+    inner: Any = getattr(function, "_implementation", function)
+    if type(function) is MethodType:
+        owner, inner = function.__self__, function.__func__
+    elif isinstance(function, type):
+        inner = function.__init__ if function.__new__ is object.__new__ else function.__new__
+    elif type(inner) is not FunctionType:
+        owner, inner = function, getattr(type(function), "__call__", None)  # noqa: B004
+    if not is_library_code(inner) or not any(map(_concerns, (owner, *args, *kwargs.values(), *_closed_over(inner)))):
+        return None
+    return function if isinstance(function, type) else inner if owner is None else MethodType(inner, owner)
+
+
+def _named(function: Any) -> Any:
+    """What is declared for a function by its public name."""
+    module = getattr(function, "__module__", None)
+    if not isinstance(module, str) or not module.startswith("scipy."):
+        return None
+    return NAMED_CALLS.get(f"{module.partition('._')[0]}.{getattr(function, '__qualname__', '')}")
+
+
+def is_closed(function: Any) -> bool:
+    """Whether it is a function of scipy of which nothing is declared."""
+    return str(getattr(function, "__module__", "")).startswith("scipy.") and _named(function) is None
+
+
+def is_declared(function: Any) -> bool:
+    """Whether there is a rule, or an answer, for this very function."""
+    try:
+        return has_rule(function) or function in CALLS
+    except TypeError:  # it cannot be hashed
+        return False
+
+
+def _concerns(value: Any) -> bool:
+    """Whether a value is traced, holds one, or may be a function of one."""
+    kind = type(value)
+    if kind in _ATOMS or holds_traced(value):
+        return holds_traced(value)
+    if kind in (FunctionType, MethodType):
+        return True
+    return not isinstance(value, (type, ModuleType)) and any(map(holds_traced, _held(value)))
+
+
+def _held(value: Any) -> list[Any]:
+    """What an instance holds."""
+    slots = [name for c in type(value).__mro__ for name in vars(c).get("__slots__", ())]
+    found = getattr(value, "__dict__", {})
+    return [*(found.values() if type(found) is dict else ()), *[getattr(value, n, None) for n in slots]]
+
+
+def _closed_over(function: FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not bound yet
+            continue

@@ -1,0 +1,89 @@
+"""Methods of NumPy's ufuncs on traced values: reduce, accumulate, reduceat and outer of any operation of two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from .dispatch import FUNCTIONS, REDUCTIONS, UFUNC_METHODS
+from .plain_arrays import plain_array
+from .reductions import normalized_axis, reduced_axes
+from .sizes import concrete
+from .trace import as_node
+from .tracer import Tracer, traced
+
+#: what leaves out NaN -> the reduction that does so with what it gives for NaN
+_BESIDE_NAN = {"fmax": (np.max, -np.inf), "fmin": (np.min, np.inf)}
+
+
+def _rows(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any) -> tuple[list[Any], int]:
+    """The parts of an array along an axis, in the dtype of the results."""
+    x = traced(array)
+    k = normalized_axis(axis, x.ndim)
+    (n,) = concrete((x._symgrad_node.shape[k],), f"np.{ufunc.__name__} along an axis")
+    kind: Any = np.dtype(dtype) if dtype is not None else ufunc.resolve_dtypes((x.dtype, x.dtype, None))[-1]
+    x = x if kind.kind == "b" else x.astype(kind)
+    return [x[(*(slice(None),) * k, i)] for i in range(n)], k
+
+
+def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, where=True):
+    function = REDUCTIONS.get((ufunc.__name__, "reduce"))
+    if function is not None:
+        given = {"dtype": dtype, "initial": initial}
+        given = {k: v for k, v in given.items() if v is not None}
+        return FUNCTIONS[function](array, axis=axis, keepdims=keepdims, where=where, **given)
+    x = traced(array)
+    axes = reduced_axes(axis, x.ndim)
+    if ufunc.__name__ in _BESIDE_NAN and initial is None and where is True and x.size:
+        extremum, beyond = _BESIDE_NAN[ufunc.__name__]
+        missing = np.isnan(x)
+        made = extremum(np.where(missing, beyond, x).astype(x.dtype), axis=axis, keepdims=keepdims)
+        return np.where(np.all(missing, axis=axis, keepdims=keepdims), np.nan, made).astype(x.dtype)
+    if where is not True:
+        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.reduce with where= has no rule in symgrad."))
+    if ufunc.identity is None and len(axes) > 1 and ufunc not in (np.maximum, np.minimum, np.fmax, np.fmin):
+        raise ArgumentError(at_user_line(f"np.{ufunc.__name__}.reduce takes one axis: it matters in which order"))
+    for k in reversed(axes):
+        rows, _ = _rows(ufunc, x, k, dtype)
+        if initial is not None and k == min(axes):
+            rows = [initial, *rows]
+        if not rows and ufunc.identity is None:
+            raise ShapeError(at_user_line(f"np.{ufunc.__name__}.reduce over no elements has no value"))
+        made = rows[0] if rows else np.full_like(np.sum(x, k), ufunc.identity)
+        for row in rows[1:]:
+            made = ufunc(made, row)
+        x = np.expand_dims(made, k) if keepdims else traced(made)
+    return x
+
+
+def _accumulate(ufunc, array, axis=0, dtype=None):
+    function = REDUCTIONS.get((ufunc.__name__, "accumulate"))
+    if function is not None:
+        return FUNCTIONS[function](array, axis, dtype)
+    rows, k = _rows(ufunc, array, axis, dtype)
+    made = rows[:1]
+    for row in rows[1:]:
+        made.append(ufunc(made[-1], row))
+    return np.stack(made, k) if made else traced(array)
+
+
+def _reduceat(ufunc, array, indices, axis=0, dtype=None):
+    x = traced(array)
+    k = normalized_axis(axis, x.ndim)
+    (n,) = concrete((x._symgrad_node.shape[k],), f"np.{ufunc.__name__}.reduceat")
+    starts = np.asarray(indices).astype(np.intp, casting="same_kind").tolist()
+    ends = [*starts[1:], n]
+    lead = (slice(None),) * k
+    parts = [x[(*lead, slice(i, max(j, i + 1)))] for i, j in zip(starts, ends, strict=True)]
+    made = np.stack([ufunc.reduce(part, axis=k) for part in parts], k)
+    return made if dtype is None else made.astype(dtype)
+
+
+def _outer(ufunc, left, right):
+    x, y = (v if type(v) is Tracer else Tracer(as_node(plain_array(v, "an operand"))) for v in (left, right))
+    return ufunc(x.reshape(x.shape + (1,) * y.ndim), y)
+
+
+UFUNC_METHODS |= {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat, "outer": _outer}

@@ -1,0 +1,86 @@
+"""Libraries whose own Python code is traced: values to the bit, derivatives, and what is refused inside of them."""
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import UnsupportedOperation
+from symgrad.testing import check_grads
+
+RNG = np.random.default_rng(4)
+C, X, X4 = RNG.normal(size=3), RNG.uniform(-1, 1, 4), RNG.normal(size=(2, 4))
+P = np.polynomial
+CLASSES = [P.Polynomial, P.Chebyshev, P.Legendre, P.Hermite, P.HermiteE, P.Laguerre]
+USES = {
+    "at points": lambda kind: lambda c, x: kind(c)(x),
+    "on a domain": lambda kind: lambda c, x: kind(c, domain=[-2, 5])(x),
+    "derivative and integral": lambda kind: lambda c, x: kind(c).deriv()(x) * kind(c).integ(2, k=[1.0, 2.0])(x),
+    "arithmetic": lambda kind: lambda c, x: (-kind(c) * kind(x) + kind(c) ** 2 / 2 - 3.0).coef,
+    "division": lambda kind: lambda c, x: (kind(x) // kind(c)).coef,
+    "by its roots": lambda kind: lambda c, x: kind.fromroots(c)(x),
+    "as another": lambda kind: lambda c, x: kind(c).convert(kind=P.Chebyshev).coef,
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda k: k.__name__)
+def test_polynomials_of_traced_coefficients_and_points(kind, use):
+    fn = USES[use](kind)
+    np.testing.assert_array_equal(sg.symbolic(fn, backend="numpy")(C, X), fn(C, X), strict=True)
+    check_grads(fn, [C, X], order=2 if kind is P.Chebyshev else 1)
+
+
+def test_a_polynomial_from_outside():
+    held = P.Legendre([1.0, 2.0, 0.5])
+    np.testing.assert_allclose(sg.grad(lambda x: np.sum(held(x)))(X), held.deriv()(X), rtol=1e-14)
+
+
+def test_polynomials_of_the_old_kind():
+    def fn(c, x):
+        p = np.poly1d(c)
+        return p(x) * p.deriv()(x) + (p * p - np.poly1d(x)).integ()(0.5) + np.polyval(p, np.poly1d([1.0, 2.0]))(x)
+
+    np.testing.assert_array_equal(sg.symbolic(fn, backend="numpy")(C, X), fn(C, X))
+    check_grads(fn, [C, X])
+
+
+BY_VALUES = {
+    "unique": lambda x: np.unique(np.round(x, 1) * 0.0 + x)[::-1] ** 2,
+    "unique rows": lambda x: np.unique(x, axis=1),
+    "unique with all": lambda x: np.multiply(*np.unique_counts(x)[:2]),
+    "sets": lambda x: np.concatenate([np.union1d(x[0], x[1, :2]), np.setdiff1d(x[0], x[0, 1:]), np.intersect1d(x, x)]),
+    "histogram": lambda x: np.histogram(x, bins=3)[0] * np.histogram_bin_edges(x, 2),
+    "histogram of weights": lambda x: np.histogram([1.0, 2.0, 2.5, 1.5], 3, weights=x[0], density=True)[0],
+    "histogram of two": lambda x: np.histogram2d(x[0], x[1], bins=2)[0] * x[0, :2],
+    "piecewise": lambda x: np.piecewise(x, [x < 0, x >= 0.5], [lambda t: -(t**3), np.exp, 2.0]),
+    "piecewise number": lambda x: np.piecewise(x[0, 0], [x[0, 0] < 0], [np.sin, np.cos]),
+    "arange": lambda x: np.arange(x[0, 0], 3.0, 0.5),
+    "ndenumerate": lambda x: sum((i + 1) * v**2 for (i, _), v in np.ndenumerate(x)),
+    "partition": lambda x: np.partition(x, 1, axis=-1)[:, 1] * np.take_along_axis(x, np.argpartition(x, 2), -1)[:, 2],
+    "poly": lambda x: np.poly(x[0]) * np.apply_over_axes(np.sum, x, [0, 1]).ravel(),
+    "kaiser": lambda x: np.kaiser(4, x[0, 0]) * np.hanning(4),
+    "quantile at traced levels": lambda x: np.quantile(x[0], 0.5 + 0.4 * np.tanh(x[1])),
+    "quantile with weights": lambda x: np.quantile(x[0], [0.3, 0.6], weights=[1, 2, 1, 3], method="inverted_cdf"),
+    "padded with a traced value": lambda x: np.pad(x, ((1, 0), (5, 1)), constant_values=x[0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", BY_VALUES)
+def test_what_depends_on_the_order_of_values(name):
+    fn = BY_VALUES[name]
+    got, want = sg.symbolic(fn, backend="numpy")(X4), fn(X4)
+    assert np.shape(got) == np.shape(want)
+    np.testing.assert_allclose(got, want, rtol=1e-13)
+    check_grads(fn, [X4], order=1)
+
+
+def test_one_trace_serves_arrays_of_one_order():
+    gradient = sg.grad(lambda x: np.sum(np.unique(x) * np.arange(3)))
+    for x in ([3.0, 1.0, 2.0], [9.0, 0.5, 0.7], [1.0, 2.0, 3.0]):
+        np.testing.assert_array_equal(gradient(np.array(x)), np.argsort(x).argsort())
+
+
+def test_what_is_refused_inside_is_said_of_what_was_called():
+    with pytest.raises(UnsupportedOperation, match=r"numpy\.sort_complex has no .*inside of it") as refused:
+        sg.grad(lambda x: np.sort_complex(x).real.sum())(X)
+    assert __file__ in str(refused.value)
