@@ -15,6 +15,7 @@ import sympy
 from ..primitives.elementwise import SLOTS, Elementwise
 from ..primitives.external import External
 from ..primitives.index_arrays import counted_index
+from ..primitives.windows import even_steps
 from ..program.node import Node
 from ..program.program import Program
 from . import fourier
@@ -219,7 +220,7 @@ def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:
 def _gather(form: IndexForm, node: Node, index: tuple) -> Any:
     x, chosen = node.operands
     (axis,) = node.params
-    row = form.at(chosen, index[axis : axis + len(chosen.shape)])
+    row = _chosen(form, chosen, index[axis : axis + len(chosen.shape)], x.shape[axis])
     return form.at(x, (*index[:axis], row, *index[axis + len(chosen.shape) :]))
 
 
@@ -228,8 +229,17 @@ def _scatter(form: IndexForm, node: Node, index: tuple) -> Any:
     axis, _ = node.params
     inner = tuple(map(form.indices.fresh, chosen.shape))
     element = form.at(y, (*index[:axis], *inner, *index[axis + 1 :]))
-    body = sympy.KroneckerDelta(index[axis], form.at(chosen, inner)) * as_number(element)
+    body = sympy.KroneckerDelta(index[axis], _chosen(form, chosen, inner, node.shape[axis])) * as_number(element)
     return form.summed(body, list(zip(inner, chosen.shape, strict=True)))
+
+
+def _chosen(form: IndexForm, chosen: Node, index: tuple, length: Any) -> Any:
+    """The place that an array of indices names: ``2 i + k`` where its entries are evenly spaced."""
+    steps = even_steps(chosen, length)
+    if steps is None:
+        return form.at(chosen, index)
+    first = int(chosen.params[0].value.flat[0])
+    return sympy.Integer(first) + sum(step * i for step, i in zip(steps, index, strict=True))
 
 
 def _over_axes(form: IndexForm, node: Node, index: tuple) -> tuple[Any, list[tuple]]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..program.dims import Shape
+from ..program.node import Node
 from .contraction import Labels
 from .primitive import Primitive
 
@@ -40,7 +41,7 @@ class Windows(NamedTuple):
     @classmethod
     def gathered(cls, rank: int, axis: int, length: int, index: np.ndarray) -> Windows | None:
         """What ``index`` takes of an axis of that length; None where its entries are not evenly spaced, upwards."""
-        steps = _steps(index, length)
+        steps = _evenly(index, length)
         if steps is None:
             return None
         starts, axes = cls.whole(rank)
@@ -104,7 +105,14 @@ class Windows(NamedTuple):
         return self.axes[0] == (0, None, 1) and self.starts[0] == 0
 
 
-def _steps(index: np.ndarray, length: int) -> tuple[int, ...] | None:
+def even_steps(index: Node, length: Any) -> tuple[int, ...] | None:
+    """The step along each axis of a constant array of evenly spaced places on an axis of ``length``; else None."""
+    if index.primitive.name != "constant" or not isinstance(length, int):
+        return None
+    return _evenly(index.params[0].value, length)
+
+
+def _evenly(index: np.ndarray, length: int) -> tuple[int, ...] | None:
     """The step along each axis of evenly spaced places on an axis of ``length``, all above 0; else None."""
     if not index.ndim or not index.size or index.dtype.kind not in "iu":
         return None

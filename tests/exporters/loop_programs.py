@@ -50,6 +50,11 @@ def primitives() -> tuple[Exportable, ...]:
     add(lambda a: [np.reshape(a, (2, 6)).T, np.concatenate([a, a[::-1]], 1), np.diag(a[0])], [x], {})
     add(lambda a, b: [np.einsum("ij,jk,k->i", a, a.T @ a, b), a @ a.T, np.outer(b, b)], [x, v], {})
     add(lambda a: a.astype(np.float32) * np.float32(0.1), [x], {})
+    image, weights = rng.normal(size=(2, 2, 5, 4)), rng.normal(size=(3, 2, 3, 2))
+    add(lambda a, w: sg.ops.conv2d(a, w, stride=2, pad_mode="same"), [image, weights], {})
+    add(lambda a, w: sg.ops.conv1d(a[:, :, 0], w[:, :, 0], dilation=2), [image, weights], {})
+    add(lambda a: sg.ops.max_pool2d(a, 3, 1, 1), [image], {})
+    add(lambda a: sg.ops.avg_pool2d(a, 2, 1), [image], {})
     return tuple([together(f"primitives_{k}", tuple(calls[k : k + 6])) for k in range(0, len(calls), 6)])
 
 

@@ -236,7 +236,7 @@ class Nest:
 
     def _put(self, item: Put) -> None:
         node, reads, looked_up = item.node, item.reads, None
-        if node.primitive.name == "scatter":
+        if node.primitive.name == "scatter" and len(reads) > 1:  # others go to places that are evenly spaced
             looked_up = self._look_up(reads[0], node.params[1], item.place)
             reads = reads[1:]
         value = product([e for e, _ in sorted([self._read(r) for r in reads], key=_depth)], node.dtype)

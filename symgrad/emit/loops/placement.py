@@ -21,7 +21,7 @@ from .language import Index
 from .regions import LOOKED_UP, Block, Put, Read, Reduction, broadcast_read, loops_of, own_read
 from .scalars import checked
 from .schedule import Schedule
-from .views import View, moved, view_of, whole
+from .views import View, even_place, moved, view_of, whole
 
 _REDUCTIONS = {"max": "maximum", "min": "minimum", "prod": "multiply"}
 _NUMBERS = ("determinant", "log_determinant", "determinant_sign")
@@ -241,8 +241,13 @@ class Placement(Schedule):
         self.boxed.add(node)
         self.zeroed.add(node)
         extents, image = loops_of(y.shape)
-        place = (*image[:axis], Index(0, ((LOOKED_UP, 1),)), *image[axis + index.ndim :])
         read = Read(self.views[y].root, moved(self.views[y].places, image))
+        even = even_place(index, node.shape[axis], axis)
+        if even is not None:
+            place = (*image[:axis], *moved((even,), image), *image[axis + index.ndim :])
+            self._put(Put(node, (read,), place, True), extents)
+            return
+        place = (*image[:axis], Index(0, ((LOOKED_UP, 1),)), *image[axis + index.ndim :])
         self._put(Put(node, (self._index(index, image[axis : axis + index.ndim]), read), place, True), extents)
 
     def _index(self, index: Node, image: Sequence[Index]) -> Read:

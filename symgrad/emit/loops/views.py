@@ -10,6 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...primitives.windows import even_steps
 from ...program.dims import Dim, Shape, normal
 from ...program.node import Node
 from .language import Index
@@ -68,6 +69,8 @@ def view_of(node: Node, sources: dict[Node, View]) -> View | None:
         image = _relabelled(node)
     elif name == "reshape":
         image = _split(node.operands[0].shape, node.shape)
+    elif name == "gather":
+        image = _gathered(node)
     return None if image is None else View(source.root, moved(source.places, image))
 
 
@@ -82,6 +85,26 @@ def _sliced(node: Node) -> list[Index]:
         else:
             image.append(Index(entry + d if isinstance(entry, int) and entry < 0 else entry))
     return image
+
+
+def _gathered(node: Node) -> list[Index] | None:
+    """Where a gather by evenly spaced indices reads each axis; None for any other."""
+    x, index = node.operands
+    (axis,) = node.params
+    place = even_place(index, x.shape[axis], axis)
+    if place is None:
+        return None
+    others = [Index() if d == 1 else Index(0, ((k + (index.ndim - 1) * (k > axis), 1),)) for k, d in enumerate(x.shape)]
+    return [*others[:axis], place, *others[axis + 1 :]]
+
+
+def even_place(index: Node, length: Dim, axis: int) -> Index | None:
+    """The place that a constant array of evenly spaced indices names, whose axes are those from ``axis`` on."""
+    steps = even_steps(index, length)
+    if steps is None:
+        return None
+    own = [(axis + k, step) for k, (step, d) in enumerate(zip(steps, index.shape, strict=True)) if d != 1]
+    return Index(int(index.params[0].value.flat[0]), tuple(own))
 
 
 def _relabelled(node: Node) -> list[Index] | None:

@@ -18,6 +18,7 @@ from ...primitives.contraction import EINSUM
 from ...primitives.loop import Loop, Piece
 from ...primitives.primitive import Leaf
 from ...primitives.scan import PART, SCAN
+from ...primitives.windows import even_steps
 from ...program.node import Node
 from ...program.program import Program
 from .contractions import accumulations, contraction_suits
@@ -46,6 +47,8 @@ def may_be_view(node: Node) -> bool:
             return False
         return node.dtype == node.operands[0].dtype and all(i in out or sizes[i] == 1 for i in labels[0])
     name = node.primitive.name
+    if name == "gather":
+        return even_steps(node.operands[1], node.operands[0].shape[node.params[0]]) is not None
     return name in ("slice", "reshape", *_NAMES) or (name == "cast" and node.dtype == node.operands[0].dtype)
 
 
