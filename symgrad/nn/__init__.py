@@ -76,7 +76,7 @@ from .normalization import (
     InstanceNorm3d,
     LayerNorm,
 )
-from .optimizers import SGD, Adam, Momentum, Optimizer
+from .optimizers import SGD, Adagrad, Adam, AdamWeightDecay, Momentum, Optimizer, RMSProp
 from .pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -117,7 +117,9 @@ __all__ = [
     "LSTM",
     "RNN",
     "SGD",
+    "Adagrad",
     "Adam",
+    "AdamWeightDecay",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
@@ -185,6 +187,7 @@ __all__ = [
     "Pad",
     "PixelShuffle",
     "PixelUnshuffle",
+    "RMSProp",
     "RNNCell",
     "ReLU",
     "ReLU6",

@@ -24,12 +24,42 @@ def _uniform(bound: float, shape: tuple[int, ...]) -> np.ndarray:
     return np.random.uniform(-bound, bound, shape)
 
 
+def _truncated(sigma: float, shape: tuple[int, ...]) -> np.ndarray:
+    """Normal numbers, drawn again where they are beyond two deviations."""
+    drawn = np.random.normal(0.0, 1.0, shape)
+    while np.any(beyond := np.abs(drawn) > 2):
+        drawn = np.where(beyond, np.random.normal(0.0, 1.0, shape), drawn)
+    return sigma * drawn
+
+
+def _matrix(name: str, shape: tuple[int, ...], make: Callable[..., np.ndarray]) -> np.ndarray:
+    if len(shape) != 2:
+        raise ShapeError(f"the initializer {name!r} is of matrices, got the shape {shape}.")
+    return make(*shape)
+
+
+def _orthogonal(shape: tuple[int, ...]) -> np.ndarray:
+    """Orthonormal rows or columns; axes behind the first count as one (Saxe, McClelland and Ganguli, 2014)."""
+    if len(shape) < 2:
+        raise ShapeError(f"the initializer 'orthogonal' is of two axes or more, got the shape {shape}.")
+    rows, columns = shape[0], math.prod(shape[1:])
+    q, r = np.linalg.qr(np.random.normal(size=(max(rows, columns), min(rows, columns))))
+    q = q * np.sign(np.diag(r))
+    return (q if rows >= columns else q.T).reshape(shape)
+
+
 #: name -> what draws an array of a shape; they draw from ``np.random``, so ``np.random.seed`` fixes them
 INITIALIZERS: dict[str, Callable[[tuple[int, ...]], np.ndarray]] = {
     "zeros": np.zeros,
     "ones": np.ones,
     "normal": lambda shape: np.random.normal(0.0, 0.01, shape),
     "uniform": lambda shape: _uniform(0.07, shape),
+    "one": np.ones,
+    "zero": np.zeros,
+    "truncated_normal": lambda shape: _truncated(0.01, shape),
+    "xavier_normal": lambda shape: np.random.normal(0.0, math.sqrt(2 / sum(_fans(shape))), shape),
+    "identity": lambda shape: _matrix("identity", shape, np.eye),
+    "orthogonal": lambda shape: _orthogonal(shape),
     "xavier_uniform": lambda shape: _uniform(math.sqrt(6 / sum(_fans(shape))), shape),
     "he_uniform": lambda shape: _uniform(math.sqrt(6 / max(_fans(shape)[0], 1)), shape),
     "he_normal": lambda shape: np.random.normal(0.0, math.sqrt(2 / max(_fans(shape)[0], 1)), shape),

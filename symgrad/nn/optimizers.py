@@ -164,6 +164,101 @@ class Adam(Optimizer):
         return self.learning_rate / (1 - self.beta1**self.steps) * m / (root + self.eps)
 
 
+class AdamWeightDecay(Adam):
+    """``Adam`` without debiasing, whose weights also shrink by ``rate · weight_decay`` of what they are.
+
+    Source: Loshchilov and Hutter, Decoupled weight decay regularization (2019).
+
+    >>> w = Parameter([1.0], name="w")
+    >>> AdamWeightDecay([w], learning_rate=0.1, weight_decay=0.5)([np.array([0.0])])
+    >>> print(w)
+    [0.95]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Parameter],
+        learning_rate: float = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(params, learning_rate, beta1, beta2, eps)
+        self.decay = _at_least_zero("weight_decay", weight_decay)
+
+    def step(self, k: int, gradient: np.ndarray) -> np.ndarray:
+        m, v = self._first[k], self._second[k]
+        m += (1 - self.beta1) * (gradient - m)
+        v += (1 - self.beta2) * (np.square(gradient) - v)
+        return self.learning_rate * (m / (np.sqrt(v) + self.eps) + self.decay * self.parameters[k].asnumpy())
+
+
+class Adagrad(Optimizer):
+    """``s += g²``, ``p -= rate · g / √s``; ``accum`` is what each ``s`` begins with.
+
+    Source: Duchi, Hazan and Singer, Adaptive subgradient methods (2011).
+
+    >>> w = Parameter([1.0], name="w")
+    >>> Adagrad([w], accum=0.0, learning_rate=0.5)([np.array([4.0])])
+    >>> print(w)
+    [0.5]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Parameter],
+        accum: float = 0.1,
+        learning_rate: float = 1e-3,
+        loss_scale: float = 1.0,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(params, learning_rate, weight_decay, loss_scale)
+        self._squares = [np.full_like(z, _at_least_zero("accum", accum)) for z in self._zeros()]
+
+    def step(self, k: int, gradient: np.ndarray) -> np.ndarray:
+        s = self._squares[k]
+        s += np.square(gradient)
+        return self.learning_rate * np.divide(gradient, np.sqrt(s), out=np.zeros_like(gradient), where=s > 0)
+
+
+class RMSProp(Optimizer):
+    """``s = decay·s + (1 - decay)·g²``, ``v = momentum·v + rate·g/√(s + epsilon)``, ``p -= v``.
+
+    ``centered`` takes the square of the running mean of gradients off ``s``. Source: Hinton's lectures (2012).
+
+    >>> w = Parameter([1.0], name="w")
+    >>> RMSProp([w], learning_rate=0.1, decay=0.0)([np.array([4.0])])
+    >>> print(w)
+    [0.9]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Parameter],
+        learning_rate: float = 0.1,
+        decay: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-10,
+        centered: bool = False,
+        loss_scale: float = 1.0,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(params, learning_rate, weight_decay, loss_scale)
+        self.decay, self.momentum = _at_least_zero("decay", decay), _at_least_zero("momentum", momentum)
+        self.epsilon, self.centered = _at_least_zero("epsilon", epsilon), centered
+        self._squares, self._means, self._velocity = self._zeros(), self._zeros(), self._zeros()
+
+    def step(self, k: int, gradient: np.ndarray) -> np.ndarray:
+        s, mean, v = self._squares[k], self._means[k], self._velocity[k]
+        s += (1 - self.decay) * (np.square(gradient) - s)
+        mean += (1 - self.decay) * (gradient - mean)
+        spread = s - np.square(mean) if self.centered else s
+        v *= self.momentum
+        v += self.learning_rate * gradient / np.sqrt(spread + self.epsilon)
+        return v
+
+
 def _at_least_zero(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value >= 0:
         raise ArgumentError(f"{name} must be a number of at least 0, got {value!r}.")

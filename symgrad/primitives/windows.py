@@ -118,7 +118,8 @@ def _evenly(index: np.ndarray, length: int) -> tuple[int, ...] | None:
         return None
     first = int(index.flat[0])
     steps = tuple([int(np.take(index, 1, axis=k).flat[0]) - first if n > 1 else 1 for k, n in enumerate(index.shape)])
-    if first < 0 or int(index.max()) >= length or min(steps) < 1:
+    last = first + sum(step * (n - 1) for step, n in zip(steps, index.shape, strict=True))
+    if first < 0 or last >= length or last != int(index.flat[-1]) or min(steps) < 1:
         return None
     even = first + sum(
         step * np.arange(n).reshape((-1,) + (1,) * (index.ndim - 1 - k))

@@ -71,7 +71,22 @@ class TestDense:
 @pytest.mark.parametrize("name", INITIALIZERS)
 def test_initializers(name):
     assert initial(name, (4, 3)).shape == (4, 3)
-    assert initial(name, ()).shape == ()
+    if name not in ("identity", "orthogonal"):
+        assert initial(name, ()).shape == ()
+    else:
+        with pytest.raises(errors.ShapeError, match=name):
+            initial(name, (3,))
+
+
+def test_what_initializers_draw():
+    np.random.seed(0)
+    for shape in ((5, 3), (3, 5), (2, 3, 2)):
+        rows = initial("orthogonal", shape, np.float64).reshape(shape[0], -1)
+        few = rows @ rows.T if rows.shape[0] <= rows.shape[1] else rows.T @ rows
+        np.testing.assert_allclose(few, np.eye(min(rows.shape)), atol=1e-12)
+    assert np.abs(initial("truncated_normal", (1000,))).max() <= 0.02
+    np.testing.assert_allclose(initial("xavier_normal", (300, 100)).std(), np.sqrt(2 / 400), rtol=0.05)
+    np.testing.assert_array_equal(initial("identity", (2, 3)), np.eye(2, 3))
 
 
 @pytest.mark.parametrize("cell", ACTIVATIONS)

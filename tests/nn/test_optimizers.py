@@ -102,3 +102,35 @@ def test_bad_use(make, kind, message):
     with pytest.raises(kind, match=message):
         make(w)
     np.testing.assert_array_equal(w, [1.0])
+
+
+def test_adam_with_decay_of_weights():
+    m = v = 0.0
+    w, wanted = 1.0, []
+    for g in [1.0, -3.0, 0.5]:
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        w -= 0.1 * (m / (np.sqrt(v) + 1e-6) + 0.2 * w)
+        wanted.append(w)
+    make = lambda p: nn.AdamWeightDecay(p, 0.1, weight_decay=0.2)  # noqa: E731
+    np.testing.assert_allclose(_steps(make, [1.0, -3.0, 0.5]), wanted)
+
+
+def test_adagrad():
+    wanted = [1 - 0.1 * 2 / np.sqrt(0.5 + 4)]
+    wanted.append(wanted[0] + 0.1 * 3 / np.sqrt(0.5 + 4 + 9))
+    make = lambda p: nn.Adagrad(p, 0.5, 0.1)  # noqa: E731
+    np.testing.assert_allclose(_steps(make, [2.0, -3.0]), wanted)
+    np.testing.assert_allclose(_steps(lambda p: nn.Adagrad(p, 0.0), [0.0]), [1.0])
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_rmsprop(centered):
+    s = mean = v = 0.0
+    w, wanted = 1.0, []
+    for g in [2.0, -3.0, 1.0]:
+        s, mean = 0.8 * s + 0.2 * g * g, 0.8 * mean + 0.2 * g
+        v = 0.5 * v + 0.1 * g / np.sqrt(s - mean * mean * centered + 1e-3)
+        w -= v
+        wanted.append(w)
+    make = lambda p: nn.RMSProp(p, 0.1, 0.8, 0.5, 1e-3, centered)  # noqa: E731
+    np.testing.assert_allclose(_steps(make, [2.0, -3.0, 1.0]), wanted)

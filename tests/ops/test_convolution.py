@@ -148,6 +148,13 @@ def test_large_enough_for_blocks(monkeypatch, backend, dtype):
         np.testing.assert_allclose(np.sum(gradient * direction), slope, rtol=100 * tolerance, atol=100 * tolerance)
 
 
+def test_formulas_have_no_tables_of_places():
+    x, w, _ = drawn((1, 2, 9), (3, 2, 3))
+    text = sg.grad(lambda x, w: np.sum(np.sin(ops.conv1d(x, w, stride=2)))).export("latex", x, w)
+    assert "{w}_{n,p,q} {x}_{i,p,2 l + q}" in text
+    assert "c_{0}" not in text
+
+
 def test_no_examples():
     x, w, b = drawn((0, 3, 6, 6), (4, 3, 3, 3))
     assert ops.conv2d(x, w, b).shape == (0, 4, 4, 4)
