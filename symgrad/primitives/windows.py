@@ -117,7 +117,8 @@ def _evenly(index: np.ndarray, length: int) -> tuple[int, ...] | None:
     if not index.ndim or not index.size or index.dtype.kind not in "iu":
         return None
     first = int(index.flat[0])
-    steps = tuple([int(np.take(index, 1, axis=k).flat[0]) - first if n > 1 else 1 for k, n in enumerate(index.shape)])
+    axes = range(index.ndim)
+    steps = tuple([int(index[tuple([int(j == k) for j in axes])]) - first if index.shape[k] > 1 else 1 for k in axes])
     last = first + sum(step * (n - 1) for step, n in zip(steps, index.shape, strict=True))
     if first < 0 or last >= length or last != int(index.flat[-1]) or min(steps) < 1:
         return None
