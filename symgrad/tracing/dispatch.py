@@ -30,7 +30,7 @@ UFUNCS: dict[np.ufunc, Elementwise] = {
 }
 UFUNCS[np.sqrt] = f.sqrt
 #: library that may be missing -> the module with the rules of its functions, imported where one is called
-_OPTIONAL = {"scipy.special": "special_functions"}
+_OPTIONAL = {"scipy.special": "special_functions", "scipy.stats": "statistics_of_scipy"}
 #: (ufunc name, method) -> NumPy function that does the same
 REDUCTIONS = {
     ("add", "reduce"): np.sum,
