@@ -45,7 +45,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     owner = getattr(function, "__self__", None)
     load_rules(function)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
-    if method is not None and (holds_traced((args, kwargs)) or holds_traced(list(getattr(owner, "args", ())))):
+    if method is not None and holds_traced((args, kwargs, getattr(owner, "args", ()), getattr(owner, "kwds", {}))):
         return method(owner, *args, **kwargs)
     if isinstance(function, np.vectorize):
         return vectorizing.vectorized(function, functools.partial(_callback, call))(*args, **kwargs)

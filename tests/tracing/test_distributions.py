@@ -104,6 +104,11 @@ def test_frozen_distributions():
         assert slope == pytest.approx(slopes(f, (0.4, 1.2), [float(k == 0), float(k == 1)]), rel=1e-6)
 
 
+def test_a_frozen_distribution_with_a_scale_by_name():
+    f = lambda s: stats.expon(scale=s).logpdf(0.7)  # noqa: E731
+    assert sg.grad(f)(1.3) == pytest.approx(0.7 / 1.3**2 - 1 / 1.3, rel=1e-13)
+
+
 DISCRETE = {"poisson": (2.3,), "bernoulli": (0.3,), "geom": (0.3,), "binom": (6, 0.3), "nbinom": (4, 0.3)}
 
 
