@@ -108,7 +108,8 @@ class OfMatrix(OverIndices):
 
     def _latex_of(self, printer: Any, name: str, element: str, place: list[str]) -> str:
         body = self._row_latex(printer)
-        whole = rf"\left({{{body}}}^{{-1}}\right)" if name == "inv" else rf"\operatorname{{{name}}}\left({body}\right)"
+        sign = rf"\{name}" if name in ("lambda", "sigma") else name if len(name) == 1 else rf"\operatorname{{{name}}}"
+        whole = rf"\left({{{body}}}^{{-1}}\right)" if name == "inv" else rf"{sign}\left({body}\right)"
         return whole + (f"_{{{','.join(place)}}}" if place else "")
 
 

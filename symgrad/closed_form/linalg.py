@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
+from ..errors import ClosedFormTooLarge
+from ..primitives.decompositions import DECOMPOSITIONS, Factors
 from ..program.node import Node
 from .bound import OfMatrix
 from .symbols import as_number
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
 
 
 def _of_matrix(name: str, form: IndexForm, x: Node, stack: tuple, place: tuple) -> Any:
-    row, column = form.indices.fresh(x.shape[-1]), form.indices.fresh(x.shape[-1])
+    row, column = form.indices.fresh(x.shape[-2]), form.indices.fresh(x.shape[-1])
+    size = x.shape[-1] if x.shape[-1] == x.shape[-2] else sympy.Tuple(*x.shape[-2:])
     element: Any = as_number(form.at(x, (*stack, row, column)))
     if name == "inv" and isinstance(element, sympy.Indexed) and element.indices[-2:] == (column, row):
         base: Any = element.base
         element, place = base[(*element.indices[:-2], row, column)], place[::-1]  # (xᵀ)⁻¹ is (x⁻¹)ᵀ
-    return OfMatrix(sympy.Symbol(name), element, row, column, x.shape[-1], *place)
+    return OfMatrix(sympy.Symbol(name), element, row, column, size, *place)
 
 
 def _inverse_at(form: IndexForm, node: Node, index: tuple) -> Any:
@@ -50,6 +53,58 @@ def _determinant_at(form: IndexForm, node: Node, index: tuple) -> Any:
     return _of_matrix("det", form, node.operands[0], index, ())
 
 
+#: decomposition -> the names of its factors, those with a prime are transposed
+_FACTORS = {
+    **dict.fromkeys(("eigh", "eig"), ("lambda", "V")),
+    **dict.fromkeys(("eigvalsh", "eigvals"), ("lambda",)),
+    **dict.fromkeys(("svdvals", "least_squares_values"), ("sigma",)),
+    "svd": ("sigma", "U", "V"),
+    "qr": ("Q", "R'"),
+    "pseudo_inverse": ("pinv",),
+}
+
+
+def _factor_at(form: IndexForm, node: Node, index: tuple) -> Any:
+    """An entry of one of the factors, which stand one below the other."""
+    (x,), name = node.operands, node.primitive.name
+    primitive: Any = node.primitive
+    if not isinstance(primitive, Factors):
+        stacked = x.ndim - 2
+        return _of_matrix(_FACTORS[name][0], form, x, index[:stacked], index[stacked:])
+    *stack, row, column = index
+    first = sympy.sympify(row).xreplace({s: sympy.Integer(0) for s in sympy.sympify(row).free_symbols})
+    start, own = 0, ("", None)
+    for factor in zip(_FACTORS[name], primitive.heights(x), strict=True):
+        height = 1 if factor[1] is None else factor[1]
+        own = factor
+        if (first - start - height).is_negative:
+            break
+        start += height
+    place = (column,) if own[1] is None else (row - start, column)
+    return _of_matrix(own[0].rstrip("'"), form, x, tuple(stack), place[::-1] if own[0].endswith("'") else place)
+
+
+def _least_squares_at(form: IndexForm, node: Node, index: tuple) -> Any:
+    """An entry of the solution, or below it a sum of squares of what it leaves."""
+    a, b = node.operands
+    (rows, columns), (row, column) = a.shape, index
+
+    def solution(j: Any) -> Any:
+        k = form.indices.fresh(rows)
+        body = _of_matrix("pinv", form, a, (), (j, k)) * as_number(form.at(b, (k, column)))
+        return form.summed(body, [(k, rows)])
+
+    if row != columns:
+        return solution(row)
+    i, j = form.indices.fresh(rows), form.indices.fresh(columns)
+    product = form.summed(as_number(form.at(a, (i, j))) * solution(j), [(j, columns)])
+    return form.summed((as_number(form.at(b, (i, column))) - product) ** 2, [(i, rows)])
+
+
+def _no_entries(params: tuple, *values: np.ndarray) -> np.ndarray:
+    raise ClosedFormTooLarge('a decomposition has no formula in the entries of a matrix; take form="index".')
+
+
 FORMS: dict[str, Callable[[Any, Node, tuple], Any]] = {
     "inverse": _inverse_at,
     "solve": _solve_at,
@@ -57,6 +112,8 @@ FORMS: dict[str, Callable[[Any, Node, tuple], Any]] = {
     "log_determinant": lambda form, node, index: sympy.log(sympy.Abs(_determinant_at(form, node, index))),
     "determinant_sign": lambda form, node, index: sympy.sign(_determinant_at(form, node, index)),
     "cholesky": _cholesky_at,
+    **dict.fromkeys(DECOMPOSITIONS, _factor_at),
+    "least_squares": _least_squares_at,
 }
 
 
@@ -106,6 +163,7 @@ def _of_all(function: Callable[[Any], Any]) -> Callable[..., np.ndarray]:
 
 
 ENTRIES: dict[str, Callable[..., np.ndarray]] = {
+    **dict.fromkeys(DECOMPOSITIONS, _no_entries),
     "inverse": lambda params, x: _stacked(lambda m: _adjugate(m) / _det(m), x.shape, x),
     "solve": lambda params, a, b: _stacked(lambda m, v: _adjugate(m) @ v / _det(m), b.shape, a, b),
     "determinant": _of_all(_det),

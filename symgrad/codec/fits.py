@@ -171,6 +171,28 @@ def square(params: tuple, operands: Operands, sizes: Sizes) -> None:
         raise Wrong("linear algebra has no float16")
 
 
+def matrices(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """A stack of matrices, square or of known size."""
+    x = operands[0]
+    message = f"needs matrices of known size, and the operand has the shape {shape_text(x.shape)}"
+    if x.ndim < 2:
+        raise Wrong(message)
+    if not all(isinstance(d, int) for d in x.shape[-2:]):
+        sizes.require_equal(x.shape[-1], x.shape[-2], message)
+    if x.dtype == "float16":
+        raise Wrong("linear algebra has no float16")
+
+
+def least_squares(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """Two matrices of as many rows."""
+    a, b = operands
+    if a.ndim != 2 or b.ndim != 2 or "float16" in (a.dtype, b.dtype):
+        raise Wrong(
+            f"needs two matrices, and the operands have the shapes {shape_text(a.shape)}, {shape_text(b.shape)}"
+        )
+    sizes.require_equal(a.shape[0], b.shape[0], "the matrices should have as many rows")
+
+
 def cofactors(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """A stack of square matrices, their determinants, and directions, alike, whose stacks end as that does."""
     square(params, operands, sizes)

@@ -16,6 +16,18 @@ from ..primitives import functions
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, GATE
 from ..primitives.convolution import CONVOLVE
+from ..primitives.decompositions import (
+    EIG,
+    EIGH,
+    EIGVALS,
+    EIGVALSH,
+    LEAST_SQUARES,
+    LEAST_SQUARES_VALUES,
+    PSEUDO_INVERSE,
+    QR,
+    SVD,
+    SVDVALS,
+)
 from ..primitives.elementwise import Elementwise
 from ..primitives.fourier import FFT, IRFFT, RFFT
 from ..primitives.identity import CUSTOM, MARK, STOP
@@ -29,7 +41,7 @@ from ..program.node import Node
 from . import fits
 from .arrays import DTYPE
 from .contractions import CONTRACTION, fits_contraction
-from .forms import Either, Form, Listed, Made, Members, OneOf, Schema, Truth, Whole, Wrong, described, shown
+from .forms import Either, Form, Listed, Made, Members, OneOf, Real, Schema, Truth, Whole, Wrong, described, shown
 from .limits import LARGEST_SIZE, MAX_AXES, MAX_OPERANDS
 from .loops import LOOP, PART_OF, ROW_OF, fits_loop, fits_part, fits_row
 from .lost_rule import RULE
@@ -118,6 +130,16 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, 1, CUMPROD, fits.axis, axis=AXIS, reverse=Truth()),
         _takes(1, 1, CUMSUM, fits.axis, axis=AXIS, reverse=Truth()),
         _takes(1, MAX_OPERANDS, CUSTOM, rule=RULE),
+        _takes(1, 1, EIG, fits.square),
+        _takes(1, 1, EIGH, fits.square),
+        _takes(1, 1, EIGVALS, fits.square),
+        _takes(1, 1, EIGVALSH, fits.square),
+        _takes(2, 2, LEAST_SQUARES, fits.least_squares, rcond=Real()),
+        _takes(1, 1, LEAST_SQUARES_VALUES, fits.matrices),
+        _takes(1, 1, PSEUDO_INVERSE, fits.matrices, rcond=Real(), hermitian=Truth()),
+        _takes(1, 1, QR, fits.matrices),
+        _takes(1, 1, SVD, fits.matrices),
+        _takes(1, 1, SVDVALS, fits.matrices),
         _takes(1, 1, DETERMINANT, fits.square),
         _takes(1, 1, DETERMINANT_SIGN, fits.square),
         Operation(EINSUM, 1, MAX_OPERANDS, CONTRACTION, fits_contraction),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..primitives.casting import flow_as
+from ..primitives.decompositions import SWEEP
 from ..primitives.external import External
 from ..primitives.functions import add
 from ..primitives.scan import ROW, rows_added
@@ -111,3 +112,6 @@ def accumulate(parts: list[Node]) -> Node:
     for part in parts[1:]:
         total = add(total, part)
     return total
+
+
+SWEEP.append(reverse_sweep)

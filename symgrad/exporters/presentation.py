@@ -34,6 +34,7 @@ _SIGNS = {
     r"\psi": r"$\psi$ is the digamma function",
     r"\operatorname{vec}": r"vec reads a matrix row by row",
     r"\operatorname{chol}": r"chol is the lower Cholesky factor",
+    r"\operatorname{pinv}": r"pinv is the pseudo-inverse",
     r"\operatorname{argsort}": r"argsort gives the places of the elements in ascending order",
     r"\oplus": r"$\oplus$ is true where one of two statements is",
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..emit.arrays.statements import STATEMENTS, Statement
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
+from ..primitives.decompositions import DECOMPOSITIONS, decomposed
 from ..primitives.selection import full
 from ..primitives.spelling import self_dot
 from ..primitives.windows import OVERLAP_ADD, OVERLAPPED_PRODUCT, WINDOWED_PRODUCT, Viewed
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 #: what sources call beside NumPy itself
 FUNCTIONS = (
-    *(empty, cofactors, self_dot, gate, in_order, gram, row, scatter, from_end, diagonal, embed_diagonal),
+    *(empty, cofactors, decomposed, self_dot, gate, in_order, gram, row, scatter, from_end, diagonal, embed_diagonal),
     *(primitive.function for primitive in (OVERLAP_ADD, WINDOWED_PRODUCT, OVERLAPPED_PRODUCT)),
 )
 #: reads from which a column of a large array is worth a copy
@@ -85,12 +86,17 @@ def _viewed(w: Writer, node: Node) -> tuple[str, bool]:
     return f"{primitive.name}({', '.join(arguments)})", True
 
 
+def _decomposed(w: Writer, node: Node) -> tuple[str, bool]:
+    return f"decomposed({node.primitive.name!r}, {node.params!r}, {', '.join(map(w.read, node.operands))})", True
+
+
 KERNEL_STATEMENTS: Mapping[str, Statement] = {
     **STATEMENTS,
     "assemble": _assembled,
     "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
     **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),
     "cofactor": lambda w, n: (f"cofactors({', '.join(w.read(o) for o in n.operands)}, order={n.params[0]})", True),
+    **dict.fromkeys(DECOMPOSITIONS, _decomposed),
     "part": _part,
     "row": _row,
     "slice": _sliced,

@@ -24,7 +24,7 @@ _BOUND = re.compile(r"((?:v\d+,? )+)= (.*)")
 _OPERAND = re.compile(r"\w+(?:\[[^\]]*\])?")
 #: calls, beside those of ufuncs and np.linalg, whose result has memory of its own
 _FRESH = {
-    "cofactors", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "embed_diagonal", "row",
+    "cofactors", "decomposed", "empty", "evaluate", "gate", "gram", "self_dot", "scatter", "embed_diagonal", "row",
     "overlap_add", "windowed_product", "overlapped_product",
     *(f"np.{name}" for name in ("argmax", "argmin", "argsort")),
     *(f"np.{name}" for name in ("array", "concatenate", "convolve", "cumprod", "cumsum", "dot", "empty", "inner")),

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..primitives.decompositions import DECOMPOSITIONS
 from ..primitives.elementwise import Elementwise
 from ..primitives.loop import Loop
 from ..primitives.order import NAMED, extent, pairwise_order
@@ -20,7 +21,7 @@ from ..program.node import Node
 #: seconds an operation of a matrix product, an elementwise operation, a byte written, and a call take
 _PRODUCT, _ELEMENT, _BYTE, _CALL = 3e-11, 5e-10, 2e-10, 1e-6
 _FREE = {"input", "constant", "literal", "dim", "slice", "reshape", "mark", "stop_gradient", "custom", "part"}
-_CUBIC = {"inverse", "solve", "determinant", "log_determinant", "cholesky", "cofactor"}
+_CUBIC = {"inverse", "solve", "determinant", "log_determinant", "cholesky", "cofactor", *DECOMPOSITIONS}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ..primitives.linalg import CHOLESKY, DETERMINANT, DETERMINANT_SIGN, INVERSE
 from ..primitives.order import NAMED
 from ..program.dims import broadcast
 from ..program.node import Node, emit
-from .declare import Case, Given, advise, implements
+from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
 from .trace import as_node, running
@@ -38,7 +38,7 @@ def positive_definite(a):
     return (a @ np.swapaxes(a, -1, -2) + 4 * np.eye(a.shape[-2], dtype=a.dtype),)
 
 
-def _matrices(value: Any, name: str, square: bool = True) -> Node:
+def matrices(value: Any, name: str, square: bool = True) -> Node:
     """A stack of matrices of a dtype that NumPy's linear algebra computes in."""
     x = _computable(as_node(value), name)
     if x.ndim < 2:
@@ -67,7 +67,7 @@ _SQUARE = [Case((3, 3), of=dominant), Case((2, 3, 3), of=dominant), Case((1, 1),
 
 @implements(np.linalg.inv, cases=[*_SQUARE, Case((2, 1, 2, 2), of=dominant)])
 def _inverse(a):
-    return Tracer(emit(INVERSE, (_matrices(a, "np.linalg.inv"),)))
+    return Tracer(emit(INVERSE, (matrices(a, "np.linalg.inv"),)))
 
 
 @implements(
@@ -83,7 +83,7 @@ def _inverse(a):
     ],
 )
 def _solve(a, b):
-    matrix, right = _matrices(a, "np.linalg.solve"), _computable(as_node(b), "np.linalg.solve")
+    matrix, right = matrices(a, "np.linalg.solve"), _computable(as_node(b), "np.linalg.solve")
     own = 1 if right.ndim == 1 else 2
     if not right.ndim or right.shape[-own] != matrix.shape[-1]:
         raise ShapeError(at_user_line(f"np.linalg.solve: shapes {matrix.shape} and {right.shape} do not fit"))
@@ -95,12 +95,12 @@ def _solve(a, b):
 
 @implements(np.linalg.det, cases=[*_SQUARE, Case((3, 3), of=negative_dominant)])
 def _determinant(a):
-    return Tracer(emit(DETERMINANT, (_matrices(a, "np.linalg.det"),)))
+    return Tracer(emit(DETERMINANT, (matrices(a, "np.linalg.det"),)))
 
 
 @implements(np.linalg.slogdet, cases=[*_SQUARE, Case((3, 3), of=negative_dominant)])
 def _slogdet(a):
-    x = _real(_matrices(a, "np.linalg.slogdet"), "np.linalg.slogdet")
+    x = _real(matrices(a, "np.linalg.slogdet"), "np.linalg.slogdet")
     return _Slogdet(Tracer(emit(DETERMINANT_SIGN, (x,))), Tracer(emit(LOG_DETERMINANT, (x,))))
 
 
@@ -109,7 +109,7 @@ _DEFINITE = [Case((3, 3), of=positive_definite), Case((2, 2, 3), of=positive_def
 
 @implements(np.linalg.cholesky, cases=[*_DEFINITE, Case((3, 2), of=positive_definite, upper=True), Case((0, 0))])
 def _cholesky(a, /, *, upper=False):
-    x = _real(_matrices(a, "np.linalg.cholesky"), "np.linalg.cholesky")
+    x = _real(matrices(a, "np.linalg.cholesky"), "np.linalg.cholesky")
     return Tracer(emit(CHOLESKY, (x,), (bool(upper),)))
 
 
@@ -274,11 +274,3 @@ def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
         flat = x.transpose((*axes, *rest)).reshape((math.prod(x.shape[k] for k in axes), *[x.shape[k] for k in rest]))
         result = FUNCTIONS[np.linalg.norm](flat, ord, 0)
     return result.reshape([1 if k in axes else d for k, d in enumerate(x.shape)]) if keepdims else result
-
-
-advise(np.linalg.lstsq, "Where A has full column rank, write np.linalg.solve(A.T @ A, A.T @ b)")
-advise(
-    np.linalg.pinv,
-    "Where A has full column rank, write np.linalg.solve(A.T @ A, A.T), and where it has full row rank "
-    "A.T @ np.linalg.inv(A @ A.T)",
-)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.reduction import MAX, MIN
@@ -34,6 +34,8 @@ _NORM = [
     Case((2, 4, 3), ord=1, axis=(2, 0)),
     Case((2, 4, 3), ord=-np.inf, axis=(2, 0), keepdims=True),
     Case((2, 3), Given(2), axis=0, keepdims=True),
+    *[Case((2, 3), ord=order) for order in (2, -2, "nuc")],
+    Case((2, 4, 3), ord=2, axis=(2, 0), keepdims=True),
 ]
 
 
@@ -67,12 +69,12 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         sums = np.sum(abs(x), axis=summed, keepdims=True)
         extreme = _largest(sums, over, True) if ord > 0 else extremum(MIN, sums, over, True)
         return extreme if keepdims else extreme.squeeze(axes)
-    raise UnsupportedOperation(
-        at_user_line(
-            f"np.linalg.norm with ord={ord!r} of a matrix needs singular values, which have no derivative rule in "
-            "symgrad. The orders 'fro', 1, -1, inf and -inf have one."
-        )
-    )
+    if ord in (2, -2, "nuc"):
+        row, column = (normalized_axis(k, rank) for k in (axes if axis is None else axis))
+        values = np.linalg.svdvals(FUNCTIONS[np.moveaxis](x, (row, column), (-2, -1)))
+        made = np.sum(values, axis=-1) if ord == "nuc" else values[..., 0 if ord == 2 else -1]
+        return np.expand_dims(made, axes) if keepdims else made
+    raise ArgumentError(at_user_line(f"np.linalg.norm has no order {ord!r} of a matrix."))
 
 
 def _squares(x: Tracer) -> Tracer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     choosing,
+    decompositions,
     describing,
     fourier,
     grids,
@@ -23,6 +24,7 @@ from . import (
 
 ROOMS = (
     choosing,
+    decompositions,
     describing,
     fourier,
     grids,

@@ -81,6 +81,7 @@ CALLED = {
         "argsort",
         "det",
         "chol",
+        "pinv",
         "diag",
         "diagonal",
         "sum",

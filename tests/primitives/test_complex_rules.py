@@ -20,6 +20,8 @@ from symgrad.tracing.tree import flatten, unflatten
 REFUSED = {np.linalg.slogdet, np.linalg.cholesky}
 #: the functions whose values are rounded otherwise than NumPy's
 ROUNDED = {np.vecdot, np.linalg.vecdot}
+#: vectors that are given up to a phase, which LAPACK chooses otherwise than derivatives: ``test_decompositions.py``
+PHASED = {np.linalg.eigh, np.linalg.eig, np.linalg.svd}
 
 
 def of_parts(fn, args, kwargs, held):
@@ -73,7 +75,7 @@ FUNCTIONS = [
     pytest.param(function, case, id=f"{function.__name__}-{case}")
     for function, cases in CASES.items()
     for case in cases
-    if function not in ROUNDED and is_numpys(*of_case(function, case))
+    if function not in ROUNDED | PHASED and is_numpys(*of_case(function, case))
 ]
 
 

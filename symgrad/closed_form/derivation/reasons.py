@@ -15,6 +15,15 @@ _LINEAR_ALGEBRA = {
     "cofactor": "derivative of the cofactors: d cof A = det A · (tr(A⁻¹ dA) A⁻¹ − A⁻¹ dA A⁻¹)ᵀ",
     "log_determinant": "Jacobi's formula: d log|det A| = tr(A⁻¹ dA)",
     "cholesky": "derivative of the Cholesky factor",
+    **dict.fromkeys(("eigh", "eigvalsh"), "derivative of eigenvalues: dλ = vᴴ dA v; of eigenvectors by the gaps"),
+    **dict.fromkeys(("eig", "eigvals"), "derivative of eigenvalues: dΛ = diag(V⁻¹ dA V); of eigenvectors by the gaps"),
+    **dict.fromkeys(
+        ("svd", "svdvals", "least_squares_values"),
+        "derivative of singular values: dσ = uᴴ dA v; of singular vectors by the gaps of σ²",
+    ),
+    "qr": "derivative of the QR factors",
+    "pseudo_inverse": "derivative of the pseudo-inverse at constant rank (Golub and Pereyra)",
+    "least_squares": "derivative of a least-squares solution at constant rank (Golub and Pereyra)",
 }
 _RULES = {
     "add": "sum rule",

@@ -35,6 +35,10 @@ CALLS = {
     "determinant": "{linalg}.det({0})",
     "determinant_sign": "{linalg}.slogdet({0})[0]",
     "diagonal": '_on_diagonal({0}, {shape}, "{letters}")',
+    "eig": "_below(*{linalg}.eig({0}))",
+    "eigh": "_below(*{linalg}.eigh({0}))",
+    "eigvals": "{linalg}.eigvals({0})",
+    "eigvalsh": "{linalg}.eigvalsh({0})",
     "einsum": '{np}.einsum("{letters}", {all})',
     "flip": "{np}.flip({0}, {axes})",
     "from_end": "{np}.flip({np}.{name}({np}.flip({0}, {axis}), {axis}), {axis})",
@@ -44,10 +48,14 @@ CALLS = {
     "gate_truth": "{np}.where({0}, {1}, 0)",
     "gather": "{np}.take({0}, {1}, axis={axis})",
     "inverse": "{linalg}.inv({0})",
+    "least_squares": "_least_squares({linalg}.pinv({0}, rtol={rcond}) @ {1}, {0}, {1})",
+    "least_squares_values": "{linalg}.svdvals({0})",
     "log_determinant": "{linalg}.slogdet({0})[1]",
     "max": "{np}.max({0}{over})",
     "min": "{np}.min({0}{over})",
     "prod": "{np}.prod({0}{over})",
+    "pseudo_inverse": "{linalg}.pinv({0}, rtol={rcond}, hermitian={hermitian})",
+    "qr": "_turned_below(*{linalg}.qr({0}))",
     "reshape": "{0}.reshape({shape})",
     "scalar": "{dtype}({0})",
     "scatter": "_scatter({0}, {1}, {axis}, {size})",
@@ -57,6 +65,8 @@ CALLS = {
     "stack": "{np}.stack({0})",
     "stop_gradient": "{0}",
     "sum": "{np}.sum({0}{over})",
+    "svd": "_singular(*{linalg}.svd({0}, full_matrices=False))",
+    "svdvals": "{linalg}.svdvals({0})",
     "transpose": "{np}.transpose({0}, {axes})",
     "zeros": "{np}.zeros({shape}, {dtype})",
 }
@@ -163,6 +173,32 @@ def _{name}(a, b):
 '''
 
 
+def puts_below(join: str) -> dict[str, str]:
+    """A module's functions for decompositions: factors one below the other, by what joins arrays of the library."""
+    return {
+        "_below": f"""
+def _below(values, vectors):
+    \"\"\"A vector as a row, and a matrix below it.\"\"\"
+    return {join}([values[..., None, :], vectors], -2)
+""",
+        "_singular": f"""
+def _singular(u, s, vh):
+    \"\"\"The singular values as a row, and the singular vectors as columns below it.\"\"\"
+    return {join}([s[..., None, :], u, vh.mT], -2)
+""",
+        "_turned_below": f"""
+def _turned_below(q, r):
+    \"\"\"A matrix, and the transpose of another one below it.\"\"\"
+    return {join}([q, r.mT], -2)
+""",
+        "_least_squares": f"""
+def _least_squares(x, a, b):
+    \"\"\"A solution, and the sums of squares of what it leaves below it.\"\"\"
+    return {join}([x, (abs(b - a @ x) ** 2).sum(0)[None]], -2)
+""",
+    }
+
+
 def dtypes_of(library: str, truth: str) -> dict[str, str]:
     """The dtypes that ``library`` calls as NumPy does, and what it calls that of truth values."""
     return {name: f"{library}.{name}" for name in (*_FLOATS.split(), *_WHOLE.split())} | {"bool": f"{library}.{truth}"}
@@ -173,6 +209,7 @@ NUMPY = Dialect(
     "np",
     functions={"zeta": "{special}.zeta({0}, {1})"},
     helpers={
+        **puts_below("np.concatenate"),
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):
     """Zeros with values on the diagonals that repeated letters name."""

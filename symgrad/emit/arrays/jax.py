@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .dialect import ELSEWHERE, Dialect, divides_integers, dtypes_of
+from .dialect import ELSEWHERE, Dialect, divides_integers, dtypes_of, puts_below
 
 #: what jax.scipy.special has as SciPy has it
 _SPECIAL = """
@@ -24,6 +24,8 @@ JAX = Dialect(
         "cholesky": "jnp.linalg.cholesky({0}, symmetrize_input=False)",
         "cholesky_upper": "jnp.linalg.cholesky({0}.mT, symmetrize_input=False).mT",  # NumPy reads the upper triangle
         "copy": "jnp.asarray({0})",
+        "eigh": "_below(*jnp.linalg.eigh({0}, symmetrize_input=False))",
+        "eigvalsh": "jnp.linalg.eigvalsh({0}, symmetrize_input=False)",
         "scalar": "jnp.asarray({0}, {dtype})",
         "scatter": "jnp.zeros({shape}, {dtype}).at[{lead}{1}].add({0})",
         "searchsorted": 'jnp.searchsorted({0}, {1}, side="{side}").astype({dtype})',
@@ -36,6 +38,7 @@ JAX = Dialect(
     },
     whole={"reciprocal": "_reciprocal({0})", "floor_divide": "_floor_divide({0}, {1})"},
     helpers={
+        **puts_below("jnp.concatenate"),
         "_floor_divide": divides_integers("jnp", "floor_divide"),
         "_log_ndtr": '''
 def _log_ndtr(x):

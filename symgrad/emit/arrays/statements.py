@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...primitives.decompositions import DECOMPOSITIONS
 from ...program.node import Node
 
 if TYPE_CHECKING:
@@ -118,6 +119,12 @@ def _factored(w: ArrayWriter, node: Node) -> tuple[str, bool]:
     return _linear("cholesky_upper" if node.params[0] else "cholesky")(w, node)
 
 
+def _decomposed(w: ArrayWriter, node: Node) -> tuple[str, bool]:
+    codes = [w.own(node, k) for k in range(len(node.operands))]
+    parts = dict(zip(("rcond", "hermitian"), node.params))
+    return w.call(node.primitive.name, *codes, linalg=w.linalg(node.operands[0]), **parts), True
+
+
 #: primitive -> what writes it
 STATEMENTS: dict[str, Statement] = {
     "einsum": lambda w, n: w.contraction(n),
@@ -138,6 +145,7 @@ STATEMENTS: dict[str, Statement] = {
     "convolve": lambda w, n: (w.call("convolve", w.own(n), w.own(n, 1)), True),
     "searchsorted": _searchsorted,
     **dict.fromkeys(("argmax", "argmin", "argsort"), _searched),
+    **dict.fromkeys(DECOMPOSITIONS, _decomposed),
     "solve": _solved,
     "cholesky": _factored,
     **{name: _linear(name) for name in ("inverse", "determinant", "log_determinant", "determinant_sign")},

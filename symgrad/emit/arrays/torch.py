@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dialect import ELSEWHERE, Dialect, divides_integers
+from .dialect import ELSEWHERE, Dialect, divides_integers, puts_below
 
 _DTYPES = (
     "float16",
@@ -87,6 +87,7 @@ TORCH = Dialect(
     truth={"absolute": "{0}"},
     of_complex={"sign": "torch.sgn({0})"},
     helpers={
+        **puts_below("torch.cat"),
         **{f"_{name}": divides_integers("torch", name) for name in _DIVISIONS},
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):
