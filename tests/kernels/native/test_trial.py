@@ -35,7 +35,7 @@ class Timed:
         return self.decided
 
 
-@pytest.mark.parametrize(("costs", "most"), [((1, 10), 3), ((10, 1), 3), ((2, 3), 9), ((3, 2), 9), ((100, 101), 16)])
+@pytest.mark.parametrize(("costs", "most"), [((1, 10), 3), ((10, 1), 3), ((2, 3), 9), ((3, 2), 9), ((100, 101), 64)])
 def test_the_faster_one_is_found_in_few_calls(monkeypatch, costs, most):
     timed = Timed(monkeypatch, costs)
     assert timed.run() == (costs[0] < costs[1])
@@ -75,6 +75,23 @@ def test_a_busy_machine_does_not_decide(monkeypatch, costs):
         timed = Timed(monkeypatch, costs, lambda: chance.uniform(0, 50) if chance.random() < 1 / 3 else 0.0)
         wrong += timed.run() != (costs[0] < costs[1])
     assert wrong <= 3
+
+
+@pytest.mark.parametrize("costs", [(10, 12), (12, 10)])
+def test_close_ones_are_told_apart_where_most_calls_are_disturbed(monkeypatch, costs):
+    chance = random.Random(6)
+    wrong = 0
+    for _ in range(300):
+        timed = Timed(monkeypatch, costs, lambda: chance.uniform(0, 50) if chance.random() < 0.9 else 0.0)
+        wrong += timed.run() != (costs[0] < costs[1])
+    assert wrong <= 15  # of 300; a quarter where the fastest call alone counts
+
+
+def test_trying_costs_a_few_calls_however_close_both_are(monkeypatch):
+    for slower in (1.05, 1.1, 1.3, 2.0, 5.0):
+        timed = Timed(monkeypatch, (1.0, slower))
+        assert timed.run()
+        assert timed.calls[1] * (slower - 1) <= 12
 
 
 def test_whose_processor_is_taken_away_at_first_is_not_slower(monkeypatch):
