@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad.primitives.contraction import contract
+from symgrad.primitives.primitive import input_node, literal
+from symgrad.program.node import Graph
 
 RNG = np.random.default_rng(4)
 
@@ -40,3 +43,10 @@ def test_derivatives_sum_what_is_whole_as_numbers(name, dtype, backend):
         np.sum(sg.jacobian(fn, 0, backend=backend, mode="forward")(x, k), axis=out),
     ):
         np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def test_a_complex_number_among_reals_of_two_dtypes_makes_the_product_complex():
+    with Graph():
+        single, double = input_node("a", (3,), np.dtype("f4")), input_node("b", (3,), np.dtype("f8"))
+        made = contract([literal(2j), single, double], [(), (0,), (0,)], (0,), (3,))
+    assert made.dtype == np.result_type(1j, np.float32, np.float64) == np.complex128
