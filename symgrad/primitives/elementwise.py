@@ -221,8 +221,10 @@ def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple,
 
     ``flow`` has ``batch`` leading axes; the result is summed to ``out_shape`` behind them.
     """
-    if flow.masked and factor.masked and _is_float_gate(factor):  # zeros of either win
-        flow = gate(ELEMENTWISE["not_equal"](factor, 0), gate(pad_rank(flow, batch, len(shape)), factor))
+    if flow.masked and factor.masked and _is_float_gate(factor):  # zeros of either win, against what is infinite alone:
+        flow = pad_rank(flow, batch, len(shape))  # the product of finite ones has derivatives where a factor is zero
+        kept = ELEMENTWISE["logical_or"](ELEMENTWISE["not_equal"](factor, 0), ELEMENTWISE["isfinite"](flow))
+        flow = gate(kept, gate(flow, factor))
         factor = literal(1)
     elif factor.dtype.kind == "b" or (factor.masked and not (_is_float_gate(factor) and is_identity(flow))):
         flow = gate(factor, pad_rank(flow, batch, len(shape)))

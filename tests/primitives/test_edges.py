@@ -1,5 +1,8 @@
 """At NaN, infinities and kinks: forward mode, reverse mode and the value say the same."""
 
+import itertools
+import operator
+
 import numpy as np
 import pytest
 
@@ -67,3 +70,59 @@ def test_modf_of_special_values_is_numpys(dtype):
 def test_powers_of_infinities_and_zeros_are_numpys(exponent, backend):
     x = np.array([-INF, INF, -1.0, -0.0, 0.0, 4.0])
     np.testing.assert_array_equal(sg.symbolic(lambda v: v**exponent, backend=backend)(x), x**exponent)
+
+
+def _differentiated(function, positions, modes):
+    for position, mode in zip(positions, itertools.cycle(modes)):
+        function = sg.grad(function, position, mode=mode)
+    return function
+
+
+ORDERS = [p for order in (1, 2, 3) for p in itertools.product((0, 1), repeat=order)]
+MODES = [("forward",), ("reverse",), ("forward", "reverse")]
+
+
+@pytest.mark.parametrize("modes", MODES, ids="-".join)
+@pytest.mark.parametrize("positions", ORDERS, ids=lambda p: "".join(map(str, p)))
+def test_powers_whose_derivatives_have_a_factor_of_zero(positions, modes):
+    """Where ``y``, ``y - 1`` or ``log x`` is 0 the derivatives of that factor still count."""
+    mpmath = pytest.importorskip("mpmath")
+    x, y = (np.ravel(v) for v in np.meshgrid([1.0, 2.0], [0.0, 1.0, 2.0, 3.0]))
+    derivative = _differentiated(lambda a, b: a**b, positions, modes)
+    want = [
+        float(mpmath.diff(mpmath.power, (u, v), (positions.count(0), positions.count(1))))
+        for u, v in zip(x, y, strict=True)
+    ]
+    np.testing.assert_allclose(derivative(x, y), want, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("modes", MODES, ids="-".join)
+@pytest.mark.parametrize("power", [np.power, np.float_power, operator.pow], ids=["power", "float_power", "pow"])
+@pytest.mark.parametrize("positions", ORDERS, ids=lambda p: "".join(map(str, p)))
+def test_powers_of_zero_have_the_finite_limits_of_their_derivatives(positions, power, modes):
+    """At ``x = 0`` derivatives that have a finite limit from the right are that limit, but for one order of sweeps."""
+    by_base, by_exponent = positions.count(0), positions.count(1)
+    for y in (2.0, 2.5, 3.0, 4.0):
+        if y < by_base or (y == by_base and by_exponent):
+            continue  # no finite limit: x**(y - by_base) or its product with a logarithm
+        want = float(np.prod(y - np.arange(by_base))) if y == by_base else 0.0
+        got = _differentiated(power, positions, modes)(np.float64(0.0), np.float64(y))
+        if (positions, modes) == ((1, 0, 1), ("reverse",)):
+            want = np.nan  # the product of log 0 and of a power that is 0 there: no number, and no wrong one
+        np.testing.assert_equal(float(got), want, err_msg=str(y))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 2.5])
+def test_powers_of_zero_with_a_literal_exponent(exponent):
+    derivative = _differentiated(lambda x: x**exponent, (0, 0, 0), ("reverse",))
+    want = {3: 6.0, 2.5: np.inf}.get(exponent, 0.0)
+    assert derivative(np.float64(0.0)) == want
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_product_that_numpy_makes_nan_stays_nan():
+    value, slope = sg.value_and_grad(lambda x: x * np.log(x))(np.float64(0.0))
+    assert np.isnan(value)
+    assert not np.isfinite(slope)
