@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 
+from ..primitives.conventions import CONVENTIONS
 from ..program.facts import spelled_fact
 from ..version import VERSION
 from .arguments import origins_of
@@ -13,19 +14,6 @@ from .sparse_results import described
 from .subject import Subject
 
 _WIDTH = 96
-#: operation of the function or its derivative -> what was chosen where it has no derivative, or more than one
-_CONVENTIONS = {
-    ("absolute", "fabs"): "abs(x) has slope 0 at x = 0",
-    ("maximum", "minimum", "fmax", "fmin"): "at ties of two arguments max and min share the slope evenly",
-    ("max", "min"): "at ties within an array max and min share the slope evenly",
-    ("norm_sqrt",): "the norm has slope 0 at the origin",
-    ("hypot",): "hypot has slope 0 at the origin",
-    ("floor", "ceil", "trunc", "rint", "heaviside", "floor_divide"): "steps have slope 0 everywhere",
-    ("where",): "a choice has the slope of the side that is taken",
-    ("argsort", "argmax", "argmin", "searchsorted"): "the order of elements is held constant",
-    ("stop_gradient",): "what stands in stop_gradient is a constant to derivatives",
-    ("custom",): "derivative rules declared by the user were taken at their word",
-}
 
 
 def lines(subject: Subject, origins: bool = True) -> list[str]:
@@ -43,7 +31,7 @@ def python_comment(subject: Subject) -> list[str]:
 
 def conventions(subject: Subject) -> list[str]:
     """What was chosen where the function has no derivative, as far as it concerns its operations."""
-    return [text for names, text in _CONVENTIONS.items() if not subject.facts.primitives.isdisjoint(names)]
+    return [text for names, text in CONVENTIONS.items() if not subject.facts.primitives.isdisjoint(names)]
 
 
 def _wrapped(subject: Subject, origins: Mapping[int, str]) -> list[str]:

@@ -1,0 +1,80 @@
+"""``docs/conventions.md`` is the table of conventions, with slopes that are computed at kinks and singular points."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.primitives.conventions import CONVENTIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "conventions.md"
+#: functions and where they have a kink, a tie, a step or a singular point
+POINTS = {
+    "np.abs(x)": 0.0,
+    "np.maximum(x, 0)": 0.0,
+    "np.minimum(x, 0)": 0.0,
+    "np.where(x > 0, x, 0.0)": 0.0,
+    "np.clip(x, -1, 1)": 1.0,
+    "np.sign(x)": 0.0,
+    "np.floor(x)": 0.0,
+    "np.hypot(x, 0)": 0.0,
+    "np.linalg.norm(x * np.ones(2))": 0.0,
+    "np.sqrt(x)": 0.0,
+    "np.cbrt(x)": 0.0,
+    "np.log(x)": 0.0,
+    "1 / x": 0.0,
+    "x**2.0": 0.0,
+    "x**0.5": 0.0,
+    "0.0**x": 1.0,
+    "x * np.log(x)": 0.0,
+    "np.arcsin(x)": 1.0,
+    "np.arccos(x)": 1.0,
+    "np.arccosh(x)": 1.0,
+    "np.arctanh(x)": 1.0,
+}
+
+
+def _slope(text, at, mode):
+    function = eval(f"lambda x: {text}", {"np": np})
+    with np.errstate(all="ignore"):
+        return float(sg.grad(function, mode=mode, backend="numpy")(np.float64(at)))
+
+
+def _page():
+    chosen = [f"| {', '.join(f'`{n}`' for n in names)} | {text} |" for names, text in CONVENTIONS.items()]
+    points = [f"| `{text}` | {at:g} | {_slope(text, at, 'reverse'):g} |" for text, at in POINTS.items()]
+    return "\n".join(
+        [
+            "# Conventions at kinks and singular points",
+            "",
+            "Made by `SYMGRAD_GOLDEN=write pytest tests/primitives/test_conventions.py`. Exports say in their",
+            "header which of these conventions concern the function.",
+            "",
+            "| operations | convention |",
+            "| --- | --- |",
+            *chosen,
+            "",
+            "Slopes as both modes compute them. At a singular point the slope is what the formula of the",
+            "derivative gives in floating point; where NumPy makes the value NaN, as of `x * np.log(x)` at 0,",
+            "neither it nor the slope is mended.",
+            "",
+            "| function | at x | slope |",
+            "| --- | --- | --- |",
+            *points,
+            "",
+        ]
+    )
+
+
+def test_the_page_is_current():
+    made = _page()
+    if os.environ.get("SYMGRAD_GOLDEN") == "write":
+        PAGE.write_text(made, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == made, "SYMGRAD_GOLDEN=write writes it anew"
+
+
+@pytest.mark.parametrize("text", POINTS)
+def test_both_modes_have_the_same_slope(text):
+    np.testing.assert_equal(_slope(text, POINTS[text], "forward"), _slope(text, POINTS[text], "reverse"))
