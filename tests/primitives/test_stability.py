@@ -162,3 +162,34 @@ def test_softmax_and_logsumexp_of_large_numbers():
     np.testing.assert_allclose(
         symgrad.hessian(logsumexp)(x), [[0.25, 0, -0.25], [0, 0, 0], [-0.25, 0, 0.25]], atol=1e-14
     )
+
+
+def _logsumexp(x):
+    both = np.stack([x, 0 * x])
+    return np.max(both) + np.log(np.sum(np.exp(both - np.max(both))))
+
+
+#: function, the exact one, and the absolute error of its slope where 1 - tanh² cancels
+STANDARD = {
+    "expm1": (np.expm1, mpmath.expm1, 0.0),
+    "log1p": (lambda x: np.log1p(x * x), lambda x: mpmath.log(1 + x * x), 0.0),
+    "hypot": (lambda x: np.hypot(x, 1.0), lambda x: mpmath.sqrt(x * x + 1), 0.0),
+    "logsumexp": (_logsumexp, lambda x: mpmath.log(1 + mpmath.exp(x)), 0.0),
+    "exp(x)/(1+exp(x))": (lambda x: np.exp(x) / (1 + np.exp(x)), lambda x: 1 / (1 + mpmath.exp(-x)), 0.0),
+    "tanh": (np.tanh, mpmath.tanh, 1e-16),
+    "(1+tanh(x/2))/2": (lambda x: (1 + np.tanh(x / 2)) / 2, lambda x: 1 / (1 + mpmath.exp(-x)), 1e-16),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("name", STANDARD)
+def test_slopes_are_right_to_four_roundings_near_zero_and_far_out(name, mode):
+    """The value is NumPy's own, whatever that is: NaN for inf/inf."""
+    function, exact, atol = STANDARD[name]
+    for x in (1e-8, -1e-8, 1.0, -1.0, 40.0, -40.0, 800.0, -800.0):
+        value, slope = symgrad.value_and_grad(function, mode=mode, backend="numpy")(np.float64(x))
+        np.testing.assert_equal(float(value), float(function(np.float64(x))))
+        with mpmath.workdps(800):
+            want = float(mpmath.diff(exact, mpmath.mpf(x)))
+        np.testing.assert_allclose(float(slope), want, rtol=4 * np.finfo(float).eps, atol=atol, err_msg=str(x))
