@@ -235,5 +235,9 @@ __all__ = [
     "ZerosLike",
     "functional",
 ]
-for _room in (convolution, functional, losses, normalization, pooling, resizing):
-    __all__ += _room.__all__
+__all__ += convolution.__all__
+__all__ += functional.__all__
+__all__ += losses.__all__
+__all__ += normalization.__all__
+__all__ += pooling.__all__
+__all__ += resizing.__all__

@@ -125,15 +125,15 @@ def _quotient(x: Pair, y: Pair) -> Pair:
     if y[1] is None:
         return f.divide(x[0], y[0]), None if x[1] is None else f.divide(x[1], y[0])
     c, d = y[0], y[1]
-    largest = f.maximum(f.absolute(c), f.absolute(d))  # so that squares neither overflow nor vanish
-    scale = f.where(f.equal(largest, 0), 1.0, largest)
-    c, d = f.divide(c, scale), f.divide(d, scale)
-    below = f.multiply(f.add(f.square(c), f.square(d)), scale)
-    re, im = _product(x, (c, f.negative(d)))
-    assert im is not None
-    at_zero = f.equal(largest, 0)  # NumPy divides both parts by 0 then
-    re = f.where(at_zero, f.divide(x[0], largest), f.divide(re, below))
-    return re, f.where(at_zero, f.divide(_zero_for(x[1], c), largest), f.divide(im, below))
+    is_steep = f.greater(f.absolute(d), f.absolute(c))  # Smith's way, as NumPy divides
+    large, small = f.where(is_steep, d, c), f.where(is_steep, c, d)
+    ratio = f.where(f.equal(large, 0), 0.0, f.divide(small, large))
+    below = f.add(large, f.multiply(small, ratio))
+    a, b = x[0], _zero_for(x[1], c)
+    first, second = f.where(is_steep, b, a), f.where(is_steep, a, b)
+    re = f.divide(f.add(first, f.multiply(second, ratio)), below)
+    im = f.divide(f.subtract(second, f.multiply(first, ratio)), below)
+    return re, f.where(is_steep, f.negative(im), im)
 
 
 def _modulus(x: Pair) -> Node:

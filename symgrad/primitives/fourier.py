@@ -83,7 +83,7 @@ class InverseRealFourier(Primitive):
     def infer(self, operands, params):
         (x,) = operands
         axis, count, _ = params
-        return _resized(x, axis, count), np.dtype(np.float32 if x.dtype == np.complex64 else np.float64), False
+        return _resized(x, axis, count), np.dtype(f"f{x.dtype.itemsize // 2}") if x.is_complex else x.dtype, False
 
     def jvp(self, node, source, key, tangent, batch):
         return emit(self, (tangent,), node.params)
@@ -116,7 +116,7 @@ def _resized(x: Node, axis: int, count: Dim) -> tuple:
 def _weighed(x: Node, axis: int, count: int, power: int) -> Node:
     """``x`` with each frequency of ``count`` elements times how often it stands, or one by that."""
     size = count // 2 + 1
-    real = np.dtype(f"f{x.dtype.itemsize // 2}")
+    real = np.dtype(f"f{x.dtype.itemsize // (2 if x.is_complex else 1)}")
 
     def weights() -> np.ndarray:
         alone = (np.arange(size) == 0) | (2 * np.arange(size) == count)

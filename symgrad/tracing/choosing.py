@@ -17,7 +17,7 @@ from ..errors import (
 )
 from ..primitives import functions as f
 from ..primitives.primitive import literal
-from .declare import Case, Given, implements
+from .declare import Case, Given, advise, implements
 from .dispatch import refuse
 from .reductions import normalized_axis
 from .trace import array_node, as_node
@@ -201,3 +201,7 @@ def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 @implements(np.allclose, cases=[Case((3,), (3,)), Case((3,), (3,), atol=10.0)])
 def _allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(np.all(_isclose(a, b, rtol, atol, equal_nan)))
+
+
+# NumPy's code takes the absolute value, whose slope at 0 would hide every even derivative there
+advise(np.i0, "Take scipy.special.i0, whose derivatives are right at 0 too")

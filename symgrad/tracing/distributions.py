@@ -143,10 +143,21 @@ def floats(value: Any) -> Any:
     return Tracer(as_node(value if holds_traced(value) else np.asarray(value, float))).astype(float)
 
 
+#: families that SciPy writes with the absolute value: in their middle its slope 0 would hide theirs
+_FOLDED = ("dgamma", "dweibull", "gennorm")
+
+
 class _Standard:
     """A family at its shapes, with location and scale; ``bounds`` are those of the support."""
 
     def __init__(self, family: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        if family.name in _FOLDED:
+            raise UnsupportedOperation(
+                at_user_line(
+                    f"scipy.stats.{family.name} has no derivative rule in symgrad: SciPy folds it at its middle, where "
+                    "its slopes would be lost. Write its formula with NumPy and scipy.special."
+                )
+            )
         shapes, loc, scale = family._parse_args(*args, **kwargs)
         self.family = _Family(family)
         self.shapes = [floats(s) for s in shapes]

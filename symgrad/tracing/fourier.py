@@ -31,11 +31,11 @@ def _norm(norm: Any) -> str:
 
 
 def _float(a: Any) -> Node:
-    """The numbers as floats or complex numbers, in single precision at least."""
+    """The numbers as floats or complex numbers."""
     x = as_node(a)
     if x.weak or not x.ndim:
         raise ShapeError(at_user_line("a Fourier transform is of an array, along an axis of it; this is one number."))
-    return x if x.differentiable and x.dtype != np.float16 else f.cast(x, np.result_type(x.dtype, np.float32))
+    return x if x.differentiable else f.cast(x, np.dtype(np.float64))
 
 
 def _counted(x: Node, n: Any, axis: int) -> Node:
@@ -105,7 +105,7 @@ def _irfft(a, n=None, axis=-1, norm=None):
     count = 2 * (x.shape[axis] - 1) if n is None else n
     if count < 1:
         raise ShapeError(at_user_line(f"np.fft.irfft: {count} is no number of elements to transform to"))
-    x = _counted(x if x.is_complex else f.cast(x, np.result_type(x.dtype, np.complex64)), count // 2 + 1, axis)
+    x = _counted(x, count // 2 + 1, axis)
     return Tracer(emit(IRFFT, (x,), (axis - x.ndim, count, _norm(norm))))
 
 

@@ -24,8 +24,8 @@ _FOLLOWED = (
     *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "scipy._lib."),
     *("scipy.integrate.", "scipy.interpolate.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
 )
-#: what ``computed`` has for functions of one element, or of one row
-_CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis)
+#: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
+_CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
 
 
