@@ -12,15 +12,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
+from scipy.stats import rv_continuous, rv_discrete
 
 import symgrad as sg
 from symgrad.differentiation.reverse import active_nodes
 from symgrad.errors import SymgradError
+from symgrad.primitives import special
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
-from symgrad.tracing import numpy_functions  # noqa: F401  (declares the functions)
+from symgrad.tracing import numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Case, Given
-from symgrad.tracing.dispatch import CALLS
+from symgrad.tracing.dispatch import CALLS, NAMED_CALLS
+from symgrad.tracing.distributions import METHODS
+from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten
 
 #: formats that are programs to run; the others are formulas and pictures, which have every function
@@ -63,13 +68,16 @@ def _functions() -> Iterator[tuple[str, Callable, Case]]:
     for name, operation in ELEMENTWISE.items():
         if isinstance(operation.ufunc, np.ufunc) and name not in ("zeta", "norm_sqrt"):
             yield _called(operation.ufunc), operation.ufunc, _case(name)
-    for function, cases in CASES.items():
+    for operation in special.OPERATIONS.values():
+        if isinstance(operation.ufunc, np.ufunc):
+            yield _called(operation.ufunc), operation.ufunc, _case(operation.name)
+    for function, cases in {**CASES, **CODE}.items():
         if not isinstance(function, np.ufunc) or function not in {t.ufunc for t in ELEMENTWISE.values()}:
             yield _called(function), function, next((c for c in cases if c.of is None and _arrays(c)), cases[0])
 
 
 def _case(name: str) -> Case:
-    intervals = DOMAINS[name]
+    intervals = DOMAINS.get(name) or special.DOMAINS[name]
     return Case(*[Given(np.arange(1, 4)) if isinstance(low, int) else (3,) for low, _ in intervals], domain=(0.3, 0.9))
 
 
@@ -178,14 +186,19 @@ def page() -> str:
     parts = [_HEAD, f"{len(rows())} functions in these tables, then those that take Python's numbers, and networks.\n"]
     for room, own in sorted(by_room.items()):
         parts.append(f"\n## {room}\n\n{_COLUMNS}" + "\n".join(map(str, own)) + "\n")
-    parts.append("\n## Functions that give plain numbers, or write into their arguments\n\n" + _listed(_answered()))
+    title = "Functions that give plain numbers, write into their arguments, or are SciPy's own code"
+    parts.append(f"\n## {title}\n\n" + _listed(_answered()))
+    families = sorted(name for name, v in vars(stats).items() if isinstance(v, (rv_continuous, rv_discrete)))
+    parts.append(f"\n## Families of scipy.stats\n\nTheir {', '.join(METHODS)}, where SciPy writes them with functions ")
+    parts.append(f"that have rules; what has none is refused by its name: {_listed(families)}")
     for title, module in (("symgrad.nn", sg.nn), ("symgrad.ops", sg.ops)):
         parts.append(f"\n## {title}\n\n" + _listed(module.__all__))
     return "".join(parts)
 
 
 def _answered() -> list[str]:
-    return sorted({f"{_MODULES.get(f.__module__, f.__module__)}.{f.__name__}".replace("builtins.", "") for f in CALLS})
+    plain = {_called(f).replace("builtins.", "") for f in CALLS}
+    return sorted({name for name in plain if "._" not in name} | set(NAMED_CALLS))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from .declare import Case, Given, implements
 from .describing import to_complex
-from .dispatch import FUNCTIONS
+from .dispatch import FUNCTIONS, answers_for
 from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer
@@ -196,3 +196,23 @@ def _fftshift(x, axes=None):
 @implements(np.fft.ifftshift, cases=[Case((5,)), Case((3, 4)), Case((3, 4), axes=1), Case((3, 4), axes=(0,))])
 def _ifftshift(x, axes=None):
     return _shifted(x, axes, -1)
+
+
+def _of_scipy(rule: Any) -> Any:
+    """``scipy.fft``'s function of the same name: it takes single and double precision, and says how it computes."""
+
+    def transform(x, *args, overwrite_x=False, workers=None, plan=None, **kwargs):
+        given = as_node(x)
+        if given.dtype == np.float16:  # which SciPy widens
+            x = Tracer(f.cast(given, np.dtype(np.float32)))
+        return rule(x, *args, **kwargs)
+
+    return transform
+
+
+for _function in (
+    *(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft, np.fft.fft2, np.fft.ifft2),
+    *(np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2, np.fft.rfftn, np.fft.irfftn),
+    *(np.fft.fftshift, np.fft.ifftshift),
+):
+    answers_for(f"scipy.fft.{_function.__name__}")(_of_scipy(FUNCTIONS[_function]))

@@ -40,7 +40,7 @@ _ADVICE = {
     "numpy.polynomial": "Write it as sums of products, or with np.polyval",
     "numpy.random": "Draw standard numbers of a fixed shape, then scale and shift them",
     "numpy.vectorize": "Write it with NumPy functions of whole arrays, and np.where for choices between values",
-    "scipy.fft": "Write it as products with np.fft.fft(np.eye(n)).real and .imag",
+    "scipy.fft": "Take the transforms of np.fft, which have rules",
     "scipy.integrate": "Write the quadrature, or the steps of the solver, with NumPy",
     "scipy.signal.convolve": "Write np.convolve",
     "scipy.sparse": "Write it with @, multiply and sums of a matrix from outside, or with a dense array",
