@@ -153,7 +153,7 @@ def test_numpy_functions():
 
 
 def test_ufuncs():
-    ufuncs = sorted(UFUNCS, key=lambda u: u.__name__)
+    ufuncs = sorted([u for u in UFUNCS if isinstance(u, np.ufunc)], key=lambda u: u.__name__)
     for rng in drawn("ufuncs"):
         ufunc, method = rng.choice(ufuncs), rng.choice(["__call__"] * 3 + ["reduce", "accumulate", "outer", "reduceat"])
         args, kwargs = mutated(rng, [np.linspace(0.1, 0.9, 3)] * ufunc.nin, {})

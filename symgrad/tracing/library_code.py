@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import is_library
+from ..errors import DtypeError, at_user_line, is_library
 from .dispatch import CALLS, NAMED_CALLS, has_rule
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
@@ -26,6 +26,8 @@ _FOLLOWED = (
 )
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
+#: functions of NumPy whose code takes parts of complex numbers in place
+_OF_REALS = ("cov", "corrcoef")
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
 
 
@@ -49,6 +51,8 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
     if answer is not None:
         given = getattr(function, "__self__", None) if type(function) is MethodType else None
         if any(map(_concerns, (given, *args, *kwargs.values()))):
+            if not function.__module__.startswith("scipy.fft"):
+                _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
     inner: Any = getattr(function, "_implementation", function)
@@ -60,7 +64,20 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
         owner, inner = function, getattr(type(function), "__call__", None)  # noqa: B004
     if not is_library_code(inner) or not any(map(_concerns, (owner, *args, *kwargs.values(), *_closed_over(inner)))):
         return None
+    _check_real(function, args, kwargs)
     return function if isinstance(function, type) else inner if owner is None else MethodType(inner, owner)
+
+
+def _check_real(function: Any, args: Any, kwargs: Any) -> None:
+    """A DtypeError for traced complex numbers, but in functions of NumPy, which are tried with them."""
+    module, own = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
+    if module.startswith("numpy") and ".polynomial" not in module and own not in _OF_REALS:
+        return
+    if any(isinstance(v, (Tracer, LocalArray)) and v.dtype.kind == "c" for v in (*args, *kwargs.values())):
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
+        raise DtypeError(
+            at_user_line(f"{name} of complex numbers has no derivative rule in symgrad; take it of their parts.")
+        )
 
 
 def _named(function: Any) -> Any:

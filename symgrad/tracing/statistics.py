@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import DtypeError, ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..program.dims import is_concrete, size
 from ..program.node import Node
@@ -136,6 +136,8 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
 )
 def _nanmedian(a, axis=None, overwrite_input=False, keepdims=False):
     x = Tracer(as_node(a))
+    if x.dtype.kind == "c":
+        raise DtypeError(at_user_line("np.nanmedian of complex numbers has no rule; take it of their parts."))
     if x.dtype.kind != "f":
         return _median(x, axis, keepdims=keepdims)
     axes = normalized_axes(axis, x.ndim)

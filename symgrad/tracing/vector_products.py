@@ -111,6 +111,7 @@ def _convolve(a, v, mode="full"):
 )
 def _correlate(a, v, mode="valid"):
     x, y = (np.atleast_1d(Tracer(array_node(n))) for n in (a, v))
+    y = y.conj()
     if is_concrete((*x.shape, *y.shape)) and y.size > x.size:  # as NumPy sums it
         return np.flip(_convolve(y, np.flip(x), mode))
     return _convolve(x, np.flip(y), mode)
@@ -123,4 +124,4 @@ def _matvec(x1, x2, /):
 
 @implements(np.vecmat, cases=[Case((2,), (2, 3)), Case((4, 2), (2, 3)), Case((2,), (4, 2, 3))])
 def _vecmat(x1, x2, /):
-    return np.matmul(Tracer(as_node(x1))[..., None, :], Tracer(as_node(x2)))[..., 0, :]
+    return np.matmul(Tracer(as_node(x1)).conj()[..., None, :], Tracer(as_node(x2)))[..., 0, :]

@@ -12,7 +12,7 @@ import symgrad
 from symgrad import disk_cache
 from symgrad.differentiation import forward, reverse, stored
 from symgrad.primitives.primitive import literal
-from symgrad.transforms import linearised
+from symgrad.transforms import jacobian as jacobians
 from symgrad.transforms.loops import scan
 
 X = np.array([0.4, 0.9, -0.3])
@@ -39,7 +39,7 @@ class Counted:
         for module, name in (
             (reverse, "cotangents_of"),
             (forward, "_pushed"),
-            (linearised, "dense_blocks"),
+            (jacobians, "dense_blocks"),
             (disk_cache, "load"),
             (disk_cache, "store"),
         ):

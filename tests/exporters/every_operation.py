@@ -20,6 +20,7 @@ from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.describing import to_complex
+from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten
 
 #: shapes of operands by their number; the first ones broadcast, and are enough where compilers take long
@@ -45,6 +46,7 @@ class Call:
     ``kind`` is ``elementwise`` or ``single`` (operands from the operation's domain, in float64 or float32),
     ``function`` (the cases of NumPy's functions), ``odd``, ``extreme`` or ``limits`` (the elementwise ones again, at
     odd values of many dtypes, where floats and where integers end). It is the ``nth`` of its kind for the operation.
+    ``is_complex``, ``is_numpys``: it computes with complex numbers, or in NumPy's own code or by a decomposition.
     ``args`` are arrays, numbers and lists of these, and are arguments of the export but for what is ``Given``.
     """
 
@@ -55,6 +57,7 @@ class Call:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     is_complex: bool = False
+    is_numpys: bool = False
 
     @functools.cached_property
     def leaves(self) -> list[Any]:
@@ -135,6 +138,20 @@ def _own() -> list[tuple[str, Any]]:
     return [(name, template) for name, template in ELEMENTWISE.items() if name not in others]
 
 
+def _is_decomposed(function: Callable, args: tuple, case: Any) -> bool:
+    """Whether it takes a decomposition of matrices, which libraries of arrays have, and loops have not."""
+    free = [k for k, a in enumerate(args) if not isinstance(a, Given)]
+
+    def called(*arrays: Any) -> Any:
+        given = [_plain(a) for a in args]
+        for k, array in zip(free, arrays, strict=True):
+            given[k] = array
+        return function(*given, **case.kwargs)
+
+    program = sg.symbolic(called).program(*[args[k] for k in free])
+    return any(type(n.primitive).__module__.endswith(".decompositions") for n in program.nodes)
+
+
 @functools.cache
 def _functions() -> tuple[Call, ...]:
     rng = np.random.default_rng(3)
@@ -145,7 +162,8 @@ def _functions() -> tuple[Call, ...]:
             args = tuple([a if isinstance(a, Given) else d for a, d in zip(case.args, drawn, strict=True)])
             is_complex = case.of is to_complex or function.__module__ == "numpy.fft"
             own = case.of_drawn(function)
-            made.append(Call(function.__name__, "function", nth, own, args, case.kwargs, is_complex))
+            is_numpys = function in CODE or (function.__module__ == "numpy.linalg" and _is_decomposed(own, args, case))
+            made.append(Call(function.__name__, "function", nth, own, args, case.kwargs, is_complex, is_numpys))
     return tuple(made)
 
 

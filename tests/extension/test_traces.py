@@ -6,7 +6,7 @@ import pytest
 
 import symgrad
 from symgrad.compiled import CompiledFunction
-from symgrad.transforms import gradient, jacobian
+from symgrad.transforms import gradient, linearised
 
 CELL = "def f(x):\n    y = np.sin(x)\n    return np.sum(y * x)\n"
 
@@ -26,8 +26,8 @@ def counted(monkeypatch):
         monkeypatch.setattr(owner, name, counting)
 
     count(CompiledFunction, "_new_entry", "traces")
-    count(gradient, "reverse_sweep", "derivations")
-    count(jacobian, "chosen", "derivations")
+    count(gradient, "pulled_back", "derivations")
+    count(linearised, "chosen", "derivations")
     return counts
 
 

@@ -83,7 +83,9 @@ def test_powers(exponent, shape):
         check(lambda x: exponent**x, [drawn(np.random.default_rng(3), shape, dtype, (0.5, 3.0))])
 
 
-@pytest.mark.parametrize("function", [f for f in CASES if f is not np.argpartition], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [f for f in CASES if f not in (np.argpartition, np.linalg.lstsq)], ids=lambda f: f.__name__
+)
 def test_functions(function):
     rng = np.random.default_rng(3)
     for case in CASES[function]:

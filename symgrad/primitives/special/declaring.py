@@ -79,7 +79,9 @@ class _Functions:
     """Every operation by its name, of values and numbers."""
 
     def __getattr__(self, name: str) -> Callable[..., Value]:
-        operation = OPERATIONS.get(name) or ELEMENTWISE[name]
+        operation = OPERATIONS.get(name) or ELEMENTWISE.get(name)
+        if operation is None:
+            raise AttributeError(f"there is no operation {name}")
         return lambda *args: Value(operation(*map(_node, args)))
 
 
