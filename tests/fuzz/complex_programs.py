@@ -49,7 +49,7 @@ _BINARY = {
     "{0} - 0.5 * {1}": lambda a, b: a - 0.5 * b,
     "{0} * {1}": lambda a, b: a * b,
     "{0} / ({1} * np.conj({1}) + 2)": lambda a, b: a / (b * np.conj(b) + 2),
-    "np.vdot({0}, {1}) * {0}": lambda a, b: np.vdot(a, b) * a,
+    "np.sum(np.conj({0}) * {1}) * {0}": lambda a, b: np.sum(np.conj(a) * b) * a,
     "np.outer({0}, {1})[:3, :3]": lambda a, b: np.outer(a, b)[:3, :3],
     "np.stack([{0}, {1}])": lambda a, b: (
         np.stack([a, b]).reshape((-1, *a.shape[1:])) if a.ndim > 1 else np.stack([a, b])
