@@ -58,7 +58,6 @@ BY_VALUES = {
     "ndenumerate": lambda x: sum((i + 1) * v**2 for (i, _), v in np.ndenumerate(x)),
     "partition": lambda x: np.partition(x, 1, axis=-1)[:, 1] * np.take_along_axis(x, np.argpartition(x, 2), -1)[:, 2],
     "poly": lambda x: np.poly(x[0]) * np.apply_over_axes(np.sum, x, [0, 1]).ravel(),
-    "kaiser": lambda x: np.kaiser(4, x[0, 0]) * np.hanning(4),
     "quantile at traced levels": lambda x: np.quantile(x[0], 0.5 + 0.4 * np.tanh(x[1])),
     "quantile with weights": lambda x: np.quantile(x[0], [0.3, 0.6], weights=[1, 2, 1, 3], method="inverted_cdf"),
     "padded with a traced value": lambda x: np.pad(x, ((1, 0), (5, 1)), constant_values=x[0, 0]),
