@@ -136,7 +136,7 @@ ALL = [(of_case, case) for case in COMPILED] + [(elementwise, case) for case in 
 
 
 @pytest.mark.needs("native")
-@pytest.mark.parametrize("part", [ALL[k::8] for k in range(8)], ids=range(8))
+@pytest.mark.parametrize("part", [ALL[k::20] for k in range(20)], ids=range(20))
 def test_compiled_in_parts(part):
     """C computes with the parts: what it gives is what NumPy gives, but for the last digits."""
     check_backends(*[compiled(*of(*p.values), p.id) for of, p in part], backends=["native"])
