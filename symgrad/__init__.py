@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .transforms.branches import cond
     from .transforms.expressions import from_latex, from_sympy
     from .transforms.loops import checkpoint, fori_loop, scan, while_loop
+    from .transforms.taylor import directional, jet, taylor
+    from .transforms.vector_calculus import curl, divergence, laplacian
     from .transforms.vmap import vmap
 
 __all__ = [
@@ -62,7 +64,10 @@ __all__ = [
     "checkpoint",
     "cond",
     "context",
+    "curl",
     "custom",
+    "directional",
+    "divergence",
     "dtype",
     "extend",
     "float16",
@@ -84,7 +89,9 @@ __all__ = [
     "jacfwd",
     "jacobian",
     "jacrev",
+    "jet",
     "jvp",
+    "laplacian",
     "load",
     "named",
     "nn",
@@ -94,6 +101,7 @@ __all__ = [
     "stop_gradient",
     "stopping",
     "symbolic",
+    "taylor",
     "trace",
     "uint8",
     "uint16",
@@ -113,6 +121,8 @@ _LATER = {
     "load": ".loading",
     **dict.fromkeys(("from_latex", "from_sympy"), ".transforms.expressions"),
     **dict.fromkeys(("checkpoint", "fori_loop", "scan", "while_loop"), ".transforms.loops"),
+    **dict.fromkeys(("directional", "jet", "taylor"), ".transforms.taylor"),
+    **dict.fromkeys(("curl", "divergence", "laplacian"), ".transforms.vector_calculus"),
     "vmap": ".transforms.vmap",
 }
 

@@ -10,7 +10,7 @@ from .latex_tree import NotLatex, Part, tree
 from .letters import ACCENTS
 from .symbols import safe_name
 
-_SIGNS = {r"\partial": "∂", r"\nabla": "∇", r"\Sigma": "Σ"}
+_SIGNS = {r"\partial": "∂", r"\nabla": "∇", r"\Sigma": "Σ", r"\Delta": "Δ", r"\cdot": "·", r"\times": "×"}
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _PLAIN = {"∂": "d", "∇": "nabla ", "Σ": "sum "} | {chr(raised): chr(digit) for digit, raised in _RAISED.items()}
 

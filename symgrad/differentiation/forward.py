@@ -35,21 +35,24 @@ def _pushed(outputs: Sequence[Node], tangents: Mapping[Node, Node], batch: int) 
     for node in originating(smooth_ancestors(outputs)):
         if node in flow or not node.operands:
             continue
-        total: Node | None = None
-        if node.primitive.flows_together:
-            found = {key: flow[source] for source, key in node.primitive.dependencies(node) if source in flow}
-            total = node.primitive.jvp_of_all(node, found, batch) if found else None
-            if total is not None:
-                flow[node] = total
-            continue
-        for source, key in node.primitive.dependencies(node):
-            tangent = flow.get(source)
-            if tangent is None:
-                continue
-            part = node.primitive.jvp(node, source, key, tangent, batch)
-            if part is not None:
-                part = flow_as(part, node.dtype)
-                total = part if total is None else add(total, part)
-        if total is not None:
-            flow[node] = total
+        tangent = tangent_of(node, flow, batch)
+        if tangent is not None:
+            flow[node] = tangent
     return [flow.get(o) for o in outputs]
+
+
+def tangent_of(node: Node, flow: Mapping[Node, Node], batch: int = 0) -> Node | None:
+    """The tangent of ``node`` from those of what it is made of, each with ``batch`` leading axes; None where zero."""
+    if node.primitive.flows_together:
+        found = {key: flow[source] for source, key in node.primitive.dependencies(node) if source in flow}
+        return node.primitive.jvp_of_all(node, found, batch) if found else None
+    total: Node | None = None
+    for source, key in node.primitive.dependencies(node):
+        tangent = flow.get(source)
+        if tangent is None:
+            continue
+        part = node.primitive.jvp(node, source, key, tangent, batch)
+        if part is not None:
+            part = flow_as(part, node.dtype)
+            total = part if total is None else add(total, part)
+    return total

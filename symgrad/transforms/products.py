@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -24,7 +24,8 @@ from .pullback import Pullback
 from .run import Run, run_of, seeds_of_sum
 
 
-def _vectors(v: Any, nodes: list[Node], caller: str) -> list[Node]:
+def vectors(v: Any, nodes: Sequence[Node], caller: str) -> list[Node]:
+    """The tangent of each input from what is given along the inputs, of its shape and dtype."""
     leaves, _ = data_of(v)
     if len(leaves) != len(nodes):
         raise ArgumentError(f"{caller}: v holds {len(leaves)} arrays for {len(nodes)} inputs; pass one for each.")
@@ -39,7 +40,7 @@ def _vectors(v: Any, nodes: list[Node], caller: str) -> list[Node]:
     return found
 
 
-class _AlongInputs(DerivedFunction[P]):
+class AlongInputs(DerivedFunction[P]):
     """A derivative that is called with the tuple of inputs and something along them."""
 
     def __init__(self, fn: Callable, has_aux: bool, backend: str) -> None:
@@ -79,12 +80,12 @@ def _nothing(_: Any) -> None:
     return None
 
 
-class _Pushforward(_AlongInputs):
+class _Pushforward(AlongInputs):
     verb = "jvp"
 
     def _run(self, args, kwargs, fresh):
         run = super()._run(args, kwargs, fresh)
-        return replace(run, tangents=_vectors(args[1], run.wrt, self.__name__), modes=("forward",))
+        return replace(run, tangents=vectors(args[1], run.wrt, self.__name__), modes=("forward",))
 
     def _result(self, run):
         flows = forward_sweep(run.outputs, dict(zip(run.wrt, run.tangents, strict=True)))
@@ -92,7 +93,7 @@ class _Pushforward(_AlongInputs):
         return (run.output[0], pushed, run.aux) if self.has_aux else (run.output, pushed)
 
 
-class _Pullback(_AlongInputs):
+class _Pullback(AlongInputs):
     verb = "vjp"
 
     def _run(self, args, kwargs, fresh):
@@ -105,7 +106,7 @@ class _Pullback(_AlongInputs):
 
     @cached_property
     def _primal(self) -> CompiledFunction:
-        return _derived(SymbolicFunction, self.fn, self.backend)._compiled  # the trace that vjp has made
+        return derived_once(SymbolicFunction, self.fn, self.backend)._compiled  # the trace that vjp has made
 
     def _shape_along(self, inputs, v, declared):
         return self._output_shapes("v", v, inputs, {}, self.has_aux)
@@ -128,12 +129,12 @@ class SymbolicFunction(DerivedFunction[P]):
         return self._value(args, kwargs)
 
 
-class _HessianProduct(_AlongInputs):
+class _HessianProduct(AlongInputs):
     verb = "hvp"
 
     def _run(self, args, kwargs, fresh):
         run = super()._run(args, kwargs, fresh)
-        tangents = _vectors(args[1], run.wrt, self.__name__)
+        tangents = vectors(args[1], run.wrt, self.__name__)
         seeds = seeds_of_sum(run.outputs)
         return replace(run, seeds=seeds, tangents=tangents, modes=("forward",), twice=True, summed=True)
 
@@ -145,7 +146,7 @@ class _HessianProduct(_AlongInputs):
         return tuple(run.inputs.nested([Tracer(finished(t, n)) for t, n in zip(flows, run.wrt, strict=True)]))
 
 
-def _derived(kind: type, fn: Callable, *options: Any) -> Any:
+def derived_once(kind: type, fn: Callable, *options: Any) -> Any:
     """The derived function of ``fn``, made once; those that were not asked for longest are forgotten."""
     try:
         hash(fn)
@@ -159,7 +160,8 @@ def _made(kind: type, fn: Callable, *options: Any) -> Any:
     return kind(fn, *options)
 
 
-def _as_tuple(inputs: Any) -> tuple:
+def as_tuple(inputs: Any) -> tuple:
+    """Inputs as a tuple of arguments."""
     return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
 
 
@@ -184,8 +186,8 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False, *, backend: st
     >>> jvp(np.sin, 0.0, 2.0)
     (np.float64(0.0), np.float64(2.0))
     """
-    made = _derived(_Pushforward, checked_function(fn), checked_flag("has_aux", has_aux), backend)
-    return made(_as_tuple(inputs), _as_tuple(v))
+    made = derived_once(_Pushforward, checked_function(fn), checked_flag("has_aux", has_aux), backend)
+    return made(as_tuple(inputs), as_tuple(v))
 
 
 def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto") -> tuple:
@@ -209,8 +211,8 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
         run = run_of(derived, inputs, {}, range(len(inputs)), fresh=False)
         output, pullback = run.output, _traced_pullback(derived, run)
     else:
-        output = _derived(SymbolicFunction, fn, backend)(*inputs)
-        pullback = Pullback(_derived(_Pullback, fn, has_aux, backend), inputs)
+        output = derived_once(SymbolicFunction, fn, backend)(*inputs)
+        pullback = Pullback(derived_once(_Pullback, fn, has_aux, backend), inputs)
     main, aux = split_aux(output, has_aux, "vjp")
     return (main, pullback, aux) if has_aux else (main, pullback)
 
@@ -225,8 +227,8 @@ def hvp(fn: Callable, inputs: Any, v: Any, *, backend: str = "auto") -> Any:
     >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    made = _derived(_HessianProduct, checked_function(fn), False, backend)
-    result = made(_as_tuple(inputs), _as_tuple(v))
+    made = derived_once(_HessianProduct, checked_function(fn), False, backend)
+    result = made(as_tuple(inputs), as_tuple(v))
     return result if isinstance(inputs, (tuple, list)) else result[0]
 
 
