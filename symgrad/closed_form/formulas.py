@@ -26,6 +26,7 @@ from .latex import (
     at,
     expression_latex,
     has_few_entries,
+    is_composed,
     let_bound_rows,
     prefers_entries,
 )
@@ -144,7 +145,7 @@ def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> li
     if form.ndim not in (1, 2) or sum(max((len(str(e)) for e in c), default=0) for c in rows.T) <= _WIDEST:
         return [f"{label} &= {whole}"]
     places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
-    name = rf"\left({label}\right)" if "frac" in label or _SUBSCRIPT.search(label) else label
+    name = rf"\left({label}\right)" if is_composed(label) or _SUBSCRIPT.search(label) else label
     return [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in zip(places, form.ravel(), strict=True)]
 
 

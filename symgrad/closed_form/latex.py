@@ -117,11 +117,14 @@ def at(label: str, free: Sequence[sympy.Symbol]) -> str:
     """The label with its free indices."""
     if not free:
         return label
-    return (
-        f"\\left({label}\\right)_{{{' '.join(map(str, free))}}}"
-        if "frac" in label
-        else f"{label}[{','.join(map(str, free))}]"
-    )
+    if is_composed(label):
+        return f"\\left({label}\\right)_{{{' '.join(map(str, free))}}}"
+    return f"{label}[{','.join(map(str, free))}]"
+
+
+def is_composed(label: str) -> bool:
+    """True for a label that needs brackets before a subscript."""
+    return any(sign in label for sign in (r"\frac", r"\Delta", r"\nabla"))
 
 
 def aligned(rows: Sequence[str]) -> str:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from ..primitives.batching import Batching
-from ..primitives.contraction import EINSUM, contract, identity, ones
+from ..primitives.contraction import EINSUM, contract, identity, ones, scale
 from ..program.collector import collector_paused
 from ..program.node import Node, originating
 from .forward import tangent_of
 from .reverse import accumulate, active_nodes
+from .structure.terms import scalar
 
 
 @collector_paused()
@@ -41,7 +42,7 @@ class _Tangents:
     def __init__(self, source: Node, function: set[Node]) -> None:
         self._sizes = source.shape or (1,)
         self._function = function
-        self._flow: dict[Node, Node] = {source: identity(source.shape) if source.ndim else ones((1,))}
+        self._flow: dict[Node, Node] = {source: _seeds(source)}
 
     def curvature(self, node: Node) -> Node | None:
         """How the local linear map of ``node`` changes along each tangent, applied to it, and summed."""
@@ -50,7 +51,8 @@ class _Tangents:
             return None
         self._flow[node] = tangent
         every = [Batching(d) for d in self._sizes]
-        moves = {o: _along(self._flow[o], every) for o in node.operands if o in self._flow}
+        sources = [o for o, _ in node.primitive.dependencies(node) if o in self._flow]
+        moves = {o: _along(self._flow[o], every) for o in sources}
         along = tangent_of(node, moves)
         assert along is not None
         for n in self._below(along, moves, every):
@@ -74,6 +76,12 @@ class _Tangents:
                     found.add(node)
                     pending.append(node)
         return sorted(found, key=attrgetter("serial"))
+
+
+def _seeds(source: Node) -> Node:
+    """δ, of the dtype of ``source``: a number is as an array of one."""
+    seeds = identity(source.shape) if source.ndim else ones((1,))
+    return seeds if seeds.dtype == source.dtype else scale(seeds, scalar(1.0, source.dtype))
 
 
 def _along(tangents: Node, every: Sequence[Batching]) -> Node:

@@ -58,7 +58,8 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
     run: Run | None = entry.trace.run
     if run is None:
         raise UnsupportedOperation(
-            f"{shown.__name__} differentiates nothing itself, so it has no steps; ask the derivative for them."
+            f"{shown.__name__} is no single sweep of derivatives, so it has no steps; ask for those of its gradient or "
+            "Jacobian, as grad(f).steps(…)."
         )
     if mode is None:
         mode = _own_mode(shown, run)

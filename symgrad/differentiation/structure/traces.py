@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...primitives.contraction import contract
+from ...primitives.contraction import EINSUM, contract
 from ...primitives.primitive import dim_value
 from ...program.node import Node
 from ..reverse import accumulate
-from .index_maps import Unsolved
+from .index_maps import Label, Unsolved
 from .solving import equated
-from .terms import Term, dense, product
+from .terms import Labels, Term, dense, product
 
 
 def trace_of(terms: Sequence[Term], shape: tuple) -> Node | None:
@@ -36,4 +36,22 @@ def _of_term(term: Term, shape: tuple) -> Node | None:
             return None
         term, _ = found
     counts = [(dim_value(k.size), ()) for k in term.counters if k not in term.labels]
-    return product([(term.value, term.labels), *counts], ())
+    return product([*_factors(term.value, term.labels), *counts], ())
+
+
+def _factors(value: Node, labels: Labels) -> list[tuple[Node, Labels]]:
+    """What an array is a product of, and one contraction at most: of ``AB`` the trace is ``Σ AᵢⱼBⱼᵢ``, without ``AB``."""
+    found: list[tuple[Node, Labels]] = []
+    pending = [(value, labels)]
+    contracted = False
+    while pending:
+        node, own = pending.pop()
+        inner, out, sizes, spelling = node.params if node.primitive is EINSUM else ((), (), (), "")
+        summed = {i for operand in inner for i in operand}.difference(out)
+        if not inner or spelling or len(set(out)) < len(out) or (summed and contracted):
+            found.append((node, own))
+            continue
+        contracted = contracted or bool(summed)
+        named = dict(zip(out, own, strict=True)) | {i: Label(sizes[i]) for i in summed}
+        pending += [(o, tuple([named[i] for i in axes])) for o, axes in zip(node.operands, inner, strict=True)]
+    return found
