@@ -14,7 +14,7 @@ from operator import attrgetter
 from ..primitives.batching import Batching
 from ..primitives.contraction import EINSUM, contract, identity, ones, scale
 from ..program.collector import collector_paused
-from ..program.node import Node, originating
+from ..program.node import Node, ancestors, originating
 from .forward import tangent_of
 from .reverse import accumulate, active_nodes
 from .structure.terms import scalar
@@ -24,7 +24,8 @@ from .structure.terms import scalar
 def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node | None]:
     """The Laplacian of each output by all elements of ``wrt``; None where it is zero."""
     order = active_nodes(outputs, wrt)
-    sweeps = [_Tangents(w, set(order)) for w in wrt]
+    still = set(ancestors(outputs)).difference(order)
+    sweeps = [_Tangents(w, still) for w in wrt]
     found: dict[Node, Node] = {}
     for node in originating(order):
         if node in wrt:
@@ -37,11 +38,11 @@ def forward_laplacian(outputs: Sequence[Node], wrt: Sequence[Node]) -> list[Node
 
 
 class _Tangents:
-    """The tangents of the nodes of a ``function`` by every element of ``source``, whose axes lead."""
+    """The tangents of the nodes of a function by every element of ``source``, whose axes lead; some stand ``still``."""
 
-    def __init__(self, source: Node, function: set[Node]) -> None:
+    def __init__(self, source: Node, still: set[Node]) -> None:
         self._sizes = source.shape or (1,)
-        self._function = function
+        self._still = still
         self._flow: dict[Node, Node] = {source: _seeds(source)}
 
     def curvature(self, node: Node) -> Node | None:
@@ -65,14 +66,14 @@ class _Tangents:
         return curved
 
     def _below(self, tangent: Node, moves: dict[Node, Node], every: list[Batching]) -> list[Node]:
-        """What a tangent is computed by, down to nodes of the function, which ``moves`` then has."""
+        """What a tangent is computed by, down to nodes of the function with tangents, which ``moves`` then has."""
         found, pending = {tangent}, [tangent]
         while pending:
             for node in pending.pop().operands:
-                if node in self._function:
-                    if node in self._flow and node not in moves:
+                if node in self._flow:
+                    if node not in moves:
                         moves[node] = _along(self._flow[node], every)
-                elif node not in found and node.operands:
+                elif node not in found and node not in self._still and node.operands:
                     found.add(node)
                     pending.append(node)
         return sorted(found, key=attrgetter("serial"))

@@ -267,4 +267,6 @@ class Taylor:
 
 def _joined(terms: Iterable[str]) -> str:
     """A sum, its terms in their order."""
-    return " + ".join(terms).replace("+ -", "- ") or "0"
+    signed = [f"- {t[1:].lstrip()}" if t.startswith("-") else f"+ {t}" for t in terms] or ["+ 0"]
+    first = signed[0]
+    return " ".join([first[2:] if first.startswith("+") else f"-{first[2:]}", *signed[1:]])

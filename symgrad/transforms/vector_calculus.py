@@ -116,9 +116,9 @@ class CurlFunction(FieldDerivative[P]):
                 "dimensions the antisymmetric part of jacobian(f) takes its place."
             )
         table = [[_block(o, w) for _, w in pairs] for o, _ in pairs]
-        partial = np.asarray(table) if len(pairs) > 1 else table[0][0].reshape(count, count)
+        partial = table if len(pairs) > 1 else table[0][0].reshape(count, count)
         turns = [(1, 2), (2, 0), (0, 1)] if count == 3 else [(0, 1)]
-        made = [partial[b, a] - partial[a, b] for a, b in turns]
+        made = [partial[b][a] - partial[a][b] for a, b in turns]
         return np.stack(made) if len(made) > 1 else made[0]
 
 

@@ -1,57 +1,16 @@
 """Every registered operation, against NumPy and finite differences: nothing here names an operation."""
 
-import numpy as np
 import pytest
-from operands import draw
+from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, of_function
 
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
-from symgrad.testing import Call, check_backends
-from symgrad.tracing.declare import CASES, Given
+from symgrad.testing import check_backends
+from symgrad.tracing.declare import CASES
 from symgrad.tracing.dispatch import FUNCTIONS
-
-SHAPES = {
-    1: [((),), ((3,),), ((2, 3),), ((0,),)],
-    2: [
-        ((2, 3), (2, 3)),
-        ((2, 3), (3,)),
-        ((3,), (2, 3)),
-        ((2, 1), (1, 3)),
-        ((), (3,)),
-        ((3,), ()),
-        ((), ()),
-        ((0,), (1,)),
-    ],
-    3: [((2, 3), (2, 3), (2, 3)), ((2, 1), (3,), ()), ((), (2, 1), (3,)), ((3,), (), (2, 3))],
-}
-
-
-TEMPLATE_CASES = [
-    pytest.param(name, shapes, id=f"{name}-{'-'.join(map(str, shapes)).replace(' ', '')}")
-    for name, template in ELEMENTWISE.items()
-    if name != "zeta"  # which derivatives alone bring in
-    for shapes in SHAPES[template.arity]
-]
-FUNCTION_CASES = [
-    pytest.param(function, case, id=f"{function.__name__}-{case}")
-    for function, cases in CASES.items()
-    for case in cases
-]
-
 
 #: how many rules are compiled by one run of the compiler, which takes longer to start than for a rule
 TOGETHER = 40
-
-
-def elementwise(name, shapes):
-    rng = np.random.default_rng(7)
-    operands = [draw(rng, interval, shape) for interval, shape in zip(DOMAINS[name], shapes, strict=True)]
-    return Call(ELEMENTWISE[name].ufunc, operands)
-
-
-def of_function(function, case):
-    held = [k for k, a in enumerate(case.args) if isinstance(a, Given)]
-    return Call(case.of_drawn(function), case.draw(np.random.default_rng(7)), case.kwargs, held)
 
 
 @pytest.mark.parametrize(("name", "shapes"), TEMPLATE_CASES)

@@ -1,0 +1,46 @@
+"""Second derivatives that go forward, through every registered operation: against second differences of its value."""
+
+import numpy as np
+import pytest
+from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, of_function
+
+import symgrad as sg
+from symgrad.testing.check import Check
+
+
+def first_of_each(cases):
+    """One case an operation: its rule is one, and its shapes are tried in ``test_rules.py``."""
+    return list({case.values[0]: case for case in reversed(cases)}.values())
+
+
+def expect_second_derivatives(call):
+    """``vᵀHw`` of the weighed outputs: by Laplacian and by Taylor mode over two numbers, on lines along ``v ± w``."""
+    check = Check(call, 0, "second derivatives")
+    if not check.smooth:
+        assert sg.laplacian(lambda z: z[0] * z[1])(np.zeros(2)) == 0  # nothing of the operation has a derivative
+        return
+    v, w = check.directions
+    mixed, tolerance = check._differences(check.point, [v, w])
+    wanted = sum(np.sum(u * m) for u, m in zip(check.weights, mixed, strict=True))
+
+    def on_lines(z):
+        ahead = [x + z[0] * (a + b) / 2 for x, a, b in zip(check.point, v, w, strict=True)]
+        across = [x + z[1] * (a - b) / 2 for x, a, b in zip(check.point, v, w, strict=True)]
+        return check.weighed(*ahead) - check.weighed(*across)
+
+    found = {
+        "Laplacian": sg.laplacian(on_lines, backend="numpy")(np.zeros(2)),
+        "Taylor mode": sg.directional(on_lines, order=2, backend="numpy")(np.zeros(2), np.ones(2)),
+    }
+    for what, got in found.items():
+        check.expect_close(what, got, wanted, 10 * tolerance.second, "second differences")
+
+
+@pytest.mark.parametrize(("name", "shapes"), first_of_each(TEMPLATE_CASES))
+def test_elementwise(name, shapes):
+    expect_second_derivatives(elementwise(name, shapes))
+
+
+@pytest.mark.parametrize(("function", "case"), first_of_each(FUNCTION_CASES))
+def test_functions(function, case):
+    expect_second_derivatives(of_function(function, case))
