@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.closed_form.labels import label_text
 from symgrad.entry import Result
 from symgrad.named_dims import argument_names
 from symgrad.tracing.tree import LEAF, flatten, parts_of, unflatten
@@ -58,7 +59,7 @@ def result_names(derived: DerivedFunction, result: Result, args: tuple) -> list[
     if isinstance(derived, JacobianFunction):
         return _block_names(derived, result, args, len(shapes))
     if not isinstance(derived, GradientFunction):
-        return _counted("f" if derived.verb == "symbolic" else "out", len(shapes))
+        return list(map(label_text, derived.labels(result)))
     names = argument_names(derived.fn, len(args))
     positions = derived.inputs_of(result)
     # the gradient of a gradient is that of its sum, which is the second derivative of a number alone

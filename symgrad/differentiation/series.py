@@ -10,7 +10,7 @@ the operation, cubic where they do not (Griewank and Walther, "Evaluating Deriva
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb, factorial, prod
 from operator import attrgetter
 from typing import Any
@@ -184,7 +184,9 @@ class _Series:
             if other is not None and own is not None:
                 part = scale(broadcast_product(own, other, 0, node.shape, node.shape), literal(comb(order, k)))
                 total = negative(part) if total is None else subtract(total, part)
-        return None if total is None else divide(total, (yield b, 0))
+        if total is None:
+            return None
+        return divide(total, (yield b, 0) or b)
 
     def _sum(self, node: Node, order: int) -> Making:
         operands = []
@@ -203,7 +205,7 @@ def _splits(order: int, parts: int) -> Iterator[tuple[int, ...]]:
     """Every way to write ``order`` as a sum of so many numbers."""
     for bars in combinations(range(order + parts - 1), parts - 1):
         edges = (-1, *bars, order + parts - 1)
-        yield tuple([b - a - 1 for a, b in zip(edges, edges[1:])])
+        yield tuple([b - a - 1 for a, b in pairwise(edges)])
 
 
 _RULES: dict[str, Callable[[_Series, Node, int], Making]] = {

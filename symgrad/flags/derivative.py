@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..named_dims import parameters_of
 from ..nn import Cell
 from ..tensor import Parameter
@@ -13,9 +13,14 @@ from ..transforms.derived import DerivedFunction
 from ..transforms.gradient import GradientFunction
 from ..transforms.jacobian import HessianFunction, JacobianFunction
 from ..transforms.positions import checked_positions, checked_weights
+from ..transforms.taylor import DirectionalFunction, TaylorFunction
+from ..transforms.vector_calculus import CurlFunction, DivergenceFunction, LaplacianFunction
 
+#: the kinds that are taken by arguments alone, each a switch of its own
+BY_ARGUMENTS = ("jacobian", "hessian", "laplacian", "divergence", "curl", "directional")
 #: the kinds of derivatives, as the functions that make them are called
-KINDS = ("grad", "value_and_grad", "jacobian", "hessian")
+KINDS = ("grad", "value_and_grad", *BY_ARGUMENTS)
+_FIELDS = {"laplacian": LaplacianFunction, "divergence": DivergenceFunction, "curl": CurlFunction}
 
 #: derivatives of the derivative that are worth reading
 _MAX_ORDERS = 8
@@ -34,11 +39,11 @@ def derivative_of(
     return_ids: bool = False,
     order: int = 1,
     kind: str = "grad",
-    jacobian: bool = False,
-    hessian: bool = False,
+    taylor: int | None = None,
     sparse: bool = False,
     mode: str = "auto",
     backend: str = "auto",
+    **switches: bool,
 ) -> DerivedFunction:
     """The derivative of ``function`` by the arguments and parameters that ``wrt`` names, with commas.
 
@@ -46,28 +51,37 @@ def derivative_of(
     (``all``: the trainable ones); ``get_all`` takes every argument, ``by_list`` every trainable parameter; without any
     of these it is taken by the first argument. One argument gives a bare gradient, several a tuple; parameters a tuple
     of their own, as ``symgrad.grad`` does. ``sens``: the cotangent of the output is the last argument, or ``sens=``.
-    ``order`` derives so often, each time of the summed output. ``kind`` is one of ``KINDS``; ``jacobian`` and
-    ``hessian`` say the same, and are taken by arguments alone, ``sparse`` as scipy.sparse. Raises ArgumentError for
-    what does not go together.
+    ``order`` derives so often, each time of the summed output; ``directional``, whose last argument is the direction,
+    along it. ``kind`` is one of ``KINDS``; ``jacobian=True``, ``laplacian=True`` and so on (``BY_ARGUMENTS``) say the
+    same, and are taken by arguments alone, the first two ``sparse`` as scipy.sparse. ``taylor``: the coefficients by
+    a number up to this order. Raises ArgumentError for what does not go together.
 
     >>> derivative_of(lambda x, y: x * y, "y, x")(2.0, 3.0)
     (np.float64(2.0), np.float64(3.0))
     >>> derivative_of(lambda x: x**3, order=2)(2.0)
     np.float64(12.0)
     """
-    kind = _kind(kind, jacobian, hessian)
-    whole = kind in ("jacobian", "hessian")
+    kind = _kind(kind, switches if taylor is None else {**switches, "taylor": True})
+    whole = kind in BY_ARGUMENTS or kind == "taylor"
     _check_together(kind, whole, sparse, order, sens is not False, bool(weights) or by_list, return_ids)
     positions, chosen = _chosen(function, wrt, position, weights, get_all, by_list)
     if whole:
         if chosen:
             raise ArgumentError(
-                f"wrt names the parameter {chosen[0].name!r}; jacobian and hessian are taken by arguments: pass the "
-                "parameter's value as an argument."
+                f"wrt names the parameter {chosen[0].name!r}; {kind} is taken by arguments: pass the parameter's value "
+                "as an argument."
             )
-        made_by = JacobianFunction if kind == "jacobian" else HessianFunction
         by = positions[0] if len(positions) == 1 else positions
-        return made_by(function, by, has_aux, mode, backend, sparse)
+        if kind in ("jacobian", "hessian"):
+            made_by = JacobianFunction if kind == "jacobian" else HessianFunction
+            return made_by(function, by, has_aux, mode, backend, sparse)
+        if has_aux or mode != "auto":
+            raise ArgumentError(f"{kind} has no {'aux' if has_aux else 'mode'}; leave it out.")
+        if kind == "directional":
+            return DirectionalFunction(function, by, order, backend)
+        if taylor is not None:
+            return TaylorFunction(function, by, taylor, False, backend)
+        return _FIELDS[kind](function, by, backend)
     made: Any = function
     for k in range(order):
         outermost = k == order - 1
@@ -87,16 +101,19 @@ def derivative_of(
     return made
 
 
-def _kind(kind: str, jacobian: bool, hessian: bool) -> str:
+def _kind(kind: str, switches: Mapping[str, bool]) -> str:
     """The one kind that is asked for."""
     if kind not in KINDS:
         raise ArgumentError(f"kind={kind!r} is unknown; choose one of {', '.join(KINDS)}.")
-    if jacobian and hessian:
-        raise ArgumentError("give jacobian or hessian, not both.")
-    named = "jacobian" if jacobian else "hessian" if hessian else kind
-    if kind not in ("grad", named):
-        raise ArgumentError(f"give {named} or kind={kind}, not both.")
-    return named
+    unknown = [name for name in switches if name not in (*BY_ARGUMENTS, "taylor")]
+    if unknown:
+        raise ArgumentTypeError(f"derivative_of has no argument {unknown[0]!r}.")
+    named = [name for name, given in switches.items() if given]
+    if len(named) > 1:
+        raise ArgumentError(f"give {' or '.join(named[:2])}, not both.")
+    if named and kind not in ("grad", named[0]):
+        raise ArgumentError(f"give {named[0]} or kind={kind}, not both.")
+    return named[0] if named else kind
 
 
 def _check_together(
@@ -105,13 +122,13 @@ def _check_together(
     """An ArgumentError for flags that contradict each other; ``whole``: the kind is no gradient."""
     if not 1 <= order <= _MAX_ORDERS:
         raise ArgumentError(f"order is {order}; give 1 to {_MAX_ORDERS}.")
+    if sparse and kind not in ("jacobian", "hessian"):
+        raise ArgumentError("sparse is for jacobian and hessian; a gradient has the shape of what it is taken by.")
     if not whole:
-        if sparse:
-            raise ArgumentError("sparse is for jacobian and hessian; a gradient has the shape of what it is taken by.")
         if order > 1 and takes_sens:
             raise ArgumentError("sens weighs the outputs of a first derivative; leave it out with order above 1.")
         return
-    if order > 1:
+    if order > 1 and kind != "directional":
         raise ArgumentError(f"order is for gradients; {kind} is one derivative. Leave one of them out.")
     if takes_sens:
         raise ArgumentError(f"sens is the cotangent of a gradient; {kind} takes all of them. Leave one of them out.")

@@ -90,6 +90,11 @@ FLAGS = [
     Flag("kind", "which derivative (default: grad)", type=str, choices=KINDS, chooses=True),
     Flag("jacobian", "every output by every input, in place of the gradient", chooses=True),
     Flag("hessian", "the second derivatives of the summed output", chooses=True),
+    Flag("laplacian", "Δf, the sum of the second derivatives by each element of the arguments", chooses=True),
+    Flag("divergence", "∇·F of a field, which gives as many numbers as its arguments hold", chooses=True),
+    Flag("curl", "∇×F of a field in space, or in the plane", chooses=True),
+    Flag("directional", "along a direction, which is the last argument; with --order k the k-th", chooses=True),
+    Flag("taylor", "the Taylor coefficients up to this order, by a number: --taylor 5", type=int, chooses=True),
     Flag("sparse", "the Jacobian or Hessian as scipy.sparse", chooses=True),
     Flag("backend", "what the derivative runs on", type=str, choices=BACKENDS, chooses=True),
     Flag(

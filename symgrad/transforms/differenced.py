@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: operations of the function up to which differences are taken: each takes dozens of runs
 _MAX_NODES = 5000
+#: elements up to which differences are taken by each of them
+_MAX_ELEMENTS = 32
 
 
 class Differenced:
@@ -39,9 +41,17 @@ class Differenced:
         The function is run by NumPy, in extended precision where it can be.
         """
         verb = self._derived.verb
-        along = {"grad": self._gradient, "jacobian": self._jacobian, "hessian": self._hessian}.get(verb)
+        along = {
+            "grad": self._gradient,
+            "jacobian": self._jacobian,
+            "hessian": self._hessian,
+            "laplacian": self._laplacian,
+            "divergence": self._divergence,
+        }.get(verb)
         if along is None:
             return None, f"not taken for {verb}"
+        if verb in ("laplacian", "divergence") and sum(n.size for n in self._point()) > _MAX_ELEMENTS:
+            return None, "not taken by so many elements"
         try:
             if steps_in(self._entry.program) > _MAX_NODES:
                 return None, "not taken for long programs"
@@ -112,7 +122,26 @@ class Differenced:
                 got += np.sum(v * np.tensordot(np.asarray(next(blocks), float), w, w.ndim))
         return [(got, want, error)]
 
+    def _laplacian(self) -> list[tuple]:
+        function, point = self._field()
+        found = [differences(function, point, [e, e]) for e in _elements(point)]
+        sums = [[sum(parts) for parts in zip(*own, strict=True)] for own in zip(*[f[:2] for f in found], strict=True)]
+        return list(zip(self._results(), *sums, strict=True))
+
+    def _divergence(self) -> list[tuple]:
+        function, point = self._field()
+        found = [differences(function, point, [e]) for e in _elements(point)]
+        parts = [[np.concatenate([np.ravel(v) for v in own])[k] for own in f[:2]] for k, f in enumerate(found)]
+        return [(self._results()[0], *map(sum, zip(*parts, strict=True)))]
+
     # the function
+
+    def _point(self) -> list[np.ndarray]:
+        return self._field()[1]
+
+    def _field(self) -> tuple[Callable[..., Sequence], list[np.ndarray]]:
+        derived: Any = self._derived
+        return self._function(derived.positions, self._args, self._kwargs, [], False)[:2]
 
     def _results(self) -> list[np.ndarray]:
         """The arrays of the derivative, in the order of the program."""
@@ -178,6 +207,15 @@ def _directions(point: Sequence[np.ndarray], seed: int = 0) -> list[np.ndarray]:
     draw = np.random.default_rng(seed)
     drawn = [np.asarray(draw.standard_normal(x.shape)) for x in point]
     return [v * (1 + 0.7j) if np.iscomplexobj(x) else v for v, x in zip(drawn, point, strict=True)]
+
+
+def _elements(point: Sequence[np.ndarray]) -> Iterator[list[np.ndarray]]:
+    """A direction for each element of ``point``."""
+    for k, x in enumerate(point):
+        for place in np.ndindex(x.shape):
+            made = [np.zeros(y.shape) for y in point]
+            made[k][place] = 1
+            yield made
 
 
 def _along(gradient: np.ndarray, v: np.ndarray, holomorphic: bool) -> np.ndarray:

@@ -113,6 +113,11 @@ class TaylorFunction(_AlongDirection[P]):
     def flags(self):
         return {**super().flags, "order": self.order}
 
+    def _check(self, args, kwargs):
+        super()._check(args, kwargs)
+        if not self.takes_v and any(map(np.ndim, args[: 1 + max(self.positions)])):
+            raise ArgumentError(f"{self.__name__}: x is an array; say along which direction: taylor(f, x, order, v).")
+
     def _derive(self, args, kwargs, fresh):
         run, found = self._along(args, kwargs, fresh, self.order)
         orders = [run.outputs, *zip(*found, strict=True)]
@@ -200,10 +205,10 @@ def taylor(fn: Callable, x: Any, order: int, v: Any = None, *, backend: str = "a
     >>> bool(abs(series(0.1) - np.log(2.1)) < 1e-5)
     True
     """
-    if v is None and np.ndim(x):
-        raise ArgumentError("taylor: x is an array, so say along which direction: taylor(f, x, order, v).")
     made = derived_once(TaylorFunction, checked_function(fn), 0, _checked_order(order, 0), v is not None, backend)
-    return Taylor(made, (x,) if v is None else (x, v))
+    args = (x,) if v is None else (x, v)
+    made._check(args, {})
+    return Taylor(made, args)
 
 
 @dataclass(frozen=True)

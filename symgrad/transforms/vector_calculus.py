@@ -149,8 +149,8 @@ def _components(run: Run, caller: str) -> list[tuple[Node, Node]]:
     if [o.shape for o in outputs] != [w.shape for w in wrt]:
         raise ShapeError(
             f"{caller}: a field has as many components as there are coordinates, and this one gives "
-            f"{_shapes(run.outputs)} for {_shapes(wrt)}. Return an array of the argument's shape; where coordinates are "
-            "arguments of their own, name them all in grad_position."
+            f"{_shapes(run.outputs)} for {_shapes(wrt)}. Return an array of the argument's shape; where coordinates "
+            "are arguments of their own, name them all in grad_position."
         )
     return list(zip(outputs, wrt, strict=True))
 

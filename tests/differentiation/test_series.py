@@ -30,7 +30,10 @@ FUNCTIONS = {
         lambda x: np.linalg.det(np.eye(2) * x + np.array([[0.0, 1.0], [1.0, 0.0]]) * x**2),
         lambda x: x**2 - x**4,
     ),
-    "complex": (lambda x: np.real(np.exp(1j * x) / (1 + 1j * x)), lambda x: mpmath.re(mpmath.exp(1j * x) / (1 + 1j * x))),
+    "complex": (
+        lambda x: np.real(np.exp(1j * x) / (1 + 1j * x)),
+        lambda x: mpmath.re(mpmath.exp(1j * x) / (1 + 1j * x)),
+    ),
     "a loop": (
         lambda x: sg.fori_loop(0, 20, lambda i, c: np.sin(c) * x + c, x),
         lambda x: _steps(x),
@@ -64,9 +67,7 @@ def test_derivatives_along_a_curve():
     t = 0.7
     x, series = sg.jet(position, t, [1.0, 0.0, 0.0, 0.0])
     with mpmath.workdps(60):
-        wanted = [
-            float(mpmath.diff(lambda s: mpmath.sin(mpmath.cos(s)) * s**6, mpmath.mpf(t), k)) for k in range(1, 5)
-        ]
+        wanted = [float(mpmath.diff(lambda s: mpmath.sin(mpmath.cos(s)) * s**6, mpmath.mpf(t), k)) for k in range(1, 5)]
     np.testing.assert_allclose(sg.jet(height, x, series)[1], wanted, rtol=1e-12)
 
 

@@ -39,6 +39,17 @@ def test_positions_names_and_kinds():
     assert derivative_of(lambda *xs: xs[0] * xs[1], position="1")(3.0, 2.0) == 3.0
 
 
+def test_fields_and_directions():
+    def f(x, y):
+        return x**3 * y
+
+    assert derivative_of(f, "x,y", laplacian=True)(3.0, 2.0) == sg.laplacian(f, (0, 1))(3.0, 2.0) == 36.0
+    assert derivative_of(lambda r: (r[0] * r[1], r[1]), kind="divergence")(np.array([1.0, 2.0])) == 3.0
+    assert derivative_of(lambda r: (-r[1], r[0]), curl=True)(np.array([1.0, 2.0])) == 2.0
+    assert derivative_of(f, directional=True, order=2)(3.0, 2.0, 1.0) == 36.0
+    assert derivative_of(f, taylor=2)(3.0, 2.0) == [54.0, 54.0, 18.0]
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -60,6 +71,12 @@ def test_positions_names_and_kinds():
         ({"hessian": True, "return_ids": True}, "return_ids is for gradients"),
         ({"wrt": "7"}, "position is '7'; count the 1 arguments from 0"),
         ({"mode": "cross"}, "mode='cross' is unknown"),
+        ({"laplacian": True, "taylor": 2}, "give laplacian or taylor, not both"),
+        ({"laplacian": True, "sparse": True}, "sparse is for jacobian and hessian"),
+        ({"curl": True, "order": 2}, "order is for gradients; curl is one derivative"),
+        ({"divergence": True, "mode": "reverse"}, "divergence has no mode"),
+        ({"laplacian": True, "has_aux": True}, "laplacian has no aux"),
+        ({"taylor": 99}, "order=99"),
     ],
 )
 def test_what_does_not_go_together_is_refused(flags, message):

@@ -102,3 +102,18 @@ def test_the_function_runs_on_copies():
 
     residual(sg.grad(writes), x)
     assert np.array_equal(x, X)
+
+
+@pytest.mark.parametrize(
+    "derived",
+    [
+        sg.laplacian(lambda x: np.sin(x @ x) * x),
+        sg.laplacian(lambda x: np.exp(-x @ x)),
+        sg.divergence(lambda x: np.sin(x @ x) * x),
+        sg.divergence(lambda r: (r[0] * r[1], r[1] ** 2, r[2] * r[0])),
+    ],
+)
+def test_fields(derived):
+    x = np.array([0.3, -0.2, 0.5])
+    assert "off by" in derived.export("python", x)
+    assert "not taken by so many elements" in sg.laplacian(lambda x: np.sum(x**3)).export("python", np.ones(33))

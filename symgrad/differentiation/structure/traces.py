@@ -40,7 +40,7 @@ def _of_term(term: Term, shape: tuple) -> Node | None:
 
 
 def _factors(value: Node, labels: Labels) -> list[tuple[Node, Labels]]:
-    """What an array is a product of, and one contraction at most: of ``AB`` the trace is ``Σ AᵢⱼBⱼᵢ``, without ``AB``."""
+    """What an array is a product of, one contraction at most among it: ``tr(AB)`` is ``Σ AᵢⱼBⱼᵢ``, without ``AB``."""
     found: list[tuple[Node, Labels]] = []
     pending = [(value, labels)]
     contracted = False
