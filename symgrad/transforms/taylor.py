@@ -211,7 +211,7 @@ def taylor(fn: Callable, x: Any, order: int, v: Any = None, *, backend: str = "a
     return Taylor(made, args)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Taylor:
     """A Taylor polynomial; made by ``taylor``.
 
@@ -259,7 +259,7 @@ class Taylor:
         names = self.function.program(*self.args).names
         return next(name for name in ("h", "dx", "step") if name not in names)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         terms = self._terms
         if terms is not None:
             return _joined(map(str, terms))

@@ -66,7 +66,8 @@ def test_laplacian_of_several_arguments_is_by_all_of_them():
 
 def test_laplacian_keeps_structure_and_dtype():
     made = sg.laplacian(lambda x: {"a": np.sum(x**3), "b": (x, 3)})(np.float32([1, 2]))
-    assert made["a"] == 18 and made["a"].dtype == np.float32
+    assert made["a"] == 18
+    assert made["a"].dtype == np.float32
     np.testing.assert_array_equal(made["b"][0], np.zeros(2, np.float32))
 
 
