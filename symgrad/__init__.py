@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import context, dtype
 from .codec import pickling as _pickling  # noqa: F401
-from .context import GRAPH_MODE, PYNATIVE_MODE, get_context, set_context
+from .context import GRAPH_MODE, PYNATIVE_MODE, debug, get_context, set_context
 from .dtype import (
     bool_,
     float16,
@@ -66,6 +66,7 @@ __all__ = [
     "context",
     "curl",
     "custom",
+    "debug",
     "directional",
     "divergence",
     "dtype",

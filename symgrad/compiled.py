@@ -12,11 +12,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .context import is_debugging
+from .debugging import is_finite, what_went_wrong
 from .entry import Arguments, Entry, is_input
-from .errors import TracedAgain, TracingError, at_user_line, is_own, shortened
+from .errors import NonFiniteError, TracedAgain, TracingError, at_user_line, is_own, shortened
 from .kernels.backend import checked_backend
 from .named_dims import Declared, Placeholder, argument_names
-from .signature import Call, VaryingInts, ints_of, key_of_arrays
+from .signature import Call, VaryingInts, called_name, ints_of, key_of_arrays
 from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
@@ -82,12 +84,26 @@ class CompiledFunction:
         self._not_kept: Any = None  # the signature of the latest trace that cannot serve again
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if is_debugging():
+            return self._debugged(args, kwargs)
         entry = None if kwargs else self.known(args)
         if entry is not None:
             return entry.run(args)
+        return self._run(args, kwargs)
+
+    def _run(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         call = self._call(args, kwargs)
         running, leaves = self._running(call)
         return running.run(leaves, call.wraps)
+
+    def _debugged(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The result, looked at; where it is not finite, the function is traced again with its lines."""
+        result = self._run(args, kwargs)
+        if is_finite(result):
+            return result
+        entry, leaves = self.recorded(*args, **kwargs)
+        name = getattr(getattr(self.body, "__self__", None), "__name__", None) or called_name(self.watched)
+        raise NonFiniteError(what_went_wrong(name, result, entry, entry.arguments(leaves)))
 
     def known(self, args: tuple) -> Entry | None:
         """The trace that serves arrays and floats such as it has served; None where more has to be looked at.

@@ -1,4 +1,4 @@
-"""How Cells and gradients run: GRAPH_MODE traces once and caches, PYNATIVE_MODE traces at each call.
+"""How Cells and gradients run: GRAPH_MODE traces once and caches, PYNATIVE_MODE traces at each call; ``debug``.
 
 >>> set_context(mode=GRAPH_MODE, device_target="CPU")
 >>> get_context("mode") == GRAPH_MODE
@@ -7,6 +7,9 @@ True
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from .errors import ArgumentError
@@ -15,17 +18,25 @@ GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
 _TARGETS = ("CPU", "GPU", "Ascend")
-_settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU"}
+_settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU", "debug": False}
+_debugged: ContextVar[bool | None] = ContextVar("debugged", default=None)
 
 
-def set_context(mode: int | None = None, device_target: str | None = None) -> None:
-    """Choose the mode; ``device_target`` is taken for MindSpore's sake, everything runs on the CPU."""
+def set_context(mode: int | None = None, device_target: str | None = None, debug: bool | None = None) -> None:
+    """Choose the mode, or ``debug`` for everything that follows, as inside of ``with sg.debug():``.
+
+    ``device_target`` is taken for MindSpore's sake, everything runs on the CPU.
+    """
+    if debug is not None and not isinstance(debug, bool):
+        raise ArgumentError(f"debug must be True or False, got {debug!r}.")
     if mode is not None and (not isinstance(mode, int) or mode not in (GRAPH_MODE, PYNATIVE_MODE)):
         raise ArgumentError(f"mode must be context.GRAPH_MODE or context.PYNATIVE_MODE, got {mode!r}.")
     if device_target is not None and (not isinstance(device_target, str) or device_target not in _TARGETS):
         raise ArgumentError(f"device_target must be one of {', '.join(_TARGETS)}, got {device_target!r}.")
     if mode is not None:
         _settings["mode"] = mode
+    if debug is not None:
+        _settings["debug"] = debug
     if device_target is not None:
         _settings["device_target"] = device_target
 
@@ -35,6 +46,43 @@ def get_context(key: str) -> Any:
     if key not in _settings:
         raise ArgumentError(f"there is no setting {key!r}; there are {', '.join(_settings)}.")
     return _settings[key]
+
+
+@contextlib.contextmanager
+def debug(on: bool = True) -> Iterator[None]:
+    """Inside, and in a function that it decorates, a result with NaN or an infinity is a ``NonFiniteError``.
+
+    The error names the operation where it begins, in the value or in the derivative, with its operands there, the
+    element and the line of the function. What ends in finite numbers, and what a branch leaves out, is no error. Calls
+    run as fast as before, and are looked at again where they failed. ``debug(False)`` makes an exception from it;
+    ``set_context(debug=True)`` holds for all threads, ``%symgrad debug`` for a notebook.
+
+    >>> import numpy as np, symgrad
+    >>> def loss(x):
+    ...     return np.sum(np.sqrt(x - 1))
+    >>> with symgrad.debug():
+    ...     symgrad.grad(loss)(np.array([2.0, 1.0]))
+    Traceback (most recent call last):
+    symgrad.errors.NonFiniteError: grad(loss) gives inf at [1]. It begins in the derivative, as 1 / 0 at [1].
+      at ...
+        return np.sum(np.sqrt(x - 1))
+    """
+    token = _debugged.set(on)
+    try:
+        yield
+    finally:
+        _debugged.reset(token)
+
+
+def is_debugging() -> bool:
+    """True where results are looked at."""
+    on = _debugged.get()
+    return _settings["debug"] if on is None else on
+
+
+def runs_kept_traces() -> bool:
+    """True where a trace that is kept may run with nothing else done."""
+    return _settings["mode"] == GRAPH_MODE and not is_debugging()
 
 
 def is_graph_mode() -> bool:

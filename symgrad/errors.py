@@ -169,6 +169,10 @@ class BackendError(SymgradError, ValueError):
     """A backend that is unknown or cannot run here."""
 
 
+class NonFiniteError(SymgradError, FloatingPointError):
+    """A result that holds NaN or an infinity, under ``debug``: said with the operation where it begins."""
+
+
 class ClosedFormTooLarge(SymgradError, ValueError):
     """A closed form whose predicted size is above the budget."""
 

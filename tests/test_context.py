@@ -10,7 +10,7 @@ from symgrad import errors
 @pytest.fixture(autouse=True)
 def _restored():
     yield
-    context.set_context(mode=context.GRAPH_MODE, device_target="CPU")
+    context.set_context(mode=context.GRAPH_MODE, device_target="CPU", debug=False)
 
 
 def test_settings():

@@ -33,4 +33,6 @@ def unload_ipython_extension(shell: Any) -> None:
             manager.magics[kind].pop(name, None)
     manager.registry.pop(SymgradMagics.__name__, None)
     # by name: after a reload of the module the class is another one
-    shell.configurables[:] = [c for c in shell.configurables if type(c).__name__ != SymgradMagics.__name__]
+    for magics in [c for c in shell.configurables if type(c).__name__ == SymgradMagics.__name__]:
+        magics.reset_options()  # those that hold beyond the magics
+        shell.configurables.remove(magics)

@@ -100,7 +100,7 @@ class SymgradMagics(Magics, options.Options):
     @no_var_expand
     @line_magic("symgrad")
     def symgrad_line(self, line: str) -> None:
-        """Show the options, or set them: ``%symgrad backend=numpy fold=2000``.
+        """Show the options, or set them: ``%symgrad backend=numpy fold=2000``; ``%symgrad debug`` turns a switch on.
 
         ``%symgrad --reset`` puts them back, ``%symgrad --traceback`` shows the whole traceback of the latest error of
         ``%%grad`` or ``%grad``.

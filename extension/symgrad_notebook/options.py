@@ -14,6 +14,7 @@ from traitlets.config import Configurable
 
 from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.latex import MAX_CHARACTERS
+from symgrad.context import set_context
 from symgrad.errors import ArgumentError
 from symgrad.flags import FLAGS, Flag
 from symgrad.kernels.kernel import BACKENDS
@@ -112,15 +113,24 @@ class Options(Configurable):
     )
     annotate = traitlets.Bool(False, help="annotate every cell").tag(config=True)
     quiet = traitlets.Bool(False, help="bind derivatives and show nothing").tag(config=True)
+    debug = traitlets.Bool(False, help="an error with its origin in place of NaN and infinities: sg.debug").tag(
+        config=True
+    )
     progress = traitlets.Float(0.5, help="seconds after which long work is reported; 0 for never").tag(config=True)
+
+    @traitlets.observe("debug")
+    def _debugs(self, change: Any) -> None:
+        set_context(debug=change["new"])
 
     def option_names(self) -> list[str]:
         """The options in the order of the table."""
         return [name for name, trait in Options.class_own_traits().items() if trait.metadata.get("config")]
 
     def set_option(self, text: str) -> None:
-        """``name=value``; an ArgumentError where there is no such option or value."""
+        """``name=value``, or the name of a switch; an ArgumentError where there is no such option or value."""
         name, equals, value = text.partition("=")
+        if not equals and isinstance(self.traits().get(name), traitlets.Bool):
+            equals, value = "=", "True"
         if not equals or name not in self.option_names():
             raise ArgumentError(
                 f"{text!r} sets no option; write name=value with one of {', '.join(self.option_names())}."

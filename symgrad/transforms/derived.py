@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 import numpy as np
 
 from ..compiled import CompiledFunction, Shapes, is_tracing
-from ..context import is_graph_mode
+from ..context import is_graph_mode, runs_kept_traces
 from ..entry import Entry, Result
 from ..errors import apart_from_refusals, shortened
 from ..kernels.base import Kernel
@@ -168,7 +168,7 @@ class DerivedFunction(Importable, Generic[P]):
         return {"fn": self.fn}
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        if not kwargs and current() is None and is_graph_mode():
+        if not kwargs and current() is None and runs_kept_traces():
             entry = self._known(args)
             if entry is not None:
                 return entry.run(args)

@@ -6,6 +6,7 @@ import pytest
 from symgrad_notebook.magic import SymgradMagics
 from traitlets.config import Config
 
+import symgrad
 from symgrad.errors import ArgumentError
 
 
@@ -84,3 +85,14 @@ def test_the_whole_traceback_of_the_latest_error(shell, run):
     assert "Traceback (most recent call last)" in printed
     assert "return complex(x)" in printed
     assert "TracingError" in printed
+
+
+def test_debug_is_a_switch(shell):
+    shell.run_line_magic("symgrad", "debug")
+    assert symgrad.get_context("debug")
+    shell.run_line_magic("symgrad", "--reset")
+    assert not symgrad.get_context("debug")
+    shell.run_line_magic("symgrad", "debug=True")
+    shell.extension_manager.unload_extension("symgrad")
+    assert not symgrad.get_context("debug")
+    shell.extension_manager.load_extension("symgrad")

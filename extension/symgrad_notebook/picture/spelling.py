@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from symgrad.findings import number
 from symgrad.primitives.contraction import letters
 from symgrad.primitives.elementwise import Elementwise
 from symgrad.program.node import Node
 
 from ..structure import visible
-from .values import number
 
 _LONGEST_NAME = 16
 _INFIX = {

@@ -10,6 +10,7 @@ from typing import Any
 
 from symgrad.entry import Entry
 from symgrad.errors import ArgumentError
+from symgrad.findings import Finding, findings
 from symgrad.named_dims import is_shapes
 from symgrad.passes.sizes import at_sizes
 from symgrad.program.dims import is_concrete
@@ -22,7 +23,6 @@ from symgrad.transforms.derived import DerivedFunction
 from ..structure import result_names
 from .loops import Loops, loops_of
 from .spelling import Name, formula, names
-from .values import Finding, findings
 
 _LEAVES = ("input", "constant", "dim")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from symgrad_notebook.picture import picture
-from symgrad_notebook.picture.values import findings
 
 import symgrad
+from symgrad.findings import findings
 
 
 def origins(function, *args):
@@ -93,3 +93,9 @@ def test_large_arrays_are_not_kept_nor_built():
     assert huge.outputs[0].shape
     wide = symgrad.trace(lambda x: np.sum(x[:, None] * x), np.ones(20_000))
     assert len(findings(wide, [np.ones(20_000)])) < len(wide.nodes)
+
+
+def test_complex_numbers():
+    program = symgrad.trace(lambda x: np.log(x * (1 + 1j)), np.ones(2))
+    told = [f.origin for f in findings(program, [np.array([1.0, 0.0])]).values() if f.origin]
+    assert told == ["log of 0+0j at [1]"]

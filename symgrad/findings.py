@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SymgradError
-from symgrad.kernels.explanation import operation
-from symgrad.primitives.elementwise import Elementwise
-from symgrad.program.interpret import evaluated, stepwise
-from symgrad.program.node import Node
-from symgrad.program.program import Program
+from .errors import SymgradError
+from .kernels.explanation import operation
+from .primitives.elementwise import Elementwise
+from .program.interpret import evaluated, stepwise
+from .program.node import Node
+from .program.program import Program
 
 #: elements beyond which a node is not computed: a kernel may never build it
 _LARGEST = 1 << 26
@@ -54,9 +54,8 @@ class Finding:
         >>> found(np.arange(100.0)).text
         '[0, 1, 2, 3, 4, 5, … 100 elements]'
         """
-        shown = np.array2string(
-            self.sample, threshold=_SHOWN, separator=", ", formatter={"float_kind": lambda v: number(v, 6)}
-        )
+        formatter: Any = dict.fromkeys(("float_kind", "complex_kind"), lambda v: number(v, 6))
+        shown = np.array2string(self.sample, threshold=_SHOWN, separator=", ", formatter=formatter)
         size = int(np.prod(self.shape))
         return shown if self.sample.size == size else f"{shown[:-1]}, … {size} elements]"
 
@@ -92,9 +91,12 @@ def found(value: Any) -> Finding:
         return Finding(array.shape, sample, None, None)
     if array.dtype.kind == "b":
         return Finding(array.shape, sample, bool(array.min()), bool(array.max()))
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fc":
         return Finding(array.shape, sample, int(array.min()), int(array.max()))
     kept = np.isfinite(array)
+    if array.dtype.kind == "c":  # which has no range
+        nans = int(np.isnan(array).sum())
+        return Finding(array.shape, sample, None, None, nans, array.size - int(kept.sum()) - nans)
     if kept.all():
         return Finding(array.shape, sample, float(array.min()), float(array.max()))
     nans = int(np.isnan(array).sum())
@@ -163,7 +165,7 @@ def _origin(node: Node, operands: list[Any], value: Any) -> tuple[str, bool]:
     if not operands:
         places = ~np.isfinite(array)
         held = "NaN" if np.isnan(array[places][0]) else "inf"
-        return f"{node.primitive.name} holds {held}{_where(places)}", True
+        return f"{node.primitive.name} holds {held}{places_text(places)}", True
     if isinstance(node.primitive, Elementwise) or _is_product(node):
         spread = [np.broadcast_to(np.asarray(v), array.shape) for v in operands]
         tame = np.logical_and.reduce([np.isfinite(v) for v in spread])
@@ -171,13 +173,13 @@ def _origin(node: Node, operands: list[Any], value: Any) -> tuple[str, bool]:
         for places, first in ((~np.isfinite(array) & tame, True), (np.isnan(array) & known, False)):
             if places.any():
                 at = tuple(int(k[0]) for k in np.nonzero(np.atleast_1d(places)))[: array.ndim]
-                return _said(node, [v[at] for v in spread], array[at]) + _where(places), first
+                return _said(node, [v[at] for v in spread], array[at]) + places_text(places), first
         return "", False
     arrays = [np.asarray(v) for v in operands]
     if all(np.isfinite(v).all() for v in arrays):
-        return f"{operation(node)} overflows" + _where(~np.isfinite(array)), True
+        return f"{operation(node)} overflows" + places_text(~np.isfinite(array)), True
     if np.isnan(array).any() and not any(np.isnan(v).any() for v in arrays):
-        return f"inf − inf or 0 · inf inside {operation(node)}" + _where(np.isnan(array)), False
+        return f"inf − inf or 0 · inf inside {operation(node)}" + places_text(np.isnan(array)), False
     return "", False
 
 
@@ -201,8 +203,12 @@ def _said(node: Node, operands: list[Any], value: Any) -> str:
     return f"{text} overflows" if np.isinf(value) and grows and np.isfinite(operands).all() else text
 
 
-def _where(places: np.ndarray) -> str:
-    """The first place, and how many there are."""
+def places_text(places: np.ndarray) -> str:
+    """The first place that is marked, and how many there are, as the end of a sentence.
+
+    >>> places_text(np.array([False, True, True]))
+    ' at [1] and 1 more'
+    """
     count = int(np.count_nonzero(places))
     if not places.ndim:
         return ""
