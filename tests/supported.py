@@ -7,7 +7,8 @@ which numbers, for named sizes, whether its value is compiled as loops, and in w
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +22,9 @@ from symgrad.errors import SymgradError
 from symgrad.primitives import special
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
-from symgrad.tracing import numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
+from symgrad.tracing import calls, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Case, Given
-from symgrad.tracing.dispatch import CALLS, NAMED_CALLS
+from symgrad.tracing.dispatch import CALLS, NAMED_CALLS, NAMED_CASES
 from symgrad.tracing.distributions import METHODS
 from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten
@@ -73,7 +74,13 @@ def _functions() -> Iterator[tuple[str, Callable, Case]]:
             yield _called(operation.ufunc), operation.ufunc, _case(operation.name)
     for function, cases in {**CASES, **CODE}.items():
         if not isinstance(function, np.ufunc) or function not in {t.ufunc for t in ELEMENTWISE.values()}:
-            yield _called(function), function, next((c for c in cases if c.of is None and _arrays(c)), cases[0])
+            yield _called(function), function, _shown(cases)
+    for name, cases in NAMED_CASES.items():
+        yield name, pkgutil.resolve_name(name), _shown(cases)
+
+
+def _shown(cases: Sequence[Case]) -> Case:
+    return next((c for c in cases if c.of is None and _arrays(c)), cases[0])
 
 
 def _case(name: str) -> Case:
@@ -198,7 +205,7 @@ def page() -> str:
 
 def _answered() -> list[str]:
     plain = {_called(f).replace("builtins.", "") for f in CALLS}
-    return sorted({name for name in plain if "._" not in name} | set(NAMED_CALLS))
+    return sorted({name for name in plain if "._" not in name} | (NAMED_CALLS.keys() - NAMED_CASES))
 
 
 def _listed(names: Iterable[str]) -> str:

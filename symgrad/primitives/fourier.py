@@ -17,7 +17,7 @@ from .elementwise import conjugated
 from .primitive import Primitive, made_constant
 
 #: the scaling of a transform -> that with which the other direction is its transpose
-_TRANSPOSED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+TRANSPOSED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 class Fourier(Primitive):
@@ -62,7 +62,7 @@ class RealFourier(Primitive):
     def vjp(self, node, source, key, ct, batch):
         axis, norm = node.params
         count = source.shape[axis]
-        return emit(IRFFT, (_weighed(conjugated(ct), axis, count, -1),), (axis, count, _TRANSPOSED[norm]))
+        return emit(IRFFT, (_weighed(conjugated(ct), axis, count, -1),), (axis, count, TRANSPOSED[norm]))
 
     def vmap(self, node, operands, batched, over):
         return emit(self, operands, node.params)
@@ -90,7 +90,7 @@ class InverseRealFourier(Primitive):
 
     def vjp(self, node, source, key, ct, batch):
         axis, count, norm = node.params
-        return _weighed(conjugated(emit(RFFT, (ct,), (axis, _TRANSPOSED[norm]))), axis, count, 1)
+        return _weighed(conjugated(emit(RFFT, (ct,), (axis, TRANSPOSED[norm]))), axis, count, 1)
 
     def vmap(self, node, operands, batched, over):
         return emit(self, operands, node.params)

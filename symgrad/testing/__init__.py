@@ -62,6 +62,7 @@ def check_rule(
     order: int = 2,
     seed: int = 0,
     backends: Collection[str] = BACKENDS,
+    rounding: float = 0.0,
 ) -> None:
     """Check all that symgrad promises of ``fn(*args, **kwargs)``: what ``check_grads`` checks, and
 
@@ -71,12 +72,13 @@ def check_rule(
     - gradients keep the dtype and the shape of what they are taken by;
     - every Program on the way passes the verifier.
 
-    Arguments whose positions are in ``held`` are not differentiated by.
+    Arguments whose positions are in ``held`` are not differentiated by. With ``rounding``, values may differ from those
+    of ``fn`` by so many times the precision, relative to the largest: where other code computes the same.
 
     >>> import numpy as np
     >>> check_rule(np.sum, [np.ones((2, 3))], {"axis": 1})
     """
-    check = Check(Call(fn, args, kwargs, held), seed, "check_rule")
+    check = Check(Call(fn, args, kwargs, held), seed, "check_rule", rounding)
     check.values()
     check.derivatives(order)
     check.layouts()

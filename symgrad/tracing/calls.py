@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedArguments, is_library, refusals
-from . import distances, local_operators, making, quadrature, scalars, splines, windows, writing
+from . import cosines, distances, local_operators, making, quadrature, scalars, splines, windows, writing
 from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
@@ -36,7 +36,7 @@ from .tracer import Tracer
 from .tree import tree_map
 
 #: modules that declare what calls give, by being imported
-ROOMS = (distances, local_operators, making, quadrature, scalars, splines, windows, writing)
+ROOMS = (cosines, distances, local_operators, making, quadrature, scalars, splines, windows, writing)
 _CACHED = type(functools.lru_cache(lambda: None))
 _IN_PYTHON = (FunctionType, MethodType, functools.partial, type, np.ufunc)
 _NUMPYS = (np.ufunc, type(np.sum), BuiltinFunctionType)

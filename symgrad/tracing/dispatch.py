@@ -7,7 +7,7 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -48,16 +48,21 @@ UFUNC_METHODS: dict[str, Callable] = {}
 
 #: public name of a function of a library that need not be there -> what a call that concerns traced values gives
 NAMED_CALLS: dict[str, Callable] = {}
+#: public name of such a function -> the cases (``declare.Case``) that its rule test runs
+NAMED_CASES: dict[str, Sequence[Any]] = {}
 
 
-def answers_for(*names: str) -> Callable[[Callable], Callable]:
+def answers_for(*names: str, cases: Sequence[Any] = ()) -> Callable[[Callable], Callable]:
     """``answers`` for functions by their public names: their library is imported by the user's code alone.
 
-    A method is named with its class, ``scipy.interpolate.PPoly._evaluate``, and gets the instance first.
+    A method is named with its class, ``scipy.interpolate.PPoly._evaluate``, and gets the instance first. What users
+    call has the ``cases`` that test it.
     """
 
     def declared(answer: Callable) -> Callable:
         NAMED_CALLS.update(dict.fromkeys(names, answer))
+        if cases:
+            NAMED_CASES.update(dict.fromkeys(names, cases))
         return answer
 
     return declared

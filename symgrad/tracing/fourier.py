@@ -9,23 +9,22 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import conjugated
-from ..primitives.fourier import FFT, IRFFT, RFFT
+from ..primitives.fourier import FFT, IRFFT, RFFT, TRANSPOSED
 from ..primitives.selection import assemble, full, take_slice
 from ..program.dims import is_concrete
 from ..program.node import Node, emit
-from .declare import Case, Given, implements
+from .declare import CASES, Case, Given, implements
 from .describing import to_complex
 from .dispatch import FUNCTIONS, answers_for
 from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer
 
-_BACK = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
-
-def _norm(norm: Any) -> str:
+def checked_norm(norm: Any) -> str:
+    """The name of how a transform is scaled."""
     given = "backward" if norm is None else norm
-    if given not in _BACK:
+    if given not in TRANSPOSED:
         raise ArgumentError(at_user_line(f'norm is {norm!r}; it is "backward", "ortho" or "forward".'))
     return given
 
@@ -57,7 +56,7 @@ def _counted(x: Node, n: Any, axis: int) -> Node:
     return assemble([kept], tuple(shape), [full(x.shape)])
 
 
-def _along(a: Any, n: Any, axis: int) -> tuple[Node, int]:
+def along(a: Any, n: Any, axis: int) -> tuple[Node, int]:
     """The numbers to transform, and the axis from the end."""
     x = _float(a)
     axis = normalized_axis(axis, x.ndim)
@@ -76,24 +75,24 @@ _COMPLEX = [
 
 @implements(np.fft.fft, cases=[*_REALS, *_COMPLEX])
 def _fft(a, n=None, axis=-1, norm=None):
-    x, axis = _along(a, n, axis)
-    return Tracer(emit(FFT, (x,), (axis, False, _norm(norm))))
+    x, axis = along(a, n, axis)
+    return Tracer(emit(FFT, (x,), (axis, False, checked_norm(norm))))
 
 
 @implements(np.fft.ifft, cases=[*_REALS, *_COMPLEX])
 def _ifft(a, n=None, axis=-1, norm=None):
-    x, axis = _along(a, n, axis)
-    return Tracer(emit(FFT, (x,), (axis, True, _norm(norm))))
+    x, axis = along(a, n, axis)
+    return Tracer(emit(FFT, (x,), (axis, True, checked_norm(norm))))
 
 
 @implements(np.fft.rfft, cases=_REALS)
 def _rfft(a, n=None, axis=-1, norm=None):
-    x, axis = _along(a, n, axis)
+    x, axis = along(a, n, axis)
     if x.is_complex:
         raise ArgumentError(at_user_line("np.fft.rfft is of real numbers, and these are complex; take np.fft.fft."))
     if not is_concrete((x.shape[axis],)):
         raise UnsupportedOperation(at_user_line("np.fft.rfft along an axis of a named size; np.fft.fft takes one."))
-    return Tracer(emit(RFFT, (x,), (axis, _norm(norm))))
+    return Tracer(emit(RFFT, (x,), (axis, checked_norm(norm))))
 
 
 @implements(np.fft.irfft, cases=[*_REALS[:4], Case((5,), Given(9)), *_COMPLEX])
@@ -106,20 +105,20 @@ def _irfft(a, n=None, axis=-1, norm=None):
     if count < 1:
         raise ShapeError(at_user_line(f"np.fft.irfft: {count} is no number of elements to transform to"))
     x = _counted(x, count // 2 + 1, axis)
-    return Tracer(emit(IRFFT, (x,), (axis - x.ndim, count, _norm(norm))))
+    return Tracer(emit(IRFFT, (x,), (axis - x.ndim, count, checked_norm(norm))))
 
 
 @implements(np.fft.hfft, cases=[*_REALS[:2], *_COMPLEX])
 def _hfft(a, n=None, axis=-1, norm=None):
-    return _irfft(Tracer(conjugated(_float(a))), n, axis, _BACK[_norm(norm)])
+    return _irfft(Tracer(conjugated(_float(a))), n, axis, TRANSPOSED[checked_norm(norm)])
 
 
 @implements(np.fft.ihfft, cases=_REALS)
 def _ihfft(a, n=None, axis=-1, norm=None):
-    return np.conjugate(_rfft(a, n, axis, _BACK[_norm(norm)]))
+    return np.conjugate(_rfft(a, n, axis, TRANSPOSED[checked_norm(norm)]))
 
 
-def _sizes(x: Node, s: Any, axes: Any) -> list[tuple[Any, int]]:
+def sizes_of_axes(x: Node, s: Any, axes: Any) -> list[tuple[Any, int]]:
     """How many elements along which axes, the last one first."""
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(x.ndim)
@@ -135,7 +134,7 @@ def _of_axes(transform: Any, default: Any) -> Any:
 
     def several(a, s=None, axes=default, norm=None):
         x = Tracer(_float(a))
-        for n, axis in _sizes(as_node(x), s, axes):
+        for n, axis in sizes_of_axes(as_node(x), s, axes):
             x = transform(x, n, axis, norm)
         return x
 
@@ -145,7 +144,7 @@ def _of_axes(transform: Any, default: Any) -> Any:
 def _real_of_axes(default: Any) -> Any:
     def several(a, s=None, axes=default, norm=None):
         x = Tracer(_float(a))
-        (n, axis), *rest = _sizes(as_node(x), s, axes)
+        (n, axis), *rest = sizes_of_axes(as_node(x), s, axes)
         x = _rfft(x, n, axis, norm)
         for n, axis in rest:
             x = _fft(x, n, axis, norm)
@@ -157,7 +156,7 @@ def _real_of_axes(default: Any) -> Any:
 def _inverse_real_of_axes(default: Any) -> Any:
     def several(a, s=None, axes=default, norm=None):
         x = Tracer(_float(a))
-        last, *rest = _sizes(as_node(x), s, axes)
+        last, *rest = sizes_of_axes(as_node(x), s, axes)
         for n, axis in rest[::-1]:
             x = _ifft(x, n, axis, norm)
         return _irfft(x, *last, norm)
@@ -215,4 +214,4 @@ for _function in (
     *(np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2, np.fft.rfftn, np.fft.irfftn),
     *(np.fft.fftshift, np.fft.ifftshift),
 ):
-    answers_for(f"scipy.fft.{_function.__name__}")(_of_scipy(FUNCTIONS[_function]))
+    answers_for(f"scipy.fft.{_function.__name__}", cases=CASES[_function])(_of_scipy(FUNCTIONS[_function]))

@@ -4,6 +4,9 @@ A function of ``a + ib`` is one of the real arrays ``a`` and ``b``, and its part
 second order and backends are compared with NumPy and finite differences as they are for real functions.
 """
 
+import importlib.util
+import pkgutil
+
 import numpy as np
 import pytest
 from operands import draw
@@ -13,7 +16,9 @@ from symgrad.errors import SymgradError
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call, CheckFailed, check_backends
+from symgrad.tracing import calls  # noqa: F401  (declares functions)
 from symgrad.tracing.declare import CASES, Given
+from symgrad.tracing.dispatch import NAMED_CASES
 from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten, unflatten
 
@@ -81,6 +86,13 @@ FUNCTIONS = [
     if function not in ROUNDED | PHASED and is_numpys(*of_case(function, case))
 ]
 
+NAMED = [
+    pytest.param(pkgutil.resolve_name(name), case, id=f"{name}-{case}")
+    for name, cases in (NAMED_CASES.items() if importlib.util.find_spec("scipy") else ())
+    for case in cases
+    if is_numpys(*of_case(pkgutil.resolve_name(name), case))
+]
+
 
 def test_a_partial_that_has_no_complex_numbers_is_refused():
     special = pytest.importorskip("scipy.special")
@@ -113,6 +125,11 @@ def test_function_rule(check_arrays, function, case):
         expect_right_or_refused(function, lambda: check_arrays(of_both, parts))
     else:
         check_arrays(of_both, parts)
+
+
+@pytest.mark.parametrize(("function", "case"), NAMED)
+def test_function_of_a_library(check_arrays, function, case):
+    expect_right_or_refused(function, lambda: check_arrays(*of_case(function, case), rounding=64))
 
 
 @pytest.mark.parametrize("function", sorted(ROUNDED, key=lambda f: (f.__name__, str(f))))

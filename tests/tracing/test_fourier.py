@@ -10,38 +10,6 @@ X = np.array([0.5, -1.0, 2.0, 0.25, 1.5])
 GRID = np.arange(12.0).reshape(3, 4) % 5
 
 
-def of_scipy():
-    from scipy import fft
-
-    return {
-        "fft": (lambda x: fft.fft(x, 7), X),
-        "ifft": (lambda x: fft.ifft(x, norm="ortho", workers=1), X),
-        "rfft": (lambda x: fft.rfft(x), X),
-        "irfft": (lambda x: fft.irfft(x, 6), X),
-        "hfft": (lambda x: fft.hfft(x), X),
-        "fft2": (lambda x: fft.fft2(x), GRID),
-        "rfftn": (lambda x: fft.rfftn(x, axes=(0,)), GRID),
-        "fftshift": (lambda x: fft.fftshift(x, axes=0), GRID),
-    }
-
-
-@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "fft2", "rfftn", "fftshift"])
-def test_scipys_transforms(name):
-    pytest.importorskip("scipy")
-    transform, x = of_scipy()[name]
-
-    def f(x):
-        return np.sum(np.abs(transform(x) + 0.5) ** 2)
-
-    value, gradient = sg.value_and_grad(f)(x)
-    np.testing.assert_allclose(value, f(x), rtol=1e-13)
-    step = 1e-6
-    for place in np.ndindex(x.shape):
-        moved = np.zeros(x.shape)
-        moved[place] = step
-        np.testing.assert_allclose(gradient[place], (f(x + moved) - f(x - moved)) / (2 * step), rtol=1e-6, atol=1e-7)
-
-
 def test_the_jacobian_is_the_matrix_of_the_transform():
     matrix = np.fft.fft(np.eye(5), axis=0)
     np.testing.assert_allclose(sg.jacobian(np.fft.fft)(X), matrix, atol=1e-14)
