@@ -67,7 +67,8 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
             flat = int(np.ravel_multi_index(place, source.shape))
             named[e] = symbol(stem if count == 1 else f"{stem}{flat + 1}", source.dtype)
     for base, value in constant_names(program).items():
-        named.update({e: number(value[place]) for e, place in _inside(written, base, value.shape)})
+        counted = value.astype(int) if value.dtype.kind == "b" else value  # of which places are factors in formulas
+        named.update({e: number(counted[place]) for e, place in _inside(written, base, value.shape)})
     return sympy.factor_terms(written.xreplace(named))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import sympy
 
 from ..errors import ClosedFormTooLarge
-from ..primitives.decompositions import DECOMPOSITIONS, Factors
+from ..primitives.decompositions import Factors
+from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..program.node import Node
 from .bound import OfMatrix
 from .symbols import as_number
@@ -61,6 +62,7 @@ _FACTORS = {
     "svd": ("sigma", "U", "V"),
     "qr": ("Q", "R'"),
     "pseudo_inverse": ("pinv",),
+    **{name: (name,) for name in ("expm", "logm", "sqrtm")},
 }
 
 

@@ -193,6 +193,17 @@ def least_squares(params: tuple, operands: Operands, sizes: Sizes) -> None:
     sizes.require_equal(a.shape[0], b.shape[0], "the matrices should have as many rows")
 
 
+def sylvester(params: tuple, operands: Operands, sizes: Sizes) -> None:
+    """Two stacks of square matrices, and one of right sides that they multiply from the left and from the right."""
+    a, b, q = operands
+    for k, own in ((-2, a), (-1, b)):
+        square(params, (own,), sizes)
+        message = f"{shape_text(own.shape)} does not multiply the right side, of shape {shape_text(q.shape)}"
+        if q.ndim != own.ndim:
+            raise Wrong(message)
+        sizes.require_equal(q.shape[k], own.shape[-1], message)
+
+
 def cofactors(params: tuple, operands: Operands, sizes: Sizes) -> None:
     """A stack of square matrices, their determinants, and directions, alike, whose stacks end as that does."""
     square(params, operands, sizes)

@@ -32,6 +32,7 @@ from ..primitives.elementwise import Elementwise
 from ..primitives.fourier import FFT, IRFFT, RFFT
 from ..primitives.identity import CUSTOM, MARK, STOP
 from ..primitives.linalg import CHOLESKY, COFACTOR, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
+from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
 from ..primitives.primitive import Primitive
 from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, CUMPROD, CUMSUM, MAX, MIN, PROD, SEARCHSORTED
 from ..primitives.scan import PART, ROW, SCAN
@@ -140,6 +141,8 @@ _OPERATIONS: dict[str, Operation] = {
         _takes(1, 1, QR, fits.matrices),
         _takes(1, 1, SVD, fits.matrices),
         _takes(1, 1, SVDVALS, fits.matrices),
+        *[_takes(1, 1, function, fits.square) for function in (EXPM, LOGM, SQRTM)],
+        _takes(3, 3, SYLVESTER, fits.sylvester),
         _takes(1, 1, DETERMINANT, fits.square),
         _takes(1, 1, DETERMINANT_SIGN, fits.square),
         Operation(EINSUM, 1, MAX_OPERANDS, CONTRACTION, fits_contraction),

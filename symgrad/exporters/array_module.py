@@ -125,7 +125,7 @@ class Module:
         if patterns:
             imports = ["import functools", *imports, "from scipy import sparse"]
         first, *others = self.needs
-        scipy = ["SciPy"] if patterns or special == "scipy" else []
+        scipy = ["SciPy"] if patterns or special == "scipy" or any("scipy" in text for text in helpers) else []
         needs = [first, *scipy, *others]
         needs = needs if len(needs) > 1 else [f"{needs[0]} alone"]
         named = nesting.named_tuples(subject.structure)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..emit.arrays.statements import STATEMENTS, Statement
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
-from ..primitives.decompositions import DECOMPOSITIONS, decomposed
+from ..primitives.matrix_functions import DECOMPOSITIONS, decomposed
 from ..primitives.selection import full
 from ..primitives.spelling import self_dot
 from ..primitives.windows import OVERLAP_ADD, OVERLAPPED_PRODUCT, WINDOWED_PRODUCT, Viewed

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..primitives.decompositions import DECOMPOSITIONS
 from ..primitives.elementwise import Elementwise
 from ..primitives.loop import Loop
+from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..primitives.order import NAMED, extent, pairwise_order
 from ..primitives.scan import SCAN
 from ..program.node import Node

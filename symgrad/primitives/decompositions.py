@@ -388,13 +388,3 @@ EIGVALS = Values("eigvals", np.linalg.eigvals, EIG)
 SVDVALS = Values("svdvals", np.linalg.svdvals, SVD)
 LEAST_SQUARES_VALUES = Values("least_squares_values", _least_squares_values, SVD)
 PSEUDO_INVERSE, LEAST_SQUARES = PseudoInverse(), LeastSquares()
-#: all of them by their names
-DECOMPOSITIONS: dict[str, Primitive] = {
-    p.name: p
-    for p in (EIGH, EIG, SVD, QR, EIGVALSH, EIGVALS, SVDVALS, PSEUDO_INVERSE, LEAST_SQUARES, LEAST_SQUARES_VALUES)
-}
-
-
-def decomposed(name: str, params: tuple, *values: np.ndarray) -> np.ndarray:
-    """The value of the decomposition of this name, as kernels call it."""
-    return DECOMPOSITIONS[name].evaluate(params, *values)

@@ -18,7 +18,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedArguments, is_library, refusals
-from . import cosines, distances, local_operators, making, quadrature, scalars, splines, windows, writing
+from . import (
+    cosines,
+    distances,
+    linear_algebra_of_scipy,
+    local_operators,
+    making,
+    matrix_functions,
+    quadrature,
+    scalars,
+    splines,
+    windows,
+    writing,
+)
 from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
@@ -36,7 +48,10 @@ from .tracer import Tracer
 from .tree import tree_map
 
 #: modules that declare what calls give, by being imported
-ROOMS = (cosines, distances, local_operators, making, quadrature, scalars, splines, windows, writing)
+ROOMS = (
+    *(cosines, distances, linear_algebra_of_scipy, local_operators, making, matrix_functions, quadrature, scalars),
+    *(splines, windows, writing),
+)
 _CACHED = type(functools.lru_cache(lambda: None))
 _IN_PYTHON = (FunctionType, MethodType, functools.partial, type, np.ufunc)
 _NUMPYS = (np.ufunc, type(np.sum), BuiltinFunctionType)

@@ -26,6 +26,8 @@ _FOLLOWED = (
 )
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
+#: modules whose declared functions take complex numbers too
+_OF_COMPLEX = ("scipy.fft", "scipy.linalg")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
@@ -51,7 +53,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
     if answer is not None:
         given = getattr(function, "__self__", None) if type(function) is MethodType else None
         if any(map(_concerns, (given, *args, *kwargs.values()))):
-            if not function.__module__.startswith("scipy.fft"):
+            if not function.__module__.startswith(_OF_COMPLEX):
                 _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None

@@ -93,3 +93,12 @@ def test_a_small_jacobian_is_written_entry_by_entry_where_its_index_form_tells_p
 def test_what_is_too_large_is_refused_before_anything_is_expanded():
     with pytest.raises(sg.errors.ClosedFormTooLarge, match="the entry form would have"):
         sg.hessian(lambda x: np.sum(np.tanh(A @ x) ** 2)).closed_form(np.ones(4), form="entries", budget=10)
+
+
+def test_a_captured_mask_counts_as_a_number():
+    kept = np.arange(20) % 3 == 0
+    entry = sg.grad(lambda x: np.sum(np.where(kept, x**2, 0.0) * x)).entry(3, np.ones(20))
+    assert str(entry) == "3*x4**2"
+    series = pytest.importorskip("numpy.polynomial.hermite_e")
+    rows = sg.grad(lambda x: np.sum(series.herme2poly(x))).formulas(np.ones(4)).text_rows(["g"])
+    assert rows == ["g = [1, 1, 0, -2]"]

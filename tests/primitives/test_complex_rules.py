@@ -68,7 +68,7 @@ def is_numpys(function, parts):
     try:
         with np.errstate(all="ignore"):
             function(*parts)
-    except (TypeError, ValueError, np.exceptions.ComplexWarning):
+    except (TypeError, ValueError, NotImplementedError, np.exceptions.ComplexWarning):
         return False
     return bool(parts)
 

@@ -207,9 +207,22 @@ def dtypes_of(library: str, truth: str) -> dict[str, str]:
 NUMPY = Dialect(
     "NumPy",
     "np",
+    own={name: f'_of_matrices("{name}", {{0}})' for name in ("expm", "logm", "sqrtm")}
+    | {"sylvester": '_of_matrices("solve_sylvester", {0}, {1}, {2})'},
     functions={"zeta": "{special}.zeta({0}, {1})"},
     helpers={
         **puts_below("np.concatenate"),
+        "_of_matrices": '''
+def _of_matrices(name, *stacks):
+    """A function of scipy.linalg, of each of stacks of matrices."""
+    import scipy.linalg
+
+    function, shape, dtype = getattr(scipy.linalg, name), stacks[-1].shape, np.result_type(np.float32, *stacks)
+    made = np.empty(shape, dtype)
+    for place in np.ndindex(shape[:-2]):
+        made[place] = function(*[x[place] for x in stacks])
+    return made
+''',
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):
     """Zeros with values on the diagonals that repeated letters name."""

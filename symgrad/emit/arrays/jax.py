@@ -24,6 +24,7 @@ JAX = Dialect(
         "cholesky": "jnp.linalg.cholesky({0}, symmetrize_input=False)",
         "cholesky_upper": "jnp.linalg.cholesky({0}.mT, symmetrize_input=False).mT",  # NumPy reads the upper triangle
         "copy": "jnp.asarray({0})",
+        "expm": "jax.scipy.linalg.expm({0})",
         "eigh": "_below(*jnp.linalg.eigh({0}, symmetrize_input=False))",
         "eigvalsh": "jnp.linalg.eigvalsh({0}, symmetrize_input=False)",
         "scalar": "jnp.asarray({0}, {dtype})",

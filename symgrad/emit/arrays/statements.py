@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...primitives.decompositions import DECOMPOSITIONS
+from ...primitives.matrix_functions import DECOMPOSITIONS
 from ...program.node import Node
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ TORCH = Dialect(
     special_from="",
     special_has=frozenset(_SPECIAL.split()),
     own={
+        "expm": "torch.linalg.matrix_exp({0})",
         "argmax": "torch.argmax({0}, dim={axis})",
         "argmin": "torch.argmin({0}, dim={axis})",
         "argsort": "torch.argsort({0}, dim={axis}, stable=True)",

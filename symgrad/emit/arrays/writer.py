@@ -95,7 +95,10 @@ class ArrayWriter:
 
     def call(self, name: str, /, *codes: str, **parts: Any) -> str:
         """A call of the library."""
-        return self.dialect.calls[name].format(*codes, np=self.dialect.library, all=", ".join(codes), **parts)
+        template = self.dialect.calls.get(name)
+        if template is None:
+            raise self.refused(name)
+        return template.format(*codes, np=self.dialect.library, all=", ".join(codes), **parts)
 
     def letters(self, labels: Sequence[int]) -> str:
         """Labels of axes as einsum has them."""

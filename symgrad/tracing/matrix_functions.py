@@ -1,0 +1,168 @@
+"""``scipy.linalg`` on traced values: matrices of a form, functions of matrices, and linear equations of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError, at_user_line
+from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
+from ..program.node import emit
+from .declare import Case
+from .decompositions import graded
+from .describing import to_complex
+from .dispatch import answers_for
+from .linear_algebra import dominant, positive_definite
+from .linear_algebra_of_scipy import adjoint, array, double, named, refused, square
+from .trace import as_node
+from .tracer import Tracer
+
+# matrices of a form
+
+
+@named("toeplitz", Case((3,)), Case((3,), (4,)))
+def _toeplitz(c, r=None):
+    c = array(c)
+    r = np.conjugate(c) if r is None else array(r)
+    line = np.concatenate([c[::-1], r[1:]])
+    n, m = c.shape[0], r.shape[0]
+    return line[np.arange(n - 1, -1, -1)[:, None] + np.arange(m)]
+
+
+@named("circulant", Case((4,)))
+def _circulant(c):
+    c = array(c)
+    n = c.shape[0]
+    return c[(np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+@named("hankel", Case((3,)), Case((3,), (4,)))
+def _hankel(c, r=None):
+    c = array(c)
+    r = np.zeros_like(c) if r is None else array(r)
+    line = np.concatenate([c, r[1:]])
+    return line[np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])]
+
+
+@named("companion", Case((4,), domain=(1.0, 2.0)))
+def _companion(a):
+    a = array(a)
+    n = a.shape[0] - 1
+    return np.concatenate([(-a[1:] / a[0])[None], np.eye(n - 1, n, dtype=a.dtype)])
+
+
+@named("block_diag", Case((2, 3), (1, 2)), Case((2,), (2, 2), ()))
+def _block_diag(*arrs):
+    blocks = [np.atleast_2d(array(a)) for a in arrs]
+    width = sum(b.shape[1] for b in blocks)
+    dtype = np.result_type(*[b.dtype for b in blocks])
+    rows, before = [], 0
+    for b in blocks:
+        sides = [np.zeros((b.shape[0], before), dtype), b, np.zeros((b.shape[0], width - before - b.shape[1]), dtype)]
+        rows.append(np.concatenate(sides, axis=1))
+        before += b.shape[1]
+    return np.concatenate(rows)
+
+
+@named("solve_toeplitz", Case((3,), (3,), of=lambda c, b: (c + [9.0, 0.0, 0.0], b)))
+def _solve_toeplitz(c_or_cr, b, check_finite=True):
+    pair = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    return np.linalg.solve(_toeplitz(*pair), array(b))
+
+
+@named("matmul_toeplitz", Case((3,), (3, 2)))
+def _matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
+    pair = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    return _toeplitz(*map(double, pair)) @ double(x)
+
+
+# functions of matrices
+
+
+@named("expm", Case((3, 3)), Case((2, 2, 2)), Case((2, 2), (2, 2), of=to_complex))
+def _expm(A):
+    return Tracer(emit(EXPM, (square(A, "expm"),)))
+
+
+@named("logm")
+def _logm(A, disp=None):
+    if disp is False:
+        raise refused("logm", "disp=False", "leave it out")
+    return Tracer(emit(LOGM, (square(A, "logm"),)))
+
+
+@named("sqrtm", Case((3, 3), of=positive_definite))
+def _sqrtm(A, disp=None, blocksize=None):
+    if disp is False:
+        raise refused("sqrtm", "disp=False", "leave it out")
+    return Tracer(emit(SQRTM, (square(A, "sqrtm"),)))
+
+
+def _of_exponentials(of: Callable[[Any], Any]) -> Callable:
+    def answer(A):
+        a = array(A)
+        made = of(a)
+        return made if as_node(a).is_complex else np.real(made)
+
+    return answer
+
+
+_HALVES: dict[str, Callable[[Any], Any]] = {
+    "cosm": lambda a: (_expm(1j * a) + _expm(-1j * a)) / 2,
+    "sinm": lambda a: (_expm(1j * a) - _expm(-1j * a)) / 2j,
+    "coshm": lambda a: (_expm(a) + _expm(-a)) / 2,
+    "sinhm": lambda a: (_expm(a) - _expm(-a)) / 2,
+}
+_HALVES["tanm"] = lambda a: np.linalg.solve(_HALVES["cosm"](a), _HALVES["sinm"](a))
+_HALVES["tanhm"] = lambda a: np.linalg.solve(_HALVES["coshm"](a), _HALVES["sinhm"](a))
+for _name, _half in _HALVES.items():
+    named(_name, Case((2, 2), domain=(-0.5, 0.5)))(_of_exponentials(_half))
+
+
+@named("polar", Case((3, 3), of=graded), Case((3, 2), of=graded), Case((2, 2), of=graded, side="left"))
+def _polar(a, side="right"):
+    a = array(a)
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    if side not in ("left", "right"):
+        raise ArgumentError(at_user_line(f"scipy.linalg.polar: side is {side!r}; it is left or right."))
+    positive = (adjoint(vh) * s) @ vh if side == "right" else (u * s) @ adjoint(u)
+    return u @ vh, positive
+
+
+@named("orthogonal_procrustes", Case((4, 2), (4, 2)))
+def _orthogonal_procrustes(A, B, check_finite=True):
+    u, s, vh = np.linalg.svd(np.transpose(np.transpose(array(B)) @ np.conjugate(array(A))))
+    return u @ vh, np.sum(s)
+
+
+# linear equations of matrices
+
+
+@named("solve_sylvester", Case((3, 3), (2, 2), (3, 2), of=lambda a, b, q: (*dominant(a), *dominant(b), q)))
+def _solve_sylvester(a, b, q):
+    first, second, right = square(a, "solve_sylvester"), square(b, "solve_sylvester"), as_node(q)
+    if right.shape != (first.shape[-1], second.shape[-1]):
+        raise ShapeError(
+            at_user_line(f"scipy.linalg.solve_sylvester: {first.shape}, {second.shape} and {right.shape} do not fit")
+        )
+    return Tracer(emit(SYLVESTER, (first, second, right)))
+
+
+@answers_for(
+    "scipy.linalg.solve_continuous_lyapunov", "scipy.linalg.solve_lyapunov", cases=[Case((3, 3), (3, 3), of=dominant)]
+)
+def _solve_lyapunov(a, q):
+    return _solve_sylvester(array(a), adjoint(array(a)), q)
+
+
+@named("solve_discrete_lyapunov")
+def _solve_discrete_lyapunov(a, q, method=None):
+    """By Cayley's transform, as SciPy has it for large matrices."""
+    a, q = double(a), double(q)
+    unit = np.eye(a.shape[0], dtype=a.dtype)
+    after = np.linalg.inv(adjoint(a) + unit)
+    moved = (adjoint(a) - unit) @ after
+    right = 2 * np.linalg.inv(a + unit) @ q @ after
+    return _solve_lyapunov(adjoint(moved), -right)

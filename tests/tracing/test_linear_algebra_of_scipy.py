@@ -1,0 +1,96 @@
+"""``scipy.linalg`` on traced values, where a case of the registry cannot say it."""
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import DtypeError, ShapeError, UnsupportedOperation
+from symgrad.testing import check_grads
+
+linalg = pytest.importorskip("scipy.linalg")
+RNG = np.random.default_rng(0)
+A, B = RNG.normal(size=(4, 4)), RNG.normal(size=(4, 4))
+S, P = A + A.T + np.diag(np.arange(4) * 9.0), B @ B.T + 4 * np.eye(4)
+b = RNG.normal(size=4)
+
+CASES = {
+    "det": (linalg.det, [A]),
+    "logm": (linalg.logm, [P]),
+    "cosm of a stack": (lambda A: linalg.expm(np.stack([A, -A])), [A / 2]),
+    "expm of a complex matrix": (lambda A: np.abs(linalg.expm(1j * A)) ** 2, [A]),
+    "eigh by vectors": (lambda A: np.abs(linalg.eigh(A + A.T)[1]), [S]),
+    "eigh of two matrices": (lambda A, B: linalg.eigh(A + A.T, B + B.T, eigvals_only=True), [S, P]),
+    "eigh of two matrices, vectors": (lambda A, B: np.abs(linalg.eigh(A + A.T, B + B.T)[1]), [S, P]),
+    "eigvals": (lambda A: np.sort(np.abs(linalg.eigvals(A))), [S + A]),
+    "eigvals of two matrices": (lambda A, B: np.sort(np.real(linalg.eigvals(A, B))), [S, P]),
+    "eig": (lambda A: np.sort(np.abs(linalg.eig(A)[0])), [S + A]),
+    "lstsq": (lambda A, b: linalg.lstsq(A, b)[0], [A[:, :2], b]),
+    "cho_solve": (lambda A, b: linalg.cho_solve(linalg.cho_factor(A + A.T), b), [P, b]),
+    "cho_solve, lower": (lambda A, b: linalg.cho_solve(linalg.cho_factor(A + A.T, lower=True), b), [P, b]),
+    "cho_solve of a constant factor": (lambda b: linalg.cho_solve(linalg.cho_factor(P, lower=True), b), [b]),
+    "lu_solve": (lambda A, b: linalg.lu_solve(linalg.lu_factor(A), b), [A, b]),
+    "lu_solve, transposed": (lambda A, b: linalg.lu_solve(linalg.lu_factor(A), b, trans=1), [A, b]),
+    "lu_solve of constant factors": (lambda b: linalg.lu_solve(linalg.lu_factor(A), b), [b]),
+    "lu by indices": (lambda A: linalg.lu(A, p_indices=True)[1:], [A]),
+    "solve_toeplitz of two": (lambda c, r, b: linalg.solve_toeplitz((c, r), b), [b + [20, 0, 0, 0], b[::-1] + 0, b]),
+    "solve_discrete_lyapunov": (linalg.solve_discrete_lyapunov, [A / 9, P]),
+    "fractions of a state": (lambda A: linalg.expm(A)[:2] @ linalg.block_diag(A, 1.0)[:4, :3], [A]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_derivatives(name):
+    fn, args = CASES[name]
+    got, wanted = sg.symbolic(fn)(*args), fn(*args)
+    for a, w in zip(*[v if isinstance(v, tuple) else (v,) for v in (got, wanted)], strict=True):
+        np.testing.assert_allclose(a, w, rtol=1e-9, atol=1e-11)
+    check_grads(fn, args)
+
+
+@pytest.mark.parametrize("name", ["expm", "sqrtm", "logm"])
+def test_functions_of_matrices_are_mapped(name):
+    stack = np.stack([P, 2 * P, P + np.eye(4)])
+    function = getattr(linalg, name)
+    made = sg.vmap(sg.grad(lambda a: np.sum(function(a / 9) ** 2)))(stack)
+    for got, a in zip(made, stack, strict=True):
+        np.testing.assert_allclose(got, sg.grad(lambda a: np.sum(function(a / 9) ** 2))(a), rtol=1e-12)
+
+
+def test_a_propagator_of_a_quantum_system():
+    """The energy after a pulse, by its strength: the derivative of a unitary exponential."""
+    X, Z = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
+
+    def energy(strength):
+        state = linalg.expm(-1j * (Z + strength * X))[:, 0]
+        return np.real(np.conj(state) @ Z @ state)
+
+    nudged = (energy(0.7 + 1e-6) - energy(0.7 - 1e-6)) / 2e-6
+    assert sg.grad(energy)(0.7) == pytest.approx(nudged, rel=1e-8)
+
+
+@pytest.mark.parametrize("format", ["python", "numexpr", "jax", "json"])
+def test_expm_is_exported(format):
+    text = sg.grad(lambda a: np.sum(linalg.expm(a) ** 2)).export(format, A)
+    assert "expm" in text
+    if format == "python":
+        space = {"__name__": "exported"}
+        exec(text, space)
+        gradient = sg.grad(lambda a: np.sum(linalg.expm(a) ** 2))
+        np.testing.assert_allclose(space["grad_f"](A), gradient(A), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda A: linalg.schur(A)[0], UnsupportedOperation, "scipy.linalg.schur"),
+        (lambda A: linalg.null_space(A), UnsupportedOperation, "scipy.linalg.null_space"),
+        (lambda A: linalg.eigh(A, subset_by_value=(0, 1)), UnsupportedOperation, "subset_by_value"),
+        (lambda A: linalg.qr(A, pivoting=True), UnsupportedOperation, "pivoting"),
+        (lambda A: linalg.expm(A[0]), ShapeError, "scipy.linalg.expm"),
+        (lambda A: linalg.sqrtm(-np.eye(2) + 0 * A[:2, :2]), DtypeError, "give it a complex one"),
+        (lambda A: linalg.solve_sylvester(A, A, A[:2]), ShapeError, "do not fit"),
+    ],
+)
+def test_what_is_refused(call, error, said):
+    with pytest.raises(error, match=said):
+        sg.grad(lambda A: np.sum(np.real(call(A))))(A)
