@@ -74,11 +74,13 @@ class DerivedFunction(Importable, Generic[P]):
         return CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
 
     if TYPE_CHECKING:
+        from .conditions import conditions
         from .equality import equals
         from .exporting import export
         from .in_notebook import annotate, panel, picture
         from .shown import agreement, closed_form, entry, formulas, latex, latex_rows, steps
     else:
+        conditions = View(".conditions")
         equals = View(".equality")
         export = View(".exporting")
         annotate, panel, picture = View(".in_notebook"), View(".in_notebook"), View(".in_notebook")

@@ -16,6 +16,12 @@ b = RNG.normal(size=4)
 CASES = {
     "det": (linalg.det, [A]),
     "logm": (linalg.logm, [P]),
+    "solveh_banded": (linalg.solveh_banded, [np.array([[0.0, 1, 2, 1], [6, 7, 8, 9]]), b]),
+    "solveh_banded, lower": (
+        lambda ab, b: linalg.solveh_banded(ab, b, lower=True),
+        [np.array([[6.0, 7, 8, 9], [1, 2, 1, 0]]), b],
+    ),
+    "inv of a form": (lambda A: linalg.inv(A @ A.T + np.eye(4), assume_a="pos", lower=True), [A]),
     "cosm of a stack": (lambda A: linalg.expm(np.stack([A, -A])), [A / 2]),
     "expm of a complex matrix": (lambda A: np.abs(linalg.expm(1j * A)) ** 2, [A]),
     "eigh by vectors": (lambda A: np.abs(linalg.eigh(A + A.T)[1]), [S]),
