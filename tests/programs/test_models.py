@@ -1,4 +1,4 @@
-"""Models as users of automatic differentiation write them in plain NumPy and SciPy, each checked, some of them fitted."""
+"""Models as users of automatic differentiation write them in plain NumPy and SciPy, each checked, some fitted."""
 
 import numpy as np
 import pytest
