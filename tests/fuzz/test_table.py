@@ -1,0 +1,43 @@
+"""Random programs of everything in the table of what is supported, against NumPy, SciPy and finite differences."""
+
+import warnings
+
+import numpy as np
+import pytest
+from fuzzing import report, seeds
+from table_programs import TableProgram
+
+import symgrad as sg
+from symgrad.testing import Call, CheckFailed
+from symgrad.testing.check import Check
+
+#: how far values of SciPy's functions may be from theirs, times the precision and relative to the largest
+ROUNDING = 512
+
+
+def checked(program: TableProgram) -> bool:
+    """Whether it was compared: there may be a kink near, or no number that is differentiated."""
+    check = Check(Call(program, program.point), program.seed, "table", 0.0 if program.is_numpys else ROUNDING)
+    try:
+        check.values()
+        check.derivatives(1)
+    except CheckFailed as error:
+        if "do not settle" in str(error):
+            return False
+        raise
+    return check.smooth
+
+
+def test_values_and_derivatives():
+    skipped, wrong, kinds = 0, [], seeds(0.3)
+    for seed in kinds:
+        program = TableProgram(seed)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                skipped += not checked(program)
+        except (AssertionError, sg.errors.SymgradError) as error:
+            wrong.append(f"{program}\n{error}")
+    report("table", len(kinds), skipped, wrong)
+    if wrong:
+        pytest.fail("\n\n".join(wrong[:3]), pytrace=False)
