@@ -22,7 +22,7 @@ from symgrad.errors import SymgradError
 from symgrad.primitives import special
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
-from symgrad.tracing import calls, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
+from symgrad.tracing import calls, library_cases, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Case, Given
 from symgrad.tracing.dispatch import CALLS, NAMED_CALLS, NAMED_CASES
 from symgrad.tracing.distributions import METHODS
@@ -205,7 +205,7 @@ def page() -> str:
 
 def _answered() -> list[str]:
     plain = {_called(f).replace("builtins.", "") for f in CALLS}
-    return sorted({name for name in plain if "._" not in name} | (NAMED_CALLS.keys() - NAMED_CASES))
+    return sorted({name for name in {*plain, *NAMED_CALLS} if "._" not in name} - {row.name for row in rows()})
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -161,12 +161,12 @@ class Check:
         except TypeError:  # NumPy computes it in other dtypes only
             return self._expect_refused(what, made, arrays)
         self._verified(made, *arrays)
-        self._expect_values(f"value, {what}", made(*arrays), want)
+        self._expect_values(f"value, {what}", made(*arrays), want, arrays)
         if not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(arrays, before, strict=True)):
             self.fail(f"value, {what}: an argument was written to")
 
-    def _expect_values(self, what: str, got: Any, want: Any) -> None:
-        """The bits of the reference, or all but what rounding may change of them."""
+    def _expect_values(self, what: str, got: Any, want: Any, arrays: list[np.ndarray]) -> None:
+        """The bits of the reference, or all but what rounding in the precision of ``arrays`` may change of them."""
         (mine, structure), (theirs, expected) = flatten(got), flatten(want)
         if not self.rounding or structure != expected:
             return self.expect_bits(what, got, want)
@@ -175,7 +175,7 @@ class Check:
                 self.expect_bits(f"{what}, output {k}", a, b)
                 continue
             self._expect_like(f"{what}, output {k}", a, np.shape(b), _dtype(b))
-            tolerance = self.rounding * float(np.finfo(_dtype(b)).eps)
+            tolerance = self.rounding * max(float(np.finfo(d).eps) for d in (_dtype(b), *map(_dtype, arrays)))
             self.expect_close(f"{what}, output {k}", a, b, tolerance, "the function's own values")
 
     def _expect_refused(self, what: str, made: DerivedFunction, arrays: list[np.ndarray]) -> None:

@@ -118,7 +118,7 @@ class _Calls:
 
     def outside(self, value: Any) -> Any:
         """What stands for a value that code without source reads from outside."""
-        is_array = type(value) is np.ndarray and value.dtype.kind in "biuf" and current() is not None
+        is_array = type(value) is np.ndarray and value.dtype.kind in "biufc" and current() is not None
         return LocalArray.of(value, is_foreign=True) if is_array else self.indexed(value)
 
     def operate(self, operation: str, left: Any, right: Any) -> Any:

@@ -131,7 +131,7 @@ def local(made: Any, given: Iterable[Any]) -> Any:
     """What a library gave, its arrays as those of the function's making, or of its caller's."""
     if current() is None:
         return made
-    if type(made) is np.ndarray and made.dtype.kind in "biuf":
+    if type(made) is np.ndarray and made.dtype.kind in "biufc":
         is_foreign = any(
             isinstance(v, np.ndarray) and type(v) is not LocalArray and np.may_share_memory(v, made) for v in given
         )

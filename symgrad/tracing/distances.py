@@ -59,7 +59,7 @@ def _cosine(u, v, w=None):
 def _correlation(u, v, w=None, centered=True):
     if not centered:
         return _cosine(u, v, w)
-    share = np.full(u.shape[-1], 1.0 / u.shape[-1]) if w is None else w / np.sum(w)
+    share = np.full(u.shape[-1], 1.0 / u.shape[-1], u.dtype) if w is None else w / np.sum(w)
     return _cosine(u - _sum(u, share)[..., None], v - _sum(v, share)[..., None], share)
 
 
@@ -124,21 +124,27 @@ def _floats(value: Any) -> Tracer:
     return x if x.dtype.kind == "f" else x.astype(float)
 
 
+def _doubles(value: Any) -> Tracer:
+    return _floats(value).astype(float)
+
+
 def _of_vectors(name: str) -> Callable:
     def answer(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
-        x, y = _floats(u), _floats(v)
+        x, y = (_doubles(x) if name in _IN_DOUBLES else _floats(x) for x in (u, v))
         if name != "jensenshannon" and (x.ndim != 1 or y.ndim != 1 or x.shape != y.shape):
             raise ShapeError(
                 at_user_line(f"{_PACKAGE}.{name}: shapes {x.shape} and {y.shape} are not those of vectors")
             )
         given: dict[str, Any] = dict(zip(_EXTRA.get(name, ("w",)), args, strict=False)) | kwargs
         if given.get("w") is not None:
-            given["w"] = _floats(given["w"])
-        return METRICS[name](x, y, **{k: _floats(g) if k in ("V", "VI") else g for k, g in given.items()})
+            given["w"] = _doubles(given["w"])
+        return METRICS[name](x, y, **{k: _doubles(g) if k in ("V", "VI") else g for k, g in given.items()})
 
     return answer
 
 
+#: metrics of two vectors that SciPy computes in double precision whatever they are
+_IN_DOUBLES = ("euclidean", "canberra", "braycurtis")
 #: the arguments behind the two vectors, in their order
 _EXTRA = {
     "minkowski": ("p", "w"),
@@ -153,7 +159,7 @@ for _name in METRICS:
 
 @answers_for(f"{_PACKAGE}.cdist")
 def _cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
-    x, y = _floats(XA), _floats(XB)
+    x, y = _doubles(XA), _doubles(XB)
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
         raise ShapeError(at_user_line(f"{_PACKAGE}.cdist: shapes {x.shape} and {y.shape} do not fit"))
     _only_new(out)
@@ -162,7 +168,7 @@ def _cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
 
 @answers_for(f"{_PACKAGE}.pdist")
 def _pdist(X, metric="euclidean", *, out=None, **kwargs):
-    x = _floats(X)
+    x = _doubles(X)
     if x.ndim != 2:
         raise ShapeError(at_user_line(f"{_PACKAGE}.pdist takes rows, not an array of shape {x.shape}"))
     _only_new(out)
@@ -190,7 +196,7 @@ def _between(metric: Any, x: Any, y: Any, rows: Any, kwargs: dict[str, Any]) -> 
                 f"{_PACKAGE} with metric={metric!r} has no derivative rule in symgrad. There are: {[*METRICS]}."
             )
         )
-    given = {k: _floats(v) if k in ("w", "V", "VI") and v is not None else v for k, v in kwargs.items()}
+    given = {k: _doubles(v) if k in ("w", "V", "VI") and v is not None else v for k, v in kwargs.items()}
     if name == "seuclidean" and given.get("V") is None:
         given["V"] = np.var(rows, axis=0, ddof=1)
     if name == "mahalanobis" and given.get("VI") is None:
@@ -210,7 +216,7 @@ def _squareform(X, force="no", checks=True):
             raise ShapeError(at_user_line(f"{_PACKAGE}.squareform: {x.shape[0]} is no number of pairs"))
         place = np.full((n, n), x.shape[0])
         place[np.triu_indices(n, 1)] = np.arange(x.shape[0])
-        return np.concatenate([x, np.zeros(1)])[np.minimum(place, place.T)]
+        return np.concatenate([x, np.zeros(1, x.dtype)])[np.minimum(place, place.T)]
     if x.ndim != 2 or x.shape[0] != x.shape[1]:
         raise ShapeError(at_user_line(f"{_PACKAGE}.squareform: a matrix of shape {x.shape} is not square"))
     return x[np.triu_indices(x.shape[0], 1)]

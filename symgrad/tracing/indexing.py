@@ -282,7 +282,7 @@ def put(x: Node, index: Any, value: Node) -> Node:
     if _is_never(index):
         return x
     entries = _expand(x, index)
-    if value.dtype.kind == "f" and x.dtype.kind != "f":
+    if value.dtype.kind == "f" and x.dtype.kind not in "fc":
         raise TracingError(at_user_line(f"a float written into an array of {x.dtype} would be cut; use a float array."))
     value = f.cast(value, x.dtype)
     if any(_is_array(e) for e in entries):

@@ -75,7 +75,10 @@ def _check_real(function: Any, args: Any, kwargs: Any) -> None:
     module, own = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
     if module.startswith("numpy") and ".polynomial" not in module and own not in _OF_REALS:
         return
-    if any(isinstance(v, (Tracer, LocalArray)) and v.dtype.kind == "c" for v in (*args, *kwargs.values())):
+    if any(
+        isinstance(v, (Tracer, LocalArray)) and v.dtype.kind == "c" and holds_traced(v)
+        for v in (*args, *kwargs.values())
+    ):
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
         raise DtypeError(
             at_user_line(f"{name} of complex numbers has no derivative rule in symgrad; take it of their parts.")

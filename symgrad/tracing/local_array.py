@@ -202,6 +202,10 @@ class LocalArray:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # code in C would read the plain array
             raise AttributeError(name)
+        if name in ("real", "imag") and self.dtype.kind == "c" and self.is_traced:
+            part = getattr(Tracer(self._symgrad_node), name)
+            part._certain = False  # a write into it would not be seen here
+            return part
         return self.attribute(self, name)
 
     # reading and writing elements

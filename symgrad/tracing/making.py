@@ -258,8 +258,14 @@ def _windows(x, *args, **kwargs):
     def look(array: np.ndarray) -> np.ndarray:
         return np.lib.stride_tricks.sliding_window_view(array, *args, **kwargs)
 
-    x = x if type(x) is LocalArray else array_of(x)
-    return x.taken(look(x.data), look)
+    if type(x) is LocalArray:
+        return x.taken(look(x.data), look)
+    array = x if type(x) is Tracer else Tracer(array_of(x)._symgrad_node)
+    if not is_concrete(array.shape):
+        refuse("numpy.lib.stride_tricks.sliding_window_view of an array of named sizes has no rule; index it.")
+    places = look(np.arange(array.size).reshape(array.shape))
+    # a view that is not written through, nor read after its base was written to
+    return Tracer(array.reshape(-1)[places]._symgrad_node, array, lambda node: node, certain=False)
 
 
 def _elements(numbers: Any, dtype: np.dtype) -> Any:

@@ -6,7 +6,9 @@ filters are contractions and sorts; what scipy composes of them in Python is its
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -172,7 +174,14 @@ def _full_places(count: int, size: int, first: int, length: int, mode: str = "fi
     return _places(count, first + np.arange(length)[:, None] - np.arange(size), mode)
 
 
-def _convolved(x: Tracer, w: Any, mode: str, beyond: str = "fill", fill: Any = 0.0) -> Any:
+def _promoted(*arrays: Any) -> list[Any]:
+    """The arrays in the dtype of the result, which scipy.signal computes in."""
+    dtype = np.result_type(*[v.dtype for v in arrays])
+    return [v.astype(dtype) for v in arrays]
+
+
+def _convolved(x: Any, w: Any, mode: str, beyond: str = "fill", fill: Any = 0.0) -> Any:
+    x, w = _promoted(x, w)
     if x.ndim != w.ndim:
         raise ShapeError(at_user_line(f"scipy.signal: arrays of {x.ndim} and {w.ndim} axes are not convolved"))
     if mode not in ("full", "same", "valid"):
@@ -209,7 +218,7 @@ def _convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 
 @answers_for("scipy.signal.correlate2d")
 def _correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    x, w = _traced(in1), np.flip(_traced(in2))
+    x, w = _promoted(_traced(in1), np.flip(_traced(in2)))
     if mode == "same":
         places = [
             (k, _full_places(n, m, m // 2, n, boundary)) for k, (n, m) in enumerate(zip(x.shape, w.shape, strict=True))
@@ -228,15 +237,15 @@ def _medfilt(volume, kernel_size=3):
 @answers_for("scipy.signal.lfilter")
 def _lfilter(b, a, x, axis=-1, zi=None):
     """Direct form II transposed, as scipy steps; a loop over the samples."""
-    top, bottom, signal = _traced(np.atleast_1d(b)), _traced(np.atleast_1d(a)), _traced(x)
+    top, bottom, signal = _promoted(_traced(np.atleast_1d(b)), _traced(np.atleast_1d(a)), _traced(x))
     order = max(top.shape[0], bottom.shape[0]) - 1
-    scaled = [np.concatenate([v / bottom[0], np.zeros(order + 1 - v.shape[0])]) for v in (top, bottom)]
+    scaled = [np.concatenate([v / bottom[0], np.zeros(order + 1 - v.shape[0], v.dtype)]) for v in (top, bottom)]
     k = normalized_axis(axis, signal.ndim)
     if bottom.shape[0] == 1 and zi is None:  # without feedback it is a convolution
         n = signal.shape[k]
         return _correlated(signal, scaled[0], [(k, _full_places(n, order + 1, 0, n))])
     rows = np.moveaxis(signal, k, 0)
-    state: Any = np.zeros((order, *rows.shape[1:])) if zi is None else np.moveaxis(_traced(zi), k, 0)
+    state: Any = np.zeros((order, *rows.shape[1:]), rows.dtype) if zi is None else np.moveaxis(_traced(zi), k, 0)
     made, state = _filtered(scaled[0], scaled[1], rows, [state[i] for i in range(order)])
     made = np.moveaxis(made, 0, k)
     return made if zi is None else (made, np.moveaxis(np.stack(state), 0, k))
@@ -255,10 +264,14 @@ def _filtered(b: Any, a: Any, rows: Any, state: list[Any]) -> tuple[Any, list[An
 
 @answers_for("scipy.signal.sosfilt")
 def _sosfilt(sos, x, axis=-1, zi=None):
-    sections, signal = _traced(sos), _traced(x)
+    sections, signal = _promoted(_traced(sos), _traced(x))
     k = normalized_axis(axis, signal.ndim)
     rows = np.moveaxis(signal, k, 0)
-    states = np.zeros((sections.shape[0], 2, *rows.shape[1:])) if zi is None else np.moveaxis(_traced(zi), k + 1, 1)
+    states = (
+        np.zeros((sections.shape[0], 2, *rows.shape[1:]), rows.dtype)
+        if zi is None
+        else np.moveaxis(_traced(zi), k + 1, 1)
+    )
     last = []
     for s in range(sections.shape[0]):
         rows, state = _filtered(sections[s, :3], sections[s, 3:], rows, [states[s][0], states[s][1]])
@@ -273,10 +286,53 @@ def _upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
         raise UnsupportedOperation(
             at_user_line(f"scipy.signal.upfirdn with mode={mode!r} has no rule; pad the signal.")
         )
-    taps, signal = _traced(h), _traced(x)
+    taps, signal = _promoted(_traced(h), _traced(x))
     k = normalized_axis(axis, signal.ndim)
     n, m = signal.shape[k], taps.shape[0]
     length = -(-((n - 1) * up + m) // down)
     place = np.arange(length)[:, None] * down - np.arange(n) * up
-    matrix = np.concatenate([taps, np.zeros(1)])[np.where((place >= 0) & (place < m), place, m)]
+    matrix = np.concatenate([taps, np.zeros(1, taps.dtype)])[np.where((place >= 0) & (place < m), place, m)]
     return np.moveaxis(np.tensordot(matrix, signal, ([1], [k])), 0, k)
+
+
+@answers_for("scipy.signal.detrend")
+def _detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
+    """Less the line, or the mean, that fits best, in each piece between the breakpoints ``bp``."""
+    x = _traced(data)
+    if type in ("constant", "c"):
+        return x - np.mean(x, axis, keepdims=True)
+    if type not in ("linear", "l"):
+        raise ArgumentError(at_user_line("scipy.signal.detrend: type is 'linear' or 'constant'"))
+    rows = np.moveaxis(x, axis, 0)
+    ends = np.unique([0, *np.atleast_1d(bp), rows.shape[0]])
+    if ends[-1] > rows.shape[0]:
+        raise ArgumentError(at_user_line("scipy.signal.detrend: a breakpoint lies beyond the data"))
+    pieces = []
+    for first, last in pairwise(ends):
+        n = last - first
+        line = np.stack([np.arange(1, n + 1) / n, np.ones(n)], 1)
+        inverse, line = (m.astype(x.dtype) for m in (np.linalg.pinv(line), line))
+        piece = rows[first:last]
+        pieces.append(piece - np.tensordot(line, np.tensordot(inverse, piece, 1), 1))
+    return np.moveaxis(np.concatenate(pieces), 0, axis)
+
+
+@answers_for("scipy.signal.savgol_filter")
+def _savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
+    """A correlation with coefficients; at the ends the polynomial of the last window, which is linear in it too."""
+    signal = sys.modules["scipy.signal"]
+    data = _traced(x)
+    coefficients = signal.savgol_coeffs(window_length, polyorder, deriv, delta)
+    origin = window_length % 2 - 1  # of an even window, as convolve1d has it
+    if mode != "interp":
+        return _correlate1d(data, coefficients[::-1], axis, None, mode, cval, origin)
+    if window_length > data.shape[axis]:
+        raise ArgumentError(at_user_line("scipy.signal.savgol_filter: the window is longer than the data"))
+    rows = np.moveaxis(data, axis, 0)
+    half = window_length // 2
+    units = np.eye(window_length, dtype=data.dtype)
+    ends = signal.savgol_filter(units, window_length, polyorder, deriv, delta, 0)
+    inner = _correlate1d(rows, coefficients[::-1], 0, None, "constant", 0.0, origin)[half : rows.shape[0] - half]
+    first = np.tensordot(ends[:half], rows[:window_length], 1)
+    last = np.tensordot(ends[window_length - half :], rows[rows.shape[0] - window_length :], 1)
+    return np.moveaxis(np.concatenate([first, inner, last]), 0, axis)

@@ -12,11 +12,11 @@ import pytest
 from operands import draw
 
 import symgrad as sg
-from symgrad.errors import SymgradError
+from symgrad.errors import DtypeError, SymgradError, TracingError
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call, CheckFailed, check_backends
-from symgrad.tracing import calls  # noqa: F401  (declares functions)
+from symgrad.tracing import calls, library_cases  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.dispatch import NAMED_CASES
 from symgrad.tracing.numpy_code import CODE
@@ -68,7 +68,7 @@ def is_numpys(function, parts):
     try:
         with np.errstate(all="ignore"):
             function(*parts)
-    except (TypeError, ValueError, NotImplementedError, np.exceptions.ComplexWarning):
+    except (TypeError, ValueError, RuntimeError, UserWarning, np.exceptions.ComplexWarning):
         return False
     return bool(parts)
 
@@ -90,7 +90,7 @@ NAMED = [
     pytest.param(pkgutil.resolve_name(name), case, id=f"{name}-{case}")
     for name, cases in (NAMED_CASES.items() if importlib.util.find_spec("scipy") else ())
     for case in cases
-    if is_numpys(*of_case(pkgutil.resolve_name(name), case))
+    if name != "scipy.signal.gausspulse" and is_numpys(*of_case(pkgutil.resolve_name(name), case))  # which overflows
 ]
 
 
@@ -129,7 +129,11 @@ def test_function_rule(check_arrays, function, case):
 
 @pytest.mark.parametrize(("function", "case"), NAMED)
 def test_function_of_a_library(check_arrays, function, case):
-    expect_right_or_refused(function, lambda: check_arrays(*of_case(function, case), rounding=64))
+    try:
+        check_arrays(*of_case(function, case), rounding=64)
+    except (DtypeError, TracingError) as refused:
+        if "complex numbers" not in str(refused):
+            raise
 
 
 @pytest.mark.parametrize("function", sorted(ROUNDED, key=lambda f: (f.__name__, str(f))))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symgrad.testing import Call, check_backends
-from symgrad.tracing import calls, fourier  # noqa: F401  (declare functions)
+from symgrad.tracing import calls, fourier, library_cases  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import Given
 from symgrad.tracing.dispatch import NAMED_CASES
 
@@ -29,6 +29,6 @@ def test_rule(check_arrays, name, case):
 
 
 @pytest.mark.needs("native")
-@pytest.mark.parametrize("part", [CASES[k::4] for k in range(4)], ids=range(4))
+@pytest.mark.parametrize("part", [CASES[k::10] for k in range(10)], ids=range(10))
 def test_compiled(part):
     check_backends(*[of_case(*p.values) for p in part], backends=["native"])

@@ -9,7 +9,8 @@ from symgrad.tracing.declare import CASES
 
 X = np.array([0.5, -1.5, 2.0, 0.25])
 #: functions that copy some memory layouts and look into others, or let some of their views be written to
-LAYOUT_DECIDES = {np.reshape, np.ravel, np.einsum}
+LAYOUT_DECIDES = {np.reshape, np.ravel, np.einsum, np.lib.stride_tricks.sliding_window_view}
+LAYOUT_DECIDES_IN = ("vander2d", "vander3d")
 
 
 def fill_row_by_row(x):
@@ -329,7 +330,7 @@ def test_every_function_gives_a_view_where_numpys_does(name):
         try:
             value, _ = symgrad.value_and_grad(fn, grad_position=tuple(range(len(flat))), backend="numpy")(*flat)
         except TracingError:
-            assert expected is None or function in LAYOUT_DECIDES
+            assert expected is None or function in LAYOUT_DECIDES or function.__name__.endswith(LAYOUT_DECIDES_IN)
         else:
             np.testing.assert_allclose(value, expected, rtol=1e-12)
 

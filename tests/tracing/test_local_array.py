@@ -8,6 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import ArgumentTypeError, ShapeError, TracingError
+from symgrad.testing import check_grads
 
 X = np.array([0.5, -1.5, 2.0])
 
@@ -160,3 +161,27 @@ def test_what_a_derivative_inside_cannot_do_is_its_own_matter():
         return x
 
     assert sg.grad(fn)(X).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_complex_arrays_are_filled_too():
+    def f(x):
+        y = np.zeros(3, complex)
+        y[0], y[1], y[2] = x[0], x[1] * 1j, 2.0
+        y[1:] += x[1:]
+        y[..., 0] *= 1j
+        return np.sum(np.abs(np.fft.fft(y)) ** 2) + np.sum(y.real**3 + y.imag)
+
+    x = np.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(sg.symbolic(f)(x), f(x), rtol=1e-14)
+    check_grads(f, [x])
+
+
+def test_a_part_of_a_complex_array_is_not_written_into():
+    def f(x):
+        y = np.zeros(3, complex)
+        y[0] = x[0]
+        y.real[1] = x[1]
+        return np.sum(y.real)
+
+    with pytest.raises(TracingError):
+        sg.grad(f)(np.ones(3))
