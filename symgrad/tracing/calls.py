@@ -21,6 +21,7 @@ from ..errors import UnsupportedArguments, is_library, refusals
 from . import (
     cosines,
     distances,
+    interpolated_images,
     linear_algebra_of_scipy,
     local_operators,
     making,
@@ -49,8 +50,8 @@ from .tree import tree_map
 
 #: modules that declare what calls give, by being imported
 ROOMS = (
-    *(cosines, distances, linear_algebra_of_scipy, local_operators, making, matrix_functions, quadrature, scalars),
-    *(splines, windows, writing),
+    *(cosines, distances, interpolated_images, linear_algebra_of_scipy, local_operators, making, matrix_functions),
+    *(quadrature, scalars, splines, windows, writing),
 )
 _CACHED = type(functools.lru_cache(lambda: None))
 _IN_PYTHON = (FunctionType, MethodType, functools.partial, type, np.ufunc)

@@ -95,6 +95,25 @@ _NDIMAGE: dict[str, list[Case]] = {
     "uniform_filter1d maximum_filter1d minimum_filter1d": _CHOSEN,
     "sum_labels variance standard_deviation median center_of_mass": [_IMAGE],
     "maximum minimum extrema maximum_position minimum_position": [_IMAGE],
+    "rank_filter": [Case((4, 5), Given(2), Given(3)), Case((5,), Given(-1), Given(3))],
+    "percentile_filter": [Case((4, 5), Given(20), Given(3))],
+    "grey_erosion grey_dilation grey_opening grey_closing": [
+        Case((4, 5), Given(3)),
+        Case((4, 5), structure=np.array([[0.1, 0.3], [0.0, 0.2]])),
+    ],
+    "morphological_gradient morphological_laplace white_tophat black_tophat": [Case((4, 5), Given(3))],
+    "fourier_gaussian fourier_uniform fourier_ellipsoid fourier_shift": [Case((3, 4), Given(0.7))],
+    "spline_filter spline_filter1d": [_IMAGE, Case((5,), order=2, mode="reflect")],
+    "map_coordinates": [
+        *[Case((3, 4), (2, 5), order=k, mode="mirror", domain=(0.1, 2.9)) for k in (0, 1, 2, 3)],
+        *[Case((4,), (1, 5), mode=mode) for mode in ("reflect", "wrap", "grid-wrap", "nearest")],
+        Case((4,), (1, 3), order=2, cval=0.5),
+        Case((4,), (1, 3), mode="grid-constant"),
+    ],
+    "shift": [Case((3, 4), (2,)), Case((5,), (), mode="reflect", order=2)],
+    "zoom": [Case((3, 4), Given(1.7)), Case((4,), Given(2), order=1, mode="nearest")],
+    "rotate": [Case((3, 4), Given(30.0), reshape=False, order=1)],
+    "affine_transform": [Case((3, 4), (2, 2), (2,), domain=(0.1, 0.9)), Case((4,), (1,), mode="mirror", order=2)],
     "mean": [_IMAGE, Case((2, 3), **_PARTS)],
 }
 _INTEGRATE: dict[str, list[Case]] = {

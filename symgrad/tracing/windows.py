@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
 from .dispatch import answers_for
+from .local_array import holds_traced
 from .making import array_of
 from .reductions import normalized_axes, normalized_axis
 from .tracer import Tracer
@@ -34,7 +35,8 @@ _BEYOND = {
 }
 
 
-def _traced(value: Any) -> Any:
+def as_floats(value: Any) -> Any:
+    """A value as a traced array of floats."""
     made = array_of(value)
     made = made if type(made) is Tracer else Tracer(made._symgrad_node)
     return made if made.dtype.kind == "f" else made.astype(float)
@@ -65,11 +67,11 @@ def _windows(x: Any, places: Sequence[tuple[int, np.ndarray]], fill: Any = 0.0) 
 
 
 def _correlated(x: Tracer, weights: Any, places: Sequence[tuple[int, np.ndarray]], fill: Any = 0.0) -> Any:
-    w = _traced(weights)
+    w = as_floats(weights)
     return np.tensordot(_windows(x, places, fill), w.astype(x.dtype) if w.dtype != x.dtype else w, w.ndim)
 
 
-def _written(output: Any, made: Any) -> Any:
+def written(output: Any, made: Any) -> Any:
     """The result of a filter: in an array that it was given, or in the dtype that it was asked for."""
     if output is None:
         return made
@@ -95,26 +97,26 @@ def _each(value: Any, count: int) -> list[Any]:
 
 @answers_for("scipy.ndimage.correlate1d")
 def _correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-    x, w = _traced(input), _traced(weights)
+    x, w = as_floats(input), as_floats(weights)
     k = normalized_axis(axis, x.ndim)
     places = [(k, _around(x.shape[k], w.shape[0], origin, mode))]
-    return _written(output, _correlated(x, w, places, cval))
+    return written(output, _correlated(x, w, places, cval))
 
 
 @answers_for("scipy.ndimage.correlate")
 def _correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    x, w = _traced(input), _traced(weights)
+    x, w = as_floats(input), as_floats(weights)
     own = normalized_axes(axes, x.ndim)
     if w.ndim != len(own):
         raise ShapeError(at_user_line(f"scipy.ndimage: weights of {w.ndim} axes do not fit an array of {x.ndim}"))
     given = zip(own, w.shape, _each(origin, w.ndim), _each(mode, w.ndim), strict=True)
     places = [(k, _around(x.shape[k], size, o, m)) for k, size, o, m in given]
-    return _written(output, _correlated(x, w, places, cval))
+    return written(output, _correlated(x, w, places, cval))
 
 
 @answers_for("scipy.ndimage.convolve")
 def _convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    w = _traced(weights)
+    w = as_floats(weights)
     turned = [-o - (size % 2 == 0) for o, size in zip(_each(origin, w.ndim), w.shape, strict=True)]
     return _correlate(input, np.flip(w), output, mode, cval, turned, axes=axes)
 
@@ -126,10 +128,10 @@ def _uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.
 
 def _extremum1d(choose: Callable) -> Callable:
     def answer(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-        x = _traced(input)
+        x = as_floats(input)
         k = normalized_axis(axis, x.ndim)
         places = [(k, _around(x.shape[k], size, origin, mode))]
-        return _written(output, choose(_windows(x, places, cval), axis=-1))
+        return written(output, choose(_windows(x, places, cval), axis=-1))
 
     return answer
 
@@ -156,7 +158,7 @@ def _choosing(name: str, choose: Callable) -> None:
     def answer(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
         if axes is not None:
             raise UnsupportedOperation(at_user_line(f"{name} with axes= has no rule; loop over the other axes."))
-        return _written(output, _chosen(choose, _traced(input), size, footprint, mode, cval, origin))
+        return written(output, _chosen(choose, as_floats(input), size, footprint, mode, cval, origin))
 
     answers_for(name)(answer)
 
@@ -164,6 +166,66 @@ def _choosing(name: str, choose: Callable) -> None:
 _choosing("scipy.ndimage.median_filter", _middle)
 _choosing("scipy.ndimage.maximum_filter", lambda windows: np.max(windows, axis=-1))
 _choosing("scipy.ndimage.minimum_filter", lambda windows: np.min(windows, axis=-1))
+
+
+@answers_for("scipy.ndimage._min_or_max_filter")
+def _min_or_max_filter(input, size, footprint, structure, output, mode, cval, origin, minimum, axes=None):
+    """What the filters of grey morphology are made of."""
+    if axes is not None and normalized_axes(axes, np.ndim(input)) != tuple(range(np.ndim(input))):
+        raise UnsupportedOperation(
+            at_user_line("scipy.ndimage: filters with axes= have no rule; loop over the others.")
+        )
+    heights = None if structure is None else np.asarray(structure, float)
+    if footprint is None and heights is not None:
+        footprint = np.ones(heights.shape, bool)
+    choose, sign = (np.min, -1) if minimum else (np.max, 1)
+
+    def chosen(windows: Any) -> Any:
+        added = 0 if heights is None else sign * heights[np.asarray(footprint, bool)]
+        return choose(windows + added, axis=-1)
+
+    x = as_floats(input)
+    return written(output, _chosen(chosen, x, size, footprint, mode, cval, origin).astype(x.dtype))
+
+
+def _of_rank(name: str, place: Callable) -> None:
+    """A filter that takes the element at a place of each sorted window, ``place`` of its size and what is given."""
+
+    def answer(input, which, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
+        if axes is not None or holds_traced(which):
+            raise UnsupportedOperation(at_user_line(f"{name} with axes=, or by its rank, has no derivative rule."))
+        sort = lambda windows: np.sort(windows, axis=-1)[..., place(windows.shape[-1], which)]  # noqa: E731
+        return written(output, _chosen(sort, as_floats(input), size, footprint, mode, cval, origin))
+
+    answers_for(name)(answer)
+
+
+_of_rank("scipy.ndimage.rank_filter", lambda count, rank: int(rank) + (count if rank < 0 else 0))
+_of_rank(
+    "scipy.ndimage.percentile_filter",
+    lambda count, share: min(int(count * (share + 100 * (share < 0)) / 100.0), count - 1),
+)
+
+
+def _of_frequencies(name: str) -> None:
+    """A filter that multiplies a transform by weights, which are what it makes of ones."""
+
+    def answer(input, parameter, n=-1, axis=-1, output=None):
+        if holds_traced(parameter):
+            raise UnsupportedOperation(at_user_line(f"scipy.ndimage.{name} has no derivative rule by its parameter."))
+        x = array_of(input)
+        real, dtype = name != "fourier_shift", x.dtype
+        if dtype not in ((np.float32, np.complex64, np.complex128) if real else (np.complex64, np.complex128)):
+            dtype = np.dtype(float if real else complex)
+        ones = np.ones(x.shape, float if real else complex)
+        made = (getattr(sys.modules["scipy.ndimage"], name)(ones, parameter, n, axis) * x).astype(dtype)
+        return written(output, made)
+
+    answers_for(f"scipy.ndimage.{name}")(answer)
+
+
+for _name in ("fourier_gaussian", "fourier_uniform", "fourier_ellipsoid", "fourier_shift"):
+    _of_frequencies(_name)
 
 
 # scipy.signal
@@ -203,22 +265,22 @@ def _signal_convolve(in1, in2, mode="full", method="auto", axes=None):
         raise UnsupportedOperation(
             at_user_line("scipy.signal: convolving along some axes= has no rule; loop over rows.")
         )
-    return _convolved(_traced(in1), _traced(in2), mode)
+    return _convolved(as_floats(in1), as_floats(in2), mode)
 
 
 @answers_for("scipy.signal.correlate")
 def _signal_correlate(in1, in2, mode="full", method="auto"):
-    return _convolved(_traced(in1), np.flip(_traced(in2)), mode)
+    return _convolved(as_floats(in1), np.flip(as_floats(in2)), mode)
 
 
 @answers_for("scipy.signal.convolve2d")
 def _convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    return _convolved(_traced(in1), _traced(in2), mode, boundary, fillvalue)
+    return _convolved(as_floats(in1), as_floats(in2), mode, boundary, fillvalue)
 
 
 @answers_for("scipy.signal.correlate2d")
 def _correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    x, w = _promoted(_traced(in1), np.flip(_traced(in2)))
+    x, w = _promoted(as_floats(in1), np.flip(as_floats(in2)))
     if mode == "same":
         places = [
             (k, _full_places(n, m, m // 2, n, boundary)) for k, (n, m) in enumerate(zip(x.shape, w.shape, strict=True))
@@ -229,7 +291,7 @@ def _correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 
 @answers_for("scipy.signal.medfilt", "scipy.signal.medfilt2d")
 def _medfilt(volume, kernel_size=3):
-    x = _traced(volume)
+    x = as_floats(volume)
     sizes = [3] * x.ndim if kernel_size is None else _each(kernel_size, x.ndim)
     return _chosen(_middle, x, sizes, None, "constant", 0.0, 0)
 
@@ -237,7 +299,7 @@ def _medfilt(volume, kernel_size=3):
 @answers_for("scipy.signal.lfilter")
 def _lfilter(b, a, x, axis=-1, zi=None):
     """Direct form II transposed, as scipy steps; a loop over the samples."""
-    top, bottom, signal = _promoted(_traced(np.atleast_1d(b)), _traced(np.atleast_1d(a)), _traced(x))
+    top, bottom, signal = _promoted(as_floats(np.atleast_1d(b)), as_floats(np.atleast_1d(a)), as_floats(x))
     order = max(top.shape[0], bottom.shape[0]) - 1
     scaled = [np.concatenate([v / bottom[0], np.zeros(order + 1 - v.shape[0], v.dtype)]) for v in (top, bottom)]
     k = normalized_axis(axis, signal.ndim)
@@ -245,7 +307,7 @@ def _lfilter(b, a, x, axis=-1, zi=None):
         n = signal.shape[k]
         return _correlated(signal, scaled[0], [(k, _full_places(n, order + 1, 0, n))])
     rows = np.moveaxis(signal, k, 0)
-    state: Any = np.zeros((order, *rows.shape[1:]), rows.dtype) if zi is None else np.moveaxis(_traced(zi), k, 0)
+    state: Any = np.zeros((order, *rows.shape[1:]), rows.dtype) if zi is None else np.moveaxis(as_floats(zi), k, 0)
     made, state = _filtered(scaled[0], scaled[1], rows, [state[i] for i in range(order)])
     made = np.moveaxis(made, 0, k)
     return made if zi is None else (made, np.moveaxis(np.stack(state), 0, k))
@@ -264,13 +326,13 @@ def _filtered(b: Any, a: Any, rows: Any, state: list[Any]) -> tuple[Any, list[An
 
 @answers_for("scipy.signal.sosfilt")
 def _sosfilt(sos, x, axis=-1, zi=None):
-    sections, signal = _promoted(_traced(sos), _traced(x))
+    sections, signal = _promoted(as_floats(sos), as_floats(x))
     k = normalized_axis(axis, signal.ndim)
     rows = np.moveaxis(signal, k, 0)
     states = (
         np.zeros((sections.shape[0], 2, *rows.shape[1:]), rows.dtype)
         if zi is None
-        else np.moveaxis(_traced(zi), k + 1, 1)
+        else np.moveaxis(as_floats(zi), k + 1, 1)
     )
     last = []
     for s in range(sections.shape[0]):
@@ -286,7 +348,7 @@ def _upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
         raise UnsupportedOperation(
             at_user_line(f"scipy.signal.upfirdn with mode={mode!r} has no rule; pad the signal.")
         )
-    taps, signal = _promoted(_traced(h), _traced(x))
+    taps, signal = _promoted(as_floats(h), as_floats(x))
     k = normalized_axis(axis, signal.ndim)
     n, m = signal.shape[k], taps.shape[0]
     length = -(-((n - 1) * up + m) // down)
@@ -298,7 +360,7 @@ def _upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
 @answers_for("scipy.signal.detrend")
 def _detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
     """Less the line, or the mean, that fits best, in each piece between the breakpoints ``bp``."""
-    x = _traced(data)
+    x = as_floats(data)
     if type in ("constant", "c"):
         return x - np.mean(x, axis, keepdims=True)
     if type not in ("linear", "l"):
@@ -321,7 +383,7 @@ def _detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
 def _savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
     """A correlation with coefficients; at the ends the polynomial of the last window, which is linear in it too."""
     signal = sys.modules["scipy.signal"]
-    data = _traced(x)
+    data = as_floats(x)
     coefficients = signal.savgol_coeffs(window_length, polyorder, deriv, delta)
     origin = window_length % 2 - 1  # of an even window, as convolve1d has it
     if mode != "interp":

@@ -64,7 +64,7 @@ class Declared:
         """What the function gives for its nested arrays, as floats."""
         rest = iter(arrays)
         args = [a.value if isinstance(a, Given) else next(rest) for a in self.case.args]
-        found, _ = flatten(self.call(*args))
+        found = [v if hasattr(v, "dtype") else np.asarray(v) for v in flatten(self.call(*args))[0]]  # np.poly([])
         found = [part for v in found for part in ([v.real, v.imag] if np.dtype(v.dtype).kind == "c" else [v])]
         return tuple(v if np.dtype(v.dtype).kind == "f" else v * 1.0 for v in found)
 
