@@ -29,8 +29,8 @@ def checked(program: TableProgram) -> bool:
 
 
 def test_values_and_derivatives():
-    skipped, wrong, kinds = 0, [], seeds(0.3)
-    for seed in kinds:
+    skipped, wrong, drawn = 0, [], seeds(0.15)
+    for seed in drawn:
         program = TableProgram(seed)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -38,6 +38,6 @@ def test_values_and_derivatives():
                 skipped += not checked(program)
         except (AssertionError, sg.errors.SymgradError) as error:
             wrong.append(f"{program}\n{error}")
-    report("table", len(kinds), skipped, wrong)
+    report("table", len(drawn), skipped, wrong)
     if wrong:
         pytest.fail("\n\n".join(wrong[:3]), pytrace=False)
