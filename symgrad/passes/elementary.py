@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .rewrite import rewrite
 
 _ROOT_HALF, _LN2 = math.sqrt(0.5), math.log(2.0)
 _F64 = np.dtype(np.float64)
+_SMALLEST = float(np.finfo(_F64).tiny)
 #: how far from 1/2 the logarithms of x and 1 - x are taken together
 _NEAR = 0.2
 
@@ -81,24 +83,85 @@ def _floor_divide(a: Node, b: Node) -> Node:
     return f.where(f.equal(b, 0), quotient, down)
 
 
+def _entr(x: Node) -> Node:
+    beyond = f.where(f.less(x, 0), -math.inf, f.where(f.equal(x, 0), 0, x))
+    return f.where(f.greater(x, 0), f.negative(f.multiply(x, f.log(x))), beyond)
+
+
+def _relative(x: Node, y: Node, more: Any, at_zero: Any) -> Node:
+    """``x log(x/y) + more``, of numbers that are not negative; of others infinity."""
+    ratio = f.divide(x, y)
+    is_near = f.logical_and(f.greater(ratio, 0.5), f.less(ratio, 2))
+    is_far = f.logical_or(f.less(ratio, _SMALLEST), f.equal(ratio, math.inf))
+    apart = f.where(is_far, f.subtract(f.log(x), f.log(y)), f.log(ratio))
+    logarithm = f.where(is_near, f.log1p(f.divide(f.subtract(x, y), y)), apart)
+    inside = f.logical_and(f.greater(x, 0), f.greater(y, 0))
+    at_rim = f.where(f.logical_and(f.equal(x, 0), f.greater_equal(y, 0)), at_zero, math.inf)
+    made = f.where(inside, f.add(f.multiply(x, logarithm), more), at_rim)
+    return f.where(f.logical_or(f.isnan(x), f.isnan(y)), math.nan, made)
+
+
+def _rel_entr(x: Node, y: Node) -> Node:
+    return _relative(x, y, 0, 0)
+
+
+def _kl_div(x: Node, y: Node) -> Node:
+    return _relative(x, y, f.subtract(y, x), y)
+
+
+def _log_expit(x: Node) -> Node:
+    rest = f.log1p(f.exp(f.negative(f.absolute(x))))
+    return f.where(f.less(x, 0), f.subtract(x, rest), f.negative(rest))
+
+
+def _xlog1py(x: Node, y: Node) -> Node:
+    return f.where(f.logical_and(f.equal(x, 0), f.logical_not(f.isnan(y))), 0, f.multiply(x, f.log1p(y)))
+
+
+def _huber(delta: Node, r: Node) -> Node:
+    size = f.absolute(r)
+    line = f.multiply(delta, f.subtract(size, f.multiply(0.5, delta)))
+    made = f.where(f.less_equal(size, delta), f.multiply(0.5, f.square(r)), line)
+    return f.where(f.less(delta, 0), math.inf, made)
+
+
+def _cosm1(x: Node) -> Node:
+    return f.subtract(0, f.multiply(2, f.square(f.sin(f.multiply(0.5, x)))))
+
+
+def _exprel(x: Node) -> Node:
+    made = f.where(f.equal(x, math.inf), x, f.divide(f.expm1(x), x))
+    return f.where(f.less(f.absolute(x), 1e-16), 1, made)
+
+
 def _times(factor: float) -> Callable[[Node], Node]:
     return lambda x: f.multiply(factor, x)
 
 
 #: function -> what it is, of operands in the dtype that it computes in
 FORMULAS: dict[str, Callable[..., Node]] = {
+    "cosm1": _in_double(_cosm1),
+    "entr": _in_double(_entr),
     "expit": f.sigmoid,
+    "exprel": _in_double(_exprel),
     "fabs": f.absolute,
     "float_power": f.power,
     "floor_divide": _floor_divide,
     "heaviside": _heaviside,
+    "huber": _in_double(_huber),
+    "kl_div": _in_double(_kl_div),
+    "log_expit": _in_double(_log_expit),
     "log_ndtr": _in_double(_log_ndtr),
     "logaddexp": _logaddexp,
     "logaddexp2": _logaddexp2,
     "logit": _in_double(_logit),
     "ndtr": _in_double(_ndtr),
     "norm_sqrt": f.sqrt,
+    "rel_entr": _in_double(_rel_entr),
     "remainder": _remainder,
+    "special_expm1": _in_double(f.expm1),
+    "special_log1p": _in_double(f.log1p),
+    "xlog1py": _in_double(_xlog1py),
     "xlogy": _xlogy,
     **dict.fromkeys(("deg2rad", "radians"), _times(math.pi / 180)),
     **dict.fromkeys(("rad2deg", "degrees"), _times(180 / math.pi)),

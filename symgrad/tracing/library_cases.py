@@ -1,6 +1,7 @@
-"""Functions of SciPy that are its own code, traced (``library_code``), or rules by their names: what tests them.
+"""Functions of SciPy that are its own code, traced (``library_code``), or rules by their names; and of ``math``.
 
-A name stands here once it has been tried: by its library's values and by finite differences.
+A name stands here, with the cases that test it, once it has been tried: by its library's values and by finite
+differences.
 """
 
 from __future__ import annotations
@@ -137,7 +138,18 @@ _STATISTICS: dict[str, list[Case]] = {
     "gmean hmean": _POSITIVE,
     "entropy": [Case((4,), (4,), domain=(0.5, 2.0))],
 }
+_FRACTION, _ABOVE_ONE = [Case((), domain=(-0.9, 0.9))], [Case((), domain=(1.1, 3.0))]
+_TWO = Case((), (), domain=(0.5, 3.0))
+_MATH: dict[str, list[Case]] = {
+    "sin cos tan asin acos atan sinh cosh tanh asinh atanh exp exp2 expm1 erf erfc fabs cbrt degrees radians": _FRACTION,
+    "ceil floor isfinite isinf isnan modf frexp": _FRACTION,
+    "log log2 log10 log1p sqrt acosh gamma lgamma": _ABOVE_ONE,
+    "atan2 copysign fmod hypot pow remainder isclose": [_TWO],
+    "ldexp": [Case((), Given(2))],
+    "prod": [Case((3,))],
+}
 for _module, _cases in (
+    ("math", _MATH),
     ("scipy.signal", _SIGNAL),
     ("scipy.ndimage", _NDIMAGE),
     ("scipy.integrate", _INTEGRATE),

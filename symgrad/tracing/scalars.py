@@ -1,7 +1,8 @@
-"""Python's functions of numbers on traced values: ``math``, ``float`` and ``int``."""
+"""Python's functions of numbers on traced values: ``math``, ``cmath``, ``float``, ``int`` and ``complex``."""
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -74,12 +75,12 @@ for _name, _ufunc in _UFUNCS.items():
     answers(getattr(math, _name))(_of(getattr(math, _name), _ufunc))
 
 
-def _test(ufunc: np.ufunc) -> Callable:
-    return lambda x: bool(ufunc(number(x)))
+def _test(ufunc: np.ufunc, taken: Callable) -> Callable:
+    return lambda x: bool(ufunc(taken(x)))
 
 
 for _name in ("isnan", "isinf", "isfinite"):
-    answers(getattr(math, _name))(_test(getattr(np, _name)))
+    answers(getattr(math, _name))(_test(getattr(np, _name), number))
 
 
 def _special(name: str) -> Callable:
@@ -173,6 +174,67 @@ def _int(x=0):
 @answers(float)
 def _float(x=0.0):
     return number(x)
+
+
+def _complex_number(value: Any) -> Any:
+    """A value as a function of complex numbers takes it: without axes, and a complex128."""
+    node = as_node(value)
+    made = Tracer(reshape(node, ())) if node.is_complex else number(value)
+    return made if made.dtype == complex else made.astype(complex)
+
+
+@answers(complex)
+def _complex(real=0.0, imag=None):
+    made = _complex_number(real)
+    return made if imag is None else made + 1j * _complex_number(imag)
+
+
+def _of_complex(function: Callable, ufunc: np.ufunc) -> Callable:
+    def rule(z: Any) -> Any:
+        z = _complex_number(z)
+        trace = running()
+        if trace.has_value(z._symgrad_node):
+            try:
+                function(complex(trace.value_of(z._symgrad_node)))
+            except (ValueError, OverflowError):
+                trace.guard(z._symgrad_node)
+                raise
+        return ufunc(z)
+
+    return rule
+
+
+for _name in (
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+    *("exp", "sqrt", "log10"),
+):
+    answers(getattr(cmath, _name))(_of_complex(getattr(cmath, _name), _UFUNCS[_name]))
+
+
+@answers(cmath.log)
+def _complex_log(z, base=None):
+    made = _of_complex(cmath.log, np.log)(z)
+    return made if base is None else made / _of_complex(cmath.log, np.log)(base)
+
+
+@answers(cmath.phase)
+def _phase(z):
+    return np.angle(_complex_number(z))
+
+
+@answers(cmath.polar)
+def _polar(z):
+    z = _complex_number(z)
+    return np.abs(z), np.angle(z)
+
+
+@answers(cmath.rect)
+def _rect(r, phi):
+    return number(r) * np.exp(1j * number(phi))
+
+
+for _name in ("isnan", "isinf", "isfinite"):
+    answers(getattr(cmath, _name))(_test(getattr(np, _name), _complex_number))
 
 
 def _like(value: Any) -> Any:

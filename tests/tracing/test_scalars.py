@@ -1,5 +1,6 @@
 """Functions of ``math``, and Python's numbers, of traced values."""
 
+import cmath
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad.errors import TracingError
+from symgrad.testing import check_grads
 
 #: a function of numbers -> where it is tried
 FUNCTIONS = {
@@ -113,3 +115,19 @@ def test_what_code_asks_of_a_value_is_answered_as_of_numpys():
 
     x = np.array([1.0, 2.0])
     np.testing.assert_array_equal(sg.symbolic(fn)(x), fn(x))
+
+
+def of_complex_numbers(a, b):
+    z, w = complex(a, b), complex(a)
+    length, angle = cmath.polar(z)
+    made = cmath.exp(z) * cmath.sin(w) + cmath.log(z) + cmath.log(z, 2.0) + cmath.sqrt(z - 3) + cmath.log10(z)
+    return abs(made) + cmath.phase(z) * length + angle + cmath.rect(a, b).real + cmath.atanh(z).imag
+
+
+def test_functions_of_complex_numbers():
+    assert sg.symbolic(of_complex_numbers)(0.5, 0.7) == pytest.approx(of_complex_numbers(0.5, 0.7), rel=1e-14)
+    check_grads(of_complex_numbers, [np.float64(0.5), np.float64(0.7)], order=1)
+    made = sg.symbolic(lambda z: cmath.exp(z) if cmath.isfinite(z) else z)(0.5 + 1j)
+    assert made == pytest.approx(cmath.exp(0.5 + 1j), rel=1e-15)
+    with pytest.raises(ValueError, match="math domain error"):
+        sg.grad(lambda a: cmath.log(a - a).real)(1.0)
