@@ -155,7 +155,7 @@ def test_an_array_of_an_earlier_trace_is_refused(use):
 def test_what_a_derivative_inside_cannot_do_is_its_own_matter():
     def fn(x):
         try:
-            sg.grad(lambda v: complex(v))(x[0])
+            sg.grad(lambda v: np.i0(v))(x[0])
         except TracingError:
             return np.array([x[1], 2.0])
         return x
