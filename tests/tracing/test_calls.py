@@ -157,7 +157,7 @@ def test_a_function_that_needs_nothing_of_it_is_traced_once(monkeypatch):
 def test_what_is_refused_and_caught_is_refused_all_the_same():
     def fn(x):
         try:
-            return complex(x[0]).real * x
+            return x[0].__complex__().real * x
         except TypeError:
             return x * 0.0
 
