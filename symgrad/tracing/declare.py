@@ -67,9 +67,14 @@ class Case:
         return composed
 
     def __repr__(self) -> str:
-        shown = [repr(a.value) if isinstance(a, Given) else str(a) for a in self.args]
-        shown += [f"{k}={v}" for k, v in self.kwargs.items()]
+        shown = [_shown(a.value) if isinstance(a, Given) else str(a) for a in self.args]
+        shown += [f"{k}={_shown(v)}" for k, v in self.kwargs.items()]
         return ", ".join(shown) + (f" of {self.of.__name__}" if self.of else "")
+
+
+def _shown(value: Any) -> str:
+    """A value as it is the same in every process, which tests are called by."""
+    return value.__name__ if callable(value) and hasattr(value, "__name__") else repr(value)
 
 
 #: NumPy function -> the cases its rule test runs
