@@ -17,7 +17,7 @@ from ..program.node import Node, emit
 from .declare import Case, Given
 from .decompositions import graded, spread
 from .dispatch import answers_for
-from .linear_algebra import dominant, matrices, positive_definite
+from .linear_algebra import dominant, matrices
 from .making import array_of
 from .trace import as_node
 from .tracer import Tracer
@@ -182,7 +182,7 @@ def _lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=T
     return tuple(np.linalg.lstsq(array(a), array(b), cond))
 
 
-@named("cholesky", Case((3, 3), of=positive_definite), Case((3, 3), of=positive_definite, lower=True))
+@named("cholesky")
 def _cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return np.linalg.cholesky(array(a), upper=not lower)
 

@@ -31,6 +31,8 @@ CASES = {
     "eigvals of two matrices": (lambda A, B: np.sort(np.real(linalg.eigvals(A, B))), [S, P]),
     "eig": (lambda A: np.sort(np.abs(linalg.eig(A)[0])), [S + A]),
     "lstsq": (lambda A, b: linalg.lstsq(A, b)[0], [A[:, :2], b]),
+    "cholesky": (lambda A: linalg.cholesky(A + A.T), [P]),
+    "cholesky, lower": (lambda A: linalg.cholesky(A + A.T, lower=True), [P]),
     "cho_solve": (lambda A, b: linalg.cho_solve(linalg.cho_factor(A + A.T), b), [P, b]),
     "cho_solve, lower": (lambda A, b: linalg.cho_solve(linalg.cho_factor(A + A.T, lower=True), b), [P, b]),
     "cho_solve of a constant factor": (lambda b: linalg.cho_solve(linalg.cho_factor(P, lower=True), b), [b]),

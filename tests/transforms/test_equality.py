@@ -1,6 +1,5 @@
 """equals finds differences, says how it decided, and never calls equal what it only could not tell apart."""
 
-import cmath
 import itertools
 import math
 import types
@@ -308,7 +307,8 @@ def test_what_rounding_hides_is_noted():
 
 def test_a_function_that_cannot_be_traced_is_given_room_and_that_is_said():
     def written(x):
-        return (cmath.exp(x) * (cmath.sin(x) + cmath.cos(x))).real
+        x = np.frombuffer(np.asarray(x, float).tobytes())[0]
+        return np.exp(x) * (np.sin(x) + np.cos(x))
 
     derived = sg.grad(lambda x: np.exp(x) * np.sin(x))
     exact = derived.equals(written, 1.0)

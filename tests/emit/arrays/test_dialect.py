@@ -32,7 +32,7 @@ def dialect(request):
 
 def test_what_is_listed_is_there(dialect):
     own, _ = dialect
-    assert own.own.keys() <= CALLS.keys()
+    assert own.own.keys() <= {*CALLS, "expm", "logm", "sqrtm", "sylvester"}  # SciPy's, which not every library has
     for table in (own.functions, own.whole, own.truth):
         assert table.keys() <= {*ELEMENTWISE, *symgrad.primitives.special.OPERATIONS}
     called = {name for text in (*own.calls.values(), *own.functions.values()) for name in re.findall(r"\b_\w+", text)}
