@@ -181,11 +181,14 @@ def matrix_function(name: str, a: np.ndarray) -> np.ndarray:
 
 
 def sylvester(a: np.ndarray, b: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The solution of ``A X + X B = Q`` for each of stacks of matrices."""
+    """The solution of ``A X + X B = Q`` for each of stacks of matrices, of one dtype.
+
+    Of real matrices beside complex ones SciPy's own is wrong: it takes their real Schur forms for triangles.
+    """
     solve = importlib.import_module("scipy.linalg").solve_sylvester
     made = np.empty(q.shape, np.result_type(np.float32, a.dtype, b.dtype, q.dtype))
     for place in np.ndindex(q.shape[:-2]):
-        made[place] = solve(a[place], b[place], q[place])
+        made[place] = solve(*[x[place].astype(made.dtype) for x in (a, b, q)])
     return made
 
 

@@ -23,7 +23,7 @@ class Net(nn.Cell):
         return x * self.z
 Net.__name__ = "</script><script>alert(3)</script>$x$"
 """,
-    "%%grad --at x=1\ndef f(x):\n    return complex(x)  # <img src=z onerror=alert(4)>",
+    "%%grad --at x=1\ndef f(x):\n    return x.tobytes()  # <img src=z onerror=alert(4)>",
 ]
 
 

@@ -55,6 +55,23 @@ def test_value_and_derivatives(name):
     check_grads(fn, args)
 
 
+def test_sylvester_of_a_rotation_beside_complex_numbers():
+    """SciPy's own takes the real Schur form of a rotation for a triangle, and solves another equation."""
+    turn, q = np.array([[0.3, -2.0], [2.0, 0.3]]), RNG.normal(size=(2, 2)) + 1j * RNG.normal(size=(2, 2))
+    x = sg.symbolic(linalg.solve_continuous_lyapunov)(turn, q)
+    np.testing.assert_allclose(turn @ x + x @ turn.T, q, atol=1e-13)
+
+    def direct(a):
+        return np.linalg.solve(np.kron(a, np.eye(2)) + np.kron(np.eye(2), a), q.ravel()).reshape(2, 2)
+
+    got = sg.grad(lambda a: np.sum(np.abs(linalg.solve_continuous_lyapunov(a, q)) ** 2))(turn)
+    for place in np.ndindex(2, 2):
+        step = np.zeros((2, 2))
+        step[place] = 1e-6
+        up, down = (np.sum(np.abs(direct(turn + s)) ** 2) for s in (step, -step))
+        assert got[place] == pytest.approx((up - down) / 2e-6, rel=1e-6)
+
+
 @pytest.mark.parametrize("name", ["expm", "sqrtm", "logm"])
 def test_functions_of_matrices_are_mapped(name):
     stack = np.stack([P, 2 * P, P + np.eye(4)])

@@ -220,7 +220,7 @@ def _of_matrices(name, *stacks):
     function, shape, dtype = getattr(scipy.linalg, name), stacks[-1].shape, np.result_type(np.float32, *stacks)
     made = np.empty(shape, dtype)
     for place in np.ndindex(shape[:-2]):
-        made[place] = function(*[x[place] for x in stacks])
+        made[place] = function(*[x[place].astype(dtype) for x in stacks])
     return made
 ''',
         "_on_diagonal": '''
