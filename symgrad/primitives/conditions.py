@@ -103,6 +103,11 @@ def _nonsingular(node: Node, values: Any) -> Any:
     return np.linalg.matrix_rank(values) == values.shape[-1]
 
 
+def _independent(node: Node, values: Any) -> Any:
+    count = min(values.shape[-2:])
+    return np.linalg.matrix_rank(values[..., :count]) == count
+
+
 def _positive_definite(node: Node, values: Any) -> Any:
     return np.linalg.eigvalsh(values)[..., 0] > 0
 
@@ -157,6 +162,7 @@ CONDITIONS: dict[str, Sequence[Condition] | Callable[[Node], Sequence[Condition]
     "eigh": _said("of distinct eigenvalues", _SPLIT, _apart(np.linalg.eigvalsh)),
     "eig": _said("of distinct eigenvalues", _SPLIT, _apart(np.linalg.eigvals)),
     "svd": _said("of distinct singular values", _SPLIT, _apart(np.linalg.svdvals)),
+    "qr": _said("of independent columns", "Q is no function of the matrix", _independent),
 }
 
 

@@ -23,8 +23,19 @@ from ..program.node import Node, emit
 from .casting import cast
 from .contraction import identity, scale
 from .elementwise import conjugated
-from .functions import add, equal, multiply, real, reciprocal, subtract, where
-from .linalg import inverse, lead_of, product
+from .functions import (
+    absolute,
+    add,
+    equal,
+    less_equal,
+    logical_and,
+    multiply,
+    real,
+    reciprocal,
+    subtract,
+    where,
+)
+from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
 from .primitive import Primitive, input_node, literal, made_constant
 from .selection import ASSEMBLE, assemble, concatenate, full, take_slice
 from .shaping import reshape
@@ -189,7 +200,7 @@ class LeastSquares(ByTangent):
             moved = product(lead, [(back, "ij"), (conjugated(inverse_of), "kj"), (x, "kl")], "il")
             beyond = product(lead, [(inverse_of, "ij"), (a, "jk"), (moved, "kl")], "il")
             made = add(made, subtract(moved, beyond))
-        square = _real(product(lead, [(conjugated(rest), "ik"), (change, "ik")], "k", 2))
+        square = real_of(product(lead, [(conjugated(rest), "ik"), (change, "ik")], "k", 2))
         dtype = np.result_type(made.dtype, square.dtype)
         shape, whole = (*lead, *node.shape), full((*lead, *node.shape))
         specs = [(*whole[:-2], (0, n, 1), whole[-1]), (*whole[:-2], n, whole[-1])]
@@ -200,7 +211,7 @@ class LeastSquares(ByTangent):
         lead = lead_of(a, 2)
         x = product(lead, [(emit(PSEUDO_INVERSE, (a,), (*node.params, False)), "ij"), (b, "jk")], "ik")
         rest = subtract(b, product(lead, [(a, "ij"), (x, "jk")], "ik"))
-        squares = cast(_real(product(lead, [(conjugated(rest), "ik"), (rest, "ik")], "k")), x.dtype)
+        squares = cast(real_of(product(lead, [(conjugated(rest), "ik"), (rest, "ik")], "k")), x.dtype)
         return concatenate([x, reshape(squares, (*lead, 1, squares.shape[-1]))], x.ndim - 2)
 
     def evaluate(self, params, *values):
@@ -212,16 +223,6 @@ class LeastSquares(ByTangent):
 
     def spell(self, node):
         return f"least_squares[{node.params[0]}]"
-
-
-def adjoint(x: Node) -> Node:
-    """The conjugate transpose of a stack of matrices."""
-    return transposed(conjugated(x))
-
-
-def transposed(x: Node) -> Node:
-    """A stack of matrices, each transposed."""
-    return product(lead_of(x, 2), [(x, "ij")], "ji")
 
 
 def _computed(x: Node) -> np.dtype:
@@ -247,17 +248,13 @@ def _sides(values: Node) -> tuple[Node, Node]:
     return reshape(values, (*lead, 1, n)), reshape(values, (*lead, n, 1))
 
 
-def _real(x: Node) -> Node:
-    return real(x) if x.is_complex else x
-
-
 def _eigh_tangents(a: Node, values: Node, vectors: Node, t: Node) -> list[Node]:
     """``dλ = diag(Vᴴ dA V)`` and ``dV = V (F ∘ Vᴴ dA V)`` with ``Fᵢⱼ = 1/(λⱼ - λᵢ)``, of the Hermitian part."""
     lead, turned = lead_of(t, 2), conjugated(vectors)
     t = scale(add(t, adjoint(t)), literal(0.5))
     moved = product(lead, [(t, "ij"), (vectors, "jb")], "ib")
     own = product(lead, [(turned, "ia"), (moved, "ib")], "ab")
-    row, column = _sides(_real(values))
+    row, column = _sides(real_of(values))
     mixed = product(lead, [(_one_by(subtract(row, column)), "ab"), (own, "ab")], "ab")
     return [
         product(lead, [(turned, "ia"), (moved, "ia")], "a"),
@@ -286,7 +283,7 @@ def _svd_tangents(a: Node, values: Node, u: Node, w: Node, t: Node) -> list[Node
     ``dS = Re diag D``, ``dU = U (F ∘ (D S + S Dᴴ)) + (I - U Uᴴ) dA V S⁻¹`` and
     ``dV = V (F ∘ (S D + Dᴴ S)) + (I - V Vᴴ) dAᴴ U S⁻¹``.
     """
-    lead, v, s = lead_of(t, 2), conjugated(w), _real(values)
+    lead, v, s = lead_of(t, 2), conjugated(w), real_of(values)
     one_by = reciprocal(s)
     moved = product(lead, [(t, "ij"), (v, "jb")], "ib")
     own = product(lead, [(conjugated(u), "ia"), (moved, "ib")], "ab")
@@ -313,7 +310,7 @@ def _svd_tangents(a: Node, values: Node, u: Node, w: Node, t: Node) -> list[Node
         rest = subtract(moved_back, product(lead, [(v, "ia"), (back, "ab")], "ib"))
         dv = add(dv, product(lead, [(rest, "ib"), (one_by, "b")], "ib"))
     ds = product(lead, [(conjugated(u), "ia"), (moved, "ia")], "a")
-    return [cast(_real(ds), values.dtype), du, conjugated(dv)]
+    return [cast(real_of(ds), values.dtype), du, conjugated(dv)]
 
 
 def _triangle(size: Dim, dtype: np.dtype) -> Node:
@@ -322,9 +319,19 @@ def _triangle(size: Dim, dtype: np.dtype) -> Node:
     return made_constant(("below the diagonal", size, dtype.str), lambda: np.tri(size, k=-1, dtype=dtype))
 
 
+def _dependent_columns(r: Node) -> Node:
+    """Which columns of a triangle are, to rounding, a sum of those before them."""
+    size = absolute(r)
+    own = product(lead_of(r, 2), [(size, "ii")], "i")
+    whole = product(lead_of(r, 2), [(size, "ki")], "i", 64 * float(np.finfo(r.dtype).eps))
+    return less_equal(own, whole)
+
+
 def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
     """With ``M = Qᴴ dA R⁻¹`` and the skew ``Ω`` that is ``M`` below the diagonal: ``dQ = dA R⁻¹ - Q (M - Ω)``,
-    ``dR = (M - Ω) R``; further columns ``Y`` of a wide matrix are ``Qᴴ Y`` in ``R``."""
+    ``dR = (M - Ω) R``; further columns ``Y`` of a wide matrix are ``Qᴴ Y`` in ``R``. NaN where a column depends on
+    those before it: there ``Q`` is no function of the matrix.
+    """
     lead, n, whole = lead_of(t, 2), turned.shape[-1], turned
     own_columns, further = (0, n, 1), (n, a.shape[-1] - n, 1)
 
@@ -332,7 +339,10 @@ def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
         return take_slice(x, (*full(x.shape[:-1]), which))
 
     r = transposed(take_slice(whole, (*full(whole.shape[:-2]), own_columns, *full(whole.shape[-1:]))))
-    moved = product(lead, [(columns(t, own_columns), "ij"), (inverse(r), "jk")], "ik")
+    dependent = _dependent_columns(r)
+    regular = where(logical_and(_diagonal_mask(n), _sides(dependent)[0]), 1, r)
+    defined = where(dependent, math.nan, literal(1.0))
+    moved = product(lead, [(columns(t, own_columns), "ij"), (inverse(regular), "jk"), (defined, "k")], "ik")
     own = product(lead, [(conjugated(q), "ia"), (moved, "ib")], "ab")
     below = _triangle(n, np.finfo(q.dtype).dtype)
     skew = product(lead, [(below, "ab"), (own, "ab")], "ab")

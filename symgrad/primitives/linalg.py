@@ -19,7 +19,8 @@ from ..program.node import Node, emit
 from .casting import cast
 from .cofactors import cofactors
 from .contraction import EINSUM, contract, expand, expand_behind, identity, pad_rank, scale, transpose
-from .functions import add, subtract
+from .elementwise import conjugated
+from .functions import add, imag, real, subtract
 from .primitive import CONSTANT, Primitive, literal, made_constant
 from .reduction import cumulative_sum
 from .shaping import reshape
@@ -69,7 +70,7 @@ class Solve(Primitive):
 
     def vjp(self, node, source, key, ct, batch):
         columns = columns_of(node)
-        by_b = _solved(_transposed(node.operands[0]), ct, batch)
+        by_b = _solved(transposed(node.operands[0]), ct, batch)
         if key == 1:
             return by_b
         return product(lead_of(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
@@ -165,12 +166,15 @@ class Cofactor(Primitive):
 
 
 class LogDeterminant(Determinant):
-    """The ``logabsdet`` of ``np.linalg.slogdet``: ``d log|det A| = tr(A⁻¹ dA)``."""
+    """The ``logabsdet`` of ``np.linalg.slogdet``: ``d log|det A| = Re tr(A⁻¹ dA)``."""
 
     name = "log_determinant"
 
+    def infer(self, operands, params):
+        return operands[0].shape[:-2], real_dtype(_dtype(operands)), False
+
     def jvp(self, node, source, key, tangent, batch):
-        return product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], "")
+        return real_of(product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], ""))
 
     def vjp(self, node, source, key, ct, batch):
         return product(lead_of(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
@@ -180,12 +184,20 @@ class LogDeterminant(Determinant):
 
 
 class DeterminantSign(Determinant):
-    """The ``sign`` of ``np.linalg.slogdet``, without a derivative."""
+    """The ``sign`` of ``np.linalg.slogdet``: constant of real matrices, ``ds = i s Im tr(A⁻¹ dA)`` of complex ones."""
 
     name = "determinant_sign"
 
     def dependencies(self, node):
-        return ()
+        return super().dependencies(node) if node.is_complex else ()
+
+    def jvp(self, node, source, key, tangent, batch):
+        turn = imag(product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], ""))
+        return product(turn.shape, [(turn, ""), (node, "")], "", 1j)
+
+    def vjp(self, node, source, key, ct, batch):
+        turn = imag(product(ct.shape, [(ct, ""), (node, "")], ""))
+        return product(ct.shape, [(turn, ""), (inverse(source), "ji")], "ij", 1j)
 
     def evaluate(self, params, *values):
         return np.linalg.slogdet(values[0])[0]
@@ -194,9 +206,9 @@ class DeterminantSign(Determinant):
 class Cholesky(Primitive):
     """``np.linalg.cholesky``; ``params = (upper,)``.
 
-    NumPy reads one triangle of ``A`` alone. The derivative is that of a symmetric ``A``: a tangent counts by its
-    symmetric part, and the cotangent is symmetric. With ``Φ`` the lower triangle, its diagonal halved,
-    ``dL = L Φ(L⁻¹ dA L⁻ᵀ)``; the upper factor is ``Lᵀ``.
+    NumPy reads one triangle of ``A`` alone. The derivative is that of a Hermitian ``A``: a tangent counts by its
+    Hermitian part, and the cotangent is Hermitian. With ``Φ`` the lower triangle, its diagonal halved,
+    ``dL = L Φ(L⁻¹ dA L⁻ᴴ)``; the upper factor is ``Lᴴ``.
     """
 
     name = "cholesky"
@@ -206,26 +218,29 @@ class Cholesky(Primitive):
 
     def jvp(self, node, source, key, tangent, batch):
         factor, out = self._lower(node), "ji" if node.params[0] else "ij"
-        lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
+        lower, half = inverse(factor), halved_triangle(node.shape[-1], real_dtype(node.dtype))
         halves = [
             product(
                 lead_of(tangent, 2),
-                [(factor, "ik"), (half, "kj"), (lower, "kp"), (tangent, own), (lower, "jq")],
+                [(factor, "ik"), (half, "kj"), (lower, "kp"), (t, own), (conjugated(lower), "jq")],
                 out,
                 0.5,
             )
-            for own in ("pq", "qp")
+            for t, own in ((tangent, "pq"), (conjugated(tangent), "qp"))
         ]
-        return add(*halves)
+        return conjugated(add(*halves)) if node.params[0] else add(*halves)
 
     def vjp(self, node, source, key, ct, batch):
         factor, own = self._lower(node), "jl" if node.params[0] else "lj"
-        lower, half = inverse(factor), halved_triangle(node.shape[-1], node.dtype)
-        factors = [(lower, "kp"), (half, "kj"), (factor, "lk"), (ct, own), (lower, "jq")]
-        return add(*[product(lead_of(ct, 2), factors, out, 0.5) for out in ("pq", "qp")])
+        lower, half = inverse(factor), halved_triangle(node.shape[-1], real_dtype(node.dtype))
+        ct = conjugated(ct) if node.params[0] else ct
+        factors = [(lower, "kp"), (half, "kj"), (factor, "lk"), (ct, own), (conjugated(lower), "jq")]
+        turned = [(conjugated(x), letters) for x, letters in factors]
+        lead = lead_of(ct, 2)
+        return add(product(lead, factors, "pq", 0.5), product(lead, turned, "qp", 0.5))
 
     def _lower(self, node: Node) -> Node:
-        return _transposed(node) if node.params[0] else node
+        return adjoint(node) if node.params[0] else node
 
     def vmap(self, node, operands, batched, over):
         return emit(self, operands, node.params)
@@ -259,11 +274,11 @@ def inverse(x: Node) -> Node:
     """``x⁻¹`` as derivatives need it: ``# (xᵀ)⁻¹ -> (x⁻¹)ᵀ, (x⁻¹)⁻¹ -> x``."""
     if x.primitive is INVERSE:
         return x.operands[0]
-    turned = _transposed(x)
-    return _transposed(emit(INVERSE, (turned,))) if x.operands == (turned,) else emit(INVERSE, (x,))
+    turned = transposed(x)
+    return transposed(emit(INVERSE, (turned,))) if x.operands == (turned,) else emit(INVERSE, (x,))
 
 
-def product(lead: Shape, factors: Sequence[Factor], out: str, factor: float = 1) -> Node:
+def product(lead: Shape, factors: Sequence[Factor], out: str, factor: complex = 1) -> Node:
     """The contraction of stacks of matrices.
 
     Letters name the last axes of each; the axes before them align from the right with ``lead``, as NumPy
@@ -329,8 +344,24 @@ def _has_identity(x: Node) -> bool:
     return x.primitive is EINSUM and len(set(x.params[1])) < len(x.params[1])
 
 
-def _transposed(x: Node) -> Node:
+def transposed(x: Node) -> Node:
+    """A stack of matrices, each transposed."""
     return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def adjoint(x: Node) -> Node:
+    """The conjugate transpose of a stack of matrices."""
+    return transposed(conjugated(x))
+
+
+def real_of(x: Node) -> Node:
+    """The real part; real numbers as they are."""
+    return real(x) if x.is_complex else x
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """That of the parts of complex numbers; of real ones itself."""
+    return np.finfo(dtype).dtype
 
 
 def columns_of(x: Node) -> str:

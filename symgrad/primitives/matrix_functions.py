@@ -28,10 +28,9 @@ from .decompositions import (
     SVD,
     SVDVALS,
     ByTangent,
-    transposed,
 )
 from .functions import add, where
-from .linalg import inverse, lead_of, product
+from .linalg import inverse, lead_of, product, transposed
 from .primitive import Primitive, made_constant
 from .selection import assemble, full, gather, take_slice
 

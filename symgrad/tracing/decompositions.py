@@ -20,9 +20,8 @@ from ..primitives.decompositions import (
     QR,
     SVD,
     SVDVALS,
-    adjoint,
-    transposed,
 )
+from ..primitives.linalg import adjoint, transposed
 from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from .declare import Case, implements

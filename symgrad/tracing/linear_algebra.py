@@ -35,7 +35,7 @@ def negative_dominant(a, *rest):
 
 def positive_definite(a):
     """Symmetric matrices of positive eigenvalues."""
-    return (a @ np.swapaxes(a, -1, -2) + 4 * np.eye(a.shape[-2], dtype=a.dtype),)
+    return (a @ np.conj(np.swapaxes(a, -1, -2)) + 4 * np.eye(a.shape[-2], dtype=a.dtype),)
 
 
 def matrices(value: Any, name: str, square: bool = True) -> Node:
@@ -45,14 +45,6 @@ def matrices(value: Any, name: str, square: bool = True) -> Node:
         raise ShapeError(at_user_line(f"{name}: got shape {x.shape}; it takes arrays of at least two dimensions"))
     if square and x.shape[-1] != x.shape[-2]:
         raise ShapeError(at_user_line(f"{name}: the last two dimensions of {x.shape} must be equal"))
-    return x
-
-
-def _real(x: Node, name: str) -> Node:
-    if x.is_complex:
-        raise DtypeError(
-            at_user_line(f"{name} of complex matrices has no derivative rule; np.linalg.det and inv have.")
-        )
     return x
 
 
@@ -100,7 +92,7 @@ def _determinant(a):
 
 @implements(np.linalg.slogdet, cases=[*_SQUARE, Case((3, 3), of=negative_dominant)])
 def _slogdet(a):
-    x = _real(matrices(a, "np.linalg.slogdet"), "np.linalg.slogdet")
+    x = matrices(a, "np.linalg.slogdet")
     return _Slogdet(Tracer(emit(DETERMINANT_SIGN, (x,))), Tracer(emit(LOG_DETERMINANT, (x,))))
 
 
@@ -109,7 +101,7 @@ _DEFINITE = [Case((3, 3), of=positive_definite), Case((2, 2, 3), of=positive_def
 
 @implements(np.linalg.cholesky, cases=[*_DEFINITE, Case((3, 2), of=positive_definite, upper=True), Case((0, 0))])
 def _cholesky(a, /, *, upper=False):
-    x = _real(matrices(a, "np.linalg.cholesky"), "np.linalg.cholesky")
+    x = matrices(a, "np.linalg.cholesky")
     return Tracer(emit(CHOLESKY, (x,), (bool(upper),)))
 
 

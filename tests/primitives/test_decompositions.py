@@ -49,6 +49,20 @@ def test_equal_eigenvalues():
     assert np.isfinite(sg.grad(lambda a: np.sum(np.linalg.eigh(a)[0] ** 2))(a)).all()
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (6, 3), (200, 100)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_qr_of_dependent_columns(shape, dtype):
+    """They have no derivative; how large or small the columns are does not matter."""
+    weights = RNG.standard_normal(shape)
+    g = sg.grad(lambda a: np.sum(np.linalg.qr(a)[0] * weights))
+    a = RNG.standard_normal(shape).astype(dtype) * np.asarray([1e-20, 1, 1e20], dtype)[np.arange(shape[1]) % 3]
+    assert np.isfinite(g(a)).all()
+    a[:, -1] = a[:, 0] - 2 * a[:, 3 % shape[1]] if shape[1] > 3 else 7 * a[:, 1]
+    assert np.isnan(g(a)).all()
+    a[:, 0] = 0
+    assert np.isnan(g(a)).all()
+
+
 def test_norms_where_other_singular_values_are_equal(check_rule):
     a = np.diag([5.0, 2.0, 2.0])
     np.testing.assert_allclose(sg.grad(lambda a: np.linalg.norm(a, 2))(a), np.diag([1.0, 0, 0]), atol=1e-14)

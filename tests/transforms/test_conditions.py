@@ -36,6 +36,7 @@ CASES = {
     "cholesky": (np.linalg.cholesky, A, np.ones((2, 2)), "x positive definite", "domain"),
     "eigh": (lambda x: np.linalg.eigh(x)[1], A, np.eye(2), "x of distinct eigenvalues", "domain"),
     "svd": (lambda x: np.linalg.svd(x)[0], A, np.eye(2), "x of distinct singular values", "domain"),
+    "qr": (lambda x: np.linalg.qr(x)[0], A, np.ones((2, 2)), "x of independent columns", "domain"),
 }
 
 
