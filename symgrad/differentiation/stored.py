@@ -16,7 +16,7 @@ import sympy
 
 from .. import disk_cache
 from ..codec.packed import Damaged, decoded, encoded, name_of
-from ..errors import UnsupportedOperation
+from ..errors import UnsupportedOperation, apart_from_refusals
 from ..primitives.contraction import EINSUM
 from ..program.collector import collector_paused
 from ..program.node import Node, active_graph, ancestors
@@ -62,7 +62,8 @@ def recalled(
         return derive()
     number: dict[Node, int] = {}
     try:
-        name = name_of(base, number)
+        with apart_from_refusals():  # the function that is traced is derived all the same
+            name = name_of(base, number)
     except UnsupportedOperation:
         return derive()
     question = f"{what} {len(outputs)} {len(flows)} {[None if n is None else number[n] for n in given]}"
@@ -96,7 +97,8 @@ def _derived(key: str, number: dict[Node, int], derive: Callable[[], Results]) -
     found = [n for n in others if n not in added]
     made = [n for n in others if n in added]
     try:
-        content = encoded(found, made, results, number)
+        with apart_from_refusals():
+            content = encoded(found, made, results, number)
     except UnsupportedOperation:
         return results
     disk_cache.store("programs", key, content)

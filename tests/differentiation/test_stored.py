@@ -106,6 +106,14 @@ def test_what_was_derived_is_not_derived_again(counted, verb):
     np.testing.assert_array_equal(again, first)
 
 
+def test_what_has_no_name_is_derived_inside_a_function_too(counted):
+    """That it has none is no refusal of the function that is traced."""
+    with_nan = lambda x: np.where(x < 9, chain(x), np.nan)  # noqa: E731
+    weights = np.array([0.5, -1.0, 2.0])
+    found = symgrad.symbolic(lambda x, w: symgrad.vjp(with_nan, x)[1](w)[0], backend="numpy")(X, weights)
+    np.testing.assert_allclose(found, symgrad.vjp(chain, X)[1](weights)[0], rtol=1e-13)
+
+
 @pytest.mark.parametrize("verb", ["grad", "value_and_grad", "jvp", "vjp"])
 def test_a_plain_sweep_is_not_stored(counted_where_it_pays, verb):
     """It takes as long to read what it gives."""
