@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -154,7 +155,7 @@ class Check:
 
     def _expect_value(self, what: str, arrays: list[np.ndarray]) -> None:
         before = _copies(arrays)
-        made = symbolic(self.call, backend="numpy")
+        made = self._value
         try:
             with np.errstate(all="ignore"):
                 want = self.call(*(_same_layout(x) for x in arrays))
@@ -200,19 +201,24 @@ class Check:
 
     def first_order(self, point: list[np.ndarray]) -> Tolerance:
         """Forward mode against differences, reverse mode against forward mode."""
-        v = [d.astype(x.dtype) for d, x in zip(self.directions[0], point, strict=True)]
+        v, w = self._flows(point)
         slopes, used = self._differences(point, [v])
         tolerance = SINGLE if any(x.dtype.itemsize < 8 for x in point) else used
-        value, pushed = jvp(self.floats, tuple(point), tuple(v), backend="numpy")
-        w = [np.asarray(u).astype(_dtype(o)) for u, o in zip(self.weights, value, strict=True)]
-        for k, (got, want) in enumerate(zip(pushed, slopes, strict=True)):
-            self._expect_like(f"forward mode, output {k}", got, np.shape(value[k]), _dtype(value[k]))
+        for k, (got, want, u) in enumerate(zip(self._forward(*point, *v), slopes, w, strict=True)):
+            self._expect_like(f"forward mode, output {k}", got, u.shape, u.dtype)
             self.expect_close(f"forward mode, output {k}", got, want, tolerance.first, "finite differences")
-        pulled = vjp(self.floats, *point, backend="numpy")[1](tuple(w))
+        pulled = self._reverse(*point, *w)
         for k, (got, x) in enumerate(zip(pulled, point, strict=True)):
             self._expect_like(f"reverse mode, argument {k}", got, x.shape, x.dtype)
         self._expect_inner("reverse mode, ⟨Jᵀw, v⟩", pulled, v, _inner(w, slopes), tolerance.first)
         return tolerance
+
+    def _flows(self, point: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """A direction of ``point``, and weights of the results there, in the dtypes of both."""
+        with np.errstate(all="ignore"):
+            results = self.floats(*_copies(point))
+        v = [d.astype(x.dtype) for d, x in zip(self.directions[0], point, strict=True)]
+        return v, [u.astype(_dtype(r)) for u, r in zip(self.weights, results, strict=True)]
 
     def _differences(self, point: list[np.ndarray], along: list) -> tuple[list[np.ndarray], Tolerance]:
         """Finite differences, NaN where they have not settled, and the tolerance that they allow."""
@@ -238,12 +244,10 @@ class Check:
             what = f"forward over forward, output {k}"
             self.expect_close(what, got, want, tolerance.second, "second differences")
         total = _inner(self.weights, mixed)
-        product = hvp(self.weighed, point, tuple(v), backend="numpy")
-        self._expect_inner("forward over reverse, ⟨w, H v⟩", product, w, total, tolerance.second)
-        other = hvp(self.weighed, point, tuple(w), backend="numpy")
-        self._expect_inner("symmetry, ⟨v, H w⟩", other, v, total, tolerance.second)
-        back = grad(self._slope, tuple(range(len(point))), backend="numpy")(*point)
-        self._expect_inner("reverse over reverse, ⟨w, H v⟩", back, w, total, tolerance.second)
+        product = self._made(lambda *xs: hvp(self.weighed, xs[: len(point)], xs[len(point) :]))
+        self._expect_inner("forward over reverse, ⟨w, H v⟩", product(*point, *v), w, total, tolerance.second)
+        self._expect_inner("symmetry, ⟨v, H w⟩", product(*point, *w), v, total, tolerance.second)
+        self._expect_inner("reverse over reverse, ⟨w, H v⟩", self._second(*point), w, total, tolerance.second)
 
     def weighed(self, *xs: Any) -> Any:
         """One scalar of all outputs, each element with a weight of its own."""
@@ -259,21 +263,39 @@ class Check:
             total = total + np.sum(g * v)
         return total
 
+    # what is derived, once for all checks
+
+    def _made(self, fn: Callable) -> DerivedFunction:
+        return symbolic(fn, backend="numpy")
+
+    @functools.cached_property
+    def _value(self) -> DerivedFunction:
+        return self._made(self.call)
+
+    @functools.cached_property
+    def _forward(self) -> DerivedFunction:
+        n = len(self.point)
+        return self._made(lambda *arrays: jvp(self.floats, arrays[:n], arrays[n:])[1])
+
+    @functools.cached_property
+    def _reverse(self) -> DerivedFunction:
+        n = len(self.point)
+        return self._made(lambda *arrays: vjp(self.floats, *arrays[:n])[1](arrays[n:]))
+
+    @functools.cached_property
+    def _second(self) -> DerivedFunction:
+        return grad(self._slope, tuple(range(len(self.point))), backend="numpy")
+
     def programs(self, order: int) -> list[_Derived]:
         """The value and the derivatives, each as a Program and the arrays it takes."""
-        made: list[tuple[str, Any, tuple]] = [("value", symbolic(self.call, backend="numpy"), (*self.point,))]
+        made: list[tuple[str, Any, tuple]] = [("value", self._value, (*self.point,))]
         if self.smooth:
-            v, n = self.directions[0], len(self.point)
-            by = tuple(range(n))
-            made.append(("forward mode", symbolic(self._pushed, backend="numpy"), (*self.point, *v)))
-            made.append(("reverse mode", grad(self.weighed, by, backend="numpy"), (*self.point,)))
+            v, w = self._flows(self.point)
+            made.append(("forward mode", self._forward, (*self.point, *v)))
+            made.append(("reverse mode", self._reverse, (*self.point, *w)))
             if order > 1:
-                made.append(("second order", grad(self._slope, by, backend="numpy"), (*self.point,)))
+                made.append(("second order", self._second, (*self.point,)))
         return [_Derived(self, what, self._verified(derived, *arrays), arrays) for what, derived, arrays in made]
-
-    def _pushed(self, *arrays: Any) -> Any:
-        n = len(self.point)
-        return jvp(self.floats, arrays[:n], arrays[n:])[1]
 
     def precisions(self) -> None:
         """float32 stays float32, and its derivatives are right to its precision."""

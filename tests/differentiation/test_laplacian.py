@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, of_function
+from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, first_of_each, of_function
 
 import symgrad as sg
 from symgrad.testing.check import Check
-
-
-def first_of_each(cases):
-    """One case an operation: its rule is one, and its shapes are tried in ``test_rules.py``."""
-    return list({case.values[0]: case for case in reversed(cases)}.values())
 
 
 def expect_second_derivatives(call):

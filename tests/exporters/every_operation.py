@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from operands import draw
+from registered import distinct
 
 import symgrad as sg
 from symgrad.primitives import special
@@ -46,7 +47,8 @@ class Call:
     ``kind`` is ``elementwise`` or ``single`` (operands from the operation's domain, in float64 or float32),
     ``function`` (the cases of NumPy's functions), ``odd``, ``extreme`` or ``limits`` (the elementwise ones again, at
     odd values of many dtypes, where floats and where integers end). It is the ``nth`` of its kind for the operation.
-    ``is_complex``, ``is_numpys``: it computes with complex numbers, or in NumPy's own code or by a decomposition.
+    ``is_complex``, ``is_composed``, ``is_decomposed``: it computes with complex numbers, in NumPy's own code, which is
+    traced into other operations, or by a decomposition of matrices, which libraries of arrays have, and loops have not.
     ``args`` are arrays, numbers and lists of these, and are arguments of the export but for what is ``Given``.
     """
 
@@ -57,7 +59,8 @@ class Call:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     is_complex: bool = False
-    is_numpys: bool = False
+    is_composed: bool = False
+    is_decomposed: bool = False
 
     @functools.cached_property
     def leaves(self) -> list[Any]:
@@ -139,7 +142,7 @@ def _own() -> list[tuple[str, Any]]:
 
 
 def _is_decomposed(function: Callable, args: tuple, case: Any) -> bool:
-    """Whether it takes a decomposition of matrices, which libraries of arrays have, and loops have not."""
+    """Whether it takes a decomposition of matrices."""
     free = [k for k, a in enumerate(args) if not isinstance(a, Given)]
 
     def called(*arrays: Any) -> Any:
@@ -152,24 +155,19 @@ def _is_decomposed(function: Callable, args: tuple, case: Any) -> bool:
     return any(type(n.primitive).__module__.endswith(".decompositions") for n in program.nodes)
 
 
-#: families of polynomials whose code is that of Chebyshev's series but for a recurrence
-_ALIKE = [f"numpy.polynomial.{name}" for name in ("hermite", "hermite_e", "laguerre", "legendre")]
-
-
 @functools.cache
 def _functions() -> tuple[Call, ...]:
     rng = np.random.default_rng(3)
     made = []
-    for function, cases in CASES.items():
-        if function.__module__ in _ALIKE:
-            continue
+    for function, cases in distinct(CASES).items():
         for nth, case in enumerate(cases):
             drawn = case.draw(rng)
             args = tuple([a if isinstance(a, Given) else d for a, d in zip(case.args, drawn, strict=True)])
             is_complex = case.of is to_complex or function.__module__ == "numpy.fft"
             own = case.of_drawn(function)
-            is_numpys = function in CODE or (function.__module__ == "numpy.linalg" and _is_decomposed(own, args, case))
-            made.append(Call(function.__name__, "function", nth, own, args, case.kwargs, is_complex, is_numpys))
+            is_decomposed = function.__module__ == "numpy.linalg" and _is_decomposed(own, args, case)
+            flags = (is_complex, function in CODE, is_decomposed)
+            made.append(Call(function.__name__, "function", nth, own, args, case.kwargs, *flags))
     return tuple(made)
 
 

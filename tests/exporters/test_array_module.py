@@ -30,7 +30,7 @@ class Tried:
 
 def slow_in_xla(call: Call) -> bool:
     """XLA compiles for long: it gets one broadcast and one case of each, and odd values of two kinds."""
-    return call.nth > (1 if call.kind == "odd" else 0) or call.kind == "single"
+    return call.nth > (1 if call.kind == "odd" else 0) or call.kind == "single" or call.is_composed
 
 
 def with_signs(call: Call) -> bool:
@@ -40,7 +40,7 @@ def with_signs(call: Call) -> bool:
 
 FORMATS = {
     "python": Tried(examples=60),
-    "numexpr": Tried(),
+    "numexpr": Tried(leaving_out=lambda call: call.is_composed),
     "torch": Tried("torch", leaving_out=with_signs),
     "jax": Tried("jax", examples=5, bindings=2_000, leaving_out=slow_in_xla),
 }

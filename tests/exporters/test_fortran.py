@@ -75,7 +75,7 @@ def test_cases_at_further_arguments(cases, name):
 def left_out(call):
     """No half floats, complex numbers and unsigned integers; two cases of a function are enough for a slow compiler."""
     unknown = {"float16", "complex128", "uint8", "uint32"} & call.dtypes
-    return call.is_numpys or bool(unknown) or (call.kind == "function" and call.nth > 1)
+    return call.is_composed or call.is_decomposed or bool(unknown) or (call.kind == "function" and call.nth > 1)
 
 
 def test_every_operation_and_its_derivative(tmp_path):

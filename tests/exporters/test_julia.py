@@ -68,7 +68,12 @@ def test_cases_at_further_arguments(name):
 
 def left_out(call):
     """No half floats, no complex numbers; there is time for two cases of a function, and a few of odd values."""
-    return call.is_numpys or bool({"float16", "complex128"} & call.dtypes) or (call.kind == "function" and call.nth > 1)
+    return (
+        call.is_composed
+        or call.is_decomposed
+        or bool({"float16", "complex128"} & call.dtypes)
+        or (call.kind == "function" and call.nth > 1)
+    )
 
 
 @pytest.mark.parametrize("kind", ["elementwise", "function", "odd", "limits"])

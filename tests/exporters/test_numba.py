@@ -103,7 +103,7 @@ def left_out(call):
     """LLVM takes long: it gets one broadcast of each, floats and integers of eight bytes; and no half floats."""
     if call.kind == "limits" and call.operation == "ldexp":
         return True  # it takes the lower half of an exponent
-    return call.nth > 0 or "float16" in call.dtypes
+    return call.nth > 0 or call.is_composed or "float16" in call.dtypes
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ def _checked(program: ComplexProgram, check_arrays) -> bool:
 
 def test_values_and_derivatives(check_arrays):
     skipped, wrong = 0, []
-    for seed in seeds(0.15):
+    for seed in seeds(0.1):
         program = ComplexProgram(seed)
         try:
             skipped += not _checked(program, check_arrays)
         except (AssertionError, sg.errors.SymgradError) as error:
             wrong.append(f"{program}\n{error}")
-    report("complex", len(seeds(0.15)), skipped, wrong)
+    report("complex", len(seeds(0.1)), skipped, wrong)
     if wrong:
         pytest.fail("\n\n".join(wrong[:3]), pytrace=False)

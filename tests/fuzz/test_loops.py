@@ -145,7 +145,7 @@ def _outcome(program: LoopProgram) -> None:
 
 def test_loops_are_their_steps():
     skipped, wrong = 0, []
-    for seed in seeds(0.15):
+    for seed in seeds(0.1):
         program = random_loops(seed)
         try:
             _outcome(program)
@@ -153,6 +153,6 @@ def test_loops_are_their_steps():
             skipped += 1
         except Wrong as error:
             wrong.append(f"seed {seed}, {program.length} steps of {program.dtype}: {error}\n{program.source}")
-    report("loops", len(seeds(0.15)), skipped, wrong, 0.2)
+    report("loops", len(seeds(0.1)), skipped, wrong, 0.2)
     if wrong:
         pytest.fail("\n\n".join(wrong[:3]), pytrace=False)

@@ -29,7 +29,7 @@ def checked(program: TableProgram) -> bool:
 
 
 def test_values_and_derivatives():
-    skipped, wrong, drawn = 0, [], seeds(0.15)
+    skipped, wrong, drawn = 0, [], seeds(0.1)
     for seed in drawn:
         program = TableProgram(seed)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 
@@ -283,7 +284,7 @@ def test_a_library_that_does_not_spin_is_left_alone(monkeypatch):
     monkeypatch.setattr(threadpoolctl.ThreadpoolController, "lib_controllers", [], raising=False)
     monkeypatch.setattr(threadpoolctl.ThreadpoolController, "__init__", lambda self: None)
     library = blas._NumPys()
-    threads = Threads(library, iter(np.arange(0.0, 1e9, 1.0)).__next__)  # every product is held up for long
+    threads = Threads(library, itertools.count(0.0, 1.0).__next__)  # every product is held up for long
     monkeypatch.setattr(blas, "_threads", lambda: threads)
     for _ in range(3):
         np.testing.assert_array_equal(blas.dot(A, B), np.dot(A, B))

@@ -8,6 +8,10 @@ from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call
 from symgrad.tracing.declare import CASES, Given
+from symgrad.tracing.numpy_code import CODE
+
+#: families of polynomials whose code is that of Chebyshev's series but for a recurrence
+_ALIKE = {f"numpy.polynomial.{name}" for name in ("hermite", "hermite_e", "laguerre", "legendre")}
 
 SHAPES = {
     1: [((),), ((3,),), ((2, 3),), ((0,),)],
@@ -36,6 +40,21 @@ FUNCTION_CASES = [
     for function, cases in CASES.items()
     for case in cases
 ]
+
+
+def distinct(cases):
+    """The functions of a table but for those that are alike: enough where the code of all takes the same way."""
+    return {function: own for function, own in cases.items() if function.__module__ not in _ALIKE}
+
+
+def order_of(function):
+    """How often a rule is derived in a check: what is composed of other operations has their further orders."""
+    return 1 if function in CODE else 2
+
+
+def first_of_each(cases):
+    """One case an operation."""
+    return list({case.values[0]: case for case in reversed(cases)}.values())
 
 
 def elementwise(name, shapes):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from registered import distinct
 
 import symgrad as sg
 from symgrad.errors import TracingError
@@ -87,7 +88,7 @@ def test_powers(exponent, shape):
 OTHERWISE = {np.argpartition, np.linalg.lstsq, np.histogram, np.histogram_bin_edges, np.isin, np.setdiff1d}
 
 
-@pytest.mark.parametrize("function", [f for f in CASES if f not in OTHERWISE], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [f for f in distinct(CASES) if f not in OTHERWISE], ids=lambda f: f.__name__)
 def test_functions(function):
     rng = np.random.default_rng(3)
     for case in CASES[function]:

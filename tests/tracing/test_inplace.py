@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from registered import distinct
 
 import symgrad
 from symgrad.errors import StaleView, TracingError, UnsupportedOperation
@@ -292,7 +293,7 @@ def _replaced(value, arrays):
 
 NAMES = {
     f"{function.__module__}.{function.__name__}-{k}": (function, case)
-    for function, cases in CASES.items()
+    for function, cases in distinct(CASES).items()
     if function not in (np.interp, np.digitize)  # knots are in their order
     for k, case in enumerate(cases)
 }

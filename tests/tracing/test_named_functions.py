@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from registered import distinct
 
 import symgrad
 from symgrad.errors import SymgradError
@@ -29,7 +30,7 @@ REFUSED = {
 DESCRIBES = {"ndim", "shape", "size", "isscalar", "iscomplexobj", "isrealobj", "result_type", "array_equal", "allclose"}
 PARAMETERS = [
     pytest.param(function, case, id=f"{function.__name__}-{case}")
-    for function, cases in CASES.items()
+    for function, cases in distinct(CASES).items()
     for case in cases
     if function.__name__ not in DESCRIBES
 ]

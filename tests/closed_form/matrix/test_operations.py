@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from registered import distinct
 
 import symgrad
 from symgrad.closed_form.matrix import matrix_forms
@@ -23,7 +24,7 @@ OF_NUMBERS = [
 ]
 FUNCTIONS = [
     pytest.param(function, case, id=f"{function.__name__}-{case}")
-    for function, cases in CASES.items()
+    for function, cases in distinct(CASES).items()
     for case in cases
 ]
 
