@@ -87,7 +87,7 @@ def derivative_of(
         outermost = k == order - 1
         made = GradientFunction(
             made,
-            checked_positions(positions or None),
+            checked_positions(positions or None, made),
             checked_weights(chosen or None),
             bare_inputs=len(positions) == 1 and not get_all,
             bare_weights=False,

@@ -20,6 +20,7 @@ from ..tracing.tracer import Tracer
 from .complex_numbers import check_gradient, pulled_back, pushed_back
 from .derived import DerivedFunction, P, finished, numbered
 from .positions import (
+    Positions,
     check_arguments,
     checked_flag,
     checked_function,
@@ -222,7 +223,7 @@ def _positional_count(fn: Callable) -> int | None:
 
 def grad(
     fn: Callable[P, Any],
-    grad_position: int | tuple[int, ...] | None = 0,
+    grad_position: Positions | None = 0,
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
@@ -233,8 +234,8 @@ def grad(
 ) -> GradientFunction[P]:
     """The gradient of the sum over all elements of all outputs of ``fn``.
 
-    ``grad_position`` an int gives the bare gradient by that argument, a tuple of ints a tuple; ``weights``
-    a list of Parameters adds a tuple of theirs (``(by_inputs, by_weights)``), a single Parameter a bare
+    ``grad_position`` an int, or the name of an argument, gives the bare gradient by it, a tuple of these a tuple;
+    ``weights`` a list of Parameters adds a tuple of theirs (``(by_inputs, by_weights)``), a single Parameter a bare
     one. ``has_aux``: only the first output is differentiated, and the result is ``(gradient, aux)``.
     ``return_ids``: each gradient g is ``(id, g)``, id its position or the parameter's name.
     ``mode``: ``reverse`` (also ``auto``) or ``forward``; the same numbers. Each gradient has the shape and
@@ -253,7 +254,7 @@ def grad(
 
 def value_and_grad(
     fn: Callable[P, Any],
-    grad_position: int | tuple[int, ...] | None = 0,
+    grad_position: Positions | None = 0,
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
@@ -279,7 +280,7 @@ def _gradient(
         raise ArgumentError("`grad_position` and `weight` can not be None at the same time.")
     return GradientFunction(
         checked_function(fn),
-        checked_positions(grad_position),
+        checked_positions(grad_position, checked_function(fn)),
         checked_weights(weights),
         bare_inputs=not isinstance(grad_position, (tuple, list)),
         bare_weights=isinstance(weights, Parameter),

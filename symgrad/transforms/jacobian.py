@@ -21,7 +21,7 @@ from ..tracing.tree import flatten, unflatten
 from .derived import DerivedFunction, P, finished
 from .linearised import Linearised, dense_blocks, sparse_cells
 from .modes import MODES, Choice
-from .positions import check_arguments, checked_flag, checked_function, checked_positions
+from .positions import Positions, check_arguments, checked_flag, checked_function, checked_positions
 from .run import Run, run_of, seeds_of_sum
 from .view import View
 
@@ -64,7 +64,7 @@ class JacobianFunction(DerivedFunction[P]):
     ) -> None:
         if not isinstance(mode, str) or mode not in MODES:
             raise ArgumentError(f"mode={mode!r} is unknown; choose one of {', '.join(map(repr, MODES))}.")
-        positions = checked_positions(grad_position)
+        positions = checked_positions(grad_position, checked_function(fn))
         if positions is None:
             raise ArgumentError("grad_position must name at least one argument.")
         self.positions = positions
@@ -264,7 +264,7 @@ def _is_symmetric(outputs: Sequence[Node]) -> bool:
 
 def jacobian(
     fn: Callable[P, Any],
-    grad_position: int | tuple[int, ...] = 0,
+    grad_position: Positions = 0,
     has_aux: bool = False,
     *,
     mode: str = "auto",
@@ -290,7 +290,7 @@ def jacobian(
 
 
 def jacfwd(
-    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
+    fn: Callable[P, Any], grad_position: Positions = 0, has_aux: bool = False, *, backend: str = "auto"
 ) -> JacobianFunction[P]:
     """``jacobian`` by forward mode.
 
@@ -302,7 +302,7 @@ def jacfwd(
 
 
 def jacrev(
-    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False, *, backend: str = "auto"
+    fn: Callable[P, Any], grad_position: Positions = 0, has_aux: bool = False, *, backend: str = "auto"
 ) -> JacobianFunction[P]:
     """``jacobian`` by reverse mode.
 
@@ -315,7 +315,7 @@ def jacrev(
 
 def hessian(
     fn: Callable[P, Any],
-    grad_position: int | tuple[int, ...] = 0,
+    grad_position: Positions = 0,
     has_aux: bool = False,
     *,
     mode: str = "auto",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, at_user_line, shortened
+from ..named_dims import parameters_of
 from ..primitives.casting import cast
 from ..primitives.identity import mark
 from ..program.node import Node
@@ -15,6 +16,9 @@ from ..tensor import Parameter
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, replaced, with_values
+
+#: arguments that a derivative is by: a position, a name, or several of these
+Positions = int | str | tuple[int | str, ...]
 
 
 def checked_flag(name: str, value: Any) -> bool:
@@ -31,24 +35,38 @@ def checked_function(fn: Any) -> Any:
     return fn
 
 
-def checked_positions(grad_position: Any) -> tuple[int, ...] | None:
-    """Positions as a tuple of distinct non-negative ints; None stays None."""
+def checked_positions(grad_position: Any, fn: Callable) -> tuple[int, ...] | None:
+    """Positions, or names of arguments of ``fn``, as a tuple of distinct non-negative ints; None stays None."""
     if grad_position is None:
         return None
-    bare = isinstance(grad_position, (int, np.integer)) and not isinstance(grad_position, bool)
+    bare = isinstance(grad_position, (str, int, np.integer)) and not isinstance(grad_position, bool)
     given = (grad_position,) if bare else grad_position
     if not isinstance(given, (tuple, list)):
-        raise ArgumentTypeError(f"grad_position must be an int or a tuple of ints, got {grad_position!r}.")
+        raise ArgumentTypeError(
+            f"grad_position must be an int, the name of an argument or a tuple of these, got {grad_position!r}."
+        )
     if not given:
         raise ArgumentError("grad_position is an empty tuple; name at least one position, or pass None with weights.")
+    given = [_position_of(p, fn) if isinstance(p, str) else p for p in given]
     for p in given:
         if isinstance(p, bool) or not isinstance(p, (int, np.integer)):
-            raise ArgumentTypeError(f"grad_position must hold ints, got {p!r}.")
+            raise ArgumentTypeError(f"grad_position must hold ints and names, got {p!r}.")
         if p < 0:
             raise ArgumentError(f"grad_position {p} is negative; count positions from 0.")
     if len(set(given)) != len(given):
         raise ArgumentError(f"grad_position {tuple(given)} names a position twice.")
     return tuple(int(p) for p in given)
+
+
+def _position_of(name: str, fn: Callable) -> int:
+    parameters = parameters_of(fn)
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if name in positional:
+        return positional.index(name)
+    if name in [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]:
+        raise ArgumentError(f"{name} is passed by keyword alone; derivatives are by arguments that have a position.")
+    known = ", ".join(positional) or "none by name"
+    raise ArgumentError(f"the function has no argument {shortened(name)!r}; its arguments are {known}.")
 
 
 def checked_weights(weights: Any) -> tuple[Parameter, ...] | None:

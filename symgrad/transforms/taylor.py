@@ -22,7 +22,7 @@ from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, tree_map, unflatten
 from .derived import P, finished, numbered
 from .gradient import partial_latex
-from .positions import checked_function
+from .positions import Positions, checked_function
 from .products import AlongInputs, as_tuple, derived_once, vectors
 from .run import Run
 from .vector_calculus import FieldDerivative
@@ -156,7 +156,7 @@ class _Jet(AlongInputs):
 
 
 def directional(
-    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, *, order: int = 1, backend: str = "auto"
+    fn: Callable[P, Any], grad_position: Positions = 0, *, order: int = 1, backend: str = "auto"
 ) -> DirectionalFunction[P]:
     """The derivative along a direction: a function of the arguments and then of ``v``, which is not normalised.
 

@@ -23,7 +23,7 @@ from ..tracing.tree import unflatten
 from .complex_numbers import block_dtype
 from .derived import DerivedFunction, P, finished, finished_as, numbered
 from .modes import chosen
-from .positions import check_arguments, checked_function, checked_positions
+from .positions import Positions, check_arguments, checked_function, checked_positions
 from .run import Run, run_of, seeds_of_sum
 
 
@@ -34,7 +34,7 @@ class FieldDerivative(DerivedFunction[P]):
     sign = ""
 
     def __init__(self, fn: Callable, grad_position: Any, backend: str) -> None:
-        positions = checked_positions(grad_position)
+        positions = checked_positions(grad_position, checked_function(fn))
         if positions is None:
             raise ArgumentError("grad_position must name at least one argument.")
         self.positions = positions
@@ -159,9 +159,7 @@ def _shapes(nodes: Sequence[Node]) -> str:
     return "shape " + " and ".join(str(n.shape) for n in nodes)
 
 
-def laplacian(
-    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, *, backend: str = "auto"
-) -> LaplacianFunction[P]:
+def laplacian(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: str = "auto") -> LaplacianFunction[P]:
     """``Δf``: the sum of the second derivatives by every element of the arguments, of the shape of the output.
 
     Each element of the output has its own, as the vector Laplacian; several outputs keep their structure. Several
@@ -179,9 +177,7 @@ def laplacian(
     return LaplacianFunction(fn, grad_position, backend)
 
 
-def divergence(
-    fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, *, backend: str = "auto"
-) -> DivergenceFunction[P]:
+def divergence(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: str = "auto") -> DivergenceFunction[P]:
     """``∇·F``: the trace of the Jacobian of a field, a number; only the diagonal is computed where structure is known.
 
     ``fn`` gives an array of its argument's shape, or a tuple of the numbers in it; where coordinates are arguments of
@@ -197,7 +193,7 @@ def divergence(
     return DivergenceFunction(fn, grad_position, backend)
 
 
-def curl(fn: Callable[P, Any], grad_position: int | tuple[int, ...] = 0, *, backend: str = "auto") -> CurlFunction[P]:
+def curl(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: str = "auto") -> CurlFunction[P]:
     """``∇×F``: an array of 3 for a field in space, a number for one in the plane (``∂F₂/∂x₁ - ∂F₁/∂x₂``).
 
     Fields and errors are those of ``divergence``; a field of other than 2 or 3 components is a ShapeError.

@@ -179,11 +179,17 @@ DOOR = {
     "negative": (lambda: grad(product, -1), ValueError, "grad_position -1 is negative"),
     "twice": (lambda: grad(product, (0, 0)), ValueError, "names a position twice"),
     "empty": (lambda: grad(product, ()), ValueError, "empty tuple"),
-    "float": (lambda: grad(product, 1.0), TypeError, "must be an int or a tuple of ints, got 1.0"),
+    "float": (
+        lambda: grad(product, 1.0),
+        TypeError,
+        "must be an int, the name of an argument or a tuple of these, got 1.0",
+    ),
     "bool": (lambda: grad(product, True), TypeError, "must be an int"),
-    "text": (lambda: grad(product, "x"), TypeError, "must be an int or a tuple of ints, got 'x'"),
-    "nested": (lambda: grad(product, ((0,),)), TypeError, r"must hold ints, got \(0,\)"),
-    "bool inside": (lambda: grad(product, (0, True)), TypeError, "must hold ints, got True"),
+    "a name that is none": (lambda: grad(product, "q"), ValueError, "no argument 'q'; its arguments are x, y"),
+    "by keyword": (lambda: grad(lambda x, *, k: x * k, "k"), ValueError, "k is passed by keyword alone"),
+    "twice by name": (lambda: grad(product, (0, "x")), ValueError, "names a position twice"),
+    "nested": (lambda: grad(product, ((0,),)), TypeError, r"must hold ints and names, got \(0,\)"),
+    "bool inside": (lambda: grad(product, (0, True)), TypeError, "must hold ints and names, got True"),
     "too large": (lambda: grad(product, 2)(X, Y), ValueError, "grad_position 2 is out of range.*2 positional"),
     "too large in a tuple": (lambda: grad(product, (0, 5))(X, Y), ValueError, "grad_position 5 is out of range"),
     "given by keyword": (lambda: grad(product, 1)(X, y=Y), ValueError, "1 is out of range.*1 positional argument\\."),
@@ -225,3 +231,22 @@ def test_weights_twice():
     w = Parameter(np.ones(2), name="w")
     with pytest.raises(ValueError, match="names a parameter twice"):
         grad(product, 0, [w, w])
+
+
+@pytest.mark.parametrize("verb", [grad, symgrad.value_and_grad, symgrad.jacobian, symgrad.jacrev, symgrad.hessian])
+def test_arguments_by_name(verb):
+    def f(x, y, /, z, *rest, k=1.0):
+        return x**2 * y * np.sin(z) * k
+
+    args = 1.5, 2.0, 0.3
+    for names, positions in (("y", 1), (("z", "x"), (2, 0)), (["x", 1], (0, 1))):
+        assert str(verb(f, names)(*args)) == str(verb(f, positions)(*args))
+    assert str(grad(grad(f, "z"), "y")(*args)) == str(grad(grad(f, 2), 1)(*args))
+
+
+def test_arguments_of_a_cell_by_name():
+    class Net(symgrad.nn.Cell):
+        def construct(self, x, y):
+            return x**2 * y
+
+    assert grad(Net(), "y")(3.0, 2.0) == 9.0
