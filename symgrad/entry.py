@@ -114,6 +114,12 @@ class Result:
         """The program after the passes, as it is shown."""
         return optimized(written_out(self.program))
 
+    def readable_with(self, nodes: Sequence[Node]) -> tuple[Program, Sequence[Node]]:
+        """``readable``, and what ``nodes`` of the program are after the passes."""
+        wide = optimized(written_out(self.program.with_outputs([*self.program.outputs, *nodes])))
+        count = len(self.program.outputs)
+        return wide.with_outputs(wide.outputs[:count]), wide.outputs[count:]
+
     @property
     def shapes(self) -> list[tuple | None]:
         """The shape of each leaf, None for one that is no array."""
@@ -201,6 +207,12 @@ class Entry(Result):
                 yield
             finally:
                 self.trace.let_go()
+
+    @cached_property
+    def local_names(self) -> dict[Node, str]:
+        """The names that the function's code gives to values; none where the trace is not recorded."""
+        bound = reversed(self.trace.bindings)
+        return {binding.node: binding.name for binding in bound if not binding.node.is_leaf}
 
     @property
     def is_recorded(self) -> bool:

@@ -18,6 +18,7 @@ from symgrad.signature import called_name
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
+from symgrad.transforms.shown import formulas_in_names, shown_entry
 
 from .structure import caption, escaped, result_names, shape_tree, signature, visible
 
@@ -55,13 +56,13 @@ def bundles(
     takes_sens = getattr(derived, "takes_sens", False)
     values, own = own_arguments(derived, args, kwargs)
     readable = derived._readable()
-    entry = readable._entry(args, kwargs)
+    entry = shown_entry(derived, args, kwargs)
     function = symgrad.symbolic(derived.underlying)
     named = [
         (function, entry.value, result_names(function, entry.value, values)),
         (readable, entry, result_names(readable, entry, args)),
     ]
-    shown = [formulas(e.readable, budget, fold) for _, e, _ in named]
+    shown = [formulas_in_names(entry, e, budget, fold) for _, e, _ in named]
     latex = [f.latex_rows(d.labels(e)) for f, (d, e, _) in zip(shown, named, strict=True)]
     texts = [_text(f, d, names) for f, (d, _, names) in zip(shown, named, strict=True)]
     both = formulas(entry.with_value, budget, fold) if all(f.kind == "recurrence" for f in shown) else None
@@ -71,7 +72,8 @@ def bundles(
     elif any(f.kind == "let-bound" for f in shown):  # each numbers its own bindings, so they stand apart
         above = [_formula(rows, text) for rows, text in zip(latex, texts, strict=True)]
     else:
-        above = [_formula([*latex[0], *latex[1]], "\n".join(texts))]
+        rows = dict.fromkeys([*latex[0], *latex[1]])  # what a name stands for is said once
+        above = [_formula(list(rows), "\n".join(dict.fromkeys("\n".join(texts).split("\n"))))]
     called_with = [*argument_names(derived.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
     called = called_name(function.fn) + signature(function, values, own), f"{name}({', '.join(called_with)})"
     lines = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,20 +25,26 @@ from .latex import (
     MAX_LETTERS,
     MAX_LINES,
     at,
+    elements,
     expression_latex,
     has_few_entries,
     is_composed,
     let_bound_rows,
     prefers_entries,
+    symbol_latex,
 )
+from .legibility import reading_cost
 from .matrix import matrix_forms, required_forms
 from .plain_text import plain_text
 from .recurrences import recurrences
+from .simplification import simplified
 from .symbols import safe_names
 from .typeset import typeset
 
 #: characters of text that a line of formulas may have
 _WIDEST = 72
+#: what a formula of this cost is read more easily by on a line of its own
+_LONG, _APART = 10, 4
 #: a subscript at the end of a label, which can have no second one
 _SUBSCRIPT = re.compile(r"_(\{[^{}]*\}|\w)$")
 
@@ -57,20 +64,36 @@ class Formulas:
     program: Program
     kind: str
     forms: list[Any]
+    #: what names of the user's stand for in these formulas, each by one formula, in the names above it
+    where: tuple[tuple[str, Formulas], ...] = ()
 
     def latex_rows(self, labels: Sequence[str]) -> list[str]:
-        """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings."""
+        """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings.
+
+        Rows of what names stand for come last.
+        """
+        return [*self._own_rows(labels), *[r for name, f in self.where for r in f.latex_rows([symbol_latex(name)])]]
+
+    def _own_rows(self, labels: Sequence[str]) -> list[str]:
         if self.kind == "let-bound":
             return let_bound_rows(self.program, labels)
         if self.kind == "recurrence":
             return self.forms[0].latex_rows(labels)
         if self.kind == "entries":
-            pairs = zip(labels, self.forms, self.latex, strict=True)
+            pairs = zip(labels, self.forms, self._own_latex, strict=True)
             return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole, self._names)]
-        return [f"{label} &= {formula}" for label, formula in zip(self._latex_labels(labels), self.latex, strict=True)]
+        pairs = zip(self._latex_labels(labels), self._own_latex, strict=True)
+        return [f"{label} &= {formula}" for label, formula in pairs]
 
     def text_rows(self, names: Sequence[str]) -> list[str]:
         """A line ``name = formula`` for each output; for let-bound ones the lines of the Program, long ones cut."""
+        rows = self._own_text(names)
+        if self.where:
+            said = [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
+            rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])
+        return rows
+
+    def _own_text(self, names: Sequence[str]) -> list[str]:
         if self.kind == "let-bound":
             return _program_rows(self.program)
         if self.kind == "recurrence":
@@ -93,7 +116,13 @@ class Formulas:
 
     @cached_property
     def latex(self) -> list[str]:
-        """The formula of each output, without a name; the lines of recurrences."""
+        """The formula of each output, without a name, and what names stand for; the lines of recurrences."""
+        said = [f"{symbol_latex(name)} = {latex}" for name, f in self.where for latex in f.latex]
+        *others, last = self._own_latex or [""]
+        return [*others, r",\quad ".join([last, *said])] if said else self._own_latex
+
+    @cached_property
+    def _own_latex(self) -> list[str]:
         if self.kind == "recurrence":
             return self.forms[0].latex_rows([f"r_{{{k}}}" for k in range(len(self.program.outputs))])
         if self.kind == "matrix":
@@ -113,6 +142,16 @@ class Formulas:
         """Characters of LaTeX in all formulas."""
         return sum(map(len, self.latex))
 
+    @cached_property
+    def reading_cost(self) -> float:
+        """What all formulas cost to read; at free indices the label has these too.
+
+        What a name stands for costs less where it is long, for it is read apart.
+        """
+        free = sum(len(index) + 1 for index, _ in self.forms) if self.kind == "index" else 0
+        named = [f.reading_cost for _, f in self.where]
+        return reading_cost(self._own_latex) + free + sum(c - _APART if c >= _LONG else c + 2 for c in named)
+
     def _latex_labels(self, labels: Sequence[str]) -> list[str]:
         if self.kind != "index":
             return list(labels)
@@ -124,7 +163,9 @@ def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any
 
     ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge for what would be beyond the budget.
     """
-    best = next(_candidates(program, budget, BEYOND * budget, matrices=False), None) if form == "auto" else None
+    kinds = ("entries", "index") if form == "auto" else ()
+    made = (_candidate(program, kind, budget, BEYOND * budget) for kind in kinds)
+    best = next((found for found in made if found is not None), None)
     found = best or formulas_in(program, "index" if form == "auto" else form, budget)
     return as_arrays(found.forms) if found.kind == "entries" else [element for _, element in found.forms]
 
@@ -150,17 +191,40 @@ def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> li
 
 
 def formulas(program: Program, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
-    """Small arrays entry by entry, others in matrix notation, else one element at free indices.
+    """The form that is read fastest: matrix notation, entry by entry, or one element at free indices.
 
+    It may be that of a shorter program of the same values; see ``simplification``.
     Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
     """
     told = loops_told(program, budget)
     if told is not None and told.characters <= characters:
         return told
-    for made in _candidates(program, budget, min(BEYOND * budget, characters // 2)):
-        if made.characters <= characters:
-            return made
-    return Formulas(program, "let-bound", [])
+    best = fastest_read(program, budget, characters)
+    shorter = simplified(program)
+    if shorter is not program:
+        other = fastest_read(shorter, budget, characters)
+        if other is not None and (best is None or other.reading_cost < best.reading_cost):
+            best = other
+    return best or Formulas(program, "let-bound", [])
+
+
+def fastest_read(program: Program, budget: int, characters: int) -> Formulas | None:
+    """The form that is read fastest of ``program`` as it is; None where none can be read."""
+    best = None
+    for kind in ("matrix", "entries", "index"):
+        if best is not None and _least_cost(program, kind) >= best.reading_cost:
+            continue
+        made = _candidate(program, kind, budget, min(BEYOND * budget, characters // 2))
+        if made is None or made.characters > characters:
+            continue
+        if best is None or made.reading_cost < best.reading_cost:
+            best = made
+    return best
+
+
+def _least_cost(program: Program, kind: str) -> float:
+    """What formulas of a kind cost to read at least; indices are never read faster than matrices."""
+    return elements(program.outputs) if kind == "entries" else math.inf
 
 
 def loops_told(program: Program, budget: int = BUDGET) -> Formulas | None:
@@ -173,23 +237,24 @@ def loops_told(program: Program, budget: int = BUDGET) -> Formulas | None:
     return Formulas(program, "recurrence", [found])
 
 
-def _candidates(program: Program, budget: int, most: int, matrices: bool = True) -> Iterator[Formulas]:
-    """The forms that the program has, from the one that reads best on; entries of ``most`` operations."""
+def _candidate(program: Program, kind: str, budget: int, most: int) -> Formulas | None:
+    """The formulas of a kind, entries of ``most`` operations; None where there are none that could be read."""
     try:
         program = without_loops(program)
     except ClosedFormTooLarge:
-        return
-    if prefers_entries(program, budget):
-        with contextlib.suppress(ClosedFormTooLarge):
-            yield Formulas(program, "entries", entry_forms(program, most))
-    forms = [f for f in matrix_forms(program) if f is not None and f.length <= MAX_LETTERS] if matrices else []
-    if matrices and len(forms) == len(program.outputs) and sum(f.length for f in forms) <= budget:
-        yield Formulas(program, "matrix", forms)
-    if fits(program, False, budget):
-        with contextlib.suppress(ClosedFormTooLarge):
+        return None
+    with contextlib.suppress(ClosedFormTooLarge):
+        if kind == "matrix" and any(n.shape for n in program.nodes) and all(0 not in n.shape for n in program.nodes):
+            forms = [f for f in matrix_forms(program) if f is not None and f.length <= MAX_LETTERS]
+            if len(forms) == len(program.outputs) and sum(f.length for f in forms) <= budget:
+                return Formulas(program, "matrix", forms)
+        if kind == "entries" and prefers_entries(program, budget):
+            return Formulas(program, "entries", entry_forms(program, most))
+        if kind == "index" and fits(program, False, budget):
             found = index_forms(program)
             apart = _told_by_place(found) and has_few_entries(program, budget)
-            yield Formulas(program, *(("entries", entries_apart(program)) if apart else ("index", found)))
+            return Formulas(program, *(("entries", entries_apart(program)) if apart else ("index", found)))
+    return None
 
 
 def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:

@@ -34,17 +34,17 @@ MAX_LINES = 60
 
 def prefers_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where the arrays are so small that every entry is a formula worth reading."""
-    few = _elements(program.inputs) <= MAX_ENTRIES and _elements(program.outputs) < math.inf
+    few = elements(program.inputs) <= MAX_ENTRIES and elements(program.outputs) < math.inf
     return few and not _computes_indices(program) and fits(program, True, budget)
 
 
 def has_few_entries(program: Program, budget: int = BUDGET) -> bool:
     """True where so few elements go in and come out that each entry may be written on its own."""
-    few = _elements(program.inputs) <= MAX_ENTRIES and _elements(program.outputs) <= MAX_RESULTS
+    few = elements(program.inputs) <= MAX_ENTRIES and elements(program.outputs) <= MAX_RESULTS
     return few and not _computes_indices(program) and fits(program, False, budget)
 
 
-def _elements(nodes: Sequence[Node]) -> float:
+def elements(nodes: Sequence[Node]) -> float:
     """How many elements arrays have together; any number where a size is a name."""
     return sum(math.prod(n.shape) if is_concrete(n.shape) else math.inf for n in nodes)
 

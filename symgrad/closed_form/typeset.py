@@ -10,6 +10,7 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
+from .known_functions import with_letters
 from .letters import name_latex
 from .symbols import is_truth_value
 
@@ -27,11 +28,13 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     ('e^{x}', '\\operatorname{exp}\\left(e\\right)')
     >>> typeset(sympy.Symbol("rate") * sympy.Symbol("time"))
     '\\mathit{rate} \\, \\mathit{time}'
+    >>> typeset(1 / (1 + sympy.exp(-sympy.Symbol("z"))))
+    '\\sigma{\\left(z \\right)}'
     """
     made = _Printer({"inv_trig_style": "full"})
     own = getattr(expression, "free_symbols", ())
     made.letters = {initial(name_latex(name)) for name in (*names, *(str(s) for s in own))}
-    return made.whole(expression)
+    return made.whole(with_letters(expression, made.letters))
 
 
 def initial(latex: str) -> str:
@@ -62,6 +65,10 @@ def _opened(p: Any, a: Any) -> str:
     return made if plain else rf"\left({made}\right)"
 
 
+def _called(letter: str) -> Callable[..., str]:
+    return lambda p, a: rf"\{letter}{{\left({p._print(a)} \right)}}"
+
+
 #: a name of several letters with what stands below and above it, before another one
 _WORDS_SIDE_BY_SIDE = re.compile(r"(\\mathit\{\w+\}(?:[_^]\{(?:[^{}]|\{[^{}]*\})*\})*) (?=\\mathit\{)")
 
@@ -78,6 +85,7 @@ _CLOSED: dict[str, Callable[..., str]] = {
     "im": lambda p, a: rf"\operatorname{{Im}}{{\left({p._print(a)} \right)}}",
     "conjugate": lambda p, a: rf"\overline{{{p._print(a)}}}",
     "positive": lambda p, a: _opened(p, a),
+    **{name: _called(name) for name in ("sigma", "Phi", "phi")},
     "atan2": lambda p, a, b: rf"\operatorname{{atan2}}{{\left({p._print(a)}, {p._print(b)} \right)}}",
     "round": lambda p, a: rf"\operatorname{{round}}{{\left({p._print(a)} \right)}}",
 }

@@ -12,6 +12,7 @@ from ..closed_form.budget import fits
 from ..closed_form.entries import entry_forms, entry_names
 from ..closed_form.formulas import Formulas, as_arrays, formulas_in
 from ..closed_form.index_form import bound_forms, constant_names, index_forms, named_array
+from ..closed_form.latex import prefers_entries
 from ..closed_form.symbols import as_statement, safe_names, symbol
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..program.program import Program
@@ -88,7 +89,8 @@ def _found(subject: Subject) -> tuple[Formulas, list[Any]]:
     """The formulas, and the conditions in the same symbols; no matrices where the form is left open."""
     found = presentation.presented(subject)
     if subject.form == "auto":
-        for kind in ("entries",) * (found.kind == "entries") + ("index",) * (found.kind != "let-bound"):
+        is_small = found.kind == "entries" or prefers_entries(subject.program)
+        for kind in ("entries",) * is_small + ("index",) * (found.kind != "let-bound"):
             with contextlib.suppress(ClosedFormTooLarge, UnsupportedOperation):
                 made = found if kind == found.kind else formulas_in(subject.program, kind)
                 return made, _conditions(subject, kind)

@@ -88,6 +88,8 @@ def run_of(
         output = derived._value(values, kwargs)
     if not running().graph.is_recorded:  # of a recorded trace each node keeps its line
         output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat))
+        if running().subject is derived.fn:
+            running().value = lambda: output
     running().derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)

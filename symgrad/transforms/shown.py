@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +16,22 @@ from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
 from ..closed_form.formulas import Formulas, element_forms, formulas_in, loops_told
 from ..closed_form.formulas import formulas as formulas_of
-from ..closed_form.latex import aligned
+from ..closed_form.latex import MAX_CHARACTERS, aligned
+from ..closed_form.local_names import named_formulas
 from ..closed_form.matrix import required_forms
 from ..errors import ArgumentError
 from ..kernels.kernel import lower
+from ..passes.unrolling import has_loops
 from ..program.dims import is_concrete
+from ..tracing.local_names import bound_names
 from .steps import steps_of
 
 if TYPE_CHECKING:
+    from ..entry import Entry, Result
     from .derived import DerivedFunction
 
+#: nodes of a function that is traced once more to know the names in its code
+_MAX_RECORDED = 300
 _FORMS = ("auto", "entries", "index", "matrix", "recurrence")
 
 
@@ -116,13 +124,44 @@ def latex(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: 
 
 def latex_rows(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
     """The rows ``name &= formula`` that ``latex`` aligns."""
-    entry = derived._readable()._entry(args, kwargs)
-    return formulas_of(entry.readable, budget).latex_rows(derived.labels(entry))
+    entry = shown_entry(derived, args, kwargs)
+    return formulas_in_names(entry, entry, budget).latex_rows(derived.labels(entry))
 
 
 def formulas(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> Formulas:
-    """The arrays of the result as formulas in the form that reads best, which ``latex`` shows."""
-    return formulas_of(derived._readable()._entry(args, kwargs).readable, budget)
+    """The arrays of the result as formulas in the form that reads best, which ``latex`` shows.
+
+    Values that the function's code names are called so where that is shorter, and ``where`` says what they are.
+    """
+    entry = shown_entry(derived, args, kwargs)
+    return formulas_in_names(entry, entry, budget)
+
+
+def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Entry:
+    """The trace for these arguments, or the latest one; of a short function without loops one that knows its names.
+
+    For these the function runs once more; what it prints then it has printed before.
+    """
+    readable = derived._readable()
+    entry = readable._entry(args, kwargs)
+    is_latest = not args and not kwargs and readable.declaration is None
+    is_long = len(entry.program.nodes) > _MAX_RECORDED or has_loops(entry.program)
+    if is_latest or entry.is_recorded or is_long or not bound_names(derived.underlying):
+        return entry
+    with contextlib.redirect_stdout(io.StringIO()):
+        return derived._recorded(args, kwargs)[0]
+
+
+def formulas_in_names(entry: Entry, result: Result, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
+    """The formulas of the trace ``entry``, or of what the function gave in it, in the names of the function's code."""
+    inside = set(result.program.nodes)
+    if len(inside) > _MAX_RECORDED:
+        return formulas_of(result.readable, budget, characters)
+    names = {node: name for node, name in entry.local_names.items() if node in inside}
+    if not names:
+        return formulas_of(result.readable, budget, characters)
+    program, nodes = result.readable_with(list(names))
+    return named_formulas(program, dict(zip(nodes, names.values(), strict=True)), budget, characters)
 
 
 def agreement(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Agreement:
@@ -138,7 +177,8 @@ def agreement(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Agreement:
     index form:   agrees with the kernel to 0.0e+00
     """
     entry, arrays = derived._readable()._served(args, kwargs)
-    return agreement_of(entry.readable, arrays, lower(entry.readable, "numpy")(*arrays))
+    shown = formulas_in(entry.readable, "auto").program  # which may be a shorter one of the same values
+    return agreement_of(shown, arrays, lower(entry.readable, "numpy")(*arrays))
 
 
 def steps(

@@ -65,8 +65,7 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
         mode = _own_mode(shown, run)
     if mode not in run.modes:
         raise ArgumentError(f"steps: {shown.__name__} is shown in mode={run.modes[0]!r} only.")
-    local = {bound.node: bound.name for bound in reversed(entry.trace.bindings) if not bound.node.is_leaf}
-    return _written(shown, entry, arrays, run, local, mode, budget)
+    return _written(shown, entry, arrays, run, entry.local_names, mode, budget)
 
 
 def _own_mode(derived: DerivedFunction, derivation: Run) -> str:

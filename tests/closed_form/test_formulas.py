@@ -15,13 +15,14 @@ def kind(derived, *args, **options):
 @pytest.mark.parametrize(
     ("fn", "args", "expected"),
     [
-        (np.sin, (np.ones(3),), "entries"),
+        (np.sin, (np.ones(3),), "matrix"),
         (np.sin, (np.ones(100),), "matrix"),
+        (lambda x: x[0] * np.sin(x[1]), (np.ones(3),), "entries"),
         (np.cumsum, (np.ones(100),), "index"),
         (lambda x: np.sum(np.sort(x) * np.cumsum(x)), (np.ones(100),), "index"),
     ],
 )
-def test_small_arrays_by_entries_others_by_matrices_or_indices(fn, args, expected):
+def test_the_form_that_is_read_fastest(fn, args, expected):
     assert kind(sg.grad(fn), *args) == expected
 
 
@@ -45,8 +46,7 @@ def test_a_budget_folds_every_form():
 
 def test_wide_arrays_are_written_entry_by_entry():
     def hand(q):
-        angle = np.cumsum(q)
-        return np.stack([np.sum(np.cos(angle)), np.sum(np.sin(angle))])
+        return np.stack([np.sum(np.cos(np.cumsum(q))), np.sum(np.sin(np.cumsum(q)))])
 
     rows = sg.jacobian(hand).latex_rows(np.ones(3))
     assert len(rows) == 6
@@ -57,7 +57,7 @@ def test_wide_arrays_are_written_entry_by_entry():
 
 def test_text_and_latex_have_a_row_an_output():
     made = sg.grad(lambda x, y: np.sum(x * y), (0, 1)).formulas(np.ones(2), np.ones(2))
-    assert made.text_rows(["a", "b"]) == ["a = [y1, y2]", "b = [x1, x2]"]
+    assert made.text_rows(["a", "b"]) == ["a = y", "b = x"]
     assert [row.partition(" &= ")[0] for row in made.latex_rows(["a", "b"])] == ["a", "b"]
 
 

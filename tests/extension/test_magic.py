@@ -48,7 +48,7 @@ def test_sens_is_the_cotangent_of_the_output(run, shell, sens):
     shell.user_ns["s"] = np.array([1.0, 0.0])
     shown = run(f'%%grad --wrt x --sens "{sens}" --at "x=[1.0, 2.0]"\ndef square(x):\n    return x**2\n')
     assert "⟨sens, out⟩" in shown.outputs[1].data["text/plain"]
-    assert "∂f/∂x = [2*sens1*x1, 2*sens2*x2]" in shown.outputs[0].data["text/plain"]
+    assert "∂f/∂x = 2(x ⊙ sens)" in shown.outputs[0].data["text/plain"]
     np.testing.assert_array_equal(shell.user_ns["grad_square"](np.array([3.0, 4.0]), np.array([0.0, 1.0])), [0.0, 8.0])
 
 

@@ -1,4 +1,4 @@
-"""What %%grad shows comes from one trace of the function and one derivation, whatever the flags ask for."""
+"""What %%grad shows comes from one trace of the function; a second one, of a short function, knows the names in it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,23 @@ def counted(monkeypatch):
 
 @pytest.mark.parametrize("shown", ["", "--annotate", "--quiet --annotate", "--panel", "--annotate --panel --steps"])
 @pytest.mark.parametrize("derivative", ["", "--order 2", "--hessian", "--jacobian", "--mode forward --jacobian"])
-def test_one_trace_and_one_derivation(run, counted, derivative, shown):
+def test_one_trace_and_one_derivation_know_the_lines_and_names(run, counted, derivative, shown):
     if "--panel" in shown:
         pytest.importorskip("ipywidgets")
         if "hessian" in derivative or "jacobian" in derivative:
             pytest.skip("the panel is for gradients")
     run(f'%%grad {derivative} {shown} --at "x=[1.0, 2.0]"\n' + CELL)
-    assert counted == {"traces": 1, "derivations": 2 if "order" in derivative else 1}
+    traces = 1 if shown else 2  # calls are served from one that keeps no lines
+    assert counted == {"traces": traces, "derivations": traces * (2 if "order" in derivative else 1)}
+
+
+def test_what_names_nothing_or_has_a_loop_is_traced_once(run, counted):
+    run('%%grad --at "x=2."\ndef f(x):\n    return x * np.sin(x)\n')
+    assert counted == {"traces": 1, "derivations": 1}
+    loop = "    for _ in range(40):\n        x = x - (x * x - a) / (2 * x)\n"
+    shown = run(f'%%grad --at "a=2."\ndef root(a):\n    x = a\n{loop}    return x\n')
+    assert "(t = 39, …, 0)" in shown.outputs[0].data["text/plain"]
+    assert counted == {"traces": 2, "derivations": 2}
 
 
 def test_what_is_asked_for_after_a_call_is_read_from_its_trace(counted):

@@ -137,8 +137,8 @@ def test_a_pullback_offers_what_a_derivative_does():
         "([v1*sin(inputs_11), v2*sin(inputs_12)], [inputs_01*v1*cos(inputs_11), inputs_02*v2*cos(inputs_12)])"
     )
     assert str(pullback.entry((1,), v)) == "v2*sin(inputs_12)"
-    assert r"v_{1} \sin" in pullback.latex(v)
-    assert pullback.formulas(v).kind == "entries"
+    assert r"v \odot \sin" in pullback.latex(v)
+    assert pullback.formulas(v).kind == "matrix"
     assert pullback.agreement(v).worst < 1e-12
     assert pullback.equals(lambda inputs, v: (v * np.sin(inputs[1]), v * inputs[0] * np.cos(inputs[1])), v)
     assert pullback.equals(pullback, v)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.closed_form.latex import prefers_entries
+from symgrad.closed_form.formulas import formulas
 from symgrad.compiled import CompiledFunction
 from symgrad.entry import Entry
 from symgrad.errors import SymgradError
@@ -90,7 +90,7 @@ class Subject:
             len(result) if isinstance(result, (tuple, list)) else 1,
             result,
             bool(entry.taken),
-            prefers_entries(entry.value.program),
+            formulas(entry.value.readable).kind == "entries",
             backend,
         )
 

@@ -17,7 +17,7 @@ from ..deadline import TimeIsUp, within_calls
 from ..latex_tree import NotLatex, Part, tree
 from .latex_marks import mark_behind
 from .latex_names import Names
-from .latex_source import Source, begins_factor, is_command, is_function, is_letter
+from .latex_source import Source, begins_factor, is_command, is_fenced_row, is_function, is_letter
 from .latex_words import (
     BRACKETS,
     COMPARISONS,
@@ -27,6 +27,7 @@ from .latex_words import (
     MATRICES,
     NORMS,
     OF_BRACKETS,
+    OF_LETTERS,
     SEVERAL,
     WORDS,
 )
@@ -265,6 +266,8 @@ class _Reader(Names):
         name = part.text[1:]
         if name == "Gamma" and self._is_bracket("("):
             return sympy.gamma(*self._bracketed())
+        if name in OF_LETTERS and name not in self._symbols and is_fenced_row(self._next):
+            return OF_LETTERS[name](*self._bracketed())
         if name in GREEK:
             return self._named(name)
         if name in FUNCTIONS or name in SEVERAL:
@@ -369,7 +372,7 @@ class _Reader(Names):
     def _bracketed(self, many: bool = False) -> list[Any]:
         """What stands in brackets of any kind; between commas where it may be ``many``."""
         part = self._take()
-        if part.kind == "row" and [p.kind for p in part.parts] == ["fenced"]:  # as sympy writes arguments
+        if is_fenced_row(part):
             (part,) = part.parts
         first, last = part.style if part.kind == "fenced" else (part.text, BRACKETS.get(part.text, "|"))
         if part.kind == "fenced" and BRACKETS.get(first, "|") != last:

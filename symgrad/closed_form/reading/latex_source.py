@@ -151,3 +151,8 @@ def _opened(text: str) -> tuple[int, int]:
         if inside and text.startswith(before, start) and text.endswith(after, 0, stop):
             return start + len(before), stop - len(after)
     return start, stop
+
+
+def is_fenced_row(part: Part) -> bool:
+    """Brackets in braces, as sympy writes arguments."""
+    return part.kind == "row" and [p.kind for p in part.parts] == ["fenced"]

@@ -25,6 +25,12 @@ def _computed(arity: int) -> dict[str, Callable[..., Any]]:
 #: functions of one argument, which may stand without brackets
 FUNCTIONS = _computed(1) | {name: getattr(sympy, name) for name in ("cot", "sec", "csc", "coth", "erf", "erfc", "sinc")}
 FUNCTIONS |= {"arsinh": sympy.asinh, "arcosh": sympy.acosh, "artanh": sympy.atanh, "ln": sympy.log, "sgn": sympy.sign}
+#: Greek letters that are functions where brackets in braces follow, as formulas are printed
+OF_LETTERS = {
+    "sigma": lambda u: 1 / (1 + sympy.exp(-u)),
+    "Phi": lambda u: (1 + sympy.erf(u / sympy.sqrt(2))) / 2,
+    "phi": lambda u: sympy.exp(-(u**2) / 2) / sympy.sqrt(2 * sympy.pi),
+}
 #: functions of several arguments
 SEVERAL = _computed(2) | {"max": sympy.Max, "min": sympy.Min}
 #: commands around a word

@@ -150,13 +150,13 @@ def test_names_are_made_safe_and_parts_are_called_otherwise():
     assert "{" not in form.text
 
 
-def test_latex_of_a_function_is_its_matrix_form_where_arrays_are_not_tiny():
+def test_latex_of_a_function_is_its_matrix_form():
     gradient = symgrad.grad(squares)
     assert gradient.latex(W, X, Y) == (
         r"\begin{aligned} \frac{\partial f}{\partial w} &= \frac{1}{3} X^\top \left(X w - y\right) \end{aligned}"
     )
     tiny = symgrad.grad(lambda x: np.sum(x**2)).latex(np.ones(2))
-    assert "x_{1}" in tiny
+    assert tiny.endswith(r"&= 2 x \end{aligned}")
 
 
 def test_parts_are_explained_in_the_same_line_of_latex():

@@ -109,7 +109,7 @@ def test_order_two_of_a_network_keeps_its_names(product):
     net, x, y = product
     found = Study(Subject.of(net, (x, y))).outcome(Flags("GradOperation", True, True, True, order=2, trainable=(0,)))
     assert found.tree == "((∂Σ∇f/∂x: (2, 3), ∂Σ∇f/∂y: (3, 3)), (∂Σ∇f/∂z: (1,),))"
-    assert "sens1" in found.rows[0].text
+    assert "sens yᵀ" in found.rows[0].text
 
 
 def test_a_frozen_parameter_is_left_out_and_the_network_stays_as_it_is(product):

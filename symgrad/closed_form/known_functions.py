@@ -1,0 +1,74 @@
+"""Functions that formulas have a letter for: the logistic function σ, the normal distribution Φ and its density φ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import sympy
+
+_HALF_SQUARE = sympy.Rational(-1, 2)
+
+
+def with_letters(expression: Any, taken: Collection[str]) -> Any:
+    """``expression`` with σ, Φ and φ, but for those letters (in LaTeX) that are ``taken``.
+
+    >>> u = sympy.Symbol("u")
+    >>> with_letters(1 / (1 + sympy.exp(-u)), ())
+    sigma(u)
+    >>> with_letters(1 + sympy.erf(sympy.sqrt(2) * u / 2), ())
+    2*Phi(u)
+    >>> with_letters(sympy.exp(-(u**2) / 2) / sympy.sqrt(2 * sympy.pi), ())
+    phi(u)
+    """
+    if not hasattr(expression, "replace"):
+        return expression
+    for letter, (kind, replaced) in _KNOWN.items():
+        if letter not in taken and expression.has(kind):
+            expression = expression.replace(lambda e: replaced(e) is not None, replaced)  # noqa: B023
+    return expression
+
+
+def _logistic(e: Any) -> Any:
+    """Powers of ``1/(1 + exp(−u))``."""
+    if not (getattr(e, "is_Pow", False) and e.exp.is_Integer and e.exp.is_negative and _is_one_and_exp(e.base)):
+        return None
+    exponent = e.base.args[1].exp
+    return sympy.Function("sigma")(-exponent) ** -e.exp if exponent.could_extract_minus_sign() else None
+
+
+def _distribution(e: Any) -> Any:
+    """``c + c erf(u/√2)`` among summands, which is ``2c Φ(u)``."""
+    if not getattr(e, "is_Add", False):
+        return None
+    number, _ = e.as_coeff_Add()
+    for term in e.args if number else ():
+        factor, inner = term.as_coeff_Mul()
+        if factor == number and isinstance(inner, sympy.erf):
+            return e - number - term + 2 * number * sympy.Function("Phi")(sympy.sqrt(2) * inner.args[0])
+    return None
+
+
+def _density(e: Any) -> Any:
+    """``exp(−u²/2)/√π`` among factors, which is ``√2 φ(u)``."""
+    root = sympy.pi**_HALF_SQUARE
+    if not getattr(e, "is_Mul", False) or root not in e.args:
+        return None
+    for factor in e.args:
+        if isinstance(factor, sympy.exp):
+            square: Any = factor.exp / _HALF_SQUARE
+            if square.is_Pow and square.exp == 2:
+                return e / factor / root * sympy.sqrt(2) * sympy.Function("phi")(square.base)
+    return None
+
+
+def _is_one_and_exp(e: Any) -> bool:
+    return e.is_Add and len(e.args) == 2 and e.args[0] == 1 and isinstance(e.args[1], sympy.exp)
+
+
+#: a letter in LaTeX -> what occurs where it may stand, and what has it in place of a part; None for other parts
+_KNOWN: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    r"\sigma": (sympy.exp, _logistic),
+    r"\Phi": (sympy.erf, _distribution),
+    r"\phi": (sympy.exp, _density),
+}
