@@ -9,7 +9,8 @@ from IPython.display import display
 
 import symgrad
 from symgrad.closed_form.budget import BUDGET
-from symgrad.closed_form.formulas import Formulas, formulas
+from symgrad.closed_form.choice import formulas
+from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.latex import MAX_CHARACTERS, aligned
 from symgrad.entry import Entry
 from symgrad.errors import ResultTooLarge
@@ -21,6 +22,9 @@ from symgrad.transforms.jacobian import JacobianFunction
 from symgrad.transforms.shown import formulas_in_names, shown_entry
 
 from .structure import caption, escaped, result_names, shape_tree, signature, visible
+
+#: lines of a program that are shown at once
+_FEW_LINES = 12
 
 
 def show(
@@ -70,7 +74,8 @@ def bundles(
         labels = [label for d, e, _ in named for label in d.labels(e)]
         above = [_formula(both.latex_rows(labels), "\n".join(both.text_rows([n for *_, own in named for n in own])))]
     elif any(f.kind == "let-bound" for f in shown):  # each numbers its own bindings, so they stand apart
-        above = [_formula(rows, text) for rows, text in zip(latex, texts, strict=True)]
+        parts = zip(shown, latex, texts, (called_name(function.fn), name), strict=True)
+        above = [_opened(_formula(rows, text), f, called) for f, rows, text, called in parts]
     else:
         rows = dict.fromkeys([*latex[0], *latex[1]])  # what a name stands for is said once
         above = [_formula(list(rows), "\n".join(dict.fromkeys("\n".join(texts).split("\n"))))]
@@ -121,6 +126,15 @@ def _way(derived: DerivedFunction, entry: Entry) -> list[str]:
 
 def _formula(rows: Sequence[str], text: str) -> dict[str, str]:
     return {"text/latex": rf"$\displaystyle {aligned(rows)}$", "text/plain": visible(text)}
+
+
+def _opened(formula: dict[str, str], shown: Formulas, name: str) -> dict[str, str]:
+    """A formula as it is; the lines of a long program behind one that says so."""
+    count = len(shown.program.bindings)
+    if shown.kind != "let-bound" or count <= _FEW_LINES:
+        return formula
+    said = f"{escaped(name)} in {count} lines: a formula would be too long to read"
+    return {**formula, "text/html": f"<details><summary>{said}</summary>{escaped(formula['text/latex'])}</details>"}
 
 
 def _text(shown: Formulas, derived: DerivedFunction, names: Sequence[str]) -> str:

@@ -32,6 +32,23 @@ def within_calls(count: int) -> contextlib.AbstractContextManager[None]:
     return _limited(itertools.count(1).__next__, count)
 
 
+class Allowance:
+    """So many calls for several tasks together, each of which is broken off by a TimeIsUp where none is left."""
+
+    def __init__(self, calls: int) -> None:
+        self._left = calls
+
+    @contextlib.contextmanager
+    def drawn_on(self) -> Iterator[None]:
+        """The calls that are made inside are taken from what is left."""
+        count = itertools.count(1).__next__
+        try:
+            with _limited(count, self._left):
+                yield
+        finally:
+            self._left = max(0, self._left - count())
+
+
 @contextlib.contextmanager
 def _limited(spent: Callable[[], float], limit: float) -> Iterator[None]:
     """Raise TimeIsUp where ``spent``, which is asked at every call, grows by more than ``limit``.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,31 +11,18 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import ArgumentError, ClosedFormTooLarge
-from ..passes.unrolling import has_loops
-from ..program.dims import is_concrete
 from ..program.program import Program
-from .budget import BUDGET, fits, require, without_loops
-from .entries import BEYOND, entries_apart, entry_forms, entry_names
-from .index_form import index_forms
+from .entries import entry_names
 from .latex import (
-    MAX_CHARACTERS,
-    MAX_LETTERS,
     MAX_LINES,
     at,
-    elements,
     expression_latex,
-    has_few_entries,
     is_composed,
     let_bound_rows,
-    prefers_entries,
     symbol_latex,
 )
 from .legibility import reading_cost
-from .matrix import matrix_forms, required_forms
 from .plain_text import plain_text
-from .recurrences import recurrences
-from .simplification import simplified
 from .symbols import safe_names
 from .typeset import typeset
 
@@ -158,26 +143,9 @@ class Formulas:
         return [at(label, free) for label, (free, _) in zip(labels, self.forms, strict=True)]
 
 
-def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any]:
-    """The outputs as sympy: ``entries``, all of them written out, or ``index``, one element at free indices.
-
-    ``auto`` takes entries for small arrays. Raises ClosedFormTooLarge for what would be beyond the budget.
-    """
-    kinds = ("entries", "index") if form == "auto" else ()
-    made = (_candidate(program, kind, budget, BEYOND * budget) for kind in kinds)
-    best = next((found for found in made if found is not None), None)
-    found = best or formulas_in(program, "index" if form == "auto" else form, budget)
-    return as_arrays(found.forms) if found.kind == "entries" else [element for _, element in found.forms]
-
-
 def as_arrays(arrays: Sequence[np.ndarray]) -> list[Any]:
     """Arrays of expressions as sympy's; those of no axes as the expressions."""
     return [sympy.Array(e) if e.ndim else e.item() for e in arrays]
-
-
-def _told_by_place(forms: Sequence[tuple[Any, sympy.Basic]]) -> bool:
-    """True where index forms say of places what stands there, which entries written out say better."""
-    return any(element.has(sympy.KroneckerDelta, sympy.Eq) for _, element in forms)
 
 
 def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> list[str]:
@@ -188,103 +156,6 @@ def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> li
     places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
     name = rf"\left({label}\right)" if is_composed(label) or _SUBSCRIPT.search(label) else label
     return [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in zip(places, form.ravel(), strict=True)]
-
-
-def formulas(program: Program, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
-    """The form that is read fastest: matrix notation, entry by entry, or one element at free indices.
-
-    It may be that of a shorter program of the same values; see ``simplification``.
-    Let-bound where a form would have more than ``budget`` operations or its LaTeX more than ``characters``.
-    """
-    told = loops_told(program, budget)
-    if told is not None and told.characters <= characters:
-        return told
-    best = fastest_read(program, budget, characters)
-    shorter = simplified(program)
-    if shorter is not program:
-        other = fastest_read(shorter, budget, characters)
-        if other is not None and (best is None or other.reading_cost < best.reading_cost):
-            best = other
-    return best or Formulas(program, "let-bound", [])
-
-
-def fastest_read(program: Program, budget: int, characters: int) -> Formulas | None:
-    """The form that is read fastest of ``program`` as it is; None where none can be read."""
-    best = None
-    for kind in ("matrix", "entries", "index"):
-        if best is not None and _least_cost(program, kind) >= best.reading_cost:
-            continue
-        made = _candidate(program, kind, budget, min(BEYOND * budget, characters // 2))
-        if made is None or made.characters > characters:
-            continue
-        if best is None or made.reading_cost < best.reading_cost:
-            best = made
-    return best
-
-
-def _least_cost(program: Program, kind: str) -> float:
-    """What formulas of a kind cost to read at least; indices are never read faster than matrices."""
-    return elements(program.outputs) if kind == "entries" else math.inf
-
-
-def loops_told(program: Program, budget: int = BUDGET) -> Formulas | None:
-    """The recurrences of a program with loops; None where they are too long, or there are none."""
-    if not has_loops(program):
-        return None
-    found = recurrences(program)
-    if found is None or found.operations > budget or len(found) > MAX_LINES:
-        return None
-    return Formulas(program, "recurrence", [found])
-
-
-def _candidate(program: Program, kind: str, budget: int, most: int) -> Formulas | None:
-    """The formulas of a kind, entries of ``most`` operations; None where there are none that could be read."""
-    try:
-        program = without_loops(program)
-    except ClosedFormTooLarge:
-        return None
-    with contextlib.suppress(ClosedFormTooLarge):
-        if kind == "matrix" and any(n.shape for n in program.nodes) and all(0 not in n.shape for n in program.nodes):
-            forms = [f for f in matrix_forms(program) if f is not None and f.length <= MAX_LETTERS]
-            if len(forms) == len(program.outputs) and sum(f.length for f in forms) <= budget:
-                return Formulas(program, "matrix", forms)
-        if kind == "entries" and prefers_entries(program, budget):
-            return Formulas(program, "entries", entry_forms(program, most))
-        if kind == "index" and fits(program, False, budget):
-            found = index_forms(program)
-            apart = _told_by_place(found) and has_few_entries(program, budget)
-            return Formulas(program, *(("entries", entries_apart(program)) if apart else ("index", found)))
-    return None
-
-
-def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
-    """The outputs in the ``form`` asked for: ``entries``, ``index``, ``matrix``, ``recurrence``; ``auto`` is the best.
-
-    Raises ClosedFormTooLarge where the form would be beyond the budget or there is none, ArgumentError for the entries
-    of arrays whose sizes are names.
-    """
-    if form == "auto":
-        return formulas(program, budget)
-    if form == "recurrence":
-        found = loops_told(program, budget)
-        if found is None:
-            raise ClosedFormTooLarge(
-                'there is no recurrence: the function has no loop made by scan, or one of too many lines; form="auto" '
-                "takes the form that there is."
-            )
-        return found
-    program = without_loops(program)
-    if form == "matrix":
-        return Formulas(program, "matrix", required_forms(program))
-    if form == "index":
-        require(program, False, budget)
-        return Formulas(program, "index", index_forms(program))
-    if not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
-        raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
-    apart = has_few_entries(program, budget) and not fits(program, True, budget)
-    if not apart:
-        require(program, True, budget)
-    return Formulas(program, "entries", entries_apart(program) if apart else entry_forms(program, BEYOND * budget))
 
 
 def _program_rows(program: Program) -> list[str]:

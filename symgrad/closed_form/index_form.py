@@ -6,6 +6,7 @@ form does not grow with the arrays and holds for named dims too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,14 +16,15 @@ import sympy
 from ..primitives.elementwise import SLOTS, Elementwise
 from ..primitives.external import External
 from ..primitives.index_arrays import counted_index
-from ..primitives.windows import even_steps
+from ..primitives.windows import even_steps, steps_of
+from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
 from . import fourier
 from .bound import Applied, ExtremumOver, SearchOver
 from .cases import cases, over, too_many_cases
 from .linalg import FORMS as LINEAR_ALGEBRA
-from .positions import divided, joined, reshaped
+from .positions import divided, joined, reshaped, unflattened
 from .symbols import Indices, as_number, binding_names, gated, instantiate, is_condition, number, safe_names, symbol
 
 
@@ -220,8 +222,37 @@ def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:
 def _gather(form: IndexForm, node: Node, index: tuple) -> Any:
     x, chosen = node.operands
     (axis,) = node.params
-    row = _chosen(form, chosen, index[axis : axis + len(chosen.shape)], x.shape[axis])
-    return form.at(x, (*index[:axis], row, *index[axis + len(chosen.shape) :]))
+    before, own, after = index[:axis], index[axis : axis + chosen.ndim], index[axis + chosen.ndim :]
+    dims = _merged(x, axis) if chosen.primitive.name == "constant" else ()
+    if dims:
+        return form.at(x.operands[0], (*before, *_unraveled(form, chosen, own, dims), *after))
+    return form.at(x, (*before, _chosen(form, chosen, own, x.shape[axis]), *after))
+
+
+def _merged(x: Node, axis: int) -> tuple[int, ...]:
+    """The axes that a reshape has made that one of; none where it has not."""
+    if x.primitive.name != "reshape" or not is_concrete(x.operands[0].shape):
+        return ()
+    shape = x.operands[0].shape
+    end = axis + len(shape) - len(x.shape) + 1
+    return shape[axis:end] if x.shape == (*shape[:axis], math.prod(shape[axis:end]), *shape[end:]) else ()
+
+
+def _unraveled(form: IndexForm, chosen: Node, index: tuple, dims: tuple[int, ...]) -> list[Any]:
+    """The place on each of the axes ``dims`` that a constant array names, which counts through them all."""
+    value = np.asarray(chosen.params[0].value)
+    if not value.size or value.min() < 0 or value.max() >= math.prod(dims):
+        return list(unflattened(form.at(chosen, index), dims, form.indices.sizes))
+    found: list[Any] = []
+    for k, places in enumerate(np.unravel_index(value, dims)):
+        steps, stride = steps_of(places), math.prod(dims[k + 1 :])
+        if steps is None:
+            whole = form.at(chosen, index)
+            quotient = sympy.floor(whole / stride) if stride > 1 else whole
+            found.append(sympy.Mod(quotient, dims[k]) if k else quotient)
+        else:
+            found.append(int(places.flat[0]) + sum(step * i for step, i in zip(steps, index, strict=True)))
+    return list(map(sympy.sympify, found))
 
 
 def _scatter(form: IndexForm, node: Node, index: tuple) -> Any:

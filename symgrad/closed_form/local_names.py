@@ -10,9 +10,9 @@ from ..primitives.primitive import input_node
 from ..program.node import Node, ancestors, emit_again
 from ..program.program import Program
 from .budget import BUDGET
-from .formulas import Formulas, fastest_read, formulas
+from .choice import Choice, chosen, is_faster
+from .formulas import Formulas
 from .latex import MAX_CHARACTERS
-from .simplification import simplified
 
 #: names of which each is tried on its own
 _MAX_SINGLE = 3
@@ -22,35 +22,34 @@ def named_formulas(
     program: Program, named: Mapping[Node, str], budget: int = BUDGET, characters: int = MAX_CHARACTERS
 ) -> Formulas:
     """``formulas``, in which nodes are called as ``named`` where that is read faster; ``where`` says what they are."""
-    best = formulas(program, budget, characters)
+    choice = Choice(budget, characters)
+    best = chosen(program, choice)
     counts = Counter([*program.names, *named.values()])
     nodes = [n for n, name in named.items() if counts[name] == 1 and n not in program.outputs]
     if best.kind == "recurrence" or not nodes:
         return best
     wide = program.with_outputs([*program.outputs, *nodes])
-    for whole in (wide, simplified(wide)):
+    for whole in (wide, choice.shorter(wide)):
         outputs, parts = whole.outputs[: len(program.outputs)], whole.outputs[len(program.outputs) :]
         names = {n: named[node] for n, node in zip(parts, nodes, strict=True) if n.operands and n not in outputs}
-        for chosen in _choices(outputs, names):
-            made = _in_names(program, outputs, chosen, budget, characters)
-            if made is not None and (best.kind == "let-bound" or made.reading_cost < best.reading_cost):
+        for some in _selections(outputs, names):
+            made = _in_names(program, outputs, some, choice)
+            if made is not None and (best.kind == "let-bound" or is_faster(made, best)):
                 best = made
     return best
 
 
-def _choices(outputs: Sequence[Node], names: dict[Node, str]) -> list[dict[Node, str]]:
+def _selections(outputs: Sequence[Node], names: dict[Node, str]) -> list[dict[Node, str]]:
     """All of the names, those of what is used several times, and of a few names each one."""
     within = ancestors(outputs)
     names = {n: name for n, name in names.items() if n in set(within)}
     uses = Counter([o for n in within for o in n.operands])
     often = {n: name for n, name in names.items() if uses[n] > 1}
     single = [{n: name} for n, name in names.items()] if 1 < len(names) <= _MAX_SINGLE else []
-    return [chosen for chosen in (names, *([often] if often != names else []), *single) if chosen]
+    return [some for some in (names, *([often] if often != names else []), *single) if some]
 
 
-def _in_names(
-    program: Program, outputs: Sequence[Node], names: dict[Node, str], budget: int, characters: int
-) -> Formulas | None:
+def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str], choice: Choice) -> Formulas | None:
     """The formulas in which ``names`` stand for what they are, which ``where`` says; None where one cannot be read."""
     new: dict[Node, Node] = {}
     parts: dict[Node, tuple[str, Node]] = {}
@@ -67,7 +66,7 @@ def _in_names(
     inputs, labels = (*program.inputs, *used), (*program.names, *[parts[s][0] for s in used])
 
     def read(wanted: Sequence[Node]) -> Formulas | None:
-        return fastest_read(Program(inputs, wanted, labels, program.graph), budget, characters)
+        return choice.fastest(Program(inputs, wanted, labels, program.graph))
 
     made, where = read(own), [(parts[s][0], read([parts[s][1]])) for s in used]
     if made is None or any(found is None for _, found in where):

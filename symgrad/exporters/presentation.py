@@ -11,7 +11,8 @@ import numpy as np
 
 from ..closed_form.breaking import LINE, broken
 from ..closed_form.budget import fits
-from ..closed_form.formulas import Formulas, formulas_in
+from ..closed_form.choice import formulas_in
+from ..closed_form.formulas import Formulas
 from ..closed_form.index_form import IndexForm, constant_names
 from ..closed_form.latex import let_bound_rows, statement_latex
 from ..closed_form.letters import name_latex

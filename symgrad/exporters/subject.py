@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..closed_form.formulas import Formulas, formulas
+from ..closed_form.choice import formulas
+from ..closed_form.formulas import Formulas
 from ..kernels.sparse import SparseBlock
 from ..program.node import Node
 from ..program.program import Program

@@ -9,8 +9,9 @@ from typing import Any
 import sympy
 
 from ..closed_form.budget import fits
+from ..closed_form.choice import formulas_in
 from ..closed_form.entries import entry_forms, entry_names
-from ..closed_form.formulas import Formulas, as_arrays, formulas_in
+from ..closed_form.formulas import Formulas, as_arrays
 from ..closed_form.index_form import bound_forms, constant_names, index_forms, named_array
 from ..closed_form.latex import prefers_entries
 from ..closed_form.symbols import as_statement, safe_names, symbol

@@ -114,19 +114,22 @@ def even_steps(index: Node, length: Any) -> tuple[int, ...] | None:
 
 def _evenly(index: np.ndarray, length: int) -> tuple[int, ...] | None:
     """The step along each axis of evenly spaced places on an axis of ``length``, all above 0; else None."""
-    if not index.ndim or not index.size or index.dtype.kind not in "iu":
+    steps = steps_of(index) if index.ndim and index.size and index.dtype.kind in "iu" else None
+    if steps is None:
         return None
+    steps = tuple([step if n > 1 else 1 for step, n in zip(steps, index.shape, strict=True)])
+    return steps if min(steps) > 0 and index.flat[0] >= 0 and index.flat[-1] < length else None
+
+
+def steps_of(index: np.ndarray) -> tuple[int, ...] | None:
+    """How the whole numbers in ``index`` grow along each axis; None where that is not the same everywhere."""
     first = int(index.flat[0])
-    axes = range(index.ndim)
-    steps = tuple([int(index[tuple([int(j == k) for j in axes])]) - first if index.shape[k] > 1 else 1 for k in axes])
-    last = first + sum(step * (n - 1) for step, n in zip(steps, index.shape, strict=True))
-    if first < 0 or last >= length or last != int(index.flat[-1]) or min(steps) < 1:
-        return None
-    even = first + sum(
-        step * np.arange(n).reshape((-1,) + (1,) * (index.ndim - 1 - k))
-        for k, (n, step) in enumerate(zip(index.shape, steps, strict=True))
-    )
-    return steps if np.array_equal(index, even) else None
+    last = index.ndim - 1
+    places = [tuple([int(j == k) for j in range(index.ndim)]) for k in range(index.ndim)]
+    steps = tuple([int(index[at]) - first if n > 1 else 0 for at, n in zip(places, index.shape, strict=True)])
+    ranges = [np.arange(n).reshape((-1,) + (1,) * (last - k)) for k, n in enumerate(index.shape)]
+    even = sum([step * r for step, r in zip(steps, ranges, strict=True)], start=np.array(first))
+    return steps if np.array_equal(index, np.broadcast_to(even, index.shape)) else None
 
 
 class Viewed(Primitive):

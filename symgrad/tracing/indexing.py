@@ -245,6 +245,7 @@ def _advanced(x: Node, entries: list[Any]) -> Node:
 
 def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     """Several index arrays as one into the C-ordered product of their axes."""
+    indices = [i.params[0].value if isinstance(i, Node) and i.primitive.name == "constant" else i for i in indices]
     if not any(isinstance(i, Node) for i in indices) and is_concrete(tuple(dims)):
         try:
             arrays = np.broadcast_arrays(*[np.asarray(i).astype(np.intp) for i in indices])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..closed_form.formulas import formulas, formulas_in
+from ..closed_form.choice import formulas, formulas_in
 from ..entry import Entry
 from ..errors import MAX_WORD, ClosedFormTooLarge, UnsupportedOperation
 from ..findings import places_text

@@ -12,10 +12,11 @@ import sympy
 from ..closed_form.agreement import Agreement
 from ..closed_form.agreement import agreement as agreement_of
 from ..closed_form.budget import BUDGET, require, without_loops
+from ..closed_form.choice import element_forms, formulas_in, loops_told
+from ..closed_form.choice import formulas as formulas_of
 from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
-from ..closed_form.formulas import Formulas, element_forms, formulas_in, loops_told
-from ..closed_form.formulas import formulas as formulas_of
+from ..closed_form.formulas import Formulas
 from ..closed_form.latex import MAX_CHARACTERS, aligned
 from ..closed_form.local_names import named_formulas
 from ..closed_form.matrix import required_forms

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..closed_form.choice import formulas, formulas_in
 from ..closed_form.deadline import TimeIsUp, within_calls
 from ..closed_form.derivation.constants import Constants, lifted
 from ..closed_form.derivation.lines import Line, cut
 from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings, user_name
 from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
-from ..closed_form.formulas import formulas, formulas_in
 from ..closed_form.labels import label_text
 from ..closed_form.matrix import matrix_forms
 from ..closed_form.recurrences import recurrences

@@ -7,7 +7,7 @@ import types
 import pytest
 
 from symgrad.closed_form import deadline
-from symgrad.closed_form.deadline import TimeIsUp, within, within_calls
+from symgrad.closed_form.deadline import Allowance, TimeIsUp, within, within_calls
 
 
 def _count(n):
@@ -73,3 +73,14 @@ def test_the_end_of_a_with_is_not_cut_short():
     with within_calls(0):
         pass
     assert sys.getprofile() is None
+
+
+def test_an_allowance_is_for_all_that_draws_on_it():
+    allowance = Allowance(100)
+    for _ in range(2):
+        with allowance.drawn_on():
+            _called(30)
+    with pytest.raises(TimeIsUp), allowance.drawn_on():
+        _called(60)
+    with pytest.raises(TimeIsUp), allowance.drawn_on():
+        _called(1)

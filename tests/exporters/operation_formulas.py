@@ -13,7 +13,7 @@ from every_operation import Call, calls
 
 import symgrad as sg
 from symgrad.closed_form.breaking import broken
-from symgrad.closed_form.formulas import formulas_in
+from symgrad.closed_form.choice import formulas_in
 from symgrad.closed_form.latex import let_bound_rows
 from symgrad.errors import ClosedFormTooLarge, DtypeError, TracingError, UnsupportedOperation
 from symgrad.tracing.declare import Given

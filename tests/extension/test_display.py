@@ -55,6 +55,8 @@ def test_long_formulas_are_let_bound_apart_and_cut():
     assert gradient["text/plain"].count("\n") < 70
     assert "more lines" in gradient["text/plain"]
     assert "operations: 200" in table["text/plain"]
+    assert value["text/html"].startswith("<details><summary>long in 200 lines: a formula would be too long to read<")
+    assert "&amp;= " in gradient["text/html"]
 
 
 def test_a_loop_is_told_once_for_the_function_and_its_derivative():

@@ -138,3 +138,9 @@ def test_rows_that_are_computed_are_not_called_by_what_they_are_computed_from():
     assert "v₁ = x[c_1]" in texts(steps)
     steps = sg.grad(lambda x, i: np.sum(x[i] ** 2)).steps(np.arange(12.0), np.array([3, -1]))
     assert "v₁ = x[i]" in texts(steps)
+
+
+def test_arrays_of_many_axes_are_told_on_one_line():
+    window = np.arange(2 * 3 * 4 * 5.0).reshape(2, 3, 4, 5)
+    told = str(sg.grad(lambda w: np.sum(window * w)).steps(np.ones((4, 5))))
+    assert "c_1 = [[[[0., 1., …, 118., 119.]]]]" in told

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.closed_form.budget import fits, without_loops
+from symgrad.closed_form.choice import formulas as formulas_of
 from symgrad.closed_form.entries import entry_forms
 from symgrad.closed_form.formulas import Formulas
-from symgrad.closed_form.formulas import formulas as formulas_of
 from symgrad.closed_form.latex import MAX_CHARACTERS, at
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.closed_form.formulas import formulas
+from symgrad.closed_form.choice import formulas
 from symgrad.compiled import CompiledFunction
 from symgrad.entry import Entry
 from symgrad.errors import SymgradError

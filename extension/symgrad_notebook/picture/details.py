@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.closed_form.formulas import formulas
+from symgrad.closed_form.choice import formulas
 from symgrad.errors import SymgradError
 from symgrad.program.node import Node
 

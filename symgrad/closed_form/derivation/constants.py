@@ -24,6 +24,8 @@ from .naming import Name, Names, user_name
 MAX_ROWS = 8
 #: entries of an array that is written out in LaTeX, and characters of each
 _MAX_ENTRIES, _MAX_CHARACTERS = 16, 16
+#: entries from which an array is told by its first and last
+_MANY = 12
 
 
 class Constants:
@@ -106,7 +108,10 @@ def description(name: Name, value: np.ndarray) -> tuple[str, str, str]:
 
 
 def _shortened(value: np.ndarray) -> str:
-    short = np.array2string(value, precision=4, threshold=12, edgeitems=2, separator=", ")
+    around = value.ndim - 1 if value.ndim > 2 and value.size > _MANY else 0  # else a screen full of corners
+    shown = value.ravel() if around else value
+    short = np.array2string(shown, precision=4, threshold=_MANY, edgeitems=2, separator=", ")
+    short = "[" * around + short + "]" * around
     return re.sub(r" +(?=[],])|(?<=\[) +", "", " ".join(short.replace("...", "…").split()))
 
 
