@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .transforms.taylor import directional, jet, taylor
     from .transforms.vector_calculus import curl, divergence, laplacian
     from .transforms.vmap import vmap
+    from .watching import progress
 
 __all__ = [
     "GRAPH_MODE",
@@ -97,6 +98,7 @@ __all__ = [
     "named",
     "nn",
     "ops",
+    "progress",
     "scan",
     "set_context",
     "stop_gradient",
@@ -124,6 +126,7 @@ _LATER = {
     **dict.fromkeys(("checkpoint", "fori_loop", "scan", "while_loop"), ".transforms.loops"),
     **dict.fromkeys(("directional", "jet", "taylor"), ".transforms.taylor"),
     **dict.fromkeys(("curl", "divergence", "laplacian"), ".transforms.vector_calculus"),
+    "progress": ".watching",
     "vmap": ".transforms.vmap",
 }
 

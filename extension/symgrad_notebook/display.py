@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from IPython.display import display
+from IPython.display import DisplayHandle, display
 
 import symgrad
 from symgrad.closed_form.budget import BUDGET
@@ -20,6 +21,7 @@ from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
 from symgrad.transforms.shown import formulas_in_names, shown_entry
+from symgrad.watching import progress, said
 
 from .structure import caption, escaped, result_names, shape_tree, signature, visible
 
@@ -101,6 +103,22 @@ def own_arguments(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any])
         return args, kwargs
     values = args if "sens" in kwargs else args[:-1]
     return values, {k: v for k, v in kwargs.items() if k != "sens"}
+
+
+def reported(after: float) -> contextlib.AbstractContextManager[None]:
+    """Inside, a line says what symgrad is doing once it has taken ``after`` seconds; never where that is 0."""
+    shown: list[DisplayHandle] = []
+
+    def report(stage: str, seconds: float) -> None:
+        text = said(stage, seconds)
+        line = {"text/plain": text, "text/html": f"<small>{text}</small>"}
+        if shown:
+            shown[0].update(line, raw=True)
+        else:
+            shown.append(DisplayHandle())
+            shown[0].display(line, raw=True)
+
+    return progress(report, after=after) if after > 0 else contextlib.nullcontext()
 
 
 def _has_vec(shown: Formulas) -> bool:

@@ -24,9 +24,10 @@ def example_arguments(
     """A value for each argument, and the names of those for which ones stand in.
 
     A value comes from ``at``, else from the argument's default, else from the variable of that name in
-    the notebook; else it is an array of ones of the shape that the function declares, or the number 1.0. Whole numbers
-    become floats at ``positions``, those that are differentiated by; other variables and defaults stay as they are, so
-    that sizes and axes are whole.
+    the notebook; else it is an array of ones of the shape that the function declares, or 1.0 where it says ``float``.
+    An ArgumentError asks for what has neither value nor shape: a formula for a number would be taken for one of arrays.
+    Whole numbers become floats at ``positions``, those that are differentiated by; other variables and defaults stay as
+    they are, so that sizes and axes are whole.
     """
     names = argument_names(function)
     defaults = {p.name: p.default for p in parameters_of(function) if p.default is not inspect.Parameter.empty}
@@ -37,6 +38,7 @@ def example_arguments(
         raise ArgumentError(f"--at gives {', '.join(unknown)}; the function takes {', '.join(names)}.")
     values: list[Any] = []
     assumed: list[str] = []
+    annotations = {p.name: p.annotation for p in parameters_of(function)}
     for k, name in enumerate(names):
         if name in given:
             value = given[name]
@@ -49,10 +51,30 @@ def example_arguments(
             assumed.append(name)
         values.append(tree_map(_floating, value) if k in positions else value)
     declaration = declaration_of(function) if assumed else None
+    trees: Sequence[Any] = [None] * len(names)
     if declaration is not None:
         trees, _ = declaration.shapes(values, {})
         values = _as_declared(values, trees, [name in assumed for name in names])
+    missing = [
+        name
+        for name, tree in zip(names, trees, strict=True)
+        if name in assumed and tree is None and annotations[name] not in (float, "float")
+    ]
+    if missing:
+        raise ArgumentError(_asked(missing))
     return values, assumed
+
+
+def _asked(missing: Sequence[str]) -> str:
+    """What to give for arguments that have neither a value nor a shape."""
+    first = missing[0]
+    they, them = ("has", first) if len(missing) == 1 else ("have", "them")
+    at = ", ".join(f"{name}=2.0" for name in missing)
+    return (
+        f"{' and '.join(missing)} {they} no value here; give an example, a number or an array: "
+        f'--at "{at}" or --at "{first}=[1.0, 2.0]", or assign {them} in the notebook. '
+        f'Or say what it is in the function: {first}: float is a number, {first}: sg.Array["n"] a vector.'
+    )
 
 
 def _as_declared(values: Sequence[Any], trees: Sequence[Any], missing: Sequence[bool]) -> list[Any]:

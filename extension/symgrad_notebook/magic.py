@@ -16,9 +16,8 @@ from symgrad.transforms.derived import DerivedFunction
 
 from . import errors, options
 from .cell import defined_function, expression_function, first_statement
-from .display import show
+from .display import reported, show
 from .examples import argument_values, example_arguments, given_names, named_function, named_value
-from .progress import reported
 
 
 @magics_class
@@ -54,19 +53,16 @@ class SymgradMagics(Magics, options.Options):
             tree, filename = self._parsed("\n" + self._shell.transform_cell(cell))
         wanted = given_names(flags["wrt"], flags["at"])
         found, before = self._run(tree, filename, wanted)
-        assumed: list[str] = []
-        with self._short_errors(lambda: _stand_in(assumed)):
+        with self._short_errors():
             if found is None:
                 raise ArgumentError(
                     "the cell defines no function and no Cell, and does not end with an expression; write "
                     "`def f(x): …` in it."
                 )
             name, function = found
-            derived = self._derived(flags, function)
-            by = getattr(derived, "positions", None) or ()
-            values, unknown = example_arguments(function, flags["at"], before, by)
-            assumed += unknown
-            self._show(flags, name, derived, values, _stand_in(assumed))
+            by = getattr(self._derived(flags, function), "positions", None) or ()
+            values, assumed = example_arguments(function, flags["at"], before, by)
+            self._show(flags, name, function, values, _stand_in(assumed))
 
     @options.documented("%grad")
     @no_var_expand
@@ -92,10 +88,9 @@ class SymgradMagics(Magics, options.Options):
             function = named_function(name, self._shell.user_ns)
             if function is None:
                 raise ArgumentError(f"{name!r} is no function of the notebook; define it, or use %%grad above a cell.")
-            derived = self._derived(flags, function)
-            by = getattr(derived, "positions", None) or ()
+            by = getattr(self._derived(flags, function), "positions", None) or ()
             values = argument_values(function, texts, self._shell.user_ns, by)
-            self._show(flags, name.rpartition(".")[2], derived, values, "")
+            self._show(flags, name.rpartition(".")[2], function, values, "")
 
     @no_var_expand
     @line_magic("symgrad")
@@ -170,14 +165,17 @@ class SymgradMagics(Magics, options.Options):
         with shell.builtin_trap:
             exec(shell.compile(ast.Module(statements, []), filename, "exec"), shell.user_global_ns, shell.user_ns)
 
-    def _derived(self, flags: dict[str, Any], function: Callable) -> DerivedFunction:
+    def _derived(
+        self, flags: dict[str, Any], function: Callable, at: tuple[list[Any], dict[str, Any]] | None = None
+    ) -> DerivedFunction:
         for name in self.option_names():  # which stand for flags that are not written
             if name in flags and not is_given(flags[name]):
                 flags[name] = getattr(self, name)
-        return derivative(function, flags)
+        return derivative(function, flags, at)
 
-    def _show(self, flags: dict[str, Any], name: str, derived: DerivedFunction, values: list[Any], note: str) -> None:
+    def _show(self, flags: dict[str, Any], name: str, function: Callable, values: list[Any], note: str) -> None:
         """Show the derivative as the flags say, and bind it."""
+        derived = self._derived(flags, function, (values, {}))
         bound = options.checked_name(flags["name"] or f"{derived.verb}_{name}")
         sens = {} if flags["sens"] is None else {"sens": named_value(flags["sens"], self._shell.user_ns)}
         with reported(self.progress):
@@ -197,5 +195,4 @@ def _stand_in(assumed: list[str]) -> str:
     """What to say of arguments for which no value was found."""
     if not assumed:
         return ""
-    stand_in = "1.0 stands in" if len(assumed) == 1 else "ones stand in"
-    return f'no value for {", ".join(assumed)} was found, so {stand_in}; give --at "{assumed[0]}=…"'
+    return f'no value for {", ".join(assumed)} was found, so ones stand in; give --at "{assumed[0]}=…"'

@@ -87,7 +87,8 @@ def _block_names(derived: JacobianFunction, result: Result, args: tuple, count: 
         made = [f"∂²f/∂{x}²" if x == y else f"∂²f/∂{x}∂{y}" for x in by for y in by]
     else:
         rows = derived.block_count(result.structure, len(result.slots)) // len(by)
-        made = [f"∂{f}/∂{x}" for f in _counted("f", rows) for x in by]
+        power = str(derived.order).translate(_RAISED) if rows * len(by) == 1 and derived.order > 1 else ""
+        made = [f"∂{power}{f}/∂{x}{power}" for f in _counted("f", rows) for x in by]
     return made + [f"aux_{k}" for k in range(count - len(made))]
 
 

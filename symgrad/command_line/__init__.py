@@ -191,6 +191,8 @@ def _derivative(options: argparse.Namespace) -> tuple[DerivedFunction, list[Any]
         derived = derived_by(function, values)
     else:
         derived = derivative(function, values)
+        if options.order and options.order > 1:  # what the orders are, the shapes say
+            derived = derivative(function, values, examples(function, options, derived, objects))
     return derived, *examples(function, options, derived, objects)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import io
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError
@@ -13,6 +15,7 @@ from ..transforms.derived import DerivedFunction
 from ..transforms.gradient import GradientFunction
 from ..transforms.jacobian import HessianFunction, JacobianFunction
 from ..transforms.positions import checked_positions, checked_weights
+from ..transforms.products import symbolic
 from ..transforms.taylor import DirectionalFunction, TaylorFunction
 from ..transforms.vector_calculus import CurlFunction, DivergenceFunction, LaplacianFunction
 
@@ -43,6 +46,7 @@ def derivative_of(
     sparse: bool = False,
     mode: str = "auto",
     backend: str = "auto",
+    at: tuple[Sequence[Any], Mapping[str, Any]] | None = None,
     **switches: bool,
 ) -> DerivedFunction:
     """The derivative of ``function`` by the arguments and parameters that ``wrt`` names, with commas.
@@ -52,9 +56,11 @@ def derivative_of(
     of these it is taken by the first argument. One argument gives a bare gradient, several a tuple; parameters a tuple
     of their own, as ``symgrad.grad`` does. ``sens``: the cotangent of the output is the last argument, or ``sens=``.
     ``order`` derives so often, each time of the summed output; ``directional``, whose last argument is the direction,
-    along it. ``kind`` is one of ``KINDS``; ``jacobian=True``, ``laplacian=True`` and so on (``BY_ARGUMENTS``) say the
-    same, and are taken by arguments alone, the first two ``sparse`` as scipy.sparse. ``taylor``: the coefficients by
-    a number up to this order. Raises ArgumentError for what does not go together.
+    along it. With example arguments ``at``, by position and by name, nothing is summed that nobody asked to: where the
+    function gives one number for several, order 2 is the Hessian, 3 its Jacobian. ``kind`` is one of ``KINDS``;
+    ``jacobian=True``, ``laplacian=True`` and so on (``BY_ARGUMENTS``) say the same, and are taken by arguments alone,
+    the first two ``sparse`` as scipy.sparse. ``taylor``: the coefficients by a number up to this order. Raises
+    ArgumentError for what does not go together.
 
     >>> derivative_of(lambda x, y: x * y, "y, x")(2.0, 3.0)
     (np.float64(2.0), np.float64(3.0))
@@ -83,6 +89,13 @@ def derivative_of(
             return TaylorFunction(function, by, taylor, False, backend)
         return _FIELDS[kind](function, by, backend)
     made: Any = function
+    of_arguments = kind == "grad" and not (chosen or return_ids)
+    if order > 1 and at is not None and of_arguments and _is_one_number_by_several(function, positions, at):
+        by = positions[0] if len(positions) == 1 and not get_all else positions
+        made = HessianFunction(made, by, has_aux, mode, backend)
+        for _ in range(order - 2):
+            made = JacobianFunction(made, by, has_aux, mode, backend)
+        return made
     for k in range(order):
         outermost = k == order - 1
         made = GradientFunction(
@@ -99,6 +112,17 @@ def derivative_of(
             backend=backend,
         )
     return made
+
+
+def _is_one_number_by_several(
+    function: Callable, positions: tuple[int, ...], at: tuple[Sequence[Any], Mapping[str, Any]]
+) -> bool:
+    """Whether the first output for these arguments is a single number, and is derived by more than one."""
+    with contextlib.redirect_stdout(io.StringIO()):  # what the function prints comes once, when it is derived
+        entry = symbolic(function)._readable()._entry(tuple(at[0]), dict(at[1]))
+    shapes = {name: node.shape for name, node in zip(entry.program.names, entry.program.inputs, strict=True)}
+    by = [shapes[name] for p in positions for name in entry.argument_names[p]]
+    return entry.shapes[:1] == [()] and by != [()]
 
 
 def _kind(kind: str, switches: Mapping[str, bool]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,8 @@ class Flag:
     - ``chooses``: its value is the argument ``name`` of ``derivative_of``.
     - ``derive(derived, value)`` gives the derivative that takes the place of ``derived``.
     - ``show(derived, args, kwargs, value)`` gives what is shown of a derivative for these arguments, below the rest;
-      where it ``reads_lines``, or names of locals, the trace that all is read from is recorded with them.
+      where it ``reads_lines``, or names of locals, the trace that all is read from is recorded with them. One that is
+      ``of_gradients`` shows no Hessian: order 2 is then a gradient of the sum of the gradient, whatever the shapes.
 
     ``in_magic`` and ``on_command_line`` say who has it. ``gloss``, a few words beside its control, puts it into the
     panel: a switch as a box to check, one with choices as buttons, others not; ``call`` is the public call that reads
@@ -45,6 +46,7 @@ class Flag:
     derive: Callable[[DerivedFunction, Any], DerivedFunction] | None = None
     show: Callable[[DerivedFunction, tuple, dict[str, Any], Any], Any] | None = None
     reads_lines: bool = False
+    of_gradients: bool = False
     in_magic: bool = True
     on_command_line: bool = True
     gloss: str = ""
@@ -134,14 +136,17 @@ def unregister(name: str) -> None:
     FLAGS.pop(name, None)
 
 
-def derivative(function: Callable, values: Mapping[str, Any]) -> DerivedFunction:
-    """The derivative of ``function`` that flags of these values ask for.
+def derivative(
+    function: Callable, values: Mapping[str, Any], at: tuple[Sequence[Any], Mapping[str, Any]] | None = None
+) -> DerivedFunction:
+    """The derivative of ``function`` that flags of these values ask for; ``at`` are example arguments of it.
 
     >>> derivative(lambda x, y: x * y, {"wrt": "y", "mode": "forward"})(2.0, 3.0)
     np.float64(2.0)
     """
     given = {name: value for name, value in values.items() if is_given(value)}
-    derived = derivative_of(function, **{n: v for n, v in given.items() if n in FLAGS and FLAGS[n].chooses})
+    at = None if any(FLAGS[n].of_gradients for n in given if n in FLAGS) else at
+    derived = derivative_of(function, at=at, **{n: v for n, v in given.items() if n in FLAGS and FLAGS[n].chooses})
     return derived_by(derived, given)
 
 

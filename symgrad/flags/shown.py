@@ -75,6 +75,7 @@ FLAGS = [
         "switches and sliders below the formulas",
         show=lambda derived, args, kwargs, _: derived.panel(*args, **kwargs),
         reads_lines=True,
+        of_gradients=True,
         on_command_line=False,
     ),
     Flag("quiet", "bind the derivative and show nothing", short="-q", on_command_line=False),

@@ -82,7 +82,7 @@ FLAGS = [
     ),
     Flag(
         "order",
-        "derive so often, each time the sum of the gradient before: --order 2",
+        "derive so often: --order 2 is the second derivative, of one number by several the Hessian",
         type=int,
         chooses=True,
         gloss="2, 3: the gradient is summed and differentiated again",

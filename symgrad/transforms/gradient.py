@@ -176,8 +176,17 @@ class GradientFunction(DerivedFunction[P]):
         alone = self.bare_inputs and not (self.weights or self.has_aux or self.takes_sens or self.return_ids)
         if not (alone and isinstance(inner, GradientFunction)) or inner.positions != self.positions:
             return 1
-        pure = inner.bare_inputs and not (inner.weights or inner.has_aux or inner.takes_sens or inner.with_value)
-        return 1 + inner.order if pure else 1
+        return 1 + inner.order if inner._is_bare else 1
+
+    @property
+    def _is_bare(self) -> bool:
+        """Whether it gives the gradient by one argument, and nothing with it."""
+        return self.bare_inputs and not (self.weights or self.has_aux or self.takes_sens or self.with_value)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it gives one gradient alone, and is of no other, which would be summed."""
+        return self._is_bare and not self.return_ids and self.nesting == 1
 
     @property
     def nesting(self) -> int:

@@ -19,6 +19,7 @@ from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 from .derived import DerivedFunction, P, finished
+from .gradient import GradientFunction, partial_latex
 from .linearised import Linearised, dense_blocks, sparse_cells
 from .modes import MODES, Choice
 from .positions import Positions, check_arguments, checked_flag, checked_function, checked_positions
@@ -109,9 +110,24 @@ class JacobianFunction(DerivedFunction[P]):
         made = self._block_labels(by, count, function_letter(entry.program))
         return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
 
+    @property
+    def order(self) -> int:
+        """How often it derives by its one argument, with what it is of: 3 for ``jacobian(hessian(f))``."""
+        inner = self.fn
+        if len(self.positions) != 1 or not isinstance(inner, (GradientFunction, JacobianFunction)):
+            return 1
+        return 1 + inner.order if inner.positions == self.positions and inner.is_plain else 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it gives derivatives alone, with nothing summed between them."""
+        return not self.has_aux
+
     def _block_labels(self, by: Sequence[str], count: int, f: str) -> list[str]:
         """LaTeX names of the blocks, row by row, of a function ``f`` of inputs that are called ``by``."""
         rows = count // len(by)
+        if count == 1:
+            return [partial_latex(by[0], self.order, f)]
         of = [f] if rows == 1 else [f"{f}_{{{k}}}" for k in range(rows)]
         return [rf"\frac{{\partial {row}}}{{\partial {x}}}" for row in of for x in by]
 
@@ -227,6 +243,10 @@ class HessianFunction(JacobianFunction[P]):
     """The Hessian of the summed output, the Jacobian of its gradient; made by ``hessian``."""
 
     verb = "hessian"
+
+    @property
+    def order(self):
+        return 2
 
     def _run(self, args, kwargs, fresh):
         run = super()._run(args, kwargs, fresh)

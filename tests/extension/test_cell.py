@@ -58,9 +58,7 @@ def test_a_name_that_the_cell_gives_its_value_can_be_chosen(run, variables):
     assert variables["grad_f"](2.0) == 6.0
 
 
-def test_names_in_wrt_and_at_need_no_value(run, variables):
-    run("%%grad --wrt t\nt**2 * y\n")
-    assert variables["grad_f"](3.0, 1.0) == 6.0
+def test_names_in_at_need_no_value(run, variables):
     run('%%grad --wrt u --at "u=[1, 2]"\nu**2 * y\n')
     np.testing.assert_array_equal(variables["grad_f"](np.array([3.0, 1.0]), 1.0), [6.0, 2.0])
 

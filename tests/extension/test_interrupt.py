@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -9,8 +10,8 @@ import time
 import numpy as np
 import pytest
 from IPython.utils.capture import capture_output
+from symgrad_notebook.display import reported
 from symgrad_notebook.errors import Interrupted
-from symgrad_notebook.progress import reported, stage
 
 import symgrad as sg
 from symgrad.program.node import active_graph
@@ -95,21 +96,16 @@ def test_long_work_says_what_it_is_at():
     assert "working, 0 s" in captured.outputs[0].data["text/plain"]
 
 
+def test_an_interrupt_is_not_said_to_be_done():
+    with capture_output() as captured, contextlib.suppress(KeyboardInterrupt), reported(0.05):
+        time.sleep(0.4)
+        raise KeyboardInterrupt
+    assert captured.outputs[-1].data["text/plain"].startswith("stopped after 0.")
+
+
 @pytest.mark.parametrize("after", [0.0, 60.0])
 def test_short_work_says_nothing(after):
     with capture_output() as captured, reported(after):
         time.sleep(0.05)
     assert captured.outputs == []
     assert not [t for t in threading.enumerate() if t.name.startswith("symgrad progress")]
-
-
-def test_the_stage_is_read_off_the_stack():
-    seen = []
-
-    def f(x):
-        seen.append(stage(sys._getframe()))
-        return x * 2
-
-    line = f.__code__.co_firstlineno + 1
-    sg.grad(f)(1.0)
-    assert seen == [f"tracing, at line {line}"]

@@ -91,10 +91,27 @@ def test_whole_literals_are_numbers_unless_the_default_is_whole(run):
     assert "f = x*y\n∂f/∂x = y" in shown.outputs[0].data["text/plain"]
 
 
-def test_without_values_a_number_stands_in_and_that_is_said(run):
-    shown = run("%%grad\ndef cube(t):\n    return t**3\n")
+def test_what_is_declared_a_number_needs_no_value_and_that_is_said(run):
+    shown = run("%%grad\ndef cube(t: float):\n    return t**3\n")
     assert "3 t^{2}" in shown.outputs[0].data["text/latex"]
-    assert "no value for t was found, so 1.0 stands in" in shown.outputs[1].data["text/plain"]
+    assert "no value for t was found, so ones stand in" in shown.outputs[1].data["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "asked"),
+    [
+        ("%%grad\n" + CELL, 'x and y have no value here; give an example, a number or an array: --at "x=2.0, y=2.0"'),
+        ("%%grad --at x=1\n" + CELL, 'y has no value here; give an example, a number or an array: --at "y=2.0"'),
+        ("%%grad\ndef f(n: int, t: float):\n    return t**n\n", "n has no value here"),
+        ("%%grad --wrt t\nt**2\n", "t has no value here"),
+    ],
+)
+def test_what_has_neither_value_nor_shape_is_asked_for(shell, cell, asked):
+    with capture_output() as captured:
+        result = shell.run_cell(cell)
+    assert result.error_in_exec is not None
+    assert asked in captured.stdout + captured.stderr
+    assert "grad_f" not in shell.user_ns
 
 
 def test_nothing_of_the_options_is_evaluated(shell):
