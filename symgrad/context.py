@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from .errors import ArgumentError
+from .errors import ArgumentError, full_tracebacks
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -22,13 +22,20 @@ _settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU", "debug"
 _debugged: ContextVar[bool | None] = ContextVar("debugged", default=None)
 
 
-def set_context(mode: int | None = None, device_target: str | None = None, debug: bool | None = None) -> None:
+def set_context(
+    mode: int | None = None,
+    device_target: str | None = None,
+    debug: bool | None = None,
+    full_traceback: bool | None = None,
+) -> None:
     """Choose the mode, or ``debug`` for everything that follows, as inside of ``with sg.debug():``.
 
-    ``device_target`` is taken for MindSpore's sake, everything runs on the CPU.
+    Errors come without the frames of symgrad's own code, unless ``full_traceback`` keeps them. ``device_target`` is
+    taken for MindSpore's sake, everything runs on the CPU.
     """
-    if debug is not None and not isinstance(debug, bool):
-        raise ArgumentError(f"debug must be True or False, got {debug!r}.")
+    for name, switch in (("debug", debug), ("full_traceback", full_traceback)):
+        if switch is not None and not isinstance(switch, bool):
+            raise ArgumentError(f"{name} must be True or False, got {switch!r}.")
     if mode is not None and (not isinstance(mode, int) or mode not in (GRAPH_MODE, PYNATIVE_MODE)):
         raise ArgumentError(f"mode must be context.GRAPH_MODE or context.PYNATIVE_MODE, got {mode!r}.")
     if device_target is not None and (not isinstance(device_target, str) or device_target not in _TARGETS):
@@ -37,15 +44,18 @@ def set_context(mode: int | None = None, device_target: str | None = None, debug
         _settings["mode"] = mode
     if debug is not None:
         _settings["debug"] = debug
+    if full_traceback is not None:
+        (full_tracebacks.set if full_traceback else full_tracebacks.clear)()
     if device_target is not None:
         _settings["device_target"] = device_target
 
 
 def get_context(key: str) -> Any:
-    """The setting ``mode`` or ``device_target``."""
-    if key not in _settings:
-        raise ArgumentError(f"there is no setting {key!r}; there are {', '.join(_settings)}.")
-    return _settings[key]
+    """The setting ``mode``, ``device_target``, ``debug`` or ``full_traceback``."""
+    settings = {**_settings, "full_traceback": full_tracebacks.is_set()}
+    if key not in settings:
+        raise ArgumentError(f"there is no setting {key!r}; there are {', '.join(settings)}.")
+    return settings[key]
 
 
 @contextlib.contextmanager

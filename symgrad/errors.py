@@ -15,13 +15,16 @@ ArgumentError
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
-from types import FrameType
+import traceback
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import ParamSpec, TypeVar
 
 import numpy
 
@@ -30,6 +33,12 @@ _NUMPY = os.path.dirname(os.path.abspath(numpy.__file__)) + os.sep
 _PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = tuple(f"{os.sep}{part}{os.sep}" for part in ("site-packages", "dist-packages"))
 
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: set where tracebacks keep the frames of symgrad's own code: ``set_context(full_traceback=True)``
+full_tracebacks = threading.Event()
 
 #: characters of a word that is shown, and of a message
 MAX_WORD, MAX_MESSAGE = 400, 10_000
@@ -61,6 +70,13 @@ class SymgradError(Exception):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*[shortened(a) if isinstance(a, str) else a for a in args])
+
+    @property
+    def _render_traceback_(self) -> Callable[[], list[str]]:
+        """What IPython asks an error for that shows itself: the message, and the user's own lines, marked."""
+        if full_tracebacks.is_set():
+            raise AttributeError("the whole traceback is shown")
+        return lambda: in_a_notebook(self)
 
 
 class ArgumentError(SymgradError, ValueError):
@@ -234,7 +250,7 @@ def at_user_line(message: str, where: tuple[str, int] | None = None) -> str:
             return message
         where = frame.f_code.co_filename, frame.f_lineno
     text = source_line(*where)
-    return f"{message}\n  at {_place(*where)}" + (f"\n    {text}" if text else "")
+    return f"{message}\n  at {place(*where)}" + (f"\n    {text}" if text else "")
 
 
 def source_line(file: str, number: int) -> str:
@@ -298,7 +314,82 @@ def typed(error: Exception, what: str = "", where: tuple[str, int] | None = None
     return kind(text if "\n  at " in text else at_user_line(text, where))
 
 
-def _place(file: str, line: int) -> str:
+# --- tracebacks ---------------------------------------------------------------------------------------------------
+
+
+def briefly(function: Callable[P, R]) -> Callable[P, R]:
+    """``function``, whose errors come without the frames of symgrad's own code."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            brief(error)
+            raise
+
+    return called
+
+
+def brief(error: BaseException) -> None:
+    """Leave the frames of symgrad's own code out of the traceback of ``error``, and of those that it came from.
+
+    They stay where ``full_tracebacks`` is set, and in an error of symgrad's code that it did not raise on purpose.
+    """
+    if full_tracebacks.is_set():
+        return
+    seen: set[int] = set()
+    on_purpose = isinstance(error, SymgradError)
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        frames = list(_each(at.__traceback__))
+        if frames and (on_purpose or not _is_of_own(frames[-1])):
+            kept: TracebackType | None = None
+            for frame in reversed(frames):
+                if not _is_of_own(frame):
+                    kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+            at.__traceback__ = kept
+        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+
+
+def _each(step: TracebackType | None) -> Iterator[TracebackType]:
+    while step is not None:
+        yield step
+        step = step.tb_next
+
+
+def _is_of_own(step: TracebackType) -> bool:
+    return is_own(step.tb_frame.f_code.co_filename)
+
+
+def in_a_notebook(error: BaseException) -> list[str]:
+    """The lines that show an error: its type and message, and each line of the user's that led to it, marked."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(f.filename)]
+    lines = [line for f in frames for line in marked_line(f)]
+    message, _, where = str(error).partition("\n  at ")
+    if frames and where.split("\n")[0] == place(frames[-1].filename, frames[-1].lineno or 0):
+        where = ""  # the same line, which is marked
+    said = [f"{type(error).__name__}: {message}", *lines, *([f"  at {where}"] if where else [])]
+    return [text for line in said for text in line.split("\n")]
+
+
+def marked_line(frame: traceback.FrameSummary) -> list[str]:
+    """A line of the user's: its place, its text, and carets below what ran in it."""
+    text = "".join(source_lines(frame.filename)[(frame.lineno or 0) - 1 : frame.lineno])
+    start, end = (len(text.encode()[:column].decode(errors="ignore")) for column in (frame.colno, frame.end_colno))
+    width = end - start if frame.end_lineno == frame.lineno else len(text.rstrip()) - start
+    return marked(place(frame.filename, frame.lineno or 0), text, start, width)
+
+
+def marked(where: str, line: str, start: int, width: int) -> list[str]:
+    """A line at a place, with so many carets below it from the column ``start`` on."""
+    text = line.rstrip()
+    indent = len(text) - len(text.lstrip())
+    return [f"  {where}:", f"    {text[indent:]}", "    " + " " * (start - indent) + "^" * max(width, 1)]
+
+
+def place(file: str, line: int) -> str:
     """A place as the user knows it: in a notebook the cell, which IPython knows by the name of its code."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None

@@ -15,10 +15,12 @@ import shutil
 import lab
 import pytest
 
-from symgrad import testing
+from symgrad import errors, testing
 from symgrad.kernels import kernel
 from symgrad.kernels.native.compiler import toolchain
 from symgrad.program.verify import verify
+
+errors.full_tracebacks.set()  # a test that fails shows where in symgrad
 
 #: what is more than a program on the PATH, and how it is found
 _FOUND = {

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, marked, marked_line, place
 from symgrad.tracing.trace import abandon
 
 from .structure import visible
@@ -20,8 +20,9 @@ _LONGEST_LINE = 240
 class GradCellError(SymgradError):
     """An error of a ``%%grad`` cell, shown as its message alone; the cell still fails."""
 
-    def _render_traceback_(self) -> list[str]:
-        return visible(str(self)).splitlines()
+    @property
+    def _render_traceback_(self):
+        return lambda: visible(str(self)).splitlines()
 
 
 class Interrupted(GradCellError, KeyboardInterrupt):
@@ -45,7 +46,7 @@ def shortening(shell: Any, keep: Callable[[BaseException], None], hint: Callable
     except Exception as error:
         keep(error)
         is_syntax = isinstance(error, SyntaxError)
-        raise (syntax_error(error, shell) if is_syntax else shortened(error, shell, hint())) from None
+        raise (syntax_error(error) if is_syntax else shortened(error, shell, hint())) from None
 
 
 def one_line(error: BaseException) -> str:
@@ -68,7 +69,8 @@ def whole_traceback(error: BaseException | None) -> str:
 
 def shortened(error: Exception, shell: Any, hint: str = "") -> GradCellError:
     """``error`` as its type, its message, and the innermost line of the notebook that led to it."""
-    marked = _marked_line(error, shell)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if shell.compile.format_code_name(f.filename)]
+    marked = marked_line(frames[-1]) if frames else []
     # the core appends the place; the line of the notebook, marked, says it better where it is known
     text, _, place = str(error).partition("\n  at ")
     if not marked and place.startswith("Cell "):
@@ -77,32 +79,10 @@ def shortened(error: Exception, shell: Any, hint: str = "") -> GradCellError:
     return GradCellError("\n".join([*lines, hint] if hint else lines))
 
 
-def syntax_error(error: SyntaxError, shell: Any) -> GradCellError:
+def syntax_error(error: SyntaxError) -> GradCellError:
     """A cell that does not parse, marked where Python stopped."""
     line, column, end = error.lineno or 0, error.offset or 1, error.end_offset or 0
     width = end - column if error.end_lineno == error.lineno else 1
-    place = _place(error.filename or "", line, shell)
-    text = linecache.getline(error.filename or "", line)
-    return GradCellError("\n".join([f"SyntaxError: {error.msg}", *_marked(place, text, column - 1, width)]))
-
-
-def _marked_line(error: Exception, shell: Any) -> list[str]:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if shell.compile.format_code_name(f.filename)]
-    if not frames:
-        return []
-    frame = frames[-1]
-    line = linecache.getline(frame.filename, frame.lineno or 0)
-    start, end = (len(line.encode()[:column].decode(errors="ignore")) for column in (frame.colno, frame.end_colno))
-    width = end - start if frame.end_lineno == frame.lineno else len(line.rstrip()) - start
-    return _marked(_place(frame.filename, frame.lineno or 0, shell), line, start, width)
-
-
-def _place(filename: str, line: int, shell: Any) -> str:
-    label = shell.compile.format_code_name(filename)
-    return f"  {' '.join(label)}, line {line}:" if label else f"  line {line}:"
-
-
-def _marked(place: str, line: str, start: int, width: int) -> list[str]:
-    text = line.rstrip()
-    indent = len(text) - len(text.lstrip())
-    return [place, f"    {text[indent:]}", "    " + " " * (start - indent) + "^" * max(width, 1)]
+    file = error.filename or ""
+    text = linecache.getline(file, line)
+    return GradCellError("\n".join([f"SyntaxError: {error.msg}", *marked(place(file, line), text, column - 1, width)]))

@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled import CompiledFunction, is_tracing
 from ..context import is_graph_mode
 from ..differentiation.custom import call_with_rule
-from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError, at_user_line, briefly
 from ..tensor import UNNAMED, Parameter, ParameterTuple
 from ..tracing.trace import as_followed, current
 from ..tracing.tracer import Tracer
@@ -62,6 +62,7 @@ class Cell:
         """What the cell computes; every subclass has its own."""
         raise CellError(f"{type(self).__name__} has no construct(self, …): define what it computes.")
 
+    @briefly
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         if is_tracing(inputs):
             return self._apply(*inputs, **kwargs)

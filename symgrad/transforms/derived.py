@@ -15,7 +15,7 @@ import numpy as np
 from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode, runs_kept_traces
 from ..entry import Entry, Result
-from ..errors import apart_from_refusals, shortened
+from ..errors import apart_from_refusals, brief, briefly, shortened
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
@@ -170,10 +170,17 @@ class DerivedFunction(Importable, Generic[P]):
         return {"fn": self.fn}
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        if not kwargs and current() is None and runs_kept_traces():
-            entry = self._known(args)
-            if entry is not None:
-                return entry.run(args)
+        try:
+            if not kwargs and current() is None and runs_kept_traces():
+                entry = self._known(args)
+                if entry is not None:
+                    return entry.run(args)
+            return self._called(args, kwargs)
+        except Exception as error:
+            brief(error)
+            raise
+
+    def _called(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         self._check(args, kwargs)
         if is_tracing(args):
             if self.declaration is not None:
@@ -226,6 +233,7 @@ class DerivedFunction(Importable, Generic[P]):
         self._check(*checked)
         return self._compiled.entry_of_shapes(args, kwargs, recorded)
 
+    @briefly
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The derived Program for these arguments, let-bound.
 
@@ -241,6 +249,7 @@ class DerivedFunction(Importable, Generic[P]):
         """
         return self._entry(args, kwargs).readable
 
+    @briefly
     def provenance(self, *args: Any, **kwargs: Any) -> Provenance:
         """The derived Program before the passes, and which of the user's lines each of its nodes came from.
 
@@ -249,6 +258,7 @@ class DerivedFunction(Importable, Generic[P]):
         entry, _ = self._recorded(args, kwargs)
         return Provenance(entry.program, entry.ledger)
 
+    @briefly
     def kernel(self, *args: Any, **kwargs: Any) -> Kernel:
         """The kernel that serves these arguments; see its ``source`` and ``backend``."""
         return self._entry(args, kwargs).kernel
@@ -262,6 +272,7 @@ class DerivedFunction(Importable, Generic[P]):
         """The function whose forms show this one."""
         return self
 
+    @briefly
     def result_shapes(self, *args: Any, **kwargs: Any) -> tuple[Any, list[tuple | None]]:
         """The structure of the result, and the shape of each leaf (None for one that is not an array)."""
         entry = self._readable()._entry(args, kwargs)

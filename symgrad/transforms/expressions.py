@@ -17,7 +17,7 @@ from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
 from ..compiled import CompiledFunction
 from ..entry import Entry
-from ..errors import ArgumentError, ArgumentTypeError, mistakes
+from ..errors import ArgumentError, ArgumentTypeError, briefly, mistakes
 from ..named_dims import named
 from ..tracing.trace import as_node, current
 from ..tracing.tree import flatten
@@ -183,6 +183,7 @@ class ExpressionJacobian(_OfExpression, JacobianFunction):
         return super().contributions(index, *args, **options)
 
 
+@briefly
 def from_sympy(expr: Any, wrt: Any) -> Any:
     """The gradient of a sympy expression by ``wrt``: a derivative like that of a function, compiled and shown.
 
@@ -229,6 +230,7 @@ def _derivative(expr: Any, wrt: Any, caller: str) -> Any:
     return ExpressionGradient(function, positions, None, bare_inputs=bare, bare_weights=False)
 
 
+@briefly
 def from_latex(text: str, wrt: Any) -> Any:
     r"""The gradient of an expression in LaTeX by ``wrt``, as ``from_sympy`` makes it; ``.expr`` is what was read.
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..compiled import Shapes
 from ..differentiation.reverse import reverse_sweep
 from ..entry import Result
-from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
+from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, briefly, shortened
 from ..named_dims import parameters_of
 from ..primitives.identity import mark
 from ..program.node import Node
@@ -230,6 +230,7 @@ def _positional_count(fn: Callable) -> int | None:
     return sum(1 for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty)
 
 
+@briefly
 def grad(
     fn: Callable[P, Any],
     grad_position: Positions | None = 0,
@@ -261,6 +262,7 @@ def grad(
     return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, holomorphic, False)
 
 
+@briefly
 def value_and_grad(
     fn: Callable[P, Any],
     grad_position: Positions | None = 0,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiled import CompiledFunction
 from ..differentiation.reverse import active_nodes, reverse_sweep
 from ..differentiation.stored import recalled
-from ..errors import ArgumentError, DtypeError, TracingError, at_user_line
+from ..errors import ArgumentError, DtypeError, TracingError, at_user_line, briefly
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
 from ..primitives.order import extent
@@ -282,6 +282,7 @@ def _is_symmetric(outputs: Sequence[Node]) -> bool:
     return not any(n.primitive in (CUSTOM, STOP) for n in ancestors(outputs))
 
 
+@briefly
 def jacobian(
     fn: Callable[P, Any],
     grad_position: Positions = 0,
@@ -309,6 +310,7 @@ def jacobian(
     return JacobianFunction(fn, grad_position, has_aux, mode, backend, sparse, holomorphic)
 
 
+@briefly
 def jacfwd(
     fn: Callable[P, Any], grad_position: Positions = 0, has_aux: bool = False, *, backend: str = "auto"
 ) -> JacobianFunction[P]:
@@ -321,6 +323,7 @@ def jacfwd(
     return JacobianFunction(fn, grad_position, has_aux, "forward", backend)
 
 
+@briefly
 def jacrev(
     fn: Callable[P, Any], grad_position: Positions = 0, has_aux: bool = False, *, backend: str = "auto"
 ) -> JacobianFunction[P]:
@@ -333,6 +336,7 @@ def jacrev(
     return JacobianFunction(fn, grad_position, has_aux, "reverse", backend)
 
 
+@briefly
 def hessian(
     fn: Callable[P, Any],
     grad_position: Positions = 0,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import forward_sweep
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, DtypeError, ShapeError, briefly
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.casting import cast
@@ -165,6 +165,7 @@ def as_tuple(inputs: Any) -> tuple:
     return tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
 
 
+@briefly
 def symbolic(fn: Callable[P, Any], *, backend: str = "auto") -> SymbolicFunction[P]:
     """``fn`` itself, traced: called it runs as a kernel, and ``.program``, ``.closed_form``, ``.latex`` show it.
 
@@ -175,6 +176,7 @@ def symbolic(fn: Callable[P, Any], *, backend: str = "auto") -> SymbolicFunction
     return SymbolicFunction(checked_function(fn), backend)
 
 
+@briefly
 def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False, *, backend: str = "auto") -> tuple:
     """``(out, J v)``: the output and the Jacobian times ``v``, by one forward sweep.
 
@@ -190,6 +192,7 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False, *, backend: st
     return made(as_tuple(inputs), as_tuple(v))
 
 
+@briefly
 def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto") -> tuple:
     """``(out, pullback)``: ``pullback(v)`` is the tuple of ``vᵀ J``, one entry an input.
 
@@ -217,6 +220,7 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
     return (main, pullback, aux) if has_aux else (main, pullback)
 
 
+@briefly
 def hvp(fn: Callable, inputs: Any, v: Any, *, backend: str = "auto") -> Any:
     """``H v``: the Hessian of the summed output times ``v``, forward over reverse, no Hessian built.
 

@@ -14,7 +14,7 @@ import sympy
 from ..closed_form.labels import label_text
 from ..closed_form.latex import expression_latex
 from ..differentiation.series import derivatives_along
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, briefly
 from ..primitives.functions import divide
 from ..primitives.primitive import literal
 from ..program.node import Node
@@ -155,6 +155,7 @@ class _Jet(AlongInputs):
         return tree_map(lambda _: None, v)
 
 
+@briefly
 def directional(
     fn: Callable[P, Any], grad_position: Positions = 0, *, order: int = 1, backend: str = "auto"
 ) -> DirectionalFunction[P]:
@@ -173,6 +174,7 @@ def directional(
     return DirectionalFunction(checked_function(fn), grad_position, order, backend)
 
 
+@briefly
 def jet(fn: Callable, inputs: Any, series: Any, *, backend: str = "auto") -> tuple:
     """``(out, derivatives)`` along a curve: the output, and its first, second, … derivative, as many as are given.
 
@@ -190,6 +192,7 @@ def jet(fn: Callable, inputs: Any, series: Any, *, backend: str = "auto") -> tup
     return made(as_tuple(inputs), tuple(series) if many else (series,))
 
 
+@briefly
 def taylor(fn: Callable, x: Any, order: int, v: Any = None, *, backend: str = "auto") -> Taylor:
     """The Taylor polynomial of ``fn`` about ``x``: ``fn(x + h·v) ≈ Σₖ cₖ hᵏ`` up to ``order``, at most 40.
 

@@ -11,7 +11,7 @@ from ..differentiation.laplacian import forward_laplacian
 from ..differentiation.reverse import accumulate, reverse_sweep
 from ..differentiation.structure.terms import dense
 from ..differentiation.structure.traces import trace_of
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, DtypeError, ShapeError, briefly
 from ..passes.cost import cost
 from ..passes.products import absorb_products
 from ..program.dims import size
@@ -159,6 +159,7 @@ def _shapes(nodes: Sequence[Node]) -> str:
     return "shape " + " and ".join(str(n.shape) for n in nodes)
 
 
+@briefly
 def laplacian(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: str = "auto") -> LaplacianFunction[P]:
     """``Δf``: the sum of the second derivatives by every element of the arguments, of the shape of the output.
 
@@ -177,6 +178,7 @@ def laplacian(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: st
     return LaplacianFunction(fn, grad_position, backend)
 
 
+@briefly
 def divergence(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: str = "auto") -> DivergenceFunction[P]:
     """``∇·F``: the trace of the Jacobian of a field, a number; only the diagonal is computed where structure is known.
 
@@ -193,6 +195,7 @@ def divergence(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: s
     return DivergenceFunction(fn, grad_position, backend)
 
 
+@briefly
 def curl(fn: Callable[P, Any], grad_position: Positions = 0, *, backend: str = "auto") -> CurlFunction[P]:
     """``∇×F``: an array of 3 for a field in space, a number for one in the plane (``∂F₂/∂x₁ - ∂F₁/∂x₂``).
 

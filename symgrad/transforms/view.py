@@ -6,6 +6,8 @@ import importlib
 from types import MethodType
 from typing import Any
 
+from ..errors import briefly
+
 
 class View:
     """Stands in a class for the function of its name in ``module``, and gives way to it when it is first asked for.
@@ -22,6 +24,6 @@ class View:
         self._owner, self._name = owner, name
 
     def __get__(self, instance: Any, kind: type) -> Any:
-        function = getattr(importlib.import_module(self._module, __package__), self._name)
+        function = briefly(getattr(importlib.import_module(self._module, __package__), self._name))
         setattr(self._owner, self._name, function)
         return function if instance is None else MethodType(function, instance)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line, briefly
 from ..named_dims import argument_names, declaration_of
 from ..primitives.batching import Batching
 from ..primitives.casting import CAST
@@ -160,6 +160,7 @@ def _moved(x: Node, source: int, target: int) -> Node:
     return transpose(x, order)
 
 
+@briefly
 def vmap(fn: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0, *, backend: str = "auto") -> MappedFunction[P]:
     """``fn``, written for one example, as a function of many that stand along an axis of its arguments.
 
