@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from . import amp, extend, nn, ops
     from .custom_functions import custom
     from .loading import load
+    from .optimization import curve_fit, least_squares, minimize, root
     from .transforms.branches import cond
     from .transforms.expressions import from_latex, from_sympy
     from .transforms.loops import checkpoint, fori_loop, scan, while_loop
@@ -66,6 +67,7 @@ __all__ = [
     "cond",
     "context",
     "curl",
+    "curve_fit",
     "custom",
     "debug",
     "directional",
@@ -94,11 +96,14 @@ __all__ = [
     "jet",
     "jvp",
     "laplacian",
+    "least_squares",
     "load",
+    "minimize",
     "named",
     "nn",
     "ops",
     "progress",
+    "root",
     "scan",
     "set_context",
     "stop_gradient",
@@ -122,6 +127,7 @@ _LATER = {
     "cond": ".transforms.branches",
     "custom": ".custom_functions",
     "load": ".loading",
+    **dict.fromkeys(("curve_fit", "least_squares", "minimize", "root"), ".optimization"),
     **dict.fromkeys(("from_latex", "from_sympy"), ".transforms.expressions"),
     **dict.fromkeys(("checkpoint", "fori_loop", "scan", "while_loop"), ".transforms.loops"),
     **dict.fromkeys(("directional", "jet", "taylor"), ".transforms.taylor"),

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import forward_sweep
-from ..errors import ArgumentError, DtypeError, ShapeError, briefly
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, briefly
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.casting import cast
 from ..program.node import Node
-from ..tracing.trace import as_node, current
+from ..tracing.trace import as_node, called, current
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, nesting, tree_map, unflatten
 from .complex_numbers import check_gradient, pulled_back
@@ -146,8 +146,21 @@ class _HessianProduct(AlongInputs):
         return tuple(run.inputs.nested([Tracer(finished(t, n)) for t, n in zip(flows, run.wrt, strict=True)]))
 
 
-def derived_once(kind: type, fn: Callable, *options: Any) -> Any:
-    """The derived function of ``fn``, made once; those that were not asked for longest are forgotten."""
+class _ProductFunction(DerivedFunction[P]):
+    """The product by the first argument, as a function of it, of a vector and of the other arguments."""
+
+    verb = "hvp"
+    _letter = "Hv"
+
+    def _derive(self, args, kwargs, fresh):
+        if len(args) < 2:
+            raise ArgumentTypeError(f"{self.__name__} takes the first argument, a vector, and the other arguments.")
+        x, v, *others = args
+        return hvp(lambda at: called(self.fn, (at, *others), kwargs), x, v)
+
+
+def derived_once(kind: Callable, fn: Callable, *options: Any) -> Any:
+    """What ``kind`` makes of ``fn``, made once; what was not asked for longest is forgotten."""
     try:
         hash(fn)
     except TypeError:
@@ -156,7 +169,7 @@ def derived_once(kind: type, fn: Callable, *options: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _made(kind: type, fn: Callable, *options: Any) -> Any:
+def _made(kind: Callable, fn: Callable, *options: Any) -> Any:
     return kind(fn, *options)
 
 
@@ -221,16 +234,21 @@ def vjp(fn: Callable, *inputs: Any, has_aux: bool = False, backend: str = "auto"
 
 
 @briefly
-def hvp(fn: Callable, inputs: Any, v: Any, *, backend: str = "auto") -> Any:
+def hvp(fn: Callable, inputs: Any = None, v: Any = None, *, backend: str = "auto") -> Any:
     """``H v``: the Hessian of the summed output times ``v``, forward over reverse, no Hessian built.
 
     ``inputs`` and ``v`` are arrays, or tuples of them; the result is bare for one array, a tuple for a
-    tuple, each of its input's shape and dtype.
+    tuple, each of its input's shape and dtype. ``hvp(fn)`` is a function ``(x, v, *args)`` of the first argument, of a
+    vector, and of the other arguments: the ``hessp`` of scipy.optimize.
 
     >>> import numpy as np
     >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
+    >>> hvp(lambda x, a: np.sum(a * x**3))(np.array([1.0, 2.0]), np.array([1.0, 0.0]), 0.5)
+    array([3., 0.])
     """
+    if inputs is None and v is None:
+        return derived_once(_ProductFunction, checked_function(fn), backend)
     made = derived_once(_HessianProduct, checked_function(fn), False, backend)
     result = made(as_tuple(inputs), as_tuple(v))
     return result if isinstance(inputs, (tuple, list)) else result[0]
