@@ -325,6 +325,8 @@ def briefly(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                error.__traceback__ = None  # the call itself does not fit the function, which is the caller's mistake
             brief(error)
             raise
 

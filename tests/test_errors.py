@@ -112,6 +112,7 @@ class Refused(sg.nn.Cell):
         (lambda: sg.jvp(refused, X, X), ["refused", "helper"]),
         (lambda: Refused()(X), ["construct", "helper"]),
         (lambda: sg.grad(3), []),
+        (lambda: sg.grad(), []),
         (lambda: sg.grad(refused, mode="up"), []),
         (lambda: sg.grad(lambda x: np.sum(x[5:] @ x))(X), ["<lambda>"]),
     ],

@@ -27,6 +27,7 @@ from .positions import (
     checked_positions,
     checked_sens,
     checked_weights,
+    named_once,
 )
 from .run import run_of, seeds_of_sum
 
@@ -238,16 +239,19 @@ def grad(
     has_aux: bool = False,
     return_ids: bool = False,
     *,
+    argnums: Positions | None = None,
+    wrt: Positions | None = None,
     mode: str = "auto",
     backend: str = "auto",
     holomorphic: bool = False,
 ) -> GradientFunction[P]:
     """The gradient of the sum over all elements of all outputs of ``fn``.
 
-    ``grad_position`` an int, or the name of an argument, gives the bare gradient by it, a tuple of these a tuple;
-    ``weights`` a list of Parameters adds a tuple of theirs (``(by_inputs, by_weights)``), a single Parameter a bare
-    one. ``has_aux``: only the first output is differentiated, and the result is ``(gradient, aux)``.
-    ``return_ids``: each gradient g is ``(id, g)``, id its position or the parameter's name.
+    ``grad_position`` an int, or the name of an argument, gives the bare gradient by it, a tuple of these a tuple
+    (``argnums=1`` and ``wrt="y"`` say the same); ``weights`` a list of Parameters adds a tuple of theirs
+    (``(by_inputs, by_weights)``), a single Parameter a bare one. ``has_aux``: only the first output is differentiated,
+    and the result is ``(gradient, aux)``. ``return_ids``: each gradient g is ``(id, g)``, id its position or the
+    parameter's name.
     ``mode``: ``reverse`` (also ``auto``) or ``forward``; the same numbers. Each gradient has the shape and
     dtype of what it is taken by. That by a complex argument is ``∂f/∂Re + i ∂f/∂Im``, of an output that is real;
     ``holomorphic=True`` gives the complex derivative of a holomorphic function of complex arguments.
@@ -259,7 +263,9 @@ def grad(
     >>> g(np.zeros(2), np.array([3.0, 4.0]))
     (array([3., 4.]), array([0., 0.]))
     """
-    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, holomorphic, False)
+    return _gradient(
+        fn, named_once(grad_position, argnums, wrt), weights, has_aux, return_ids, mode, backend, holomorphic, False
+    )
 
 
 @briefly
@@ -270,6 +276,8 @@ def value_and_grad(
     has_aux: bool = False,
     return_ids: bool = False,
     *,
+    argnums: Positions | None = None,
+    wrt: Positions | None = None,
     mode: str = "auto",
     backend: str = "auto",
     holomorphic: bool = False,
@@ -281,7 +289,9 @@ def value_and_grad(
     >>> value_and_grad(lambda x: x * x)(3.0)
     (np.float64(9.0), np.float64(6.0))
     """
-    return _gradient(fn, grad_position, weights, has_aux, return_ids, mode, backend, holomorphic, True)
+    return _gradient(
+        fn, named_once(grad_position, argnums, wrt), weights, has_aux, return_ids, mode, backend, holomorphic, True
+    )
 
 
 def _gradient(

@@ -22,7 +22,7 @@ from .derived import DerivedFunction, P, finished
 from .gradient import GradientFunction, partial_latex
 from .linearised import Linearised, dense_blocks, sparse_cells
 from .modes import MODES, Choice
-from .positions import Positions, check_arguments, checked_flag, checked_function, checked_positions
+from .positions import Positions, check_arguments, checked_flag, checked_function, checked_positions, named_once
 from .run import Run, run_of, seeds_of_sum
 from .view import View
 
@@ -288,6 +288,8 @@ def jacobian(
     grad_position: Positions = 0,
     has_aux: bool = False,
     *,
+    argnums: Positions | None = None,
+    wrt: Positions | None = None,
     mode: str = "auto",
     sparse: bool = False,
     backend: str = "auto",
@@ -295,6 +297,7 @@ def jacobian(
 ) -> JacobianFunction[P]:
     """All of ``∂out/∂in``, of shape out + in; nested ``[out][in]``, bare for one output, and for an int.
 
+    It is taken by ``grad_position``, as in ``grad``; ``argnums`` and ``wrt`` say the same.
     ``mode`` is ``forward``, ``reverse``, ``cross`` (chains of local Jacobians in the cheapest order), or
     ``auto``: the cheapest by predicted cost, which ``.explain`` shows. With ``has_aux`` the result is
     ``(J, aux)``. With ``sparse`` each block is a ``scipy.sparse.csr_array`` of shape (elements of out,
@@ -307,12 +310,18 @@ def jacobian(
     array([[2., 0.],
            [0., 4.]])
     """
-    return JacobianFunction(fn, grad_position, has_aux, mode, backend, sparse, holomorphic)
+    return JacobianFunction(fn, named_once(grad_position, argnums, wrt), has_aux, mode, backend, sparse, holomorphic)
 
 
 @briefly
 def jacfwd(
-    fn: Callable[P, Any], grad_position: Positions = 0, has_aux: bool = False, *, backend: str = "auto"
+    fn: Callable[P, Any],
+    grad_position: Positions = 0,
+    has_aux: bool = False,
+    *,
+    argnums: Positions | None = None,
+    wrt: Positions | None = None,
+    backend: str = "auto",
 ) -> JacobianFunction[P]:
     """``jacobian`` by forward mode.
 
@@ -320,12 +329,18 @@ def jacfwd(
     >>> jacfwd(np.sum)(np.ones(2))
     array([1., 1.])
     """
-    return JacobianFunction(fn, grad_position, has_aux, "forward", backend)
+    return JacobianFunction(fn, named_once(grad_position, argnums, wrt), has_aux, "forward", backend)
 
 
 @briefly
 def jacrev(
-    fn: Callable[P, Any], grad_position: Positions = 0, has_aux: bool = False, *, backend: str = "auto"
+    fn: Callable[P, Any],
+    grad_position: Positions = 0,
+    has_aux: bool = False,
+    *,
+    argnums: Positions | None = None,
+    wrt: Positions | None = None,
+    backend: str = "auto",
 ) -> JacobianFunction[P]:
     """``jacobian`` by reverse mode.
 
@@ -333,7 +348,7 @@ def jacrev(
     >>> jacrev(np.sum)(np.ones(2))
     array([1., 1.])
     """
-    return JacobianFunction(fn, grad_position, has_aux, "reverse", backend)
+    return JacobianFunction(fn, named_once(grad_position, argnums, wrt), has_aux, "reverse", backend)
 
 
 @briefly
@@ -342,6 +357,8 @@ def hessian(
     grad_position: Positions = 0,
     has_aux: bool = False,
     *,
+    argnums: Positions | None = None,
+    wrt: Positions | None = None,
     mode: str = "auto",
     sparse: bool = False,
     backend: str = "auto",
@@ -356,4 +373,4 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    return HessianFunction(fn, grad_position, has_aux, mode, backend, sparse)
+    return HessianFunction(fn, named_once(grad_position, argnums, wrt), has_aux, mode, backend, sparse)

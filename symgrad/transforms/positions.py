@@ -35,6 +35,14 @@ def checked_function(fn: Any) -> Any:
     return fn
 
 
+def named_once(grad_position: Any, argnums: Any, wrt: Any) -> Any:
+    """What a derivative is by, however it was named: ``argnums`` as in JAX, ``wrt`` by names, or ``grad_position``."""
+    given = [value for value in (argnums, wrt) if value is not None]
+    if len(given) > 1 or (given and grad_position != 0):
+        raise ArgumentError("grad_position, argnums and wrt say the same; give one of them.")
+    return given[0] if given else grad_position
+
+
 def checked_positions(grad_position: Any, fn: Callable) -> tuple[int, ...] | None:
     """Positions, or names of arguments of ``fn``, as a tuple of distinct non-negative ints; None stays None."""
     if grad_position is None:

@@ -5,6 +5,7 @@ import pytest
 
 import symgrad
 from symgrad import GradOperation, get_grad, grad, value_and_grad
+from symgrad.errors import ArgumentError
 from symgrad.tensor import Parameter
 
 X, Y = np.array([1.0, 2.0]), np.array([3.0, 5.0])
@@ -250,3 +251,18 @@ def test_arguments_of_a_cell_by_name():
             return x**2 * y
 
     assert grad(Net(), "y")(3.0, 2.0) == 9.0
+
+
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian"])
+def test_what_it_is_taken_by_has_three_names(name):
+    transform = getattr(symgrad, name)
+
+    def f(x, y):
+        return x**2 * y**3
+
+    want = transform(f, 1)(2.0, 3.0)
+    assert transform(f, argnums=1)(2.0, 3.0) == transform(f, wrt="y")(2.0, 3.0) == transform(f, "y")(2.0, 3.0) == want
+    assert transform(f, argnums=(0, 1))(2.0, 3.0) == transform(f, wrt=("x", "y"))(2.0, 3.0)
+    for both in ({"argnums": 1, "wrt": "y"}, {"grad_position": 1, "argnums": 1}):
+        with pytest.raises(ArgumentError, match="say the same; give one of them"):
+            transform(f, **both)
