@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
@@ -27,6 +29,8 @@ from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, called, current
 from .tracing.tracer import Tracer
 from .tracing.tree import classes_in, flatten, tree_map
+
+_log = logging.getLogger("symgrad")
 
 _MANY_FUNCTIONS = 1000  # of one source that are traced before a warning
 _MAX_SIGNATURES = 256  # kept of a function
@@ -242,6 +246,7 @@ class CompiledFunction:
         surroundings: Surroundings,
     ) -> Entry:
         """The entry of one run of the function."""
+        began = time.perf_counter()
         arguments = Arguments(trace, tuple(kwargs), host)
         with trace:
             labeled = zip(self.names(len(args), kwargs), args, strict=True)
@@ -253,7 +258,12 @@ class CompiledFunction:
                     outputs = called(self.body, traced, named) if is_users else self.body(*traced, **named)
                 if host is not None:
                     host.finish(outputs)
-                return Entry(arguments, surroundings, outputs, self.backend)
+                made = Entry(arguments, surroundings, outputs, self.backend)
+                if _log.isEnabledFor(logging.DEBUG):
+                    took, count = 1000 * (time.perf_counter() - began), len(made.program.bindings)
+                    name = called_name(self.watched)
+                    _log.debug("traced and derived %s in %.1f ms: %d operations", name, took, count)
+                return made
             except NotAValue:
                 raise
             except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
@@ -28,6 +29,8 @@ from .tracing.surroundings import Surroundings
 from .tracing.trace import Trace, as_node
 from .tracing.tracer import Tracer
 from .tracing.tree import LEAF, flatten, leaf_labels, replaced, unflatten
+
+_log = logging.getLogger("symgrad")
 
 
 class Assembled(Protocol):
@@ -233,6 +236,7 @@ class Entry(Result):
             with collector_paused():
                 require_memory(self.program)
                 self._kernel = lower(self.program, self.backend)
+            _log.debug("%d operations run on %s", len(self.program.bindings), self._kernel.backend)
         return self._kernel
 
     def serves(self, leaves: Sequence[Any], sizes: Mapping[Any, int] | None = None) -> bool:

@@ -346,3 +346,14 @@ def test_threads_trace_for_themselves():
         t.join()
     assert all(results.values())
     assert len(results) == 8
+
+
+def test_traces_and_kernels_are_logged_for_who_asks(caplog):
+    def told(x):
+        return np.sum(np.sin(x) * x)
+
+    with caplog.at_level("DEBUG", "symgrad"):
+        symgrad.grad(told)(np.ones(3))
+    said = [record.getMessage() for record in caplog.records if record.name == "symgrad"]
+    assert any(text.startswith("traced and derived told in ") for text in said)
+    assert any(" operations run on " in text for text in said)

@@ -1,4 +1,4 @@
-"""What an installed symgrad must do without this repository: run by CI in fresh environments, and read by pyright there.
+"""What an installed symgrad must do, away from this repository: CI runs this in fresh environments, with pyright.
 
 python tools/check_installed.py     in an environment that has symgrad and what it depends on, nothing else
 """

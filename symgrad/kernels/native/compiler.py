@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import logging
 import os
 import platform
 import shutil
@@ -44,6 +45,7 @@ _found: dict[str, Toolchain | None] = {}
 _why_none: dict[str, str] = {}
 _told: set[str] = set()
 _closing = threading.Event()
+_log = logging.getLogger("symgrad")
 _libraries: dict[str, ctypes.PyDLL] = {}
 
 
@@ -334,6 +336,7 @@ def compiled(source: str) -> Library:
             _found[_wanted()] = None
             raise
         seconds = time.perf_counter() - began + chain.probed
+        _log.debug("compiled a kernel of %d lines in %.2f s", source.count("\n"), seconds)
         chain.probed = 0.0
         library = _loaded(key, target, seconds)
         if library is None:
