@@ -10,6 +10,7 @@ import builtins
 import functools
 import gc
 import importlib.util
+import os
 import shutil
 
 import lab
@@ -27,6 +28,7 @@ _FOUND = {
     "native": ("C compiler that builds kernels", toolchain),
     "chromium": ("Chromium", lab.browser_path),
     "torch": ("torch", lambda: importlib.util.find_spec("torch")),
+    "site": ("built site (SYMGRAD_SITE says where)", lambda: os.environ.get("SYMGRAD_SITE")),
 }
 
 

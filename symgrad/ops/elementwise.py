@@ -18,7 +18,7 @@ def _row(name: str, ufunc: np.ufunc, doc: str):
 
 
 # one argument
-Abs = _row("Abs", np.absolute, "|x|, with slope 0 at 0")
+Abs = _row("Abs", np.absolute, "``|x|``, with slope 0 at 0")
 ACos = _row("ACos", np.arccos, "The inverse cosine")
 Acosh = _row("Acosh", np.arccosh, "The inverse hyperbolic cosine")
 Asin = _row("Asin", np.arcsin, "The inverse sine")

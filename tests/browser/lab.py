@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _SWITCHES = (
@@ -80,14 +81,17 @@ def _wait(address: str, process: subprocess.Popen, log: pathlib.Path) -> None:
 
 
 @contextlib.contextmanager
-def page(address: str, width: int = 1100, height: int = 1400, scale: float = 1.0) -> Iterator:
-    """A Chromium page on ``address`` that reaches nothing but this server; an error if it tried to."""
+def page(
+    address: str, width: int = 1100, height: int = 1400, scale: float = 1.0, home: str = "", scheme: Any = "light"
+) -> Iterator:
+    """A Chromium page on ``address`` that reaches nothing but this server, or ``home``; an error if it tried to."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=list(_SWITCHES))
-        context = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=scale)
-        home = address.split("/lab/")[0] + "/"
+        viewport: Any = {"width": width, "height": height}
+        context = browser.new_context(viewport=viewport, device_scale_factor=scale, color_scheme=scheme)
+        home = home or address.split("/lab/")[0] + "/"
         refused: list[str] = []
 
         def gate(route) -> None:

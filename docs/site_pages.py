@@ -1,0 +1,128 @@
+"""Pages of the site that follow from the code: derivatives beside a textbook, and the public names by role."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import pathlib
+from collections.abc import Mapping
+
+#: the public names of symgrad by role: the title of a page, what it says, and its names
+ROLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "derivatives": (
+        "Derivatives",
+        "What makes a derivative of a function. Each gives a function that takes the same arguments.",
+        ("grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian", "GradOperation", "get_grad"),
+    ),
+    "products": (
+        "Products and directions",
+        "Derivatives times vectors, along directions and curves, and what holds a value constant.",
+        ("jvp", "vjp", "hvp", "directional", "jet", "taylor", "stop_gradient", "intermediates", "stopping"),
+    ),
+    "fields": ("Fields", "Derivatives of scalar and vector fields.", ("laplacian", "divergence", "curl")),
+    "functions": (
+        "Functions, loops and formulas",
+        "What functions are traced, mapped, repeated and made with.",
+        (
+            *("symbolic", "trace", "vmap", "scan", "fori_loop", "while_loop", "cond", "checkpoint"),
+            *("custom", "named", "Array", "from_sympy", "from_latex", "load"),
+        ),
+    ),
+    "optimization": (
+        "With scipy.optimize",
+        "SciPy's functions with all derivatives filled in.",
+        ("minimize", "least_squares", "root", "curve_fit"),
+    ),
+    "settings": (
+        "Settings",
+        "How functions run, and what is said while they do.",
+        ("set_context", "get_context", "debug", "progress"),
+    ),
+    "networks": (
+        "Tensors and parameters",
+        "What networks in the style of MindSpore are made of; `symgrad.nn` and `symgrad.ops` have the layers.",
+        ("Tensor", "Parameter", "ParameterTuple"),
+    ),
+}
+#: what a derivative offers besides being called
+METHODS = (
+    *("latex", "closed_form", "entry", "formulas", "steps", "agreement", "equals", "conditions", "export"),
+    *("program", "kernel", "provenance", "result_shapes", "panel", "picture", "annotate"),
+)
+#: modules with a page of their own, whose names are all on it
+MODULES = ("extend", "testing", "errors", "amp", "nn", "ops")
+
+
+def signatures(folder: pathlib.Path) -> None:
+    """A page for each role, and for each module that has one."""
+    folder.mkdir(exist_ok=True)
+    names = [*ROLES, "methods", *MODULES]
+    listed = "\n".join(names)
+    _write(
+        folder / "index.md",
+        "# The interface\n\nEvery public name by what it is for; all are tested to be here.\n\n"
+        f"```{{toctree}}\n{listed}\n```\n",
+    )
+    for role, (title, said, functions) in ROLES.items():
+        entries = [_entry("autofunction" if f[0].islower() else "autoclass", f"symgrad.{f}") for f in functions]
+        _write(folder / f"{role}.md", "\n".join([f"# {title}\n", f"{said}\n", *entries]))
+    of = "symgrad.transforms.derived.DerivedFunction"
+    methods = [_entry("automethod", f"{of}.{name}") for name in METHODS]
+    jacobian = "symgrad.transforms.jacobian.JacobianFunction"
+    methods += [
+        _entry("automethod", f"{jacobian}.{name}") for name in ("sparsity", "explain", "contributions", "explore")
+    ]
+    said = "What every derivative offers besides being called: `sg.grad(f)`, `sg.hessian(f)` and so on."
+    _write(folder / "methods.md", "\n".join(["# What derivatives offer\n", f"{said}\n", *methods]))
+    for name in MODULES:
+        _write(folder / f"{name}.md", _of_module(f"symgrad.{name}"))
+
+
+def _of_module(name: str) -> str:
+    module = importlib.import_module(name)
+    members = [m for m in getattr(module, "__all__", vars(module)) if not m.startswith("_")]
+    own = [m for m in members if _is_of(getattr(module, m), name)]
+    kinds = ["autoclass" if isinstance(getattr(module, m), type) else "autofunction" for m in own]
+    entries = [_entry(kind, f"{name}.{m}") for kind, m in zip(kinds, own, strict=True)]
+    head = f"# {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :no-members:\n```\n"
+    return "\n".join([head, *entries])
+
+
+def _is_of(member: object, name: str) -> bool:
+    """Whether a member of a module is documented there: a function or class that it does not merely import."""
+    home = getattr(member, "__module__", None) or ""
+    is_class = isinstance(member, type)
+    wanted = is_class if name == "symgrad.errors" else is_class or inspect.isfunction(member)
+    return wanted and (home == name or home.startswith(f"{name}."))
+
+
+def _entry(kind: str, name: str) -> str:
+    return f"```{{eval-rst}}\n.. {kind}:: {name}\n```\n"
+
+
+def textbook(page: pathlib.Path) -> None:
+    """The derivatives of the tests as textbooks print them, each beside what is shown here."""
+    from textbook import BOOK  # tests/closed_form
+
+    lines = [
+        "# Beside the textbook",
+        "",
+        f"{len(BOOK)} derivatives, each as `.latex(…)` shows it and as a textbook prints it. The tests compare what is",
+        "shown with the kernel in value, and with the textbook in length.",
+    ]
+    for field, group in itertools.groupby(BOOK.items(), lambda item: item[1].field):
+        lines += ["", f"## {field[0].upper()}{field[1:]}", ""]
+        for name, book in group:
+            shown = book.derived.formulas(*book.args)
+            rows = shown.latex_rows(book.derived.labels(book.derived._readable()._entry(book.args, {})))
+            lines += [f"**{name}**", "", "$$", r"\begin{aligned}", r" \\ ".join(rows), r"\end{aligned}", "$$", ""]
+            printed = r",\quad ".join(book.textbook)
+            lines += [f"Textbook: ${printed}$", ""]
+    _write(page, "\n".join(lines) + "\n")
+
+
+def _write(page: pathlib.Path, text: str) -> None:
+    """The page, touched only where it has changed, so that the site is built anew in part."""
+    if not page.exists() or page.read_text("utf-8") != text:
+        page.write_text(text, "utf-8")
