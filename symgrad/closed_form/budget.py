@@ -62,8 +62,10 @@ def predicted_operations(program: Program, entries: bool) -> int:
     """Operations in the written-out form of all outputs: of every entry, or of one in index notation."""
     size: dict[Node, int] = {}
     for node in program.nodes:
-        own = 1 + sum(size[o] for o in node.operands) if node.operands else 0
-        size[node] = own * (_terms(node) if entries else 1)
+        read = sum(size[o] for o in node.operands)
+        if entries and node.primitive.name == "assemble":  # each entry is one of an operand's
+            read = math.ceil(sum(size[o] * _extent(o.shape) for o in node.operands) / max(_extent(node.shape), 1))
+        size[node] = (1 + read if node.operands else 0) * (_terms(node) if entries else 1)
     return sum(size[o] * (_extent(o.shape) if entries else 1) for o in program.outputs)
 
 

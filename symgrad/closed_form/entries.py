@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from sympy.simplify.fu import TR5, TR10i
 
 from ..errors import ClosedFormTooLarge, UnsupportedOperation
 from ..primitives.elementwise import SLOTS, Elementwise
@@ -69,7 +70,7 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     for base, value in constant_names(program).items():
         counted = value.astype(int) if value.dtype.kind == "b" else value  # of which places are factors in formulas
         named.update({e: number(counted[place]) for e, place in _inside(written, base, value.shape)})
-    return sympy.factor_terms(written.xreplace(named))
+    return _shortest(written.xreplace(named))
 
 
 def entries_apart(program: Program) -> list[np.ndarray]:
@@ -249,4 +250,18 @@ def _reduced(function: Any, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 def _tidied(array: np.ndarray) -> np.ndarray:
     """Common factors taken out, as a person would write it."""
-    return _each(lambda e: sympy.factor_terms(sympy.sympify(as_number(e))), array)
+    return _each(lambda e: _shortest(sympy.sympify(as_number(e))), array)
+
+
+#: operations up to which the theorems of sums of angles are tried
+_MAX_ANGLES = 80
+
+
+def _shortest(e: Any) -> Any:
+    """``e`` with common factors taken out, and sines of sums where they are shorter than sums of products."""
+    made = sympy.factor_terms(e)
+    if not (made.has(sympy.sin) and made.has(sympy.cos)) or made.count_ops() > _MAX_ANGLES:
+        return made
+    expanded = sympy.expand(made)
+    ways = [expanded, sympy.expand(TR5(expanded))]
+    return min([made, *(sympy.factor_terms(TR10i(way)) for way in ways)], key=lambda way: way.count_ops())

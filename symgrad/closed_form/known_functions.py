@@ -15,11 +15,11 @@ def with_letters(expression: Any, taken: Collection[str]) -> Any:
 
     >>> u = sympy.Symbol("u")
     >>> with_letters(1 / (1 + sympy.exp(-u)), ())
-    sigma(u)
+    σ(u)
     >>> with_letters(1 + sympy.erf(sympy.sqrt(2) * u / 2), ())
-    2*Phi(u)
+    2*Φ(u)
     >>> with_letters(sympy.exp(-(u**2) / 2) / sympy.sqrt(2 * sympy.pi), ())
-    phi(u)
+    φ(u)
     """
     if not hasattr(expression, "replace"):
         return expression
@@ -34,7 +34,7 @@ def _logistic(e: Any) -> Any:
     if not (getattr(e, "is_Pow", False) and e.exp.is_Integer and e.exp.is_negative and _is_one_and_exp(e.base)):
         return None
     exponent = e.base.args[1].exp
-    return sympy.Function("sigma")(-exponent) ** -e.exp if exponent.could_extract_minus_sign() else None
+    return sympy.Function("σ")(-exponent) ** -e.exp if exponent.could_extract_minus_sign() else None
 
 
 def _distribution(e: Any) -> Any:
@@ -45,7 +45,7 @@ def _distribution(e: Any) -> Any:
     for term in e.args if number else ():
         factor, inner = term.as_coeff_Mul()
         if factor == number and isinstance(inner, sympy.erf):
-            return e - number - term + 2 * number * sympy.Function("Phi")(sympy.sqrt(2) * inner.args[0])
+            return e - number - term + 2 * number * sympy.Function("Φ")(sympy.sqrt(2) * inner.args[0])
     return None
 
 
@@ -58,7 +58,7 @@ def _density(e: Any) -> Any:
         if isinstance(factor, sympy.exp):
             square: Any = factor.exp / _HALF_SQUARE
             if square.is_Pow and square.exp == 2:
-                return e / factor / root * sympy.sqrt(2) * sympy.Function("phi")(square.base)
+                return e / factor / root * sympy.sqrt(2) * sympy.Function("φ")(square.base)
     return None
 
 

@@ -32,9 +32,23 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     '\\sigma{\\left(z \\right)}'
     """
     made = _Printer({"inv_trig_style": "full"})
-    own = getattr(expression, "free_symbols", ())
-    made.letters = {initial(name_latex(name)) for name in (*names, *(str(s) for s in own))}
+    made.letters = _letters(expression, names)
     return made.whole(with_letters(expression, made.letters))
+
+
+def spelled(expression: Any, names: Iterable[str] = ()) -> Any:
+    """``expression`` with the functions that ``typeset`` has letters for.
+
+    >>> import sympy
+    >>> spelled(1 / (1 + sympy.exp(-sympy.Symbol("z"))))
+    σ(z)
+    """
+    return with_letters(expression, _letters(expression, names))
+
+
+def _letters(expression: Any, names: Iterable[str]) -> set[str]:
+    own = getattr(expression, "free_symbols", ())
+    return {initial(name_latex(name)) for name in (*names, *(str(s) for s in own))}
 
 
 def initial(latex: str) -> str:
@@ -85,7 +99,7 @@ _CLOSED: dict[str, Callable[..., str]] = {
     "im": lambda p, a: rf"\operatorname{{Im}}{{\left({p._print(a)} \right)}}",
     "conjugate": lambda p, a: rf"\overline{{{p._print(a)}}}",
     "positive": lambda p, a: _opened(p, a),
-    **{name: _called(name) for name in ("sigma", "Phi", "phi")},
+    **{letter: _called(name) for letter, name in {"σ": "sigma", "Φ": "Phi", "φ": "phi"}.items()},
     "atan2": lambda p, a, b: rf"\operatorname{{atan2}}{{\left({p._print(a)}, {p._print(b)} \right)}}",
     "round": lambda p, a: rf"\operatorname{{round}}{{\left({p._print(a)} \right)}}",
 }

@@ -102,3 +102,27 @@ def test_a_captured_mask_counts_as_a_number():
     series = pytest.importorskip("numpy.polynomial.hermite_e")
     rows = sg.grad(lambda x: np.sum(series.herme2poly(x))).formulas(np.ones(4)).text_rows(["g"])
     assert rows == ["g = [1, 1, 0, -2]"]
+
+
+def elbow(q):
+    """The hand of an arm of two links."""
+    return np.array([np.cos(q[0]) + 0.8 * np.cos(q[0] + q[1]), np.sin(q[0]) + 0.8 * np.sin(q[0] + q[1])])
+
+
+#: functions whose derivative has sums of products of sines and cosines, and the derivative
+ANGLES = {
+    "a determinant": (lambda q: np.linalg.det(sg.jacobian(elbow)(q)), "[0, 4*cos(q2)/5]"),
+    "squares": (lambda q: np.sum(elbow(q) ** 2), "[0, -8*sin(q2)/5]"),
+    "nothing shorter": (lambda q: np.sin(q[0]) * np.cos(q[1]), "[cos(q1)*cos(q2), -sin(q1)*sin(q2)]"),
+}
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_angles_are_added_where_that_is_shorter(name):
+    fn, text = ANGLES[name]
+    q = np.array([0.4, 0.9])
+    made = sg.grad(fn).closed_form(q)
+    assert str(sympy.nsimplify(made)) == text
+    values = {sympy.Symbol(f"q{k + 1}", real=True): v for k, v in enumerate(q)}
+    for k in range(2):
+        np.testing.assert_allclose(float(made[k].subs(values)), quotient(fn, q, (k,)), atol=1e-8)

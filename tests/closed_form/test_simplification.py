@@ -30,7 +30,7 @@ OPTION = (100.0, 95.0, 0.5, 0.02, 0.3)
 #: what is shown of a gradient, by which of the arguments
 SHOWN = {
     "cross entropy": (cross_entropy, (np.array([0.3, -1.0, 2.0]), np.array([0.0, 1.0, 0.4])), 0, "σ(z) − y"),
-    "of numbers": (cross_entropy, (0.3, 0.4), 0, "-y + 1/(1 + exp(-z))"),
+    "of numbers": (cross_entropy, (0.3, 0.4), 0, "-y + σ(z)"),
     "tangent": (lambda x: np.log(np.cos(x)), (0.5,), 0, "-tan(x)"),
     "power": (lambda x: x**x, (0.5,), 0, "x**x*(log(x) + 1)"),
     "quotient": (lambda x: (1 - x) / (1 + x), (0.5,), 0, "-2/(x + 1)**2"),
@@ -38,13 +38,13 @@ SHOWN = {
         black_scholes,
         OPTION,
         0,
-        "(erf(sqrt(2)*d1/2) + 1)/2\n" + D1,
+        "Φ(d1)\n" + D1,
     ),
     "vega": (
         black_scholes,
         OPTION,
         4,
-        "sqrt(2)*S*sqrt(T)*exp(-d1**2/2)/(2*sqrt(pi))\n" + D1,
+        "S*sqrt(T)*φ(d1)\n" + D1,
     ),
 }
 
