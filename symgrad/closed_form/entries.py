@@ -258,10 +258,12 @@ _MAX_ANGLES = 80
 
 
 def _shortest(e: Any) -> Any:
-    """``e`` with common factors taken out, and sines of sums where they are shorter than sums of products."""
+    """``e`` with common factors taken out and sums of angles put together, where that is shorter."""
     made = sympy.factor_terms(e)
-    if not (made.has(sympy.sin) and made.has(sympy.cos)) or made.count_ops() > _MAX_ANGLES:
-        return made
-    expanded = sympy.expand(made)
-    ways = [expanded, sympy.expand(TR5(expanded))]
-    return min([made, *(sympy.factor_terms(TR10i(way)) for way in ways)], key=lambda way: way.count_ops())
+    ways = [made]
+    if made.is_Mul and made.args[0].is_Rational:
+        ways.append(sympy.Mul(*made.args))  # a number times a sum is multiplied out
+    if made.has(sympy.sin) and made.has(sympy.cos) and made.count_ops() <= _MAX_ANGLES:
+        expanded = sympy.expand(made)
+        ways += [sympy.factor_terms(TR10i(way)) for way in (expanded, sympy.expand(TR5(expanded)))]
+    return min(ways, key=lambda way: way.count_ops() if len(ways) > 1 else 0)

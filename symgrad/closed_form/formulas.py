@@ -24,7 +24,7 @@ from .latex import (
 from .legibility import reading_cost
 from .plain_text import plain_text
 from .symbols import safe_names
-from .typeset import spelled, typeset
+from .typeset import lettered, typeset
 
 #: characters of text that a line of formulas may have
 _WIDEST = 72
@@ -87,14 +87,14 @@ class Formulas:
             made = []
             for name, (free, element) in zip(names, self.forms, strict=True):
                 place = f"[{', '.join(map(str, free))}]" if free else ""
-                made.append(f"{name}{place} = {plain_text(spelled(element, self._names), self._names)}")
+                made.append(f"{name}{place} = {plain_text(lettered(element, self._names), self._names)}")
             return made
         if self.kind == "matrix":
             return [
                 "\n".join([f"{name} = {form.text}", *(f"  where {line}" for line in form.where)])
                 for name, form in zip(names, self.forms, strict=True)
             ]
-        each = np.vectorize(lambda e: spelled(e, self._names), otypes=[object])
+        each = np.vectorize(lambda e: lettered(e, self._names), otypes=[object])
         entries = [each(form) for form in self.forms]
         texts = [plain_text(a if e.size else [], self._names) for e, a in zip(entries, as_arrays(entries), strict=True)]
         return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]

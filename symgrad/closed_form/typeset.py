@@ -36,11 +36,11 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     return made.whole(with_letters(expression, made.letters))
 
 
-def spelled(expression: Any, names: Iterable[str] = ()) -> Any:
+def lettered(expression: Any, names: Iterable[str] = ()) -> Any:
     """``expression`` with the functions that ``typeset`` has letters for.
 
     >>> import sympy
-    >>> spelled(1 / (1 + sympy.exp(-sympy.Symbol("z"))))
+    >>> lettered(1 / (1 + sympy.exp(-sympy.Symbol("z"))))
     σ(z)
     """
     return with_letters(expression, _letters(expression, names))
