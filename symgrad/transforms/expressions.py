@@ -15,7 +15,7 @@ from ..closed_form.reading.latex_reader import read_latex, read_name
 from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
-from ..compiled import CompiledFunction
+from ..compiled import CompiledFunction, Shapes
 from ..entry import Entry
 from ..errors import ArgumentError, ArgumentTypeError, briefly, mistakes
 from ..named_dims import named
@@ -140,6 +140,12 @@ class _OfExpression(DerivedFunction):
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
         super()._check(self._in_order(args, kwargs), {})
 
+    def _shapes_of(self, args: tuple, kwargs: dict[str, Any]) -> Shapes | None:
+        """As of functions; without arguments an expression is one of numbers."""
+        if not args and not kwargs and self.declaration is None:
+            args = ("",) * len(self._expression.names)
+        return super()._shapes_of(args, kwargs)
+
     def _given(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """All arguments in order, and the options of a method beside them."""
         names = self._expression.names
@@ -202,6 +208,8 @@ def from_sympy(expr: Any, wrt: Any) -> Any:
     <the gradient of x**2*sin(y) by x, y>
     >>> g(3.0, y=0.0)
     (np.float64(0.0), np.float64(9.0))
+    >>> from_sympy(x**2 * sympy.sin(y), x).closed_form()
+    2*x*sin(y)
     >>> A, b = sympy.MatrixSymbol("A", 3, 3), sympy.MatrixSymbol("b", 3, 1)
     >>> from_sympy(b.T * A * b, b).closed_form(form="matrix")
     (A + Aᵀ)b

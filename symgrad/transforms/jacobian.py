@@ -97,7 +97,7 @@ class JacobianFunction(DerivedFunction[P]):
         return self._with(sparse=False)
 
     def _entry(self, args, kwargs):
-        if not args and not kwargs and self._compiled.latest is None and self.declaration is None:
+        if not args and not kwargs and self._compiled.latest is None and self._shapes_of(args, kwargs) is None:
             raise ArgumentError(f"{self.__name__}: pass example arguments, whose shapes the formula is for.")
         return super()._entry(args, kwargs)
 

@@ -52,7 +52,7 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
         raise ArgumentError(f"steps: budget={budget!r} must be a whole number of lines, 2 or more.")
     shown = derived._readable()
-    if not args and not kwargs and shown.declaration is None:
+    if not args and not kwargs and shown._shapes_of(args, kwargs) is None:
         raise ArgumentError("steps: pass the arguments, or shapes such as 'n d', that the steps are for.")
     entry, arrays = shown._recorded(args, kwargs)
     run: Run | None = entry.trace.run

@@ -15,7 +15,10 @@ import pytest
 
 pytestmark = pytest.mark.needs("site")
 
-PAGES = ("index", "tour", "textbook", "gallery/01_first_gradient", "api/derivatives", "supported")
+PAGES = (
+    *("index", "tour", "guides/greeks", "guides/pde", "coming_from", "how_it_works"),
+    *("textbook", "gallery/01_first_gradient", "api/derivatives", "supported"),
+)
 
 
 @pytest.fixture(scope="module")
