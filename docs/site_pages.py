@@ -48,7 +48,7 @@ ROLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 #: what a derivative offers besides being called
 METHODS = (
     *("latex", "closed_form", "entry", "formulas", "steps", "agreement", "equals", "conditions", "export"),
-    *("program", "kernel", "provenance", "result_shapes", "panel", "picture", "annotate"),
+    *("program", "kernel", "provenance", "result_shapes", "plot", "panel", "picture", "annotate"),
 )
 #: modules with a page of their own, whose names are all on it
 MODULES = ("extend", "testing", "errors", "amp", "nn", "ops")

@@ -259,7 +259,7 @@ _MAX_ANGLES = 80
 
 def _shortest(e: Any) -> Any:
     """``e`` with common factors taken out and sums of angles put together, where that is shorter."""
-    made = sympy.factor_terms(e)
+    made: Any = sympy.factor_terms(e)
     ways = [made]
     if made.is_Mul and made.args[0].is_Rational:
         ways.append(sympy.Mul(*made.args))  # a number times a sum is multiplied out

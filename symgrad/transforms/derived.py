@@ -78,12 +78,14 @@ class DerivedFunction(Importable, Generic[P]):
         from .equality import equals
         from .exporting import export
         from .in_notebook import annotate, panel, picture
+        from .plotting import plot
         from .shown import agreement, closed_form, entry, formulas, latex, latex_rows, steps
     else:
         conditions = View(".conditions")
         equals = View(".equality")
         export = View(".exporting")
         annotate, panel, picture = View(".in_notebook"), View(".in_notebook"), View(".in_notebook")
+        plot = View(".plotting")
         agreement, closed_form, entry, formulas = View(".shown"), View(".shown"), View(".shown"), View(".shown")
         latex, latex_rows, steps = View(".shown"), View(".shown"), View(".shown")
 
