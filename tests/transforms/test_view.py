@@ -12,7 +12,19 @@ import pytest
 import symgrad as sg
 from symgrad.transforms.derived import DerivedFunction
 
-SHOWN = ["agreement", "annotate", "closed_form", "entry", "equals", "export", "formulas", "latex", "panel", "plot", "steps"]
+SHOWN = [
+    "agreement",
+    "annotate",
+    "closed_form",
+    "entry",
+    "equals",
+    "export",
+    "formulas",
+    "latex",
+    "panel",
+    "plot",
+    "steps",
+]
 
 
 @pytest.mark.parametrize("name", SHOWN)
