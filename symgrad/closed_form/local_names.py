@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from ..passes.unrolling import has_loops
 from ..primitives.primitive import input_node
 from ..program.node import Node, ancestors, emit_again
 from ..program.program import Program
@@ -13,6 +14,7 @@ from .budget import BUDGET
 from .choice import Choice, chosen, is_faster
 from .formulas import Formulas
 from .latex import MAX_CHARACTERS
+from .matrix import MatrixForm, matrix_forms
 
 #: names of which each is tried on its own
 _MAX_SINGLE = 3
@@ -23,20 +25,19 @@ def named_formulas(
 ) -> Formulas:
     """``formulas``, in which nodes are called as ``named`` where that is read faster; ``where`` says what they are."""
     choice = Choice(budget, characters)
-    best = chosen(program, choice)
     counts = Counter([*program.names, *named.values()])
     nodes = [n for n, name in named.items() if counts[name] == 1 and n not in program.outputs]
-    if best.kind == "recurrence" or not nodes:
-        return best
+    if has_loops(program) or not nodes:
+        return chosen(program, choice)
     wide = program.with_outputs([*program.outputs, *nodes])
-    for whole in (wide, choice.shorter(wide)):
+    best: Formulas | None = None
+    for whole in dict.fromkeys((choice.shorter(wide), wide)):  # short formulas first: the search may end
         outputs, parts = whole.outputs[: len(program.outputs)], whole.outputs[len(program.outputs) :]
         names = {n: named[node] for n, node in zip(parts, nodes, strict=True) if n.operands and n not in outputs}
-        for some in _selections(outputs, names):
+        for some in (*_selections(outputs, names), {}):
             made = _in_names(program, outputs, some, choice)
-            if made is not None and (best.kind == "let-bound" or is_faster(made, best)):
-                best = made
-    return best
+            best = made if is_faster(made, best) else best
+    return best or Formulas(program, "let-bound", [])
 
 
 def _selections(outputs: Sequence[Node], names: dict[Node, str]) -> list[dict[Node, str]]:
@@ -71,7 +72,21 @@ def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str],
     made, where = read(own), [(parts[s][0], read([parts[s][1]])) for s in used]
     if made is None or any(found is None for _, found in where):
         return None
-    return replace(made, where=tuple([(name, found) for name, found in where if found is not None]))
+    named = [(name, found) for name, found in where if found is not None]
+    if made.kind == "matrix":
+        leaves = matrix_forms(Program(inputs, used, labels, program.graph))
+        made = _called([found for _, found in named], leaves, made)
+    return replace(made, where=tuple(named))
+
+
+def _called(named: Sequence[Formulas], leaves: Sequence[MatrixForm | None], made: Formulas) -> Formulas:
+    """``made`` with the names of what is in it as it is said of them: ``softmax(s)`` where ``weights = softmax(s)``."""
+    parts = {
+        found.forms[0].expression: form.expression
+        for found, form in zip(named, leaves, strict=True)
+        if found.kind == "matrix" and form is not None and found.forms[0].expression.args
+    }
+    return replace(made, forms=[form.with_parts(parts) for form in made.forms])
 
 
 def _used(outputs: Sequence[Node], parts: Mapping[Node, tuple[str, Node]]) -> Collection[Node]:

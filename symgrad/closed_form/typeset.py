@@ -11,7 +11,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from .known_functions import with_letters
-from .letters import name_latex
+from .letters import GREEK, name_latex
 from .symbols import is_truth_value
 
 
@@ -23,7 +23,7 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
 
     >>> import sympy
     >>> typeset(sympy.Symbol("sens1") * sympy.Symbol("theta") * sympy.Symbol("x_2"))
-    '\\mathit{sens}_{1} \\theta x_{2}'
+    '\\mathit{sens}_{1} \\, \\theta x_{2}'
     >>> typeset(sympy.exp(sympy.Symbol("x"))), typeset(sympy.exp(sympy.Symbol("e")))
     ('e^{x}', '\\operatorname{exp}\\left(e\\right)')
     >>> typeset(sympy.Symbol("rate") * sympy.Symbol("time"))
@@ -83,8 +83,12 @@ def _called(letter: str) -> Callable[..., str]:
     return lambda p, a: rf"\{letter}{{\left({p._print(a)} \right)}}"
 
 
-#: a name of several letters with what stands below and above it, before another one
-_WORDS_SIDE_BY_SIDE = re.compile(r"(\\mathit\{\w+\}(?:[_^]\{(?:[^{}]|\{[^{}]*\})*\})*) (?=\\mathit\{)")
+#: what stands below and above a name
+_SCRIPTS = r"(?:[_^]\{(?:[^{}]|\{[^{}]*\})*\})*"
+_WORD = rf"\\mathit\{{\w+\}}{_SCRIPTS}"
+_NAME = rf"(?:{_WORD}|(?:(?<![A-Za-z\\])[A-Za-z]|\\(?:{'|'.join(GREEK)})(?![A-Za-z])){_SCRIPTS})"
+#: two names of which one has several letters
+_WORDS_SIDE_BY_SIDE = re.compile(rf"({_WORD}) (?={_NAME})|({_NAME}) (?={_WORD})")
 
 #: operations that are mathematics of one piece
 _CLOSED: dict[str, Callable[..., str]] = {
@@ -181,7 +185,7 @@ class _Printer(LatexPrinter):
         return rf"{self._print(a)} \neq 0"
 
     def _print_Mul(self, expr: Any) -> str:
-        return _WORDS_SIDE_BY_SIDE.sub(r"\1 \\, ", super()._print_Mul(expr))
+        return _WORDS_SIDE_BY_SIDE.sub(r"\1\2 \\, ", super()._print_Mul(expr))
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         return name_latex(expr.name)

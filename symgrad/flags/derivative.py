@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -212,12 +214,12 @@ def _named(function: Callable, wrt: str) -> tuple[tuple[int, ...], tuple[Paramet
 
 
 def _weights(function: Callable, text: str) -> tuple[Parameter, ...]:
-    known = _trainable(function)
-    every = {p.name: p for p in function.get_parameters()} if isinstance(function, Cell) else {}
+    known, every = _trainable(function), _parameters(function)
     wants_all = text.strip() == "all"
     if not (known if wants_all else every):
         raise ArgumentError(
-            "weights are the trainable parameters of a Cell, and there are none; use wrt for arguments."
+            "weights are the trainable parameters of a Cell, which the function is or names, and there are none; use "
+            "wrt for arguments."
         )
     if wants_all:
         return tuple(known.values())
@@ -229,7 +231,20 @@ def _weights(function: Callable, text: str) -> tuple[Parameter, ...]:
 
 
 def _trainable(function: Callable) -> dict[str, Parameter]:
-    return {p.name: p for p in function.trainable_params()} if isinstance(function, Cell) else {}
+    return {name: p for name, p in _parameters(function).items() if p.requires_grad}
+
+
+def _parameters(function: Callable) -> dict[str, Parameter]:
+    """The parameters of the Cell that a function is, or of those that it names; by Cell too where two are alike."""
+    if isinstance(function, Cell):
+        return {p.name: p for p in function.get_parameters()}
+    if not inspect.isfunction(function):
+        return {}
+    outside = inspect.getclosurevars(function)
+    cells = {name: v for name, v in {**outside.globals, **outside.nonlocals}.items() if isinstance(v, Cell)}
+    own = {(p.name, id(p)): (cell, p) for cell, held in cells.items() for p in held.get_parameters()}
+    times = Counter(name for name, _ in own)
+    return {p.name if times[p.name] == 1 else f"{cell}.{p.name}": p for cell, p in own.values()}
 
 
 def _counted(function: Callable, position: str | None) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from ..primitives import functions as f
 from ..primitives.contraction import expand, ones, transpose
 from ..primitives.index_arrays import counted
 from ..primitives.primitive import dim_value, literal
-from ..primitives.selection import Spec, as_index, assemble, full, gather, take_slice
+from ..primitives.selection import CONCATENATE, Spec, as_index, assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, is_named, normal, size
 from ..program.node import Node
@@ -302,12 +302,42 @@ def put_slice(x: Node, spec: Spec, piece: Node) -> Node:
         return f.cast(strong(piece, x.dtype), x.dtype)
     window = piece.shape
     if is_concrete((*x.shape, *window)):
+        ranges = [e if isinstance(e, tuple) else (e, 1, 1) for e in spec]
+        if 2 * size(window) >= size(x.shape) and all(step == 1 for _, _, step in ranges):
+            whole = unsqueeze(f.cast(strong(piece, x.dtype), x.dtype), tuple([count for _, count, _ in ranges]))
+            return _joined(x, ranges, whole)
         covered = np.zeros(x.shape, bool)
         covered[as_index(spec)] = True
         mask = running().constant(covered)
     else:
         mask = f.not_equal(assemble([ones(window)], x.shape, [spec]), 0)
     return f.where(mask, assemble([f.cast(strong(piece, x.dtype), x.dtype)], x.shape, [spec]), x)
+
+
+def _joined(x: Node, ranges: list[tuple], piece: Node) -> Node:
+    """``piece`` between what is left of ``x`` before and behind it, along the first axis that it does not fill.
+
+    Where it is most of ``x``; small pieces, as of a loop that fills an array, have a mask, of one shape in all steps.
+    """
+    axis = next((k for k, (_, count, _) in enumerate(ranges) if count != x.shape[k]), None)
+    if axis is None:
+        return piece
+    start, count, _ = ranges[axis]
+    end, whole = start + count, x.shape[axis]
+    inside = _joined(_part(x, axis, start, count), [*ranges[:axis], (0, count, 1), *ranges[axis + 1 :]], piece)
+    before, behind = _part(x, axis, 0, start), _part(x, axis, end, whole - end)
+    return concatenate([node for node in (before, inside, behind) if node.shape[axis]], axis)
+
+
+def _part(x: Node, axis: int, start: int, count: int) -> Node:
+    """A range of ``x`` along an axis; where it is one of the arrays that ``x`` was joined of, that array."""
+    if x.primitive is CONCATENATE and x.params == (axis,):
+        begin = 0
+        for joined in x.operands:
+            if (begin, joined.shape[axis]) == (start, count):
+                return joined
+            begin += joined.shape[axis]
+    return take_slice(x, (*full(x.shape[:axis]), (start, count, 1), *full(x.shape[axis + 1 :])))
 
 
 def _fit(value: Node, window: tuple) -> Node:

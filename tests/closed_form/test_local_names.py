@@ -82,3 +82,42 @@ def test_formulas_with_names_have_the_value_of_the_kernel(derive):
         known[sympy.Symbol(name, real=True)] = float(form.forms[0].item().subs(known))
     numbers = [float(form.item().subs(known)) for form in found.forms]
     np.testing.assert_allclose(numbers, np.ravel(derive(orbit)(*args)), rtol=1e-12)
+
+
+def call(S, K, T, r, sigma):
+    special = pytest.importorskip("scipy.special")
+    d1 = (np.log(S / K) + (r + sigma**2 / 2) * T) / (sigma * np.sqrt(T))
+    d2 = d1 - sigma * np.sqrt(T)
+    return S * special.ndtr(d1) - K * np.exp(-r * T) * special.ndtr(d2)
+
+
+def test_names_serve_all_outputs_together():
+    found = sg.grad(call, (0, 1, 2, 3, 4)).formulas(100.0, 95.0, 0.5, 0.02, 0.3)
+    assert found.text_rows(["S", "K", "T", "r", "sigma"]) == [
+        "S = Φ(d1)",
+        "K = -Φ(d2)*exp(-T*r)",
+        "T = K*r*Φ(d2)*exp(-T*r) + S*sigma*φ(d1)/(2*sqrt(T))",
+        "r = K*T*Φ(d2)*exp(-T*r)",
+        "sigma = S*sqrt(T)*φ(d1)\n"
+        "  where d1 = (T*(2*r + sigma**2)/2 + log(S/K))/(sqrt(T)*sigma)\n"
+        "  where d2 = -sqrt(T)*sigma + d1",
+    ]
+
+
+def attention(Q, K, V):
+    scores = Q @ K.T / np.sqrt(Q.shape[1])
+    weights = np.exp(scores) / np.sum(np.exp(scores), axis=1, keepdims=True)
+    return np.sum((weights @ V) ** 2)
+
+
+def test_what_a_name_is_said_to_be_is_called_by_it():
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.normal(size=(6, 8)), rng.normal(size=(7, 8)), rng.normal(size=(7, 4))
+    found = sg.grad(attention, (0, 1, 2)).formulas(Q, K, V)
+    rows = found.text_rows(["Q", "K", "V"])
+    assert rows[2] == "V = 2 weightsᵀ weights V\n  where weights = softmax(√2/4 · QKᵀ, axis=1)"
+    assert "softmax" not in rows[0]
+    weights = np.exp(Q @ K.T / np.sqrt(8))
+    known = {"Q": Q, "K": K, "V": V, "weights": weights / weights.sum(axis=1, keepdims=True)}
+    for form, value in zip(found.forms, sg.grad(attention, (0, 1, 2))(Q, K, V), strict=True):
+        np.testing.assert_allclose(form.evaluate(known), value, atol=1e-12)

@@ -82,3 +82,33 @@ def test_fields_and_directions():
 def test_what_does_not_go_together_is_refused(flags, message):
     with pytest.raises(ArgumentError, match=message):
         derivative_of(Net(), **flags)
+
+
+NET, OTHER = Net(), Net()
+
+
+def test_weights_are_also_those_of_a_cell_that_the_function_names():
+    def loss(x):
+        return np.sum(NET(x) ** 2)
+
+    inner, x = Net(), np.ones(2)
+    for fn, net in ((loss, NET), (lambda x: np.sum(inner(x) ** 2), inner)):
+        wanted = sg.grad(fn, None, net.trainable_params())(x)
+        got = derivative_of(fn, weights="all")(x)
+        assert len(got) == 2
+        for a, b in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(derivative_of(fn, weights="frozen")(x), sg.grad(fn, None, [net.frozen])(x))
+
+
+def test_parameters_of_one_name_are_called_by_their_cell_too():
+    def loss(x):
+        return np.sum(NET(x) * OTHER(x))
+
+    x = np.ones(2)
+    assert len(derivative_of(loss, weights="all")(x)) == 4
+    np.testing.assert_array_equal(derivative_of(loss, weights="OTHER.z")(x), sg.grad(loss, None, [OTHER.z])(x))
+    with pytest.raises(
+        ArgumentError, match=r"weights names 'z'; there is NET\.z, NET\.b, OTHER\.z, OTHER\.b to choose"
+    ):
+        derivative_of(loss, weights="z")

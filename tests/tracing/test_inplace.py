@@ -502,3 +502,60 @@ def test_out_is_where_numpy_has_it(name):
 def test_matmul_by_other_axes_is_refused_and_not_computed_otherwise():
     with pytest.raises(UnsupportedOperation, match="axes"):
         symgrad.grad(lambda x: np.sum(np.matmul(x, x, axes=[(0, 1), (1, 0), (0, 1)])))(np.ones((3, 3)))
+
+
+def inner_points(x):
+    u = x.copy()
+    for _ in range(3):
+        u[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2]) * u[1:-1]
+    return u
+
+
+def all_but_the_ends(x):
+    u = x.copy()
+    u[1:] *= x[:-1]
+    u[:-1] -= u[1:] ** 2
+    u[0], u[-1] = 0.0, x[0]
+    return u
+
+
+def inner_square(x):
+    u = np.outer(np.sin(x), x)
+    u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] - u[:-2, 1:-1]) * u[1:-1, 2:]
+    u[1:, :] = u[1:, :] - u[:-1, :] ** 2
+    u[:, :-1] *= 2.0
+    return u
+
+
+LONG = np.linspace(-1.0, 1.5, 12)
+
+
+@pytest.mark.parametrize("fn", [inner_points, all_but_the_ends, inner_square], ids=lambda f: f.__name__)
+def test_large_slices_that_are_written(check_rule, fn):
+    check_rule(fn, [LONG])
+    check_rule(fn, [LONG[::-1]], order=1)
+
+
+def test_a_large_slice_is_joined_to_what_is_left():
+    program = symgrad.symbolic(inner_points).program(LONG)
+    assert "where" not in str(program)
+    assert symgrad.jacobian(all_but_the_ends).sparsity(LONG).nnz < 3 * len(LONG)
+
+
+def test_what_an_operator_writes_is_written_once():
+    def scaled(x):
+        u = x.copy()
+        u[1:-1] *= 3.0
+        return u
+
+    assert str(symgrad.symbolic(scaled).program(LONG)).count("concatenate") == 1
+
+
+def test_a_slice_of_negative_zeros_keeps_their_signs():
+    def fn(x):
+        u = x.copy()
+        u[1:-1] = -0.0 * x[1:-1]
+        return u
+
+    made = symgrad.symbolic(fn)(np.ones(6))
+    assert np.signbit(made).tolist() == [False, True, True, True, True, False]

@@ -24,6 +24,8 @@ def test_any_operation_of_two(ufunc, name):
     fn = METHODS[name](ufunc)
     for x in (X, X.astype(np.float32)):
         got, want = sg.symbolic(fn, backend="numpy")(x), fn(x)
+        if ufunc is np.power:  # with AVX-512, NumPy's own is not the power of the powers
+            want = METHODS[name](np.frompyfunc(ufunc, 2, 1))(x).astype(want.dtype)
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=1e-14 if x is X else 1e-5)
     check_grads(fn, [X])

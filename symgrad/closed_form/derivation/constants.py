@@ -102,7 +102,7 @@ def description(name: Name, value: np.ndarray) -> tuple[str, str, str]:
     said = _triangles(value) or _shortened(value)
     matrix = _written_out(value)
     if matrix is None:
-        words = said.replace("-", "$-$").replace("…", r"\ldots{}")
+        words = said.replace("-", "$-$").replace("…", r"$\ldots$")
         matrix = rf"\text{{{words}}}"
     return f"{name} = {said}", f"{name.latex} &= {matrix}", f"shape {spelled_shape(value.shape)}"
 

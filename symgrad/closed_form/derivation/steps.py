@@ -198,7 +198,7 @@ def _escaped(text: str) -> str:
     text = "".join(_SPECIAL.get(c, c) for c in unicodedata.normalize("NFD", text))
     text = text.replace("⁻¹", "$^{-1}$").replace("ᵀ", r"$^\top$").replace("±", r"$\pm$").replace("−", "$-$")
     text = re.sub("[₀-₉]+", lambda m: f"$_{{{m[0].translate(_DIGITS)}}}$", text)
-    text = text.replace("·", r"$\cdot$").replace("…", r"\ldots{}").replace("’", "'")
+    text = text.replace("·", r"$\cdot$").replace("…", r"$\ldots$").replace("’", "'")
     text = re.sub("(.)\u0304", r"$\\bar{\1}$", text)
     text = re.sub("(.)\u0307", r"$\\dot{\1}$", text)
     return re.sub("((?:.\u0305)+)", lambda m: rf"$\overline{{\mathit{{{m[0].replace(chr(0x305), '')}}}}}$", text)

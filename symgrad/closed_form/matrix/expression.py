@@ -7,8 +7,8 @@ here build expressions and keep them as a person would write them: no double tra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -65,6 +65,14 @@ class Expression:
 _ONE = sympy.Integer(1)
 #: operations that are done alike on rows and columns
 _ALIKE = ("sum", "power", "hadamard", "function", "inverse")
+
+
+def replaced(x: Expression, parts: Mapping[Expression, Expression]) -> Expression:
+    """``x`` with others in place of some of its parts; recursion is over the tree, whose depth is bounded."""
+    if x in parts:
+        return parts[x]
+    args = tuple([replaced(a, parts) for a in x.args])
+    return x if args == x.args else replace(x, args=args)
 
 
 def leaf(name: str, rows: Dim = 1, columns: Dim = 1) -> Expression:

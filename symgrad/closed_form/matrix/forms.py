@@ -15,7 +15,7 @@ from ..budget import without_loops
 from .algebra import Algebra
 from .code import Code
 from .evaluation import Evaluation, Writing
-from .expression import Expression, leaf, product, transpose, vec
+from .expression import Expression, leaf, product, replaced, transpose, vec
 from .latex import Latex
 from .naming import named_parts
 from .printing import Text
@@ -38,6 +38,7 @@ class MatrixForm:
     def __init__(
         self, program: Program, node: Node, expression: Expression, rows: int, guarded: Sequence[Expression]
     ) -> None:
+        self._made_of = program, node
         self.expression = expression
         self.shape = node.shape
         self.rows = rows
@@ -50,6 +51,10 @@ class MatrixForm:
         self._inputs = dict(zip(labels, zip(program.names, program.inputs, strict=True), strict=False))
         held = [n.params[0].value for n in constants(program)]
         self._constants = {n: v.reshape(wide(v.shape)) for n, v in zip(labels[len(self._inputs) :], held, strict=True)}
+
+    def with_parts(self, parts: Mapping[Expression, Expression]) -> MatrixForm:
+        """The form with some of its parts written otherwise."""
+        return MatrixForm(*self._made_of, replaced(self.expression, parts), self.rows, self._guarded)
 
     @cached_property
     def text(self) -> str:

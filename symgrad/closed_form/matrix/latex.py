@@ -79,7 +79,7 @@ class Latex(Text):
         return self.fraction(self.number(top), self.number(bottom))
 
     def beside(self, before: str, after: str, dotted: bool) -> str:
-        return r" \, " if is_word(before) and is_word(after) else " "
+        return r" \, " if is_word(before) or is_word(after) else " "
 
     def after_number(self, value: Any, following: Expression) -> str:
         return " "

@@ -25,7 +25,7 @@ def times(value, *factors):
 
 CASES = [
     (ex.product([A, ex.total([x, y])]), "A(x + y)", r"A \left(x + y\right)"),
-    (ex.product([A, weight]), "A weight", r"A \mathit{weight}"),
+    (ex.product([A, weight]), "A weight", r"A \, \mathit{weight}"),
     (ex.transpose(ex.total([A, B])), "(A + B)ᵀ", r"\left(A + B\right)^\top"),
     (ex.transpose(ex.product([A, x])), "xᵀAᵀ", r"x^\top A^\top"),
     (ex.transpose(ex.transpose(A)), "A", "A"),

@@ -149,7 +149,7 @@ def test_a_million_unknowns():
     assert (np.abs(rows - columns) <= 1).all()
     assert len(rows) == 22
     (entry, _), _ = _ask(explorer, "pick", block=0, rows=[500_000, 500_001], columns=[500_000, 500_001])
-    assert entry["text"] == "2*(600*x500001**2 - 200*x500002 + 101)"
+    assert entry["text"] == "1200*x500001**2 - 400*x500002 + 202"
 
 
 def test_arguments_are_checked():
