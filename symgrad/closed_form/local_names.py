@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..passes.unrolling import has_loops
@@ -89,7 +89,7 @@ def _called(named: Sequence[Formulas], leaves: Sequence[MatrixForm | None], made
     return replace(made, forms=[form.with_parts(parts) for form in made.forms])
 
 
-def _used(outputs: Sequence[Node], parts: Mapping[Node, tuple[str, Node]]) -> Collection[Node]:
+def _used(outputs: Sequence[Node], parts: Mapping[Node, tuple[str, Node]]) -> list[Node]:
     """The stand-ins that are in ``outputs`` or in what is named there, those that others need first."""
     wanted, open_ = set(), list(outputs)
     while open_:

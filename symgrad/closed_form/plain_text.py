@@ -17,14 +17,20 @@ def plain_text(expression: Any, names: Collection[str]) -> str:
     >>> import sympy
     >>> plain_text(sympy.pi * sympy.Symbol("pi"), ["pi"]), plain_text(sympy.pi * sympy.Symbol("x"), ["x"])
     ('acos(-1)*pi', 'pi*x')
+    >>> plain_text(sympy.Float(1e-5) + sympy.Symbol("x"), ["x"])
+    'x + 1e-05'
     """
-    return str(expression) if _COMPUTED.keys().isdisjoint(names) else _Printer(names).doprint(expression)
+    return _Printer(names).doprint(expression)
 
 
 class _Printer(StrPrinter):
     def __init__(self, names: Collection[str]) -> None:
         super().__init__()
         self._names = names
+
+    def _print_Float(self, expr: Any) -> str:
+        """As Python writes it: the fewest digits that are this number."""
+        return repr(float(expr)) if expr.is_finite and expr._prec == 53 else super()._print_Float(expr)
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
         made = super()._print(expr, **kwargs)

@@ -187,6 +187,10 @@ class _Printer(LatexPrinter):
     def _print_Mul(self, expr: Any) -> str:
         return _WORDS_SIDE_BY_SIDE.sub(r"\1\2 \\, ", super()._print_Mul(expr))
 
+    def _needs_add_brackets(self, expr: Any) -> bool:
+        """In a sum, cases too: what stands behind them would be read as part of the last condition."""
+        return expr.is_Piecewise or super()._needs_add_brackets(expr)
+
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         return name_latex(expr.name)
 

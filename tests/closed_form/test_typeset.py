@@ -100,3 +100,18 @@ def test_labels_tell_the_function_and_the_arguments_apart():
         assert wanted in latex
     assert r"\frac{\partial F}{\partial x_{1,2}}" in latex
     assert r"\frac{\partial F}{\partial f}" in sg.jacobian(g).latex(x, x, x)
+
+
+def test_cases_in_a_sum_are_in_brackets():
+    x, y = sympy.symbols("x y")
+    cases = sympy.Piecewise((x, x < 1), (0, True))
+    made = typeset(sympy.Add(cases, -y, evaluate=False))
+    assert r"\left(\begin{cases}" in made
+    assert typeset(cases).startswith(r"\begin{cases}")
+
+
+def test_a_word_stands_apart_from_a_letter():
+    rate, x, theta = sympy.symbols("rate x theta")
+    assert typeset(rate * x) == r"\mathit{rate} \, x"
+    assert typeset(rate * theta) == r"\mathit{rate} \, \theta"
+    assert typeset(rate * sympy.sin(x)) == r"\mathit{rate} \sin{\left(x \right)}"

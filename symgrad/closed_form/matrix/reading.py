@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,7 @@ from .factoring import common_number, factored, with_softmax
 from .graph import TermGraph
 from .terms import Base, Factor, NotExpressible, Poly, Term, components
 
-_MINUS = sympy.Integer(-1)
+_ONE, _MINUS = sympy.Integer(1), sympy.Integer(-1)
 
 
 class Reader:
@@ -25,6 +25,7 @@ class Reader:
         self.algebra = algebra
         self._read: dict[tuple, Expression] = {}
         self._bases: dict[Base, Expression] = {}
+        self._scales: dict[Base, Any] = {}
         self._complements: dict[Base, Base] = {}
 
     def output(self, poly: Poly, split: int = 0) -> Expression:
@@ -48,16 +49,28 @@ class Reader:
             self._read[poly.key] = self._sum(poly, 0)
         return self._read[poly.key]
 
-    def _sum(self, poly: Poly, split: int) -> Expression:
+    def _sum(self, poly: Poly, split: int, unit: Any = _ONE) -> Expression:
+        """A sum, counted in ``unit``."""
         poly = factored(self.algebra, with_softmax(self.algebra, poly))
         if not poly.terms:
             return _zero(poly.dims, split)
-        scale, poly = common_number(poly)
+        counted = {t: c * self._scale_of(t) / unit for t, c in poly.terms.items()}
+        scale, poly = common_number(Poly(poly.dims, counted))
         read = self._term if len(poly.dims) <= 2 else self._block
         terms = [read(t, c, poly.dims, split) for t, c in poly.terms.items()]
         return ex.scaled(scale, [], [], ex.total(terms))
 
     # bases
+
+    def _scale_of(self, term: Term) -> Any:
+        """What the numbers of the sums in a term come to, which are read without them."""
+        return sympy.Mul(*[self._scale(f.base) ** f.power for f in term.factors])
+
+    def _scale(self, base: Base) -> Any:
+        """The number that a sum is read without: ``n x − 𝟏𝟏ᵀx`` is read as ``x − 1/n · 𝟏𝟏ᵀx``, for that is a mean."""
+        if base not in self._scales:
+            self._scales[base] = _of_mean(base.args[0], self._scale_of) if base.kind == "group" else _ONE
+        return self._scales[base]
 
     def _base(self, base: Base) -> Expression:
         if base not in self._bases:
@@ -77,9 +90,9 @@ class Reader:
         if base in self._complements:
             plain = self._base(self._complements[base])
             return ex.total([_one(rows, columns), ex.scaled(_MINUS, [], [], plain)])
-        args = [self.read(p) for p in base.args]
+        args = [self.read(p) for p in base.args] if base.kind != "group" else []
         if base.kind == "group":
-            made = args[0]
+            made = self._sum(base.args[0], 0, self._scale(base))
         elif base.kind in ("logsumexp", "reduction") and ex.transpose(args[0]).turns < args[0].turns:
             name, axes = base.data if base.kind == "reduction" else ("", base.data)
             data = (name, ex.turned_axes(axes)) if name else ex.turned_axes(axes)
@@ -142,7 +155,7 @@ class Reader:
             raise NotExpressible
         top, bottom, factors = self._scalars(term.factors)
         if len(factors) == 1 and factors[0].labels == term.out and factors[0].base.kind == "group":
-            inside = self._sum(factors[0].base.args[0], split)
+            inside = self._sum(factors[0].base.args[0], split, self._scale(factors[0].base))
             return ex.scaled(coefficient, top, bottom, ex.power(inside, factors[0].power))
         body = self._paired(term.out, factors, dims, split)
         if body is None:  # a factor on both axes of the rows, or of the columns, scales them
@@ -184,6 +197,26 @@ class Reader:
             )
             return ex.product([made, turn]) if turn else made
         return None
+
+
+def _of_mean(poly: Poly, scale_of: Callable[[Term], Any]) -> Any:
+    """The largest number in a sum, where the others are one over so many as are added up; 1 elsewhere."""
+    numbers = {t: abs(c * scale_of(t)) for t, c in poly.terms.items()}
+    if not all(c.is_Rational for c in numbers.values()):
+        return _ONE
+    most = max(numbers.values())
+    rest = [t for t, c in numbers.items() if c != most]
+    is_mean = rest or len(numbers) == 1
+    return most if is_mean and all(most / numbers[t] == _count(t) > 1 for t in rest) else _ONE
+
+
+def _count(term: Term) -> Any:
+    """How many elements are added up in each of a term, where that is no product."""
+    added = [(i, d) for f in term.factors for i, d in zip(f.labels, f.base.dims, strict=True) if i not in term.out]
+    if len({i for i, _ in added}) < len(added):
+        return _ONE
+    inner = [f.base.args[0].terms for f in term.factors if f.base.kind == "group"]
+    return sympy.Mul(*[d for _, d in added], *[_count(t) for terms in inner if len(terms) == 1 for t in terms])
 
 
 def _factors(poly: Poly) -> Iterator[Factor]:

@@ -186,3 +186,28 @@ def test_names_of_the_users_are_told_from_signs_and_from_one_another(function, a
 def test_a_part_that_is_a_statement_is_explained_by_what_it_says():
     form = symgrad.grad(lambda x: np.nanmean(x)).closed_form(X, form="matrix")
     assert form.latex_where == [r"H = \left[\neg \left(x \text{ is not a number}\right)\right]"]
+
+
+#: means as they are read, and what looks like one and is none
+MEANS = {
+    "a variance": (lambda x: np.sum((x - np.mean(x, axis=0)) ** 2), "‖x − 1/6 · 𝟏𝟏ᵀx‖_F²"),
+    "of rows": (lambda x: (x - np.mean(x, axis=1, keepdims=True)) ** 2, "(x − 1/4 · x𝟏𝟏ᵀ)^⊙2"),
+    "a deviation": (lambda x: np.std(x, axis=0), "√6/6 · √(((x − 1/6 · 𝟏𝟏ᵀx)^⊙2)ᵀ𝟏)"),
+    "a variance below a root": (
+        lambda x: 1 / np.sqrt(1 + np.mean((x - np.mean(x, axis=0)) ** 2, axis=0)),
+        "1 ⊘ √(𝟏 + 1/6 · ((x − 1/6 · 𝟏𝟏ᵀx)^⊙2)ᵀ𝟏)",
+    ),
+    "ten times as written": (lambda x: np.sum((10 * x - np.sum(x, axis=0)) ** 2), "‖10x − 𝟏𝟏ᵀx‖_F²"),
+}
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_a_mean_is_read_as_one(name):
+    function, text = MEANS[name]
+    x = np.random.default_rng(3).normal(size=(6, 4))
+    (form,) = matrix_forms(symgrad.trace(function, x))
+    assert str(form) == text
+    np.testing.assert_allclose(form.evaluate({"x": x}), function(x), rtol=1e-12)
+    gradient = symgrad.grad(lambda x: np.sum(function(x) ** 2))
+    (made,) = matrix_forms(gradient.program(x))
+    np.testing.assert_allclose(made.evaluate({"x": x}), gradient(x), rtol=1e-10, atol=1e-12)
