@@ -1,7 +1,7 @@
 """The entry form: every element of every output as a scalar expression in the elements of the inputs.
 
-A vector ``x`` of three is ``x1, x2, x3``; a matrix is numbered row by row; an array of one element keeps
-its bare name.
+A vector ``x`` of three is ``x0, x1, x2``, counted as its code does; a matrix is numbered row by row; an array of
+one element keeps its bare name.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def entry_at(program: Program, node: Node, index: Sequence[int]) -> sympy.Basic:
     for source, base, stem, count in zip(program.inputs, bases, _stems(bases, counts), counts, strict=True):
         for e, place in _inside(written, base, source.shape):
             flat = int(np.ravel_multi_index(place, source.shape))
-            named[e] = symbol(stem if count == 1 else f"{stem}{flat + 1}", source.dtype)
+            named[e] = symbol(stem if count == 1 else f"{stem}{flat}", source.dtype)
     for base, value in constant_names(program).items():
         counted = value.astype(int) if value.dtype.kind == "b" else value  # of which places are factors in formulas
         named.update({e: number(counted[place]) for e, place in _inside(written, base, value.shape)})
@@ -153,11 +153,11 @@ def _steps(low: Any, high: Any, last: Mapping[Any, Any]) -> float:
 
 
 def entry_names(program: Program) -> list[list[str]]:
-    """What the elements of each input are called, no two alike: ``x1``, or ``x_entry_1`` where ``x1`` is taken."""
+    """What the elements of each input are called, no two alike: ``x0``, or ``x_entry_0`` where ``x0`` is taken."""
     counts = [math.prod(n.shape) for n in program.inputs]
     stems = _stems(safe_names(program.names), counts)
     return [
-        [stem] if count == 1 else [f"{stem}{k + 1}" for k in range(count)]
+        [stem] if count == 1 else [f"{stem}{k}" for k in range(count)]
         for stem, count in zip(stems, counts, strict=True)
     ]
 
@@ -175,9 +175,10 @@ def _stems(bases: list[str], counts: list[int]) -> list[str]:
 def _clash(stem: str, count: int, other: str, others: int) -> bool:
     """True where an element named by ``stem`` and a number is called as ``other``, or as an element of it."""
     rest = other[len(stem) :].lstrip("_")  # x1 and x_1 are typeset alike
-    if not other.startswith(stem) or not (rest.isascii() and rest.isdigit()) or rest.startswith("0"):
+    if not other.startswith(stem) or not (rest.isascii() and rest.isdigit()):
         return False
-    return int(rest if others == 1 else rest + "1") <= count
+    number = rest if others == 1 else f"{rest}0"
+    return str(int(number)) == number and int(number) < count
 
 
 def _entry_values(node: Node, operands: list[Any]) -> Any:

@@ -149,13 +149,18 @@ def as_arrays(arrays: Sequence[np.ndarray]) -> list[Any]:
 
 
 def _entry_rows(label: str, form: Any, whole: str, names: Collection[str]) -> list[str]:
-    """An array in brackets; entry by entry, under one another, where it would be wider than a page."""
+    """An array in brackets; entry by entry, under one another, where it would be wider than a page: those not 0."""
     rows = form.reshape(1, -1) if form.ndim == 1 else form
     if form.ndim not in (1, 2) or sum(max((len(str(e)) for e in c), default=0) for c in rows.T) <= _WIDEST:
         return [f"{label} &= {whole}"]
-    places = [",".join(str(k + 1) for k in place) for place in np.ndindex(form.shape)]
     name = rf"\left({label}\right)" if is_composed(label) or _SUBSCRIPT.search(label) else label
-    return [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in zip(places, form.ravel(), strict=True)]
+    entries = [(",".join(map(str, place)), form[place]) for place in np.ndindex(form.shape) if form[place] != 0]
+    made = [f"{name}_{{{place}}} &= {typeset(e, names)}" for place, e in entries]
+    return (
+        made
+        if len(made) == form.size
+        else [*made, rf"{name}_{{i{',j' * (form.ndim - 1)}}} &= 0 \quad \text{{elsewhere}}"]
+    )
 
 
 def _program_rows(program: Program) -> list[str]:

@@ -40,7 +40,7 @@ def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget
     """The derivative as sympy, in the structure of the result.
 
     ``form="entries"`` gives for each array a ``sympy.Array`` (a scalar expression for one of shape
-    ``()``) in the entries ``x1, x2, …`` of the inputs, numbered row by row from 1. ``form="index"``
+    ``()``) in the entries ``x0, x1, …`` of the inputs, numbered row by row. ``form="index"``
     gives the element at free indices ``i, j, …`` (counting from 0), with sums as ``sympy.Sum``.
     ``auto`` takes entries for small arrays. ``form="matrix"`` gives a MatrixForm, a formula in matrix
     notation with ``text``, ``latex`` and ``evaluate``. ``form="recurrence"``, which ``auto`` takes where
@@ -88,14 +88,14 @@ def entry(
 ) -> sympy.Basic:
     """One entry of the derivative as sympy, at ``index`` of the array number ``output``, counted from 0.
 
-    Where the sums in it are short they are written out in the entries ``x1, x2, …`` of the inputs, numbered
-    from 1 row by row, as in ``closed_form(form="entries")``; long ones stay sums over ``x[i, j]``. No other
+    Where the sums in it are short they are written out in the entries ``x0, x1, …`` of the inputs, numbered
+    row by row, as in ``closed_form(form="entries")``; long ones stay sums over ``x[i, j]``. No other
     entry is built, so it may be one of a large array.
 
     >>> import numpy as np, symgrad
     >>> h = symgrad.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2))
     >>> h.entry((0, 1), np.ones(3)), h.entry((0, 2))
-    (2*x1, 0)
+    (2*x0, 0)
     """
     entry = derived._readable()._entry(args, kwargs)
     program = without_loops(entry.readable)

@@ -50,8 +50,8 @@ def test_wide_arrays_are_written_entry_by_entry():
 
     rows = sg.jacobian(hand).latex_rows(np.ones(3))
     assert len(rows) == 6
-    assert rows[0].startswith(r"\left(\frac{\partial f}{\partial q}\right)_{1,1} &= ")
-    assert rows[5] == r"\left(\frac{\partial f}{\partial q}\right)_{2,3} &= \cos{\left(q_{1} + q_{2} + q_{3} \right)}"
+    assert rows[0].startswith(r"\left(\frac{\partial f}{\partial q}\right)_{0,0} &= ")
+    assert rows[5] == r"\left(\frac{\partial f}{\partial q}\right)_{1,2} &= \cos{\left(q_{0} + q_{1} + q_{2} \right)}"
     assert len(sg.jacobian(hand).latex_rows(np.ones(2))) == 1
 
 
@@ -66,3 +66,13 @@ def test_an_empty_array_has_a_formula():
     assert made.kind == "entries"
     assert made.text_rows(["J"]) == ["J = []"]
     assert sg.jacobian(lambda x: x[:0]).latex(np.ones(3))
+
+
+def test_entries_that_are_zero_are_said_together():
+    def late(q):
+        return np.array([q[1] * np.exp(-q[0] * np.sin(q[1])) * np.cos(q[0]) * np.sin(q[2] ** 2), q[2], q[2] * q[1]])
+
+    rows = sg.jacobian(late).latex_rows(np.ones(3))
+    assert len(rows) == 7
+    assert rows[3] == r"\left(\frac{\partial f}{\partial q}\right)_{1,2} &= 1"
+    assert rows[-1] == r"\left(\frac{\partial f}{\partial q}\right)_{i,j} &= 0 \quad \text{elsewhere}"

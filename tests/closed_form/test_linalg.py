@@ -40,7 +40,7 @@ FUNCTIONS = [
 def named_entries(names, arrays):
     """What the entries of the inputs are called, and hold."""
     return {
-        sympy.Symbol(f"{name}{k + 1}", real=True): float(v)
+        sympy.Symbol(f"{name}{k}", real=True): float(v)
         for name, x in zip(names, arrays, strict=True)
         for k, v in enumerate(x.flat)
     }
@@ -107,7 +107,7 @@ def test_forms_read_as_they_are_written():
     assert index(sg.grad(logdet), large) == "inv(X)[j, i]"
     assert index(sg.symbolic(lambda X: np.linalg.inv(np.linalg.cholesky(X))), large) == "inv(chol(X))[i, j]"
     assert index(sg.symbolic(lambda X: np.linalg.det(X * X)), large) == "det(X[i, j]**2 for i, j < 5)"
-    assert str(sg.grad(logdet).closed_form(np.eye(2) * 3)[0, 0]) == "X4/(X1*X4 - X2*X3)"
+    assert str(sg.grad(logdet).closed_form(np.eye(2) * 3)[0, 0]) == "X3/(X0*X3 - X1*X2)"
 
 
 def test_latex_of_functions_of_matrices():

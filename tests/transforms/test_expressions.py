@@ -141,7 +141,7 @@ def test_closed_forms_come_back(function, args):
 
 
 def _entry_names(args):
-    return [f"{a}{j + 1}" if np.size(v) > 1 else a for a, v in zip("ab", args, strict=True) for j in range(np.size(v))]
+    return [f"{a}{j}" if np.size(v) > 1 else a for a, v in zip("ab", args, strict=True) for j in range(np.size(v))]
 
 
 def test_arguments_by_place_and_by_name():

@@ -131,7 +131,7 @@ def _is_small(value: Any) -> bool:
 
 def _sliders(name: str, value: Any) -> list[ipywidgets.FloatSlider]:
     flat = np.asarray(value).reshape(-1)
-    labels = [name] if flat.size == 1 else [f"{name}{k + 1}" for k in range(flat.size)]
+    labels = [name] if flat.size == 1 else [f"{name}{k}" for k in range(flat.size)]
     return [_slider(label, float(str(v))) for label, v in zip(labels, flat, strict=True)]
 
 
@@ -182,5 +182,5 @@ def _has_cells(shape: tuple[int, ...]) -> bool:
 def _cells(title: str, values: np.ndarray) -> list[ipywidgets.FloatText]:
     """A number to edit for each element, called as in the formulas: sens1, sens2, … row by row."""
     flat = values.reshape(-1)
-    labels = [title] if flat.size == 1 else [f"{title}{k + 1}" for k in range(flat.size)]
+    labels = [title] if flat.size == 1 else [f"{title}{k}" for k in range(flat.size)]
     return [ipywidgets.FloatText(float(str(v)), description=label) for label, v in zip(labels, flat, strict=True)]

@@ -31,7 +31,7 @@ def _read(reader, fn, args, place, **options):
 
 def test_the_closed_form():
     form = _read(closed_form, _arm, ARGS, (0, 1))
-    assert form["text"] == "-lengths2*sin(q1 + q2)"
+    assert form["text"] == "-lengths1*sin(q0 + q1)"
     assert form["latex"].count("sin") == 1
     assert form["note"] == "in formulas entries count from 1: q1 is q[0]"
 
@@ -52,7 +52,7 @@ def test_a_long_form_is_cut_and_not_typeset(monkeypatch):
     monkeypatch.setattr(reading, "_LONGEST_TEXT", 9)
     monkeypatch.setattr(reading, "MAX_CHARACTERS", 20)
     form = _read(closed_form, _arm, ARGS, (0, 1))
-    assert form == {"latex": "", "text": "-lengths2 …", "note": "a long formula: .entry((0, 1), …) gives all of it"}
+    assert form == {"latex": "", "text": "-lengths1 …", "note": "a long formula: .entry((0, 1), …) gives all of it"}
 
 
 def test_lines_and_paths():
