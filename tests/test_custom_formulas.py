@@ -45,7 +45,7 @@ class TestForms:
 
     def test_entries(self):
         shown = sg.grad(loss).closed_form(X, 2.0, form="entries")
-        assert str(shown[0]) == "2*k*heat_flow(x1, x2, k)[1]*cos(k*x1)"
+        assert str(shown[0]) == "2*k*heat_flow(x0, x1, k)[0]*cos(k*x0)"
         scalar = sg.custom(lambda a: a**2, jvp=lambda p, t: 2 * p[0] * t[0], name="area")
         assert str(sg.grad(lambda a: area_squared(scalar, a)).closed_form(2.0)) == "4*a*area(a)"
 
@@ -59,7 +59,7 @@ class TestForms:
     def test_each_example_of_a_map_by_its_index(self):
         mapped = sg.symbolic(sg.vmap(lambda x: opaque(x)))
         assert str(mapped.closed_form(np.ones((50, 2)), form="index")) == "opaque(x[i])[j]"
-        assert str(mapped.closed_form(np.ones((1, 2)))[0, 1]) == "opaque(x1, x2)[2]"
+        assert str(mapped.closed_form(np.ones((1, 2)))[0, 1]) == "opaque(x0, x1)[1]"
 
     def test_a_name_that_symgrad_has_for_something_else(self):
         solve = sg.custom(lambda x: x * 2, jvp=lambda p, t: 2 * t[0], name="solve")

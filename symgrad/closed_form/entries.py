@@ -222,7 +222,7 @@ def _external(node: Node, operands: list[np.ndarray]) -> np.ndarray:
         for k, o in enumerate(operands):
             lead = tuple([i for i, (flags, _) in zip(place, levels, strict=False) if flags[k]])
             entries += np.asarray(o[lead], dtype=object).ravel().tolist()
-        own = sympy.Tuple(*[i + 1 for i in place[len(levels) :]])
+        own = sympy.Tuple(*place[len(levels) :])
         made[place] = Applied(sympy.Symbol(call.name), own, *entries)
     return made
 
