@@ -65,13 +65,13 @@ def wrapped(formula: Any) -> str:
 
 
 def _numbering(formula: sympy.Basic, derivative: JacobianFunction, args: tuple) -> str:
-    """How the numbers in the names of entries count, where there are some."""
+    """How the numbers in the names of entries count, where they are of an array of several axes."""
     for name, value in zip(argument_names(derivative.fn, len(args)), args, strict=True):
-        count = np.size(value) if isinstance(value, np.ndarray) else 1
+        count = np.size(value) if np.ndim(value) > 1 else 1
         numbered = re.compile(re.escape(name) + r"\d+")
         if count > 1 and any(numbered.fullmatch(str(s)) for s in formula.free_symbols):
-            place = ", ".join("0" for _ in np.shape(value))
-            return f"in formulas entries count from 1: {name}1 is {name}[{place}]"
+            place = ", ".join(map(str, np.unravel_index(1, np.shape(value))))
+            return f"in formulas entries are counted row by row: {name}1 is {name}[{place}]"
     return ""
 
 

@@ -33,7 +33,13 @@ def test_the_closed_form():
     form = _read(closed_form, _arm, ARGS, (0, 1))
     assert form["text"] == "-lengths1*sin(q0 + q1)"
     assert form["latex"].count("sin") == 1
-    assert form["note"] == "in formulas entries count from 1: q1 is q[0]"
+    assert form["note"] == ""
+
+
+def test_how_the_entries_of_a_matrix_are_counted_is_said():
+    form = _read(closed_form, lambda A: A @ A, (np.ones((2, 2)),), (0, 1))
+    assert form["text"] == "A2"
+    assert form["note"] == "in formulas entries are counted row by row: A1 is A[0, 1]"
 
 
 def test_a_form_that_would_be_too_large_says_what_to_do():
