@@ -206,7 +206,7 @@ def steps(
       v₁ = sin(r)           shape (n,)
       f = sum(v₁)
     <BLANKLINE>
-    The chain rule, from the output back
+    The chain rule, from the output back; x̄ is the derivative by x
       f̄ = 1                 the output by itself
       v̄₁ = f̄𝟏               a sum: each term counts alike
       r̄ = v̄₁ ⊙ cos(r)       chain rule through sin

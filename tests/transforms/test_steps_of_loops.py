@@ -17,7 +17,7 @@ The function
   xₜ₊₁ = 1/2 · (xₜ + a / xₜ)   (t = 0, …, 7)      a step of the loop, × 8
   f = x₈
 
-The chain rule, from the output back
+The chain rule, from the output back; x̄ is the derivative by x
   λ₈ = 1                                          what flows into it
   λₜ = 1/2 · λₜ₊₁(1 − a / xₜ²)   (t = 7, …, 0)    the adjoint of the loop, × 8
 
@@ -25,7 +25,7 @@ Put together
   ∂f/∂a = λ₀ + Σₜ λₜ₊₁ / (2xₜ)
 """
 FORWARD = """
-The chain rule, from the arguments on
+The chain rule, from the arguments on; ẋ is the derivative of x
   ẋ₀ = ȧ                                                     what it begins with
   ẋₜ₊₁ = 1/2 · (ȧ / xₜ + ẋₜ(1 − a / xₜ²))   (t = 0, …, 7)    the tangent of the loop, × 8
 

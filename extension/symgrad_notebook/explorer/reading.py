@@ -31,7 +31,7 @@ _LONGEST_TEXT = 2000
 _LONGEST_FUNCTION = 60
 _AROUND = 2
 #: points that a row of a formula may have
-_WIDEST = 320.0
+_WIDEST = 290.0
 
 
 def closed_form(

@@ -22,8 +22,8 @@ from .step import Step
 MAX_LINES = 80
 _FUNCTION, _BACKWARD, _FORWARD, _RESULT, _CONSTANTS = (
     "The function",
-    "The chain rule, from the output back",
-    "The chain rule, from the arguments on",
+    "The chain rule, from the output back; x̄ is the derivative by x",
+    "The chain rule, from the arguments on; ẋ is the derivative of x",
     "Put together",
     "Arrays that the function reads",
 )
