@@ -9,6 +9,7 @@ from typing import Any
 from IPython.display import DisplayHandle, display
 
 import symgrad
+from symgrad.closed_form.breaking import broken
 from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.choice import formulas
 from symgrad.closed_form.formulas import Formulas
@@ -143,7 +144,7 @@ def _way(derived: DerivedFunction, entry: Entry) -> list[str]:
 
 
 def _formula(rows: Sequence[str], text: str) -> dict[str, str]:
-    return {"text/latex": rf"$\displaystyle {aligned(rows)}$", "text/plain": visible(text)}
+    return {"text/latex": rf"$\displaystyle {aligned(broken(rows))}$", "text/plain": visible(text)}
 
 
 def _opened(formula: dict[str, str], shown: Formulas, name: str) -> dict[str, str]:

@@ -106,18 +106,21 @@ def _broken(row: str, line: float) -> list[str]:
     if not equals or fits(formula, line):
         return [row]
     pieces = _pieces(formula)
-    rows, current, depth = [], "", 0  # of the row at hand, and the brackets open where it begins
-    left = line
-    for k, (piece, inside) in enumerate(pieces):
-        after = pieces[k + 1][1] if k + 1 < len(pieces) else 0
-        whole = _closed(current + piece, depth, after)
-        if current and not fits(whole, left):
-            rows.append(_closed(current, depth, inside))
-            current, depth = "{}" + piece, inside
-            left = line - _INDENT
-        else:
-            current += piece
-    rows.append(_closed(current, depth, 0))
+    rows, start, left = [], 0, line
+
+    def text(end: int) -> str:
+        opened = pieces[end][1] if end < len(pieces) else 0
+        return _closed(("{}" if start else "") + "".join([p for p, _ in pieces[start:end]]), pieces[start][1], opened)
+
+    while start < len(pieces):
+        end = start + 1
+        while end < len(pieces) and fits(text(end + 1), left):
+            end += 1
+        if end < len(pieces):  # where the fewest brackets are open, if the row is not short then
+            ends = [k for k in range(start + 1, end) if not fits(text(k), left / 2)]
+            end = min([*ends, end], key=lambda k: (pieces[k][1], -k))
+        rows.append(text(end))
+        start, left = end, line - _INDENT
     first, *others = rows
     return [f"{label}&= {first.strip()}", *[rf"&\quad {r.strip()}" for r in others]]
 
@@ -137,7 +140,8 @@ def _cuts(part: Part, opened: int) -> Iterator[tuple[int, int]]:
     """Where a row may be broken, and inside of how many brackets; fractions and scripts stay whole."""
     previous: Part | None = None
     for p in part.parts:
-        if p.text in _BREAKS and previous is not None and previous.text not in ("=", *_BREAKS):
+        is_sign = p.text in _BREAKS and previous is not None and previous.text not in ("=", *_BREAKS)
+        if is_sign or (p.text in (r"\quad", r"\qquad") and not opened):
             yield p.start, opened
         base = p.parts[0] if p.kind == "scripts" else p
         if base.kind == "fenced":

@@ -288,7 +288,10 @@ class DerivedFunction(Importable, Generic[P]):
         """The closed form of the latest call; nothing before the first."""
         if self._readable()._compiled.latest is None:
             return None
-        return rf"$\displaystyle {self.latex()}$"
+        from ..closed_form.breaking import broken  # slow to import
+        from ..closed_form.latex import aligned
+
+        return rf"$\displaystyle {aligned(broken(self.latex_rows()))}$"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         bundle = {"text/plain": repr(self)}

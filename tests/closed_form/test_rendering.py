@@ -160,3 +160,10 @@ def test_rows_are_broken_at_signs_and_nowhere_else(line):
     if line == 400.0:
         assert len(made) <= 4
         assert all(width(m.partition("&= ")[2] or m.removeprefix(r"&\quad ")) <= line for m in made)
+
+
+def test_rows_are_broken_outside_of_brackets_where_that_leaves_no_short_row():
+    inside = r"\left(a + b + c + d + e\right)"
+    assert broken([rf"f &= {inside} - {inside} x + y"], 190.0) == [rf"f &= {inside}", rf"&\quad {{}}- {inside} x + y"]
+    assert broken([r"f &= a x + \left(b + c + d + e + g + h\right)"], 100.0)[0] == r"f &= a x + \left(b + c + d  \right."
+    assert broken([r"f &= x + G,\quad G = a + b + c + d"], 100.0) == ["f &= x + G,", r"&\quad {}\quad G = a + b + c + d"]

@@ -1,7 +1,7 @@
 """Every registered operation, against NumPy and finite differences: nothing here names an operation."""
 
 import pytest
-from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, first_of_each, of_function, order_of
+from registered import FUNCTION_CASES, TEMPLATE_CASES, elementwise, first_of_each, of_function, order_of, rounding_of
 
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
@@ -23,7 +23,7 @@ def test_elementwise_rule(check_arrays, name, shapes):
 @pytest.mark.parametrize(("function", "case"), FUNCTION_CASES)
 def test_function_rule(check_arrays, function, case):
     fn, args, kwargs, held = of_function(function, case)
-    check_arrays(fn, args, kwargs, held=held, order=order_of(function))
+    check_arrays(fn, args, kwargs, held=held, order=order_of(function), rounding=rounding_of(function))
 
 
 @pytest.mark.needs("native")
