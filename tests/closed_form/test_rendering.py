@@ -165,5 +165,7 @@ def test_rows_are_broken_at_signs_and_nowhere_else(line):
 def test_rows_are_broken_outside_of_brackets_where_that_leaves_no_short_row():
     inside = r"\left(a + b + c + d + e\right)"
     assert broken([rf"f &= {inside} - {inside} x + y"], 190.0) == [rf"f &= {inside}", rf"&\quad {{}}- {inside} x + y"]
-    assert broken([r"f &= a x + \left(b + c + d + e + g + h\right)"], 100.0)[0] == r"f &= a x + \left(b + c + d  \right."
-    assert broken([r"f &= x + G,\quad G = a + b + c + d"], 100.0) == ["f &= x + G,", r"&\quad {}\quad G = a + b + c + d"]
+    first, *_ = broken([r"f &= a x + \left(b + c + d + e + g + h\right)"], 100.0)
+    assert first == r"f &= a x + \left(b + c + d  \right."
+    named = broken([r"f &= x + y + z + G,\quad G = a + b + c"], 120.0)
+    assert named == ["f &= x + y + z + G,", r"&\quad {}\quad G = a + b + c"]
