@@ -254,8 +254,8 @@ def _tidied(array: np.ndarray) -> np.ndarray:
     return _each(lambda e: _shortest(sympy.sympify(as_number(e))), array)
 
 
-#: operations up to which the theorems of sums of angles are tried
-_MAX_ANGLES = 80
+#: operations up to which sums of angles are put together, and terms that it may be multiplied out to for that
+_MAX_ANGLES, _MAX_TERMS = 80, 200
 
 
 def _shortest(e: Any) -> Any:
@@ -264,7 +264,22 @@ def _shortest(e: Any) -> Any:
     ways = [made]
     if made.is_Mul and made.args[0].is_Rational:
         ways.append(sympy.Mul(*made.args))  # a number times a sum is multiplied out
-    if made.has(sympy.sin) and made.has(sympy.cos) and made.count_ops() <= _MAX_ANGLES:
+    if made.has(sympy.sin) and made.has(sympy.cos) and made.count_ops() <= _MAX_ANGLES and _is_expandable(made):
         expanded = sympy.expand(made)
         ways += [sympy.factor_terms(TR10i(way)) for way in (expanded, sympy.expand(TR5(expanded)))]
     return min(ways, key=lambda way: way.count_ops() if len(ways) > 1 else 0)
+
+
+def _is_expandable(e: Any) -> bool:
+    return all(_terms(part) <= _MAX_TERMS for part in sympy.preorder_traversal(e))
+
+
+def _terms(e: Any) -> int:
+    """How many terms there are when ``e`` is multiplied out."""
+    if e.is_Add:
+        return sum(map(_terms, e.args))
+    if e.is_Mul:
+        return math.prod(map(_terms, e.args))
+    if e.is_Pow and e.exp.is_Integer:
+        return _terms(e.base) ** min(abs(int(e.exp)), _MAX_TERMS)
+    return 1

@@ -126,3 +126,21 @@ def test_angles_are_added_where_that_is_shorter(name):
     values = {sympy.Symbol(f"q{k}", real=True): v for k, v in enumerate(q)}
     for k in range(2):
         np.testing.assert_allclose(float(made[k].subs(values)), quotient(fn, q, (k,)), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda q: (np.sin(q[0]) + np.cos(q[1]) + q[2] + 1) ** 40,
+        lambda q: np.prod(np.sin(np.arange(1.0, 12.0) * q[0]) + np.cos(np.arange(1.0, 12.0) * q[1]) + q[2]),
+    ],
+    ids=["a power", "a product"],
+)
+def test_what_would_be_long_multiplied_out_is_left_as_it_is(fn, monkeypatch):
+    def called(_):
+        raise AssertionError("it was multiplied out")
+
+    monkeypatch.setattr("symgrad.closed_form.entries.TR10i", called)
+    made = sg.symbolic(fn).closed_form(np.array([0.3, 0.4, 0.5]), form="entries")
+    assert made.count_ops() < 120
+    assert not isinstance(made, sympy.Add)
