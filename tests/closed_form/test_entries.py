@@ -132,7 +132,7 @@ def test_angles_are_added_where_that_is_shorter(name):
     "fn",
     [
         lambda q: (np.sin(q[0]) + np.cos(q[1]) + q[2] + 1) ** 40,
-        lambda q: np.prod(np.sin(np.arange(1.0, 12.0) * q[0]) + np.cos(np.arange(1.0, 12.0) * q[1]) + q[2]),
+        lambda q: np.prod(np.sin(np.arange(1.0, 8.0) * q[0]) + np.cos(np.arange(1.0, 8.0) * q[1]) + q[2]),
     ],
     ids=["a power", "a product"],
 )
