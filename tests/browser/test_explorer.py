@@ -124,7 +124,7 @@ class TestModule:
         )
         shown.page.locator(CANVAS).click(position=_place(0, 1))
         shown.page.locator("details").wait_for()
-        latex = r"$\displaystyle - \mathit{lengths}_{2} \sin{\left(q_{1} + q_{2} \right)}$"
+        latex = r"$\displaystyle - \mathit{lengths}_{1} \sin{\left(q_{0} + q_{1} \right)}$"
         assert shown.page.evaluate("() => window.typeset") == latex
 
     def test_keys(self, open_explorer):

@@ -82,7 +82,7 @@ def test_flags_inputs_and_sens_change_what_is_shown(notebook):
     assert "∂f/∂x: (2, 3)" in result.inner_text()
 
     shown.get_by_label("sens_param").check()
-    cell = shown.get_by_label("sens1")
+    cell = shown.get_by_label("sens0")
     cell.fill("0.5")
     cell.press("Enter")
     page.wait_for_function("() => document.querySelector('.sg-code pre').textContent.includes('np.array([[0.5, 1.0')")

@@ -180,7 +180,7 @@ def _has_cells(shape: tuple[int, ...]) -> bool:
 
 
 def _cells(title: str, values: np.ndarray) -> list[ipywidgets.FloatText]:
-    """A number to edit for each element, called as in the formulas: sens1, sens2, … row by row."""
+    """A number to edit for each element, called as in the formulas: sens0, sens1, … row by row."""
     flat = values.reshape(-1)
     labels = [title] if flat.size == 1 else [f"{title}{k}" for k in range(flat.size)]
     return [ipywidgets.FloatText(float(str(v)), description=label) for label, v in zip(labels, flat, strict=True)]
