@@ -186,6 +186,21 @@ def test_dtypes_are_those_of_the_arrays():
     assert counting.count == 2
 
 
+@pytest.mark.parametrize("backend", ["numpy", "numexpr", pytest.param("native", marks=pytest.mark.needs("cc"))])
+@pytest.mark.parametrize("n", [5, 50_000])
+def test_numbers_that_follow_from_sizes_leave_single_precision_as_it_is(n, backend):
+    """2 · 1/n is a number of Python's, not one of NumPy's that would turn all to double precision."""
+
+    def f(w, X, y):
+        return np.sum(X @ w) * np.mean((X @ w - y) ** 2) * np.mean(y)
+
+    args = data(n, 3, np.float32)
+    value, gradients = sg.value_and_grad(sg.named(f, w="d", X="n d", y="n"), (0, 1, 2), backend=backend)(*args)
+    assert [part.dtype for part in (value, *gradients)] == [np.float32] * 4
+    for found, wanted in zip(gradients, sg.grad(f, (0, 1, 2))(*[a.astype(float) for a in args]), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-2, atol=1e-3 * np.max(np.abs(wanted)))
+
+
 def test_no_rows_are_traced_on_their_own():
     counting = Counting(lambda X: np.sum(X**2, axis=1))
     jacobian = sg.jacobian(sg.named(lambda X: counting(X), X="n d"))

@@ -229,7 +229,7 @@ class BlockFunction:
         factors = [(o, code) for o, code in read if o not in self._inverted]
         divisors = [(o, code) for o, code in read if o in self._inverted]
         if not negated:
-            factors += [(None, self._named(s)) for s in self._writer.folded(scalars)]
+            factors += [(None, self._named(s)) for s in self._writer.folded(scalars, node.operands)]
         factors = factors or [(None, "1")]
         target = self._target(node, k, self._read_once([o for o, _ in factors + divisors]))
         made = self._chained("np.multiply", [code for _, code in factors], target)
@@ -271,7 +271,8 @@ class BlockFunction:
             factors = [self._chained("np.multiply", factors, target)]
         (made,) = factors
         code = f"np.{REDUCTIONS[node.primitive.name]}.reduce({made}, {axes})"
-        for factor in self._writer.folded([self._writer.names[o] for o in node.operands if not o.shape]):
+        scalars = [self._writer.names[o] for o in node.operands if not o.shape]
+        for factor in self._writer.folded(scalars, node.operands):
             code = f"np.multiply({code}, {self._named(factor)})"
         self._reduced.append(self._writer.new_name())
         self._lines.append(f"{self._reduced[-1]} = {code}")

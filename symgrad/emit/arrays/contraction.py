@@ -70,7 +70,7 @@ class Contraction:
 
     def _of_scalars(self, factors: list[str], unique: Labels) -> Term:
         if not self._readable:
-            return Term("".join(self.writer.folded(factors)) or "1.0", ())
+            return Term("".join(self.writer.folded(factors, self.node.operands)) or "1.0", ())
         w, code = self.writer, " * ".join(factors) or "1.0"
         of_numbers = all(map(w.is_number, self.node.operands))
         if not unique and not of_numbers:
@@ -82,7 +82,7 @@ class Contraction:
         """The product of all, summed over what is not in ``out``."""
         if self._readable and {i for t in terms for i in t.labels} <= set(out):
             return self._product(terms, factors, tuple(i for i in out if any(i in t.labels for t in terms)))
-        factors = self.writer.folded(factors)
+        factors = self.writer.folded(factors, self.node.operands)
         if not self._readable and is_product(self.node):
             return self._by_calls(terms, factors, out, self.writer.buffer(self.node))
         small = min(range(len(terms)), key=lambda k: self._size(terms[k].labels))

@@ -318,8 +318,15 @@ class ArrayWriter:
 
     # parts of statements
 
-    def folded(self, scalars: list[str]) -> list[str]:
-        """Factors of a product, as at most one where calls multiply them."""
+    def folded(self, scalars: list[str], operands: Sequence[Node]) -> list[str]:
+        """Factors of a product of ``operands``, as at most one where calls multiply them.
+
+        Python multiplies its own numbers: a call would give one of NumPy's, whose dtype does not give way.
+        """
+        own = {self.read(o) for o in operands if self.is_number(o)}
+        numbers = [s for s in scalars if s in own]
+        if len(numbers) > 1 and not self.dialect.readable:
+            scalars = [self.assign(" * ".join(numbers)), *[s for s in scalars if s not in own]]
         while len(scalars) > 1 and not self.dialect.readable:
             scalars = [self.assign(f"np.multiply({scalars[0]}, {scalars[1]})"), *scalars[2:]]
         return scalars
