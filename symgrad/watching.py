@@ -22,6 +22,7 @@ _STAGES = {
     "differentiation": "deriving",
     "closed_form": "writing the formula",
     "compiled": "tracing",
+    "chunked": "going through the blocks",
 }
 
 

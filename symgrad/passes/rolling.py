@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..differentiation.loops import DifferentiableLoop
-from ..primitives.casting import CAST
-from ..primitives.contraction import EINSUM
 from ..primitives.elementwise import Elementwise
 from ..primitives.identity import CUSTOM, MARK
 from ..primitives.scan import SCAN
-from ..primitives.selection import CONCATENATE, SLICE, Structural, concatenate, full, take_slice
-from ..primitives.shaping import reshape
+from ..primitives.selection import CONCATENATE, SLICE, concatenate, full, take_slice
+from ..primitives.shaping import moves_elements, reshape
 from ..program.dims import is_concrete, size
 from ..program.interpret import rebuilt
 from ..program.node import Node, active_graph, ancestors
@@ -85,7 +83,7 @@ def _once(
     for period in _periods(tokens):
         repetitions = []
         for first, count in _runs(tokens, period):
-            if count < MIN_OPERATIONS or all(map(_moves, nodes[first : first + period])):
+            if count < MIN_OPERATIONS or all(map(moves_elements, nodes[first : first + period])):
                 continue
             try:
                 _check_worth(nodes[first : first + period])
@@ -167,20 +165,12 @@ def _check_worth(body: Sequence[Node]) -> None:
         raise Unlike("a rule of one's own is among them")
     if any(not is_concrete(n.shape) for n in body):
         raise Unlike("they have named dims")
-    computed = [n for n in body if not _moves(n)]
+    computed = [n for n in body if not moves_elements(n)]
     arrays = [n for n in computed if n.primitive is not SCAN]
     arrays += [o for n in arrays if isinstance(n.primitive, Elementwise) for o in n.operands]
     elements = max([math.prod(n.shape) for n in arrays], default=0)
     if elements > MAX_ELEMENTS:
         raise Unlike(f"an array has {elements} elements, and kernels join steps in one pass through memory")
-
-
-def _moves(node: Node) -> bool:
-    """True for what moves elements, and computes none."""
-    if node.primitive is EINSUM:
-        labels, out, _, _ = node.params
-        return len(labels) == 1 and set(labels[0]) <= set(out)
-    return isinstance(node.primitive, Structural) or node.primitive in (CAST, MARK)
 
 
 def _repetition(
@@ -256,7 +246,7 @@ def _stretch(item: tuple[int, _Row | None]) -> tuple | None:
 def _row_of(node: Node) -> _Row | None:
     """Of which array ``node`` is a row, if it is one."""
     row = node if node.primitive is SLICE or not node.operands else node.operands[0]
-    if row.primitive is not SLICE or (row is not node and not _moves(node)):
+    if row.primitive is not SLICE or (row is not node and not moves_elements(node)):
         return None
     (source,) = row.operands
     number = row.params[0][0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -34,8 +34,7 @@ def resized(program: Program, new: Callable[[Dim], Dim]) -> Program:
         return new(param) if isinstance(param, sympy.Basic) else param
 
     def at_size(node: Node, operands: list[Node]) -> Node:
-        make = _LEAVES.get(node.primitive.name)
-        return make(sized(node.params[0])) if make else emit(node.primitive, tuple(operands), sized(node.params))
+        return made_again(node, operands, sized(node.params))
 
     graph = Graph()
     with graph:
@@ -52,6 +51,12 @@ def resized_loop(loop: Loop, new: Callable[[Dim], Dim]) -> Loop:
     if not is_named(loop.length) and not any(is_named(d) for n in nodes for d in n.shape):
         return loop
     return loop.like(resized(loop.body, new), length=new(loop.length) if is_named(loop.length) else loop.length)
+
+
+def made_again(node: Node, operands: Sequence[Node], params: tuple) -> Node:
+    """The node on other operands and with other parameters, in the active graph; a leaf, but for an input, too."""
+    make = _LEAVES.get(node.primitive.name)
+    return make(params[0]) if make else emit(node.primitive, tuple(operands), params)
 
 
 _LEAVES: dict[str, Callable[[Any], Node]] = {"constant": constant, "dim": dim_value, "literal": literal}

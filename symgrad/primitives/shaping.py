@@ -9,7 +9,9 @@ import numpy as np
 
 from ..program.dims import Shape
 from ..program.node import Node, emit
-from .contraction import contract, is_identity
+from .casting import CAST
+from .contraction import EINSUM, contract, is_identity
+from .identity import MARK
 from .selection import Structural
 
 
@@ -78,3 +80,11 @@ def _with_unit_axes(x: Node, shape: Shape) -> Node:
             out.append(len(sizes))
             sizes.append(1)
     return contract([x], [tuple(range(x.ndim))], tuple(out), sizes)
+
+
+def moves_elements(node: Node) -> bool:
+    """True for what moves elements, and computes none."""
+    if node.primitive is EINSUM:
+        labels, out, _, _ = node.params
+        return len(labels) == 1 and set(labels[0]) <= set(out)
+    return isinstance(node.primitive, Structural) or node.primitive in (CAST, MARK)

@@ -6,6 +6,7 @@ differentiated, a Cell) it builds its derivative into that trace, so any order i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec
@@ -73,7 +74,13 @@ class DerivedFunction(Importable, Generic[P]):
         assert self.declaration is not None
         return CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
 
+    @cached_property
+    def _by_blocks(self) -> dict[str, CompiledFunction]:
+        """What compiles it for arrays of Dask, by the axes that are in blocks."""
+        return {}
+
     if TYPE_CHECKING:
+        from .chunked import in_chunks
         from .conditions import conditions
         from .equality import equals
         from .exporting import export
@@ -81,6 +88,7 @@ class DerivedFunction(Importable, Generic[P]):
         from .plotting import plot
         from .shown import agreement, closed_form, entry, formulas, latex, latex_rows, steps
     else:
+        in_chunks = View(".chunked")
         conditions = View(".conditions")
         equals = View(".equality")
         export = View(".exporting")
@@ -183,6 +191,11 @@ class DerivedFunction(Importable, Generic[P]):
             raise
 
     def _called(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if "dask.array" in sys.modules:
+            from .chunked import holds_dask, of_dask
+
+            if holds_dask(args, kwargs):
+                return of_dask(self, args, kwargs)
         self._check(args, kwargs)
         if is_tracing(args):
             if self.declaration is not None:

@@ -1,0 +1,156 @@
+"""The stages of a program as tasks of Dask: one a block and stage, and trees that put the parts together.
+
+Nothing runs here: results are lazy arrays, and what they are made of is Dask's own graph, for any of its schedulers.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from ..passes.splitting import Split, Stage
+from ..program.dims import value_of
+from ..program.node import Node
+from .blocks import Block, Blocks
+from .kernel import BlockKernel
+
+#: parts that one task puts together
+_FAN_IN = 8
+
+
+def is_dask(value: Any) -> bool:
+    """True for an array of Dask; it is asked without importing Dask.
+
+    >>> is_dask(np.ones(3))
+    False
+    """
+    known = sys.modules.get("dask.array")
+    return known is not None and isinstance(value, known.Array)
+
+
+def run(split: Split, kernels: Sequence[BlockKernel], arrays: Sequence[Any], sizes: Any, blocks: Blocks) -> list[Any]:
+    """The outputs as arrays of Dask for these inputs, each in the blocks that it is read in."""
+    from dask.base import tokenize
+
+    pairs = zip(split.program.inputs, arrays, strict=True)
+    known: dict[Node, Any] = {n: _in_blocks(value, split.of(n), blocks) for n, value in pairs}
+    token = tokenize([k.name for k in kernels], list(known.values()))
+    for number, (stage, kernel) in enumerate(zip(split.stages, kernels, strict=True)):
+        known |= _Tasks(split, stage, kernel, known, sizes, blocks, f"symgrad-{token}-{number}").results()
+    return [known[o] for o in split.program.outputs]
+
+
+class _Tasks:
+    """The tasks of one stage."""
+
+    def __init__(
+        self,
+        split: Split,
+        stage: Stage,
+        kernel: BlockKernel,
+        known: dict[Node, Any],
+        sizes: Any,
+        blocks: Blocks,
+        name: str,
+    ) -> None:
+        self._split = split
+        self._stage = stage
+        self._sizes = sizes
+        self._blocks = blocks
+        self._name = name
+        self._read = [(known[n], split.of(n)) for n in stage.reads]
+        totals = [float(value_of(d, sizes)) for d in stage.totals]
+        self._function = partial(_on_block, kernel, totals)
+
+    def results(self) -> dict[Node, Any]:
+        """What the stage gives, as arrays of Dask."""
+        import dask.array as da
+        from dask.highlevelgraph import HighLevelGraph
+
+        array: Any = da.Array
+        sources = [value for value, _ in self._read if is_dask(value)]
+        layer: dict[Any, Any] = {}
+        for block in self._blocks.over(self._stage.dims):
+            own = [(v.name, *_numbers(v, axes, block)) if is_dask(v) else v for v, axes in self._read]
+            layer[(self._name, *block.values())] = (self._function, *own)
+        graph = HighLevelGraph.from_collections(self._name, layer, dependencies=sources)
+        made: dict[Node, Any] = {}
+        for k, (node, combine) in enumerate(zip(self._stage.gives, self._stage.combines, strict=True)):
+            name = f"{self._name}-{k}"
+            tasks = self._put_together(node, k, combine, name)
+            own_graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {self._name}})
+            shape = [value_of(d, self._sizes) for d in node.shape]
+            axes = self._split.of(node)
+            chunks = [self._blocks.lengths[d] if d is not None else (n,) for d, n in zip(axes, shape, strict=True)]
+            made[node] = array(own_graph, name, chunks=tuple(chunks), dtype=node.dtype)
+        return made
+
+    def _put_together(self, node: Node, k: int, combine: np.ufunc | None, name: str) -> dict[Any, Any]:
+        """The tasks that give each block of a value from the results of the stage's."""
+        axes = self._split.of(node)
+        kept = [d for d in self._stage.dims if d in axes]
+        lost = [d for d in self._stage.dims if d not in axes]
+        tasks: dict[Any, Any] = {}
+        for block in self._blocks.over(kept):
+            parts = [
+                (self._name, *[{**block, **rest}[d] for d in self._stage.dims]) for rest in self._blocks.over(lost)
+            ]
+            place = tuple([block[d] if d is not None else 0 for d in axes])
+            pieces: list[Any] = [(_picked, part, k) for part in parts]
+            for level in range(len(parts)):
+                if len(pieces) == 1:
+                    break
+                groups = [pieces[at : at + _FAN_IN] for at in range(0, len(pieces), _FAN_IN)]
+                pieces = []
+                for number, group in enumerate(groups):
+                    key = (f"{name}-part", *place, level, number)
+                    tasks[key] = (_combined, combine, group)
+                    pieces.append(key)
+            tasks[(name, *place)] = pieces[0]
+        return tasks
+
+
+def _in_blocks(value: Any, axes: Sequence[Any], blocks: Blocks) -> Any:
+    """An array as Dask's, split along these axes; a number as it is."""
+    import dask.array as da
+
+    if isinstance(value, (float, complex)):
+        return value
+    lengths = tuple([-1 if d is None else blocks.lengths[d] for d in axes])
+    return value.rechunk(lengths) if is_dask(value) else da.from_array(np.asarray(value), chunks=lengths)  # type: ignore[arg-type]
+
+
+def _numbers(array: Any, axes: Sequence[Any], block: Block) -> tuple[int, ...]:
+    return tuple([0 if d is None else block[d] for d in axes])
+
+
+def _on_block(kernel: BlockKernel, totals: Sequence[float], *arrays: Any) -> tuple:
+    return kernel(*arrays, *totals)
+
+
+def _picked(values: tuple, k: int) -> np.ndarray:
+    return np.asarray(operator.itemgetter(k)(values))
+
+
+def _combined(combine: np.ufunc, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The parts put together in order."""
+    total = parts[0]
+    with np.errstate(all="ignore"):  # as in kernels
+        for part in parts[1:]:
+            total = combine(total, part)
+    return np.asarray(total)
+
+
+def lengths_of(array: Any, label: str) -> tuple[tuple[int, ...], ...]:
+    """The lengths of the blocks of each axis of an array of Dask."""
+    if any(n != n for own in array.chunks for n in own):
+        raise ArgumentError(
+            f"{label} has blocks of unknown sizes; call its compute_chunk_sizes(), so that they are known."
+        )
+    return tuple([tuple([n for n in own if n]) or (0,) for own in array.chunks])

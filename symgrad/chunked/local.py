@@ -1,0 +1,75 @@
+"""The stages of a program in this process, block after block: no more than a block of the data is held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..passes.splitting import Split, Stage
+from ..program.dims import value_of
+from ..program.node import Node
+from .blocks import Blocks
+from .kernel import BlockKernel
+
+
+def run(
+    split: Split,
+    kernels: Sequence[BlockKernel],
+    arrays: Sequence[Any],
+    sizes: Mapping[Any, int],
+    blocks: Blocks,
+) -> list[Any]:
+    """The outputs for these inputs: arrays, or what gives one where it is sliced; ``sizes`` are those of all dims.
+
+    Parts are put together in the order of the blocks, so that the same blocks give the same bits.
+    """
+    known: dict[Node, Any] = dict(zip(split.program.inputs, arrays, strict=True))
+    with np.errstate(all="ignore"):  # as in kernels
+        for stage, kernel in zip(split.stages, kernels, strict=True):
+            known |= _results(split, stage, kernel, known, sizes, blocks)
+    return [known[o] for o in split.program.outputs]
+
+
+def _results(
+    split: Split,
+    stage: Stage,
+    kernel: BlockKernel,
+    known: dict[Node, Any],
+    sizes: Mapping[Any, int],
+    blocks: Blocks,
+) -> dict[Node, Any]:
+    read = [(known[n], split.of(n)) for n in stage.reads]
+    totals = [float(value_of(d, sizes)) for d in stage.totals]
+    results = [_Result(n, split.of(n), combine, sizes) for n, combine in zip(stage.gives, stage.combines, strict=True)]
+    for block in blocks.over(stage.dims):
+        own = [value[blocks.slices(axes, block)] if any(axes) else value for value, axes in read]
+        values = kernel(*[np.asarray(v) if not isinstance(v, float) else v for v in own], *totals)
+        for result, value in zip(results, values, strict=True):
+            result.take(value, blocks.slices(result.axes, block))
+    return {n: result.value for n, result in zip(stage.gives, results, strict=True)}
+
+
+class _Result:
+    """A value of the whole program, which blocks give: each its own place, or a part of what they add up to."""
+
+    def __init__(self, node: Node, axes: tuple, combine: np.ufunc | None, sizes: Mapping[Any, int]) -> None:
+        self.axes = axes
+        self._combine = combine
+        self._filled: set[tuple] = set()
+        self.value: Any = None
+        if any(axes):
+            self.value = np.empty(tuple([value_of(d, sizes) for d in node.shape]), node.dtype)
+
+    def take(self, value: Any, place: tuple[slice, ...]) -> None:
+        """Put in what a block gave."""
+        key = tuple([(s.start, s.stop) for s in place])
+        is_first = key not in self._filled
+        self._filled.add(key)
+        if not any(self.axes):
+            self.value = value if is_first or self._combine is None else self._combine(self.value, value)
+        elif is_first or self._combine is None:
+            self.value[place] = value
+        else:
+            self._combine(self.value[place], value, out=self.value[place])

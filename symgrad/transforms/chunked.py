@@ -1,0 +1,383 @@
+"""Derivatives block by block: ``in_chunks`` in this process, and arrays of Dask, which give arrays of Dask.
+
+A derivative of a function whose dims have names is derived once, for all sizes; so it is split over blocks of a dim as
+a formula, before anything runs. What needs several blocks at once is refused by name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import sympy
+
+from ..chunked import dask_arrays, local
+from ..chunked.blocks import Blocks
+from ..chunked.dask_arrays import is_dask, lengths_of
+from ..chunked.kernel import BlockKernel
+from ..compiled import CompiledFunction
+from ..entry import Entry
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line, briefly
+from ..named_dims import Declared
+from ..passes.splitting import NotSplit, Split, Stage, split
+from ..program.dims import is_named, named_dim, value_of
+from ..program.node import Node
+from ..signature import paired
+from ..tensor import Tensor
+from ..tracing.tree import flatten, leaf_labels, unflatten
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B\s*")
+_POWERS = " KMGT"
+
+
+class InChunks:
+    """A derivative that is computed block by block; made by ``in_chunks``."""
+
+    def __init__(self, derived: DerivedFunction, wanted: Mapping[str, int | float]) -> None:
+        self.derived = derived
+        self._wanted = dict(wanted)
+        self.__name__ = derived.__name__
+        self.__doc__ = derived.__doc__
+
+    @briefly
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        plan = self._plan(args, kwargs)
+        run = local.run if self._wanted else dask_arrays.run
+        return plan.filled(run(plan.split, plan.kernels, plan.arrays, plan.sizes, plan.blocks))
+
+    @briefly
+    def explain(self, *args: Any, **kwargs: Any) -> Explained:
+        """What would run: the passes over the data, their blocks, and the memory that one needs.
+
+        >>> import numpy as np, symgrad as sg
+        >>> loss = sg.named(lambda w, X: np.sum((X @ w) ** 2), w="d", X="n d")
+        >>> sg.grad(loss).in_chunks(n=250).explain(np.ones(2), np.ones((1000, 2)))
+        1. 4 blocks of n: 2 operations, reads 3.92 KiB a block, 15.7 KiB in all, needs up to 5.89 KiB, added up
+        """
+        return self._plan(args, kwargs).explained()
+
+    def _plan(self, args: tuple, kwargs: dict[str, Any]) -> Plan:
+        if not self._wanted:
+            return dask_plan(self.derived, args, kwargs)
+        call = _Read(self.derived, args, kwargs)
+        if call.trees is None or self.derived.declaration is None:
+            raise ArgumentError(
+                f"{self.__name__}.in_chunks goes by the names of dims, and the function declares none: annotate its "
+                "arguments, as in X: sg.Array['n d'], or use sg.named(f, w='d', X='n d')."
+            )
+        known = {str(d): d for d in call.dims}
+        for name in self._wanted:
+            if name not in known:
+                listed = ", ".join(map(repr, known)) or "none"
+                raise ArgumentError(f"in_chunks: no array has a dim {name!r}; the names are {listed}.")
+        lengths = {known[name]: call.lengths(known[name], size) for name, size in self._wanted.items()}
+        return call.plan(Blocks(lengths))
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={size!r}" for name, size in self._wanted.items())
+        return f"<{self.__name__} in chunks of {said or 'arrays of Dask'}>"
+
+
+def in_chunks(self: DerivedFunction, **blocks: int | str) -> InChunks:
+    """This derivative, computed on blocks of a dim at a time: ``g.in_chunks(n=10_000)`` or ``g.in_chunks(n="64MiB")``.
+
+    Without arguments it is computed in the blocks that arrays of Dask have, which is what calling it with them does;
+    ``in_chunks().explain(…)`` then says what that takes.
+
+    A block has so many elements along the dim that is called so, or so many bytes of the arguments. Arguments may be
+    anything with a shape and a dtype that gives arrays where it is sliced: ``np.memmap``, arrays of HDF5 and Zarr. Only
+    a block of them is held at a time, and each pass reads them once; sums are added up in the order of the blocks, so
+    the result is that of the whole to rounding, and the same every time.
+
+    Raises ArgumentError for a name that no argument declares, UnsupportedOperation, with the line, for what needs
+    several blocks at once.
+
+    >>> import numpy as np, symgrad as sg
+    >>> def loss(w: sg.Array["d"], X: sg.Array["n d"], y: sg.Array["n"]):
+    ...     return np.mean((X @ w - y) ** 2)
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.ones(10)
+    >>> sg.grad(loss).in_chunks(n=4)(np.ones(2), X, y)
+    array([456., 492.])
+    """
+    return InChunks(self, {name: _checked(name, size) for name, size in blocks.items()})
+
+
+def _checked(name: str, size: Any) -> int | float:
+    """A length as an int, a number of bytes as a float."""
+    if isinstance(size, str):
+        found = _BYTES.fullmatch(size)
+        if found is None or not float(found[1]):
+            raise ArgumentError(f"in_chunks: {name} is {size!r}; write bytes as in '64MiB' or '1GB'.")
+        return float(found[1]) * (1024 if found[3] else 1000) ** _POWERS.index(found[2] or " ")
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise ArgumentError(f"in_chunks: {name} is {size!r}; give a positive number of elements, or bytes as text.")
+    return int(size)
+
+
+def holds_dask(args: tuple, kwargs: dict[str, Any]) -> bool:
+    """True where an argument is an array of Dask, or holds one."""
+    return any(is_dask(leaf) for leaf in flatten((args, kwargs))[0])
+
+
+def of_dask(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The derivative as arrays of Dask, lazily."""
+    plan = dask_plan(derived, args, kwargs)
+    return plan.filled(dask_arrays.run(plan.split, plan.kernels, plan.arrays, plan.sizes, plan.blocks))
+
+
+def dask_plan(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Plan:
+    """What runs for arrays of Dask, in their blocks."""
+    if not holds_dask(args, kwargs):
+        raise ArgumentError("in_chunks: say of which dim and how long, such as in_chunks(n=10_000) or n='64MiB'.")
+    from dask.array.core import common_blockdim
+
+    call = _Read(derived, args, kwargs)
+    found: dict[sympy.Symbol, list[tuple[int, ...]]] = {}
+    for label, value, declared in call.declared():
+        for axis, lengths in enumerate(lengths_of(value, label) if is_dask(value) else ()):
+            if len(lengths) == 1:
+                continue
+            dim = declared.shape[axis] if declared is not None else None
+            if not isinstance(dim, sympy.Symbol):
+                raise ShapeError(
+                    f"{label} has {len(lengths)} blocks along axis {axis}, which is declared {dim}; declare a name for "
+                    f"it, or keep it whole: {label}.rechunk({{{axis}: -1}})."
+                )
+            found.setdefault(dim, []).append(lengths)
+    return call.plan(Blocks({d: common_blockdim(list(dict.fromkeys(own))) for d, own in found.items()}))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What would run: ``text`` says it."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A derivative at these arguments, split over blocks."""
+
+    entry: Entry
+    split: Split
+    kernels: Sequence[BlockKernel]
+    arrays: Sequence[Any]
+    sizes: Mapping[sympy.Symbol, int]
+    blocks: Blocks
+    wraps: bool
+
+    def filled(self, results: Sequence[Any]) -> Any:
+        """The results in the function's own structure."""
+        if self.wraps and not any(map(is_dask, results)):
+            results = [np.asarray(r).view(Tensor) for r in results]
+        return self.entry.filled(results)
+
+    def explained(self) -> Explained:
+        """The stages with their blocks, what they read and the memory of one of their blocks."""
+        rows = []
+        for k, stage in enumerate(self.split.stages):
+            over = " × ".join(f"{len(self.blocks.lengths[d])} blocks of {d}" for d in stage.dims) or "once"
+            longest = {d: max(own) for d, own in self.blocks.lengths.items()}
+            block = sum(_bytes(n, {**self.sizes, **longest}) for n in stage.reads)
+            again = [self.blocks.count([d for d in stage.dims if d not in n.shape]) for n in stage.reads]
+            whole = sum(k * _bytes(n, self.sizes) for k, n in zip(again, stage.reads, strict=True))
+            held = block + sum(_bytes(n, {**self.sizes, **longest}) for n in stage.program.bindings)
+            combines = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
+            reduced = "".join(f", {said}" for said in combines)
+            rows.append(
+                f"{k + 1}. {over}: {len(stage.program.bindings)} operations, reads {_said(block)} a block, "
+                f"{_said(whole)} in all, needs up to {_said(held)}{reduced}"
+            )
+        return Explained("\n".join(rows))
+
+
+#: what becomes of the parts that blocks give
+_REDUCED: dict[np.ufunc, str] = {
+    np.add: "added up",
+    np.maximum: "of which the largest is taken",
+    np.minimum: "of which the smallest is taken",
+}
+
+
+def _bytes(node: Node, sizes: Mapping[sympy.Symbol, int]) -> int:
+    return math.prod(value_of(d, sizes) for d in node.shape) * node.dtype.itemsize
+
+
+def _said(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:.3g} TiB"
+
+
+class _Read:
+    """The arguments of one call, with arrays that hold nothing in place of those that are read block by block."""
+
+    def __init__(self, derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> None:
+        if derived.sparse:
+            raise UnsupportedOperation(f"{derived.__name__} is sparse, which no block computes; ask for a dense one.")
+        self._derived = derived
+        self._real: dict[int, Any] = {}
+        self._labels: dict[int, str] = {}
+        names = derived._argument_names(len(args), kwargs)
+        self.args = tuple([self._stand_ins(name, v) for name, v in zip(names, args, strict=True)])
+        self.kwargs = {name: self._stand_ins(name, v) for name, v in kwargs.items()}
+        self.trees: tuple[Sequence[Any], Mapping[str, Any]] | None = None
+        if derived.declaration is not None:
+            self.trees = derived._shapes(self.args, self.kwargs)
+        elif any(map(is_dask, self._real.values())):
+            self.trees = self._trees_of_blocks()
+        for label, value, own in self.declared():
+            if own is None and self.trees is not None and _is_lazy(value):
+                raise ArgumentError(
+                    f"{label} is read block by block, and the function declares no shape of it: annotate it, as in "
+                    f"{label}: sg.Array['n d'], or use sg.named(f, {label}='n d', …)."
+                )
+        self.dims = list(dict.fromkeys(d for _, _, own in self.declared() if own for d in own.shape if is_named(d)))
+
+    def _stand_ins(self, name: str, value: Any) -> Any:
+        """An argument with arrays of the same shapes that take no memory."""
+        leaves, structure = flatten(value)
+        return unflatten(structure, map(self._stand_in, leaf_labels(name, structure), leaves))
+
+    def _stand_in(self, label: str, leaf: Any) -> Any:
+        made = leaf
+        if is_dask(leaf):
+            lengths_of(leaf, label)
+        if isinstance(leaf, np.memmap):
+            made = leaf.view(np.ndarray)
+        elif _is_lazy(leaf):
+            made = np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
+        self._real[id(made)], self._labels[id(made)] = leaf, label
+        return made
+
+    def declared(self) -> list[tuple[str, Any, Declared | None]]:
+        """Each array with its name and what it declares."""
+        by_place, by_name = self.trees or ([None] * len(self.args), dict.fromkeys(self.kwargs))
+        found: list[tuple[str, Any, Declared | None]] = []
+        for value, tree in [*zip(self.args, by_place, strict=True), *((v, by_name[k]) for k, v in self.kwargs.items())]:
+            pairs = paired(value, tree) if tree is not None else [(leaf, None) for leaf in flatten(value)[0]]
+            found += [(self._labels.get(id(v), ""), self._real.get(id(v), v), own) for v, own in pairs]
+        return found
+
+    def _trees_of_blocks(self) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Shapes in which axes that are in blocks have names, those of the same size the same."""
+        names: dict[int, str] = {}
+
+        def tree(value: Any) -> Any:
+            leaves, structure = flatten(value)
+            return unflatten(structure, [self._declared(leaf, names) for leaf in leaves])
+
+        trees = [tree(v) for v in self.args], {name: tree(v) for name, v in self.kwargs.items()}
+        return trees
+
+    def _declared(self, leaf: Any, names: dict[int, str]) -> Declared | None:
+        real = self._real[id(leaf)]
+        if not is_dask(real):
+            return None
+        label = self._labels[id(leaf)]
+        lengths = lengths_of(real, label)
+        shape: list[Any] = []
+        for n, own in zip(real.shape, lengths, strict=True):
+            shape.append(named_dim(names.setdefault(n, f"n{len(names)}")) if len(own) > 1 else n)
+        return Declared(label, " ".join(map(str, shape)), tuple(shape))
+
+    def lengths(self, dim: sympy.Symbol, wanted: int | float) -> tuple[int, ...]:
+        """The lengths of the blocks of a dim: so many elements, or so many bytes (a float) of the arguments."""
+        pairs = [(value, own) for _, value, own in self.declared() if own is not None and dim in own.shape]
+        total = next(value.shape[own.shape.index(dim)] for value, own in pairs)
+        if isinstance(wanted, float):
+            each = sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v, _ in pairs) / max(total, 1)
+            wanted = max(1, int(wanted // each))
+        whole, rest = divmod(total, wanted)
+        return (wanted,) * whole + ((rest,) if rest else ()) or (0,)
+
+    def plan(self, blocks: Blocks) -> Plan:
+        """The derivative split over ``blocks``."""
+        derived = self._derived
+        derived._check(self.args, self.kwargs)
+        trees = self.trees
+        assert trees is not None
+        compiled = derived._compiled
+        if derived.declaration is None:
+            compiled = _compiled_for(derived, trees)
+        try:
+            entry, leaves = compiled.served(*self.args, **self.kwargs)
+        except ShapeError as error:
+            split = ", ".join(f"{own.label} ({own.text})" for _, _, own in self.declared() if own is not None)
+            raise ShapeError(
+                f"{error}\nThe shapes in which axes in blocks have names are {split}; what goes with such an axis must "
+                "be in the same blocks: dask.array.from_array(y, chunks=…)."
+            ) from error
+        if entry.assembled:
+            raise UnsupportedOperation(f"{derived.__name__} gives sparse parts, which no block computes.")
+        made = _split_of(entry, blocks, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
+        arrays = [self._real.get(id(v), v) for v in leaves]
+        sizes = compiled.sizes(self.args, self.kwargs)
+        return Plan(entry, *made, entry.arguments(arrays), sizes, blocks, entry.wraps)
+
+
+def _is_lazy(leaf: Any) -> bool:
+    """True for what has a shape and a dtype, and gives arrays where it is sliced."""
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return False
+    return all(hasattr(leaf, name) for name in ("shape", "dtype", "__getitem__"))
+
+
+def _compiled_for(derived: DerivedFunction, trees: tuple[Sequence[Any], Mapping[str, Any]]) -> CompiledFunction:
+    """What compiles a function that declares nothing, for arrays in blocks of these axes."""
+    kept = derived._by_blocks
+    said = str([[d and d.text for d in flatten(t)[0]] for t in (trees[0], trees[1])])
+    if said not in kept:
+        kept[said] = CompiledFunction(
+            derived._derive_fresh, derived.fn, derived.backend, shapes=lambda *_: trees, names=derived._argument_names
+        )
+    return kept[said]
+
+
+#: what was split before, by the trace and the dims
+_splits: WeakKeyDictionary[Entry, dict[frozenset, tuple[Split, list[BlockKernel]]]] = WeakKeyDictionary()
+
+
+def _split_of(entry: Entry, blocks: Blocks, recorded: Callable[[], Entry]) -> tuple[Split, list[BlockKernel]]:
+    """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
+    kept = _splits.setdefault(entry, {})
+    dims = frozenset(blocks.lengths)
+    if dims not in kept:
+        try:
+            made = split(entry.readable, dims)
+        except NotSplit as error:
+            raise UnsupportedOperation(_with_line(error, dims, recorded)) from None
+        kept[dims] = made, [BlockKernel(s.program, _backend(entry, s)) for s in made.stages]
+    return kept[dims]
+
+
+def _backend(entry: Entry, stage: Stage) -> str:
+    """What a stage runs on: never two kernels in turn, so that the same blocks give the same bits."""
+    if entry.backend != "auto":
+        return entry.backend
+    return "native" if stage.dims else "numpy"
+
+
+def _with_line(error: NotSplit, dims: frozenset, recorded: Callable[[], Entry]) -> str:
+    """The refusal with the user's line that the operation comes from, where that is found."""
+    entry = recorded()
+    try:
+        split(entry.readable, dims)
+    except NotSplit as again:
+        return at_user_line(str(again), entry.ledger.line(again.node))
+    return str(error)

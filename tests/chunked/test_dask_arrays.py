@@ -1,0 +1,169 @@
+"""Arrays of Dask in, arrays of Dask out, on its schedulers and on processes that it starts and loses."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+
+def logistic(w, X, y):
+    return np.mean(np.log(1 + np.exp(-y * (X @ w))))
+
+
+def mixture(means, X):
+    """The negative log-likelihood of points under a mixture of equal normal distributions."""
+    squares = np.sum((X[:, None, :] - means) ** 2, axis=2)
+    least = np.min(squares, axis=1)
+    return np.sum(least / 2 - np.log(np.sum(np.exp((least[:, None] - squares) / 2), axis=1)))
+
+
+def factorisation(U, V, R):
+    return np.sum((R - U @ V.T) ** 2) + 0.1 * (np.sum(U**2) + np.sum(V**2))
+
+
+def network(A, b, c, X, y):
+    return np.mean((np.tanh(X @ A + b) @ c - y) ** 2)
+
+
+RNG = np.random.default_rng(7)
+X, Y = RNG.standard_normal((103, 4)), np.sign(RNG.standard_normal(103))
+ROWS = (40, 1, 30, 32)
+#: a function, its arguments, the blocks of those that are Dask's, and what it is derived by
+CASES = {
+    "logistic": (logistic, (RNG.standard_normal(4), X, Y), {1: (ROWS, 4), 2: (ROWS,)}, 0),
+    "mixture": (mixture, (RNG.standard_normal((3, 4)), X), {1: (ROWS, 4)}, 0),
+    "factorisation": (
+        factorisation,
+        (RNG.standard_normal((103, 2)), RNG.standard_normal((51, 2)), RNG.standard_normal((103, 51))),
+        {0: (ROWS, 2), 1: ((25, 26), 2), 2: (ROWS, (25, 26))},
+        (0, 1),
+    ),
+    "network": (
+        network,
+        (RNG.standard_normal((4, 5)), RNG.standard_normal(5), RNG.standard_normal(5), X, Y),
+        {3: (ROWS, 4), 4: (ROWS,)},
+        (0, 1, 2),
+    ),
+}
+
+
+def in_blocks(args, blocks):
+    return [da.from_array(v, chunks=blocks[k]) if k in blocks else v for k, v in enumerate(args)]
+
+
+def leaves(result):
+    return [leaf for part in result for leaf in leaves(part)] if isinstance(result, tuple) else [result]
+
+
+def check(derived, name):
+    _, args, blocks, _ = CASES[name]
+    lazy = leaves(derived(*in_blocks(args, blocks)))
+    assert all(isinstance(r, da.Array) for r in lazy)
+    for found, want in zip(lazy, leaves(derived(*args)), strict=True):
+        assert found.shape == np.shape(want)
+        assert found.dtype == want.dtype
+        got = found.compute()
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_the_whole(name):
+    function, _, _, by = CASES[name]
+    check(sg.value_and_grad(function, by), name)
+
+
+@pytest.mark.parametrize("name", ["logistic", "mixture"])
+def test_hessians_are_those_of_the_whole(name):
+    check(sg.hessian(CASES[name][0]), name)
+
+
+def test_what_has_a_row_for_each_example_keeps_its_blocks():
+    function, args, blocks, _ = CASES["logistic"]
+    by_x = sg.grad(function, 1)(*in_blocks(args, blocks))
+    assert by_x.chunks == (ROWS, (4,))
+    jacobian = sg.jacobian(lambda w, X: np.tanh(X @ w))(args[0], da.from_array(X, chunks=(ROWS, 4)))
+    assert jacobian.chunks == (ROWS, (4,))
+    np.testing.assert_allclose(jacobian.compute(), sg.jacobian(lambda w, X: np.tanh(X @ w))(args[0], X), rtol=1e-12)
+
+
+def test_products_and_many_examples_are_lazy_too():
+    function, args, blocks, _ = CASES["logistic"]
+    lazy, v = in_blocks(args, blocks), RNG.standard_normal(4)
+    product = sg.hvp(function)(lazy[0], v, *lazy[1:])
+    np.testing.assert_allclose(product.compute(), sg.hvp(function)(args[0], v, *args[1:]), rtol=1e-10)
+    slopes = sg.vmap(sg.grad(lambda w, x: np.tanh(x @ w)), (None, 0))
+    each = slopes(args[0], lazy[1])
+    assert each.chunks == (ROWS, (4,))
+    np.testing.assert_allclose(each.compute(), slopes(args[0], X), rtol=1e-12)
+
+
+def test_nothing_is_computed_before_it_is_asked_for():
+    def never(*_):
+        raise AssertionError("computed")
+
+    lazy = da.map_blocks(never, da.from_array(X, chunks=(ROWS, 4)), dtype=float, meta=np.empty((0, 0)))
+    assert isinstance(sg.grad(lambda w, X: np.sum(X @ w))(np.ones(4), lazy), da.Array)
+
+
+def test_empty_blocks_and_arrays_of_one_block():
+    x = da.from_array(np.arange(1.0, 8.0), chunks=((3, 0, 4),))
+    assert float(sg.grad(lambda a, x: np.max(a * x))(2.0, x).compute()) == 7.0
+    whole = da.from_array(np.arange(4.0))
+    assert np.array_equal(sg.grad(lambda x: np.sum(x**2))(whole).compute(), [0, 2, 4, 6])
+
+
+def test_blocks_of_unknown_sizes_are_refused():
+    x = da.from_array(np.arange(6.0), chunks=3)
+    with pytest.raises(sg.errors.ArgumentError, match="x has blocks of unknown sizes"):
+        sg.grad(lambda x: np.sum(x**2))(x[x > 1])
+
+
+def test_an_array_that_is_not_in_blocks_beside_one_that_is():
+    with pytest.raises(sg.errors.ShapeError, match="must be in the same blocks"):
+        sg.grad(logistic)(np.ones(4), da.from_array(X, chunks=(ROWS, 4)), Y)
+
+
+def test_values_that_are_not_there_yet_are_no_ground_for_a_branch():
+    def f(w, X):
+        return np.sum(X @ w) if np.sum(X) > 0 else np.sum(X)
+
+    with pytest.raises(sg.errors.TracingError, match="the value of a traced array is needed here"):
+        sg.grad(f)(np.ones(4), da.from_array(X))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dask")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(folder)}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_processes_give_the_same(client, name):
+    function, _, _, by = CASES[name]
+    check(sg.grad(function, by), name)
+
+
+def test_a_worker_that_is_lost_is_replaced(client):
+    function, args, blocks, _ = CASES["logistic"]
+    want = sg.grad(function)(*args)
+
+    def slowly(block):
+        time.sleep(0.2)
+        return block
+
+    lazy = in_blocks(args, blocks)
+    lazy[1] = lazy[1].map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
+    future = client.compute(sg.grad(function)(*lazy))
+    process = next(iter(client.run(os.getpid).values()))
+    os.kill(process, signal.SIGKILL)
+    np.testing.assert_allclose(future.result(timeout=120), want, rtol=1e-10)

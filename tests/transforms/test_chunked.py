@@ -1,0 +1,165 @@
+"""Derivatives block by block against the whole, for functions and blocks of many kinds, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import symgrad as sg
+import symgrad.nn as nn
+from symgrad.errors import ArgumentError, UnsupportedOperation
+from symgrad.tracing.tree import flatten
+
+RNG = np.random.default_rng(11)
+W, X, Y = RNG.uniform(0.5, 1.5, 3), RNG.standard_normal((41, 3)), RNG.uniform(0.5, 1.5, 41)
+
+
+def declared(function):
+    return sg.named(function, w="d", X="n d", y="n")
+
+
+def compare(derived, *args, **blocks):
+    got, want = flatten(derived.in_chunks(**blocks)(*args)), flatten(derived(*args))
+    assert got[1] == want[1]
+    for found, whole in zip(got[0], want[0], strict=True):
+        assert type(found) is type(whole)
+        if isinstance(whole, int):  # the number of an argument
+            assert found == whole
+            continue
+        assert found.dtype == whole.dtype
+        precise = np.finfo(whole.dtype).eps
+        np.testing.assert_allclose(found, whole, rtol=1e5 * precise, atol=1e3 * precise * max(1, np.max(np.abs(whole))))
+
+
+ELEMENTWISE = [
+    np.tanh,
+    np.sin,
+    lambda z: np.exp(-(z**2)),
+    lambda z: z / (1 + z**2),
+    lambda z: np.where(z > 0, z**2, -z),
+    np.abs,
+]
+REDUCED = [
+    np.sum,
+    np.mean,
+    np.std,
+    np.linalg.norm,
+    lambda z: np.max(z) - np.min(z),
+    lambda z: np.log(np.sum(np.exp(z - np.max(z)))) + np.max(z),
+    lambda z: np.sum(z) * np.mean(z**2),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(range(len(ELEMENTWISE))), max_size=3),
+    st.lists(st.sampled_from(range(len(REDUCED))), min_size=1, max_size=2),
+    st.booleans(),
+    st.integers(1, 50),
+    st.sampled_from([np.float64, np.float32]),
+)
+def test_random_programs_in_random_blocks(steps, reductions, centers, length, dtype):
+    def f(w, X, y):
+        z = X @ w
+        for k in steps:
+            z = ELEMENTWISE[k](z) * y
+        if centers:
+            z = z - np.mean(z)
+        return sum(REDUCED[k](z + 0.1 * y) for k in reductions)
+
+    args = [np.asarray(a, dtype) for a in (W, X, Y)]
+    compare(sg.value_and_grad(declared(f), (0, 1, 2), backend="numpy"), *args, n=length)
+
+
+def loss(w, X, y):
+    return np.mean(np.log(1 + np.exp(-y * (X @ w))))
+
+
+DERIVED = {
+    "value": lambda: sg.symbolic(declared(loss)),
+    "names": lambda: sg.grad(declared(loss), ("w", "y"), return_ids=True),
+    "forward": lambda: sg.grad(declared(loss), mode="forward"),
+    "Hessian": lambda: sg.hessian(declared(loss)),
+    "Jacobian": lambda: sg.jacobian(declared(lambda w, X, y: np.tanh(X @ w) * y)),
+    "gradient of a gradient": lambda: sg.grad(declared(lambda w, X, y: np.sum(sg.grad(loss)(w, X, y) ** 2))),
+    "Laplacian": lambda: sg.laplacian(declared(loss)),
+}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("n", [1, 10, 41, "1KiB"])
+def test_every_derivative(name, n):
+    compare(DERIVED[name](), W, X, Y, n=n)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numexpr", pytest.param("native", marks=pytest.mark.needs("cc"))])
+def test_every_backend(backend):
+    compare(sg.value_and_grad(declared(loss), backend=backend), W, X, Y, n=7)
+
+
+def test_two_dims_at_once():
+    misfit = sg.named(lambda U, V, R: np.sum((R - U @ V.T) ** 2), U="n k", V="m k", R="n m")
+    args = RNG.standard_normal((7, 2)), RNG.standard_normal((5, 2)), RNG.standard_normal((7, 5))
+    compare(sg.value_and_grad(misfit, (0, 1, 2)), *args, n=3, m=2)
+    compare(sg.grad(misfit, (0, 1)), *args, m=4)
+
+
+def test_networks_and_nested_arguments():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.outer = nn.Dense(3, 4), nn.Dense(4, 1)
+
+        def construct(self, batch: sg.Array["n 3"], target: sg.Array["n"]):
+            return np.mean((self.outer(np.tanh(self.inner(batch)))[:, 0] - target) ** 2)
+
+    net = Net()
+    compare(sg.value_and_grad(net, None, net.trainable_params()), np.float32(X), np.float32(Y), n=8)
+    nested = sg.named(
+        lambda p, data: np.sum((data["X"] @ p["w"] - data["y"]) ** 2), data={"X": "n d", "y": "n"}, p={"w": "d"}
+    )
+    compare(sg.grad(nested), {"w": W}, {"X": X, "y": Y}, n=9)
+
+
+def test_a_step_counter_and_a_flag_are_no_data():
+    f = sg.named(lambda w, X, t, squares=False: np.sum((X @ w) ** (2 if squares else 3)) / t, w="d", X="n d")
+    for t in (1, 2, 3):
+        compare(sg.grad(f), W, X, t, n=5)
+        np.testing.assert_allclose(
+            sg.grad(f).in_chunks(n=5)(W, X, t, squares=True), sg.grad(f)(W, X, t, squares=True), rtol=1e-12
+        )
+
+
+def test_what_does_not_fit_is_said_at_the_door():
+    derived = sg.grad(declared(loss))
+    with pytest.raises(ArgumentError, match="no array has a dim 'm'; the names are 'd', 'n'"):
+        derived.in_chunks(m=3)(W, X, Y)
+    for wrong in (0, -1, True, 2.5, "64", "MiB", "0B", None):
+        with pytest.raises(ArgumentError, match="in_chunks: n is"):
+            derived.in_chunks(n=wrong)
+    with pytest.raises(ArgumentError, match="the function declares none"):
+        sg.grad(loss).in_chunks(n=3)(W, X, Y)
+    with pytest.raises(ArgumentError, match="say of which dim"):
+        derived.in_chunks()(W, X, Y)
+    with pytest.raises(UnsupportedOperation, match="is sparse"):
+        sg.hessian(declared(loss), sparse=True).in_chunks(n=3)(W, X, Y)
+
+
+def test_what_needs_several_blocks_is_refused_with_the_line():
+    def f(w, X, y):
+        return np.sum(np.cumsum(X @ w) * y)  # here
+
+    with pytest.raises(UnsupportedOperation, match=r"(?s)cumsum cannot be computed block by block.*# here"):
+        sg.grad(declared(f)).in_chunks(n=3)(W, X, Y)
+
+
+def test_what_is_elsewhere_must_be_declared():
+    class Elsewhere:
+        shape, dtype = (2, 3), np.dtype(float)
+
+        def __getitem__(self, index):
+            raise AssertionError("read")
+
+    partly = sg.named(lambda w, X, Z: np.sum(X @ w) + np.sum(Z), w="d", X="n d")
+    with pytest.raises(ArgumentError, match="Z is read block by block, and the function declares no shape of it"):
+        sg.grad(partly).in_chunks(n=3)(W, X, Elsewhere())
