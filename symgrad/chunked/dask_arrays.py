@@ -5,7 +5,6 @@ Nothing runs here: results are lazy arrays, and what they are made of is Dask's 
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -77,7 +76,7 @@ class _Tasks:
         sources = [value for value, _ in self._read if is_dask(value)]
         layer: dict[Any, Any] = {}
         for block in self._blocks.over(self._stage.dims):
-            own = [(v.name, *_numbers(v, axes, block)) if is_dask(v) else v for v, axes in self._read]
+            own = [(v.name, *_numbers(axes, block)) if is_dask(v) else v for v, axes in self._read]
             layer[(self._name, *block.values())] = (self._function, *own)
         graph = HighLevelGraph.from_collections(self._name, layer, dependencies=sources)
         made: dict[Node, Any] = {}
@@ -101,17 +100,14 @@ class _Tasks:
             parts = [
                 (self._name, *[{**block, **rest}[d] for d in self._stage.dims]) for rest in self._blocks.over(lost)
             ]
-            place = tuple([block[d] if d is not None else 0 for d in axes])
+            place = _numbers(axes, block)
             pieces: list[Any] = [(_picked, part, k) for part in parts]
-            for level in range(len(parts)):
-                if len(pieces) == 1:
-                    break
+            level = 0
+            while len(pieces) > 1:
                 groups = [pieces[at : at + _FAN_IN] for at in range(0, len(pieces), _FAN_IN)]
-                pieces = []
-                for number, group in enumerate(groups):
-                    key = (f"{name}-part", *place, level, number)
-                    tasks[key] = (_combined, combine, group)
-                    pieces.append(key)
+                pieces = [(f"{name}-part", *place, level, number) for number in range(len(groups))]
+                tasks |= {key: (_combined, combine, group) for key, group in zip(pieces, groups, strict=True)}
+                level += 1
             tasks[(name, *place)] = pieces[0]
         return tasks
 
@@ -126,7 +122,8 @@ def _in_blocks(value: Any, axes: Sequence[Any], blocks: Blocks) -> Any:
     return value.rechunk(lengths) if is_dask(value) else da.from_array(np.asarray(value), chunks=lengths)  # type: ignore[arg-type]
 
 
-def _numbers(array: Any, axes: Sequence[Any], block: Block) -> tuple[int, ...]:
+def _numbers(axes: Sequence[Any], block: Block) -> tuple[int, ...]:
+    """Which block of an array of these axes it is, as Dask counts them."""
     return tuple([0 if d is None else block[d] for d in axes])
 
 
@@ -135,7 +132,7 @@ def _on_block(kernel: BlockKernel, totals: Sequence[float], *arrays: Any) -> tup
 
 
 def _picked(values: tuple, k: int) -> np.ndarray:
-    return np.asarray(operator.itemgetter(k)(values))
+    return np.asarray(values[k])
 
 
 def _combined(combine: np.ufunc, parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import pkgutil
 import random
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,30 +30,17 @@ if importlib.util.find_spec("scipy"):
     _OPERATIONS += [("library", (name, name, case)) for name, cases in NAMED_CASES.items() for case in cases]
 
 
+@dataclass(frozen=True)
 class Step:
-    """One operation with arguments of its own, of which the arrays of floats are the program's."""
+    """One operation with arguments of its own, of which the arrays at ``places`` are the program's."""
 
-    def __init__(self, seed: int) -> None:
-        r, rng = random.Random(seed), np.random.default_rng(seed)
-        self.kind, what = r.choice(_OPERATIONS)
-        self.kwargs: dict[str, Any] = {}
-        if self.kind == "elementwise":
-            shape = r.choice(_SHAPES)
-            args: list[Any] = [draw(rng, interval, shape) for interval in DOMAINS[what]]
-            self.label, self.call = f"{what}{shape}", ELEMENTWISE[what].ufunc
-        else:
-            name, function, case = what
-            assert isinstance(case, Case)
-            self.label = f"{name} of {case}"
-            self.call = case.of_drawn(pkgutil.resolve_name(function) if self.kind == "library" else function)
-            args, self.kwargs = [a.value if isinstance(a, Given) else a for a in case.draw(rng)], case.kwargs
-            held = {id(leaf) for a, v in zip(case.args, args, strict=True) if isinstance(a, Given) for leaf in [v]}
-        leaves, self.structure = flatten(args)
-        fixed = held if self.kind != "elementwise" else set()
-        self.leaves = leaves
-        self.places = [
-            k for k, v in enumerate(leaves) if id(v) not in fixed and isinstance(v, np.ndarray) and v.dtype.kind == "f"
-        ]
+    kind: str
+    label: str
+    call: Callable
+    leaves: list[Any]
+    structure: Any
+    kwargs: dict[str, Any]
+    places: list[int]
 
     def __call__(self, arrays: list[Any]) -> Any:
         filled = list(self.leaves)
@@ -61,15 +50,18 @@ class Step:
 
 
 class TableProgram:
-    """Two to four operations, each moved by what the one before gave; ``TableProgram(seed)`` is always the same."""
+    """Operations one after the other, each moved by what the one before gave.
 
-    def __init__(self, seed: int) -> None:
+    It is made of what was drawn before, and reaches nothing else: all that a function can read is looked at whenever
+    it is traced.
+    """
+
+    def __init__(self, seed: int, steps: list[Step]) -> None:
         self.seed = seed
-        r = random.Random(seed)
-        self.steps = [Step(r.randrange(1 << 30)) for _ in range(r.randint(2, 4))]
+        self.steps = steps
         self.point = [np.array(s.leaves[k]) for s in self.steps for k in s.places]
         self.is_numpys = all(s.kind != "library" for s in self.steps)
-        self.__name__ = f"TableProgram({seed})"
+        self.__name__ = f"table_program({seed})"
 
     def __call__(self, *arrays: Any) -> Any:
         rest, before, made = list(arrays), None, []
@@ -82,8 +74,40 @@ class TableProgram:
             before = _summed(made)
         return tuple(made) if before is None or not made else (*made, before)
 
+    def _guarded(self) -> dict[str, Any]:
+        """It never changes."""
+        return {}
+
     def __str__(self) -> str:
-        return f"TableProgram({self.seed}): " + " → ".join(s.label for s in self.steps)
+        return f"table_program({self.seed}): " + " → ".join(s.label for s in self.steps)
+
+
+def table_program(seed: int) -> TableProgram:
+    """Two to four operations; of one seed always the same."""
+    r = random.Random(seed)
+    return TableProgram(seed, [_drawn(r.randrange(1 << 30)) for _ in range(r.randint(2, 4))])
+
+
+def _drawn(seed: int) -> Step:
+    """One operation near a point of its own cases."""
+    r, rng = random.Random(seed), np.random.default_rng(seed)
+    kind, what = r.choice(_OPERATIONS)
+    kwargs: dict[str, Any] = {}
+    fixed: set[int] = set()
+    if kind == "elementwise":
+        shape = r.choice(_SHAPES)
+        args: list[Any] = [draw(rng, interval, shape) for interval in DOMAINS[what]]
+        label, call = f"{what}{shape}", ELEMENTWISE[what].ufunc
+    else:
+        name, function, case = what
+        assert isinstance(case, Case)
+        label = f"{name} of {case}"
+        call = case.of_drawn(pkgutil.resolve_name(function) if kind == "library" else function)
+        args, kwargs = [a.value if isinstance(a, Given) else a for a in case.draw(rng)], case.kwargs
+        fixed = {id(v) for a, v in zip(case.args, args, strict=True) if isinstance(a, Given)}
+    leaves, structure = flatten(args)
+    floats = [k for k, v in enumerate(leaves) if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+    return Step(kind, label, call, leaves, structure, kwargs, [k for k in floats if id(leaves[k]) not in fixed])
 
 
 def _is_number(value: Any) -> bool:

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from fuzzing import report, seeds
-from table_programs import TableProgram
+from table_programs import TableProgram, table_program
 
 import symgrad as sg
 from symgrad.testing import Call, CheckFailed
@@ -31,7 +31,7 @@ def checked(program: TableProgram) -> bool:
 def test_values_and_derivatives():
     skipped, wrong, drawn = 0, [], seeds(0.1)
     for seed in drawn:
-        program = TableProgram(seed)
+        program = table_program(seed)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
