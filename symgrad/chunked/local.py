@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..errors import ResultTooLarge
+from ..kernels.memory import human_bytes, memory_limit
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
@@ -60,7 +63,14 @@ class _Result:
         self._filled: set[tuple] = set()
         self.value: Any = None
         if any(axes):
-            self.value = np.empty(tuple([value_of(d, sizes) for d in node.shape]), node.dtype)
+            shape = tuple([value_of(d, sizes) for d in node.shape])
+            taken, limit = math.prod(shape) * node.dtype.itemsize, memory_limit()
+            if taken > limit:
+                raise ResultTooLarge(
+                    f"a value of shape {' × '.join(map(str, shape))} would take {human_bytes(taken)}, and this process "
+                    f"has {human_bytes(limit)}. Pass arrays of Dask: of these it stays in blocks."
+                )
+            self.value = np.empty(shape, node.dtype)
 
     def take(self, value: Any, place: tuple[slice, ...]) -> None:
         """Put in what a block gave."""

@@ -23,6 +23,7 @@ from ..chunked.kernel import BlockKernel
 from ..compiled import CompiledFunction
 from ..entry import Entry
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line, briefly
+from ..kernels.memory import human_bytes
 from ..named_dims import Declared
 from ..passes.splitting import NotSplit, Split, Stage, split
 from ..program.dims import is_named, named_dim, value_of
@@ -198,8 +199,8 @@ class Plan:
             combines = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
             reduced = "".join(f", {said}" for said in combines)
             rows.append(
-                f"{k + 1}. {over}: {len(stage.program.bindings)} operations, reads {_said(block)} a block, "
-                f"{_said(whole)} in all, needs up to {_said(held)}{reduced}"
+                f"{k + 1}. {over}: {len(stage.program.bindings)} operations, reads {human_bytes(block)} a block, "
+                f"{human_bytes(whole)} in all, needs up to {human_bytes(held)}{reduced}"
             )
         return Explained("\n".join(rows))
 
@@ -214,14 +215,6 @@ _REDUCED: dict[np.ufunc, str] = {
 
 def _bytes(node: Node, sizes: Mapping[sympy.Symbol, int]) -> int:
     return math.prod(value_of(d, sizes) for d in node.shape) * node.dtype.itemsize
-
-
-def _said(count: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.3g} {unit}"
-        count /= 1024
-    return f"{count:.3g} TiB"
 
 
 class _Read:
@@ -328,7 +321,8 @@ class _Read:
         made = _split_of(entry, blocks, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
         arrays = [self._real.get(id(v), v) for v in leaves]
         sizes = compiled.sizes(self.args, self.kwargs)
-        return Plan(entry, *made, entry.arguments(arrays), sizes, blocks, entry.wraps)
+        wraps = entry.wraps or any(isinstance(v, Tensor) for v in self._real.values())
+        return Plan(entry, *made, entry.arguments(arrays), sizes, blocks, wraps)
 
 
 def _is_lazy(leaf: Any) -> bool:

@@ -145,6 +145,18 @@ def test_what_does_not_fit_is_said_at_the_door():
         sg.hessian(declared(loss), sparse=True).in_chunks(n=3)(W, X, Y)
 
 
+def test_a_result_that_is_larger_than_memory_is_refused_before_anything_runs():
+    f = sg.named(lambda w, X: np.sum((X @ w) ** 2), w="d", X="n d")
+    long = np.broadcast_to(np.ones((1, 3)), (10**13, 3))
+    with pytest.raises(sg.errors.ResultTooLarge, match="a value of shape 10000000000000 × 3 would take 218 TiB"):
+        sg.grad(f, 1).in_chunks(n=10**12)(W, long)
+
+
+def test_tensors_give_tensors():
+    f = sg.named(lambda w, X: np.mean(np.tanh(X @ w)), w="d", X="n d")
+    compare(sg.grad(f), sg.Tensor(W), sg.Tensor(X), n=5)
+
+
 def test_what_needs_several_blocks_is_refused_with_the_line():
     def f(w, X, y):
         return np.sum(np.cumsum(X @ w) * y)  # here
