@@ -26,9 +26,14 @@ def compare(derived, *args, **blocks):
         if isinstance(whole, int):  # the number of an argument
             assert found == whole
             continue
-        assert found.dtype == whole.dtype
-        precise = np.finfo(whole.dtype).eps
-        np.testing.assert_allclose(found, whole, rtol=1e5 * precise, atol=1e3 * precise * max(1, np.max(np.abs(whole))))
+        close(found, whole)
+
+
+def close(found, whole):
+    """Equal to rounding, of the same dtype."""
+    assert found.dtype == whole.dtype
+    precise = np.finfo(whole.dtype).eps
+    np.testing.assert_allclose(found, whole, rtol=1e5 * precise, atol=1e3 * precise * max(1, np.max(np.abs(whole))))
 
 
 ELEMENTWISE = [
@@ -50,25 +55,45 @@ REDUCED = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.sampled_from(range(len(ELEMENTWISE))), max_size=3),
-    st.lists(st.sampled_from(range(len(REDUCED))), min_size=1, max_size=2),
-    st.booleans(),
-    st.integers(1, 50),
-    st.sampled_from([np.float64, np.float32]),
-)
-def test_random_programs_in_random_blocks(steps, reductions, centers, length, dtype):
+@st.composite
+def programs(draw):
+    """A function of w, X and y, and the dtype that it is called with."""
+    steps = draw(st.lists(st.sampled_from(ELEMENTWISE), max_size=3))
+    reductions = draw(st.lists(st.sampled_from(REDUCED), min_size=1, max_size=2))
+    centers = draw(st.booleans())
+
     def f(w, X, y):
         z = X @ w
-        for k in steps:
-            z = ELEMENTWISE[k](z) * y
+        for step in steps:
+            z = step(z) * y
         if centers:
             z = z - np.mean(z)
-        return sum(REDUCED[k](z + 0.1 * y) for k in reductions)
+        return sum(reduction(z + 0.1 * y) for reduction in reductions)
 
+    return f, draw(st.sampled_from([np.float64, np.float32]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), st.integers(1, 50))
+def test_random_programs_in_random_blocks(program, length):
+    f, dtype = program
     args = [np.asarray(a, dtype) for a in (W, X, Y)]
     compare(sg.value_and_grad(declared(f), (0, 1, 2), backend="numpy"), *args, n=length)
+
+
+@settings(max_examples=50, deadline=None)
+@given(programs(), st.lists(st.integers(1, 40), min_size=1, max_size=5))
+def test_random_programs_of_arrays_of_dask(program, ends):
+    da = pytest.importorskip("dask.array")
+    f, dtype = program
+    cuts = [0, *sorted({*ends, 40}), 41]
+    rows = tuple(np.diff(cuts).tolist())
+    w, x, y = (np.asarray(a, dtype) for a in (W, X, Y))
+    derived = sg.value_and_grad(f, (0, 1, 2), backend="numpy")
+    value, gradients = derived(w, da.from_array(x, chunks=(rows, 3)), da.from_array(y, chunks=rows))
+    wanted, others = derived(w, x, y)
+    for found, whole in zip((value, *gradients), (wanted, *others), strict=True):
+        close(found.compute(), whole)
 
 
 def loss(w, X, y):
