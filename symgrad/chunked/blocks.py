@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import sympy
+
+from ..program.dims import value_of
 
 #: the number of the block along each dim
 Block = Mapping[sympy.Symbol, int]
@@ -40,6 +43,10 @@ class Blocks:
     def slices(self, axes: Sequence[sympy.Symbol | None], block: Block) -> tuple[slice, ...]:
         """Where a block is in an array of these axes, None for a whole one."""
         return tuple([slice(None) if d is None else self._slice(d, block[d]) for d in axes])
+
+    def shape(self, dims: Sequence[Any], block: Block, sizes: Mapping[sympy.Symbol, int]) -> tuple[int, ...]:
+        """The shape that a block has of an array of these dims, whose others have ``sizes``."""
+        return tuple([self.lengths[d][block[d]] if d in block else value_of(d, sizes) for d in dims])
 
     def _slice(self, dim: sympy.Symbol, number: int) -> slice:
         end = self._ends[dim][number]

@@ -16,6 +16,7 @@ from ..errors import ArgumentError
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
+from ..tracing.plain_arrays import plain_array
 from .blocks import Block, Blocks
 from .kernel import BlockKernel
 
@@ -77,7 +78,8 @@ class _Tasks:
         layer: dict[Any, Any] = {}
         for block in self._blocks.over(self._stage.dims):
             own = [(v.name, *_numbers(axes, block)) if is_dask(v) else v for v, axes in self._read]
-            layer[(self._name, *block.values())] = (self._function, *own)
+            shapes = [self._blocks.shape(n.shape, block, self._sizes) for n in self._stage.reads]
+            layer[(self._name, *block.values())] = (self._function, shapes, *own)
         graph = HighLevelGraph.from_collections(self._name, layer, dependencies=sources)
         made: dict[Node, Any] = {}
         for k, (node, combine) in enumerate(zip(self._stage.gives, self._stage.combines, strict=True)):
@@ -127,8 +129,8 @@ def _numbers(axes: Sequence[Any], block: Block) -> tuple[int, ...]:
     return tuple([0 if d is None else block[d] for d in axes])
 
 
-def _on_block(kernel: BlockKernel, totals: Sequence[float], *arrays: Any) -> tuple:
-    return kernel(*arrays, *totals)
+def _on_block(kernel: BlockKernel, totals: Sequence[float], shapes: Sequence[tuple], *arrays: Any) -> tuple:
+    return kernel(arrays, shapes, totals)
 
 
 def _picked(values: tuple, k: int) -> np.ndarray:
@@ -145,7 +147,8 @@ def _combined(combine: np.ufunc, parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def lengths_of(array: Any, label: str) -> tuple[tuple[int, ...], ...]:
-    """The lengths of the blocks of each axis of an array of Dask."""
+    """The lengths of the blocks of each axis of an array of Dask, whose blocks are plain arrays."""
+    plain_array(array._meta, label)
     if any(n != n for own in array.chunks for n in own):
         raise ArgumentError(
             f"{label} has blocks of unknown sizes; call its compute_chunk_sizes(), so that they are known."

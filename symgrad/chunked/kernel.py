@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
+from ..errors import DtypeError, ShapeError
 from ..kernels.base import Kernel
 from ..kernels.kernel import lower
+from ..program.node import Node
 from ..program.program import Program
+from ..tracing.plain_arrays import plain_array
 
 
 class BlockKernel:
@@ -40,11 +44,30 @@ class BlockKernel:
             return lower(self.program, self.backend)
         return _lowered(self.name, self._packed, self.backend)
 
-    def __call__(self, *arrays: Any) -> tuple:
-        return self.kernel.call(*arrays)
+    def __call__(self, arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]], totals: Sequence[float]) -> tuple:
+        """What the block gives; compiled code reads memory, so arrays of other dtypes and shapes are refused."""
+        kernel = self.kernel
+        inputs = kernel.program.inputs
+        taken = [_checked(*own) for own in zip(arrays, shapes, inputs, strict=False)]
+        return kernel.call(*taken, *totals)
 
     def __dask_tokenize__(self) -> str:
         return self.name
+
+
+def _checked(array: Any, shape: tuple[int, ...], node: Node) -> Any:
+    """A block as a plain array; an error where it is not what was said of the whole."""
+    if isinstance(array, (float, complex)):
+        return array
+    plain = plain_array(array, "a block")
+    if plain.dtype != node.dtype:
+        raise DtypeError(
+            f"a block has dtype {plain.dtype}, and the whole array says {node.dtype}. Say what the blocks are where "
+            "the array is made (dtype=, meta=), or cast them: x.astype(…)."
+        )
+    if plain.shape != shape:
+        raise ShapeError(f"a block has shape {plain.shape}, and by the lengths of the blocks it must be {shape}.")
+    return plain
 
 
 @lru_cache(maxsize=256)

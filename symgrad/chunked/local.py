@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ResultTooLarge
 from ..kernels.memory import human_bytes, memory_limit
 from ..passes.splitting import Split, Stage
+from ..primitives.primitive import INPUT
 from ..program.dims import value_of
 from ..program.node import Node
 from .blocks import Blocks
@@ -32,7 +33,8 @@ def run(
     with np.errstate(all="ignore"):  # as in kernels
         for stage, kernel in zip(split.stages, kernels, strict=True):
             known |= _results(split, stage, kernel, known, sizes, blocks)
-    return [known[o] for o in split.program.outputs]
+    # an output that is an argument is a copy, as of any function
+    return [np.array(known[o])[()] if o.primitive is INPUT else known[o] for o in split.program.outputs]
 
 
 def _results(
@@ -48,7 +50,7 @@ def _results(
     results = [_Result(n, split.of(n), combine, sizes) for n, combine in zip(stage.gives, stage.combines, strict=True)]
     for block in blocks.over(stage.dims):
         own = [value[blocks.slices(axes, block)] if any(axes) else value for value, axes in read]
-        values = kernel(*[np.asarray(v) if not isinstance(v, float) else v for v in own], *totals)
+        values = kernel(own, [blocks.shape(n.shape, block, sizes) for n in stage.reads], totals)
         for result, value in zip(results, values, strict=True):
             result.take(value, blocks.slices(result.axes, block))
     return {n: result.value for n, result in zip(stage.gives, results, strict=True)}

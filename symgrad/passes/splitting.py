@@ -18,7 +18,7 @@ from ..errors import UnsupportedOperation
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM
 from ..primitives.decompositions import ByTangent, Factors
-from ..primitives.elementwise import Elementwise
+from ..primitives.elementwise import COMPARISONS, Elementwise
 from ..primitives.linalg import Cholesky, Cofactor, Determinant, Inverse, Solve
 from ..primitives.primitive import INPUT, input_node
 from ..primitives.reduction import Accumulation, Extremum, Product, Search
@@ -112,9 +112,16 @@ def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
 def _stored(
     program: Program, spaces: Mapping[Node, Dims], wide: Mapping[Node, Dims], reads_inputs: Collection[Node]
 ) -> set[Node]:
-    """The values that stages hand on: results, parts put together, and what is read by more blocks than it has."""
+    """The values that stages hand on: results, parts put together, and what is read by more blocks than it has.
+
+    What an extremum is sought among, and what is compared later, is handed on too: computed anew by another kernel it
+    may differ in its last bit.
+    """
     stored = {n for n in program.nodes if spaces[n] != wide[n]}
+    compared = {o for n in program.nodes if n.primitive.name in COMPARISONS for o in n.operands}
     for node in program.nodes:
+        if isinstance(node.primitive, Extremum) and node in stored:
+            stored.update(o for o in node.operands if o in compared and o in reads_inputs and o.primitive is not INPUT)
         for o in node.operands:
             if o in reads_inputs and spaces[o] != wide[node] and not (o.is_leaf or moves_elements(o)):
                 stored.add(o)

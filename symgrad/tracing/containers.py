@@ -57,6 +57,8 @@ def _holds_data(kind: type) -> bool:
         return False
     if kind.__module__.partition(".")[0] in ("symgrad", "symgrad_notebook"):
         return False
+    if all(hasattr(kind, name) for name in ("__array__", "__getitem__", "shape", "dtype")):  # an array, as Zarr's
+        return False
     return not (issubclass(kind, (type, np.ndarray)) or hasattr(kind, "_guarded") or hides_content(kind))
 
 

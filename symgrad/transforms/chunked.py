@@ -20,9 +20,17 @@ from ..chunked import dask_arrays, local
 from ..chunked.blocks import Blocks
 from ..chunked.dask_arrays import is_dask, lengths_of
 from ..chunked.kernel import BlockKernel
-from ..compiled import CompiledFunction
+from ..compiled import CompiledFunction, is_tracing
 from ..entry import Entry
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line, briefly
+from ..errors import (
+    ArgumentError,
+    AxisError,
+    ShapeError,
+    TracingError,
+    UnsupportedOperation,
+    at_user_line,
+    briefly,
+)
 from ..kernels.memory import human_bytes
 from ..named_dims import Declared
 from ..passes.splitting import NotSplit, Split, Stage, split
@@ -35,7 +43,7 @@ from ..tracing.tree import flatten, leaf_labels, unflatten
 if TYPE_CHECKING:
     from .derived import DerivedFunction
 
-_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B\s*")
+_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
 _POWERS = " KMGT"
 
 
@@ -74,6 +82,7 @@ class InChunks:
                 f"{self.__name__}.in_chunks goes by the names of dims, and the function declares none: annotate its "
                 "arguments, as in X: sg.Array['n d'], or use sg.named(f, w='d', X='n d')."
             )
+        call.trace()
         known = {str(d): d for d in call.dims}
         for name in self._wanted:
             if name not in known:
@@ -117,7 +126,7 @@ def _checked(name: str, size: Any) -> int | float:
         found = _BYTES.fullmatch(size)
         if found is None or not float(found[1]):
             raise ArgumentError(f"in_chunks: {name} is {size!r}; write bytes as in '64MiB' or '1GB'.")
-        return float(found[1]) * (1024 if found[3] else 1000) ** _POWERS.index(found[2] or " ")
+        return float(found[1]) * (1024 if found[3] else 1000) ** _POWERS.index(found[2].upper() or " ")
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ArgumentError(f"in_chunks: {name} is {size!r}; give a positive number of elements, or bytes as text.")
     return int(size)
@@ -141,6 +150,7 @@ def dask_plan(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> 
     from dask.array.core import common_blockdim
 
     call = _Read(derived, args, kwargs)
+    call.trace()
     found: dict[sympy.Symbol, list[tuple[int, ...]]] = {}
     for label, value, declared in call.declared():
         for axis, lengths in enumerate(lengths_of(value, label) if is_dask(value) else ()):
@@ -223,6 +233,13 @@ class _Read:
     def __init__(self, derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> None:
         if derived.sparse:
             raise UnsupportedOperation(f"{derived.__name__} is sparse, which no block computes; ask for a dense one.")
+        if is_tracing((args, kwargs)):
+            raise UnsupportedOperation(
+                at_user_line(
+                    f"{derived.__name__} runs block by block here, and cannot be part of another function; derive "
+                    "first, and call in_chunks of the derivative that you want."
+                )
+            )
         self._derived = derived
         self._real: dict[int, Any] = {}
         self._labels: dict[int, str] = {}
@@ -275,8 +292,7 @@ class _Read:
             leaves, structure = flatten(value)
             return unflatten(structure, [self._declared(leaf, names) for leaf in leaves])
 
-        trees = [tree(v) for v in self.args], {name: tree(v) for name, v in self.kwargs.items()}
-        return trees
+        return [tree(v) for v in self.args], {name: tree(v) for name, v in self.kwargs.items()}
 
     def _declared(self, leaf: Any, names: dict[int, str]) -> Declared | None:
         real = self._real[id(leaf)]
@@ -285,8 +301,8 @@ class _Read:
         label = self._labels[id(leaf)]
         lengths = lengths_of(real, label)
         shape: list[Any] = []
-        for n, own in zip(real.shape, lengths, strict=True):
-            shape.append(named_dim(names.setdefault(n, f"n{len(names)}")) if len(own) > 1 else n)
+        for axis, (n, own) in enumerate(zip(real.shape, lengths, strict=True)):
+            shape.append(named_dim(names.setdefault(n, f"{label}_axis{axis}")) if len(own) > 1 else n)
         return Declared(label, " ".join(map(str, shape)), tuple(shape))
 
     def lengths(self, dim: sympy.Symbol, wanted: int | float) -> tuple[int, ...]:
@@ -299,30 +315,36 @@ class _Read:
         whole, rest = divmod(total, wanted)
         return (wanted,) * whole + ((rest,) if rest else ()) or (0,)
 
+    def trace(self) -> None:
+        """Trace the derivative, which checks that the arguments fit together."""
+        derived, trees = self._derived, self.trees
+        assert trees is not None
+        derived._check(self.args, self.kwargs)
+        self._compiled = derived._compiled if derived.declaration is not None else _compiled_for(derived, trees)
+        try:
+            self._entry, self._leaves = self._compiled.served(*self.args, **self.kwargs)
+        except (ShapeError, TracingError) as error:
+            if derived.declaration is None and not isinstance(error, AxisError):
+                error.args = (f"{error}\n{self._named_by_blocks()}",)
+            raise
+        if self._entry.assembled:
+            raise UnsupportedOperation(f"{derived.__name__} gives sparse parts, which no block computes.")
+
+    def _named_by_blocks(self) -> str:
+        """What the names in an error are, where the user has not given them."""
+        said = ", ".join(f"{own.label} ({own.text})" for _, _, own in self.declared() if own is not None)
+        return (
+            f"Axes in blocks stand for every size, so they have names: {said}. An array that goes with such an axis "
+            "must be in blocks too (dask.array.from_array(y, chunks=…)), and sizes come from x.shape[0]."
+        )
+
     def plan(self, blocks: Blocks) -> Plan:
         """The derivative split over ``blocks``."""
-        derived = self._derived
-        derived._check(self.args, self.kwargs)
-        trees = self.trees
-        assert trees is not None
-        compiled = derived._compiled
-        if derived.declaration is None:
-            compiled = _compiled_for(derived, trees)
-        try:
-            entry, leaves = compiled.served(*self.args, **self.kwargs)
-        except ShapeError as error:
-            split = ", ".join(f"{own.label} ({own.text})" for _, _, own in self.declared() if own is not None)
-            raise ShapeError(
-                f"{error}\nThe shapes in which axes in blocks have names are {split}; what goes with such an axis must "
-                "be in the same blocks: dask.array.from_array(y, chunks=…)."
-            ) from error
-        if entry.assembled:
-            raise UnsupportedOperation(f"{derived.__name__} gives sparse parts, which no block computes.")
+        entry, compiled = self._entry, self._compiled
         made = _split_of(entry, blocks, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
-        arrays = [self._real.get(id(v), v) for v in leaves]
-        sizes = compiled.sizes(self.args, self.kwargs)
+        arrays = [self._real.get(id(v), v) for v in self._leaves]
         wraps = entry.wraps or any(isinstance(v, Tensor) for v in self._real.values())
-        return Plan(entry, *made, entry.arguments(arrays), sizes, blocks, wraps)
+        return Plan(entry, *made, entry.arguments(arrays), compiled.sizes(self.args, self.kwargs), blocks, wraps)
 
 
 def _is_lazy(leaf: Any) -> bool:

@@ -127,8 +127,23 @@ def test_blocks_of_unknown_sizes_are_refused():
 
 
 def test_an_array_that_is_not_in_blocks_beside_one_that_is():
-    with pytest.raises(sg.errors.ShapeError, match="must be in the same blocks"):
+    with pytest.raises(sg.errors.ShapeError, match=r"X_axis0.*\n.*must be in blocks too"):
         sg.grad(logistic)(np.ones(4), da.from_array(X, chunks=(ROWS, 4)), Y)
+
+
+def test_arrays_of_different_lengths_are_refused_in_terms_of_their_names():
+    declared = sg.named(logistic, w="d", X="n d", y="n")
+    with pytest.raises(sg.errors.ShapeError, match="X is 'n d' = \\(103, 4\\), but y is 'n' = 102 gave n = 102"):
+        sg.grad(declared)(np.ones(4), da.from_array(X, chunks=(ROWS, 4)), da.from_array(Y[1:], chunks=20))
+
+
+def test_blocks_that_are_not_what_was_said_are_refused():
+    lie = da.from_array(X, chunks=(ROWS, 4)).map_blocks(np.float32, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(sg.errors.DtypeError, match="a block has dtype float32, and the whole array says float64"):
+        sg.grad(lambda w, X: np.sum(X @ w))(np.ones(4), lie).compute()
+    masked = da.ma.masked_greater(da.from_array(X, chunks=(ROWS, 4)), 1.0)
+    with pytest.raises(sg.errors.ArgumentTypeError, match="X is a MaskedArray"):
+        sg.grad(lambda w, X: np.sum(X @ w))(np.ones(4), masked)
 
 
 def test_values_that_are_not_there_yet_are_no_ground_for_a_branch():

@@ -41,7 +41,7 @@ def test_an_extremum_is_found_before_what_it_is_subtracted_from_is_summed():
     assert [s.combines for s in rest if s.dims] == [(np.add,)]
 
 
-def test_intermediate_arrays_are_computed_anew_and_never_handed_on():
+def test_other_intermediate_arrays_are_computed_anew():
     def standardised(w, X):
         z = X @ w
         return np.sum(np.tanh((z - np.mean(z)) / np.std(z)))
@@ -49,6 +49,15 @@ def test_intermediate_arrays_are_computed_anew_and_never_handed_on():
     for stage in stages(sg.grad(standardised), "d", "n d"):
         for read in stage.reads:
             assert read.is_leaf or N not in read.shape
+
+
+def test_what_an_extremum_is_compared_with_is_handed_on():
+    """Another kernel may compute it with another last bit, and no element would be the largest."""
+    passes = stages(sg.grad(lambda w, X: np.max(np.exp(X @ w))), "d", "n d")
+    (compared,) = [n for s in passes for n in s.gives if n.primitive.name == "exp"]
+    readers = [s for s in passes if any(n.primitive.name in ("max", "equal") for n in s.program.nodes)]
+    assert len(readers) >= 2
+    assert all(compared in s.reads for s in readers)
 
 
 def test_two_dims_are_a_grid_of_blocks():

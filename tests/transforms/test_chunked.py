@@ -1,5 +1,7 @@
 """Derivatives block by block against the whole, for functions and blocks of many kinds, and what is refused."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -120,6 +122,55 @@ def test_every_derivative(name, n):
 @pytest.mark.parametrize("backend", ["numpy", "numexpr", pytest.param("native", marks=pytest.mark.needs("cc"))])
 def test_every_backend(backend):
     compare(sg.value_and_grad(declared(loss), backend=backend), W, X, Y, n=7)
+
+
+@pytest.mark.parametrize("backend", ["auto", "numpy", pytest.param("native", marks=pytest.mark.needs("cc"))])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_largest_element_is_found_again_by_other_kernels(backend, dtype):
+    """It is compared with values that were computed in another pass, to the last bit."""
+
+    def f(w, X, y):
+        z = np.exp(X @ w) * np.tanh(X @ w)
+        return np.max(z) - np.min(np.log1p(np.exp(X @ w))) + np.sum(np.max(np.tanh(X * w), axis=0)) + np.sum(y)
+
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 60))
+        args = [rng.standard_normal(shape).astype(dtype) for shape in ((3,), (n, 3), (n,))]
+        compare(sg.value_and_grad(declared(f), (0, 1), backend=backend), *args, n=int(rng.integers(1, 30)))
+
+
+def test_a_result_that_is_an_argument_is_a_copy():
+    x, y = np.ones(3), np.arange(3.0)
+    result = sg.grad(sg.named(lambda x, y: x @ y, x="n", y="n")).in_chunks(n=2)(x, y)
+    result[:] = 7
+    assert np.array_equal(y, [0, 1, 2])
+
+
+def test_arrays_of_other_libraries_are_no_containers():
+    """Zarr's are dataclasses."""
+
+    @dataclasses.dataclass
+    class Stored:
+        values: np.ndarray
+        shape = property(lambda self: self.values.shape)
+        dtype = property(lambda self: self.values.dtype)
+
+        def __getitem__(self, index):
+            return self.values[index]
+
+        def __array__(self, dtype=None, copy=None):
+            return self.values
+
+    np.testing.assert_allclose(
+        sg.grad(declared(loss)).in_chunks(n=5)(W, Stored(X), Stored(Y)), sg.grad(loss)(W, X, Y), rtol=1e-12
+    )
+
+
+def test_it_is_no_part_of_another_function():
+    chunked = sg.grad(declared(loss)).in_chunks(n=3)
+    with pytest.raises(UnsupportedOperation, match="runs block by block here, and cannot be part of another function"):
+        sg.grad(lambda w: np.sum(chunked(w, X, Y)))(W)
 
 
 def test_two_dims_at_once():
