@@ -32,6 +32,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "cache"
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
+nb_merge_streams = True  # what a cell prints is one box
 nb_mime_priority_overrides = [("html", "text/latex", 1), ("html", "text/html", 2), ("html", WIDGET, None)]
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # a panel without a kernel answers nothing: formulas are shown alone
 

@@ -175,11 +175,13 @@ def rows() -> tuple[Row, ...]:
 
 _HEAD = """# What is supported
 
-Made by `SYMGRAD_GOLDEN=write pytest tests/test_supported.py`, which tries each function once; the rule tests check each
-of them against NumPy and finite differences. **Derivative**: through what is said to have both modes a derivative goes
-forward and in reverse, to any order; what is constant has the slope zero, as NumPy's values have. **Numbers**: complex
-where it takes them too. **Named**: it takes sizes by name. **C**: its loops are compiled, and exported as C.
-**Formats**: the programs that an export writes it in; formulas, text and pictures have every function.
+**Derivative**: through what is said to have both modes a derivative goes forward and in reverse, to any order; what is
+constant has the slope zero, as NumPy's values have. **Numbers**: complex where it takes them too. **Named**: it takes
+sizes by name. **C**: its loops are compiled, and exported as C. **Formats**: the programs that an export writes it in;
+formulas, text and pictures have every function.
+
+Each function was tried once to make this page (`SYMGRAD_GOLDEN=write pytest tests/test_supported.py`); the rule tests
+check each of them against NumPy and finite differences.
 
 """
 _COLUMNS = "| function | derivative | numbers | named | C | formats |\n| --- | --- | --- | --- | --- | --- |\n"

@@ -17,6 +17,7 @@ from symgrad.closed_form.latex import MAX_CHARACTERS
 from symgrad.context import set_context
 from symgrad.errors import ArgumentError
 from symgrad.flags import FLAGS, Flag
+from symgrad.kernels.explanation import in_columns
 from symgrad.kernels.kernel import BACKENDS
 from symgrad.transforms.modes import MODES
 
@@ -149,8 +150,7 @@ class Options(Configurable):
     def option_table(self) -> str:
         """The options, their values and what they mean."""
         rows = [(name, str(getattr(self, name)), str(self.traits()[name].help)) for name in self.option_names()]
-        widths = [max(len(row[k]) for row in rows) for k in range(2)]
-        return "\n".join(f"{name.ljust(widths[0])}  {value.ljust(widths[1])}  {text}" for name, value, text in rows)
+        return "\n".join(in_columns(rows))
 
 
 def _literal(text: str) -> Any:

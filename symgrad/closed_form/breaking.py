@@ -75,6 +75,8 @@ def _width(part: Part | None, scale: float = 1.0) -> float:
     return _width(base, scale) + max(scripts) + 1.0
 
 
+#: what stands between equations of one row
+_BETWEEN = (r"\quad", r"\qquad")
 _BREAKS = ("+", "-", r"\odot", r"\oslash", r"\otimes", r"\wedge", r"\vee", r"\cdot")
 
 
@@ -116,9 +118,9 @@ def _broken(row: str, line: float) -> list[str]:
         end = start + 1
         while end < len(pieces) and fits(text(end + 1), left):
             end += 1
-        if end < len(pieces):  # where the fewest brackets are open, if the row is not short then
+        if end < len(pieces):  # between equations, or where the fewest brackets are open, if the row is not short then
             ends = [k for k in range(start + 1, end) if not fits(text(k), left / 2)]
-            end = min([*ends, end], key=lambda k: (pieces[k][1], -k))
+            end = min([*ends, end], key=lambda k: (pieces[k][1], not pieces[k][0].startswith(_BETWEEN), -k))
         rows.append(text(end))
         start, left = end, line - _INDENT
     first, *others = rows
@@ -139,11 +141,17 @@ def _pieces(formula: str) -> list[tuple[str, int]]:
 def _cuts(part: Part, opened: int) -> Iterator[tuple[int, int]]:
     """Where a row may be broken, and inside of how many brackets; fractions and scripts stay whole."""
     previous: Part | None = None
-    for p in part.parts:
+    for p, after in zip(part.parts, [*part.parts[1:], None], strict=True):
         is_sign = p.text in _BREAKS and previous is not None and previous.text not in ("=", *_BREAKS)
-        if is_sign or (p.text in (r"\quad", r"\qquad") and not opened):
+        if is_sign and previous is not None and previous.kind == "number" and _is_power_of_ten(after):
+            is_sign = False  # 1.5 · 10⁻⁵ is one number
+        if is_sign or (p.text in _BETWEEN and not opened):
             yield p.start, opened
         base = p.parts[0] if p.kind == "scripts" else p
         if base.kind == "fenced":
             yield from _cuts(base.parts[0], opened + 1)
         previous = p if p.kind != "space" else previous
+
+
+def _is_power_of_ten(part: Part | None) -> bool:
+    return part is not None and part.kind == "scripts" and part.parts[0].text == "10"

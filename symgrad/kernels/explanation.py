@@ -42,8 +42,7 @@ class Explanation:
         for k, s in enumerate(self.steps[:_MAX_SHOWN]):
             over = " × ".join(map(str, s.shape)) or "1"
             rows.append((str(k), s.what, over, _count(s.operations), human_bytes(int(s.bytes)), s.backend, s.why))
-        widths = [max(len(r[c]) for r in rows) for c in range(len(rows[0]))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+        lines = in_columns(rows)
         if len(self.steps) > _MAX_SHOWN:
             lines.append(f"… and {len(self.steps) - _MAX_SHOWN} more steps")
         total = sum(s.operations for s in self.steps)
@@ -52,6 +51,16 @@ class Explanation:
         return "\n".join([head, *lines])
 
     __repr__ = __str__
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines, cells of one column under each other.
+
+    >>> in_columns([("a", "bc"), ("def", "g")])
+    ['a    bc', 'def  g']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _count(number: float) -> str:

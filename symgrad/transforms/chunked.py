@@ -31,6 +31,7 @@ from ..errors import (
     at_user_line,
     briefly,
 )
+from ..kernels.explanation import in_columns
 from ..kernels.memory import human_bytes
 from ..named_dims import Declared
 from ..passes.splitting import NotSplit, Split, Stage, split
@@ -64,12 +65,15 @@ class InChunks:
 
     @briefly
     def explain(self, *args: Any, **kwargs: Any) -> Explained:
-        """What would run: the passes over the data, their blocks, and the memory that one needs.
+        """What would run: each pass over the data, its blocks, and what becomes of the parts that these give.
+
+        It says what is read for a block and in all, and the memory that a block takes at most.
 
         >>> import numpy as np, symgrad as sg
         >>> loss = sg.named(lambda w, X: np.sum((X @ w) ** 2), w="d", X="n d")
         >>> sg.grad(loss).in_chunks(n=250).explain(np.ones(2), np.ones((1000, 2)))
-        1. 4 blocks of n: 2 operations, reads 3.92 KiB a block, 15.7 KiB in all, needs up to 5.89 KiB, added up
+           over           operations  a block   in all    held      parts
+        1  4 blocks of n  2           3.92 KiB  15.7 KiB  5.89 KiB  summed
         """
         return self._plan(args, kwargs).explained()
 
@@ -198,7 +202,7 @@ class Plan:
 
     def explained(self) -> Explained:
         """The stages with their blocks, what they read and the memory of one of their blocks."""
-        rows = []
+        rows: list[Sequence[str]] = [("", "over", "operations", "a block", "in all", "held", "parts")]
         for k, stage in enumerate(self.split.stages):
             over = " × ".join(f"{len(self.blocks.lengths[d])} blocks of {d}" for d in stage.dims) or "once"
             longest = {d: max(own) for d, own in self.blocks.lengths.items()}
@@ -206,20 +210,17 @@ class Plan:
             again = [self.blocks.count([d for d in stage.dims if d not in n.shape]) for n in stage.reads]
             whole = sum(k * _bytes(n, self.sizes) for k, n in zip(again, stage.reads, strict=True))
             held = block + sum(_bytes(n, {**self.sizes, **longest}) for n in stage.program.bindings)
-            combines = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
-            reduced = "".join(f", {said}" for said in combines)
-            rows.append(
-                f"{k + 1}. {over}: {len(stage.program.bindings)} operations, reads {human_bytes(block)} a block, "
-                f"{human_bytes(whole)} in all, needs up to {human_bytes(held)}{reduced}"
-            )
-        return Explained("\n".join(rows))
+            parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
+            counted = str(len(stage.program.bindings)), *map(human_bytes, (block, whole, held))
+            rows.append((str(k + 1), over, *counted, ", ".join(parts)))
+        return Explained("\n".join(in_columns(rows)))
 
 
 #: what becomes of the parts that blocks give
 _REDUCED: dict[np.ufunc, str] = {
-    np.add: "added up",
-    np.maximum: "of which the largest is taken",
-    np.minimum: "of which the smallest is taken",
+    np.add: "summed",
+    np.maximum: "the largest",
+    np.minimum: "the smallest",
 }
 
 

@@ -169,3 +169,13 @@ def test_rows_are_broken_outside_of_brackets_where_that_leaves_no_short_row():
     assert first == r"f &= a x + \left(b + c + d  \right."
     named = broken([r"f &= x + y + z + G,\quad G = a + b + c"], 120.0)
     assert named == ["f &= x + y + z + G,", r"&\quad {}\quad G = a + b + c"]
+
+
+def test_rows_of_several_equations_are_broken_between_them_first():
+    """A definition that goes on in the next row reads as another one."""
+    named = broken([r"f &= x + y + z + u,\quad G = a \odot \left(b + c\right)"], 150.0)
+    assert named == ["f &= x + y + z + u,", r"&\quad {}\quad G = a \odot \left(b + c\right)"]
+
+
+def test_a_number_is_in_one_row():
+    assert broken([r"f &= a + 1.5 \cdot 10^{-5} + e"], 60.0)[1] == r"&\quad {}+ 1.5 \cdot 10^{-5}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from symgrad.kernels.explanation import in_columns
+
 from ..structure import visible
 from .diagram import Box, Diagram, warned
 from .spelling import short
@@ -36,9 +38,8 @@ def _table(boxes: list[Box]) -> Iterator[str]:
     rows = [
         (b.rows[0], " ".join(b.rows[1:]), f"loop {b.loop}" if b.loop else "", "⚠" if b.origin else "") for b in boxes
     ]
-    widths = [max((len(r[c]) for r in rows), default=0) for c in range(4)]
-    for row in rows:
-        yield "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+    for line in in_columns(rows):
+        yield f"  {line}"
 
 
 def to_dot(diagram: Diagram) -> str:
