@@ -204,13 +204,19 @@ class LoadError(SymgradError, ValueError):
 class MissingFile(LoadError, FileNotFoundError):
     """There is no file of this name to load."""
 
+    __new__ = OSError.__new__  # what copies exceptions asks a class for it, and ValueError's is no OSError's
+
 
 class UnreadableFile(LoadError, OSError):
     """A file that cannot be read: a folder, or one that the user may not open."""
 
+    __new__ = OSError.__new__
+
 
 class ResultTooLarge(SymgradError, MemoryError):
     """A dense result that would not fit into memory."""
+
+    __new__ = Exception.__new__
 
 
 def is_own(filename: str) -> bool:

@@ -76,6 +76,13 @@ def test_all_errors_are_pickled():
             assert (type(other), str(other)) == (kind, str(made))
 
 
+def test_errors_are_copied_as_tools_copy_them():
+    """By the class's own __new__, without its __init__, as tblib does for Dask."""
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, SymgradError) and kind is not errors.AxisError:
+            assert type(kind.__new__(kind, "said")) is kind
+
+
 @pytest.fixture
 def _brief():
     sg.set_context(full_traceback=False)

@@ -22,7 +22,7 @@ from ..primitives.contraction import EINSUM, GATE
 from ..primitives.elementwise import COMPARISONS, SLOTS, Elementwise
 from ..primitives.primitive import LITERAL, literal, literal_value
 from ..program.dims import broadcast
-from ..program.node import Node, emit_again
+from ..program.node import Node, emit, emit_again
 from ..program.program import Program
 from .symbols import as_number, gated, instantiate, number
 
@@ -38,6 +38,8 @@ _COUNT = _DRAWN + _TIES
 #: operations that jump: where is told of comparisons alone
 _JUMPS = {"floor", "ceil", "trunc", "rint", "sign", "heaviside", "remainder", "fmod", "floor_divide", "signbit"}
 _NUMBERS = (1.0, 2.0, -1.0, -2.0, 0.5, 3.0, 4.0)
+#: numbers of the program's own that are tried beside these
+_MAX_OWN_NUMBERS = 4
 _CLOSE, _ZERO = 1e-9, 1e-11
 _DIGITS = 50
 #: symbols that a formula has to become shorter by
@@ -75,25 +77,55 @@ class _Search:
         self._leaves: dict[sympy.Symbol, np.ndarray] = {}
         self._cost: dict[Node, float] = {}
         self._hidden: set[Node] = set()  # values with a jump that is at none of the points
+        own = dict.fromkeys(abs(literal_value(n)) for n in program.nodes if n.is_literal and n.dtype.kind == "f")
+        self._numbers = list(dict.fromkeys((*_NUMBERS, *list(own)[:_MAX_OWN_NUMBERS])))
         self._rng = np.random.default_rng(0)
 
     def shortened(self) -> Program:
         """The program, its values one after the other by the shortest way that is found."""
         wanted = {o for n in self.program.nodes if not _is_followed(n) for o in n.operands} | set(self.program.outputs)
         for node in self.program.nodes:
-            operands = tuple([self._new[o] for o in node.operands])
-            self._new[node] = node if operands == node.operands else emit_again(node, operands)
+            self._new[node] = self._again(node)
             self._evaluate(node)
-            if node.dtype.kind != "f" or node.primitive is LITERAL or not _is_followed(node) or node in self._hidden:
-                continue
-            way = self._shorter(node, node in wanted)
-            if way is not None:
-                made = way.make()
-                if made.dtype == node.dtype:
-                    self._new[node], self._cost[node] = made, way.cost
-                    self._formulas[node] = way.formula()
+            if node.dtype.kind == "f" and node.primitive is not LITERAL and _is_followed(node):
+                self._shorten(node, node in wanted)
         outputs = [self._new[o] for o in self.program.outputs]
         return self.program if outputs == list(self.program.outputs) else self.program.with_outputs(outputs)
+
+    def _again(self, node: Node) -> Node:
+        """The node on what its operands have become; of a contraction, factors that stand side by side are one."""
+        if node.primitive is EINSUM and not _is_followed(node):
+            node = self._with_shorter_factors(node)
+        operands = tuple([self._new[o] for o in node.operands])
+        return node if operands == node.operands else emit_again(node, operands)
+
+    def _with_shorter_factors(self, node: Node) -> Node:
+        """``# einsum[ij,i,i->j](X, a, b) -> einsum[ij,i->j](X, c)`` where ``c`` is a shorter way to ``a · b``."""
+        labels, out, sizes, _ = node.params
+        for own in dict.fromkeys(labels):
+            factors = [o for o, ls in zip(node.operands, labels, strict=True) if ls == own]
+            if not own or len(factors) < 2 or len(set(own)) < len(own):
+                continue
+            places = tuple(range(len(own)))
+            product = emit(EINSUM, tuple(factors), ((places,) * len(factors), places, factors[0].shape, ""))
+            if product in self._values or product.dtype.kind != "f":
+                continue
+            self._new[product] = self._again(product)
+            self._evaluate(product)
+            if self._shorten(product, True):
+                rest = [(o, ls) for o, ls in zip(node.operands, labels, strict=True) if ls != own]
+                operands, others = zip(*rest, (product, own), strict=True)
+                return self._with_shorter_factors(emit(EINSUM, operands, (others, out, sizes, "")))
+        return node
+
+    def _shorten(self, node: Node, is_wanted: bool) -> bool:
+        """Take a shorter way to the value of ``node``, where there is one; whether it was."""
+        way = None if node in self._hidden else self._shorter(node, is_wanted)
+        made = way and way.make()
+        if way is None or made is None or made.dtype != node.dtype:
+            return False
+        self._new[node], self._cost[node], self._formulas[node] = made, way.cost, way.formula()
+        return True
 
     # what values are
 
@@ -173,7 +205,11 @@ class _Search:
         """Numbers, and the shortest of the values that are known and that fit the shape of ``node``."""
         known = [n for n in self._values if _fits(n, node) and n.primitive is not LITERAL]
         known.sort(key=lambda n: self._cost[n])
-        return [*map(self._number, _NUMBERS), *map(self._known, known[:MAX_ATOMS]), *self._functions(known[:MAX_ATOMS])]
+        return [
+            *map(self._number, self._numbers),
+            *map(self._known, known[:MAX_ATOMS]),
+            *self._functions(known[:MAX_ATOMS]),
+        ]
 
     def _known(self, n: Node) -> _Way:
         return _Way(self._values[n], self._cost[n], n.shape, lambda: self._new[n], lambda: self._formulas[n])

@@ -49,6 +49,30 @@ SHOWN = {
 }
 
 
+def regression(w, X, y):
+    return cross_entropy(X @ w, y)
+
+
+def penalised(w, b, X, y):
+    return cross_entropy(X @ w + b, y) / len(y) + 0.01 * np.sum(w**2)
+
+
+def test_factors_that_stand_beside_a_matrix_are_shortened_together():
+    args = np.ones(3), np.ones((50, 3)), np.full(50, 0.5)
+    assert sg.grad(regression).formulas(*args).text_rows(["g"]) == ["g = Xᵀ(σ(Xw) − y)"]
+    assert sg.grad(regression).formulas("d", "n d", "n").text_rows(["g"]) == ["g = Xᵀ(σ(Xw) − y)"]
+    with_bias = sg.grad(penalised, (0, 1)).formulas(args[0], 0.5, *args[1:])
+    assert with_bias.text_rows(["g", "h"]) == [
+        "g = 1/50 · (w + Xᵀ(σ(Xw + b𝟏) − y))",
+        "h = −1/50 · sum(y − σ(Xw + b𝟏))",
+    ]
+
+
+def test_factors_that_are_not_shorter_stay_as_they_are():
+    program = sg.grad(lambda w, X, y: np.sum(np.sin(X @ w) * np.cos(y) * X[:, 0])).program("3", "n 3", "n")
+    assert simplified(program) is program
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_is_shown(name):
     fn, args, by, text = SHOWN[name]

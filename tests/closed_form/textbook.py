@@ -164,6 +164,13 @@ def cross_entropy(z, y):
 
 
 derivative("learning", "cross entropy by its probabilities", cross_entropy, (normal(6), positive(6)), r"\sigma(z) - y")
+derivative(
+    "learning",
+    "logistic regression by its probabilities",
+    lambda w, b, X, y: cross_entropy(X @ w + b, y) / 20,
+    (normal(3), 0.3, normal(20, 3), positive(20)),
+    r"\frac{1}{20}X^{\top}(p - y),\quad p = \sigma(Xw + b)",
+)
 derivative("learning", "cross entropy of one", cross_entropy, (0.3, 1.0), r"\sigma(z) - y")
 derivative(
     "learning",
