@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
 _POWERS = " KMGT"
+#: ways in which arrays are cut that a function is remembered for
+_MAX_LAYOUTS = 64
 
 
 class InChunks:
@@ -358,8 +360,11 @@ def _is_lazy(leaf: Any) -> bool:
 def _compiled_for(derived: DerivedFunction, trees: tuple[Sequence[Any], Mapping[str, Any]]) -> CompiledFunction:
     """What compiles a function that declares nothing, for arrays in blocks of these axes."""
     kept = derived._by_blocks
-    said = str([[d and d.text for d in flatten(t)[0]] for t in (trees[0], trees[1])])
+    declared, structure = flatten(trees)
+    said = structure, tuple([d and d.text for d in declared])
     if said not in kept:
+        while len(kept) >= _MAX_LAYOUTS:
+            del kept[next(iter(kept))]
         kept[said] = CompiledFunction(
             derived._derive_fresh, derived.fn, derived.backend, shapes=lambda *_: trees, names=derived._argument_names
         )

@@ -75,7 +75,7 @@ class DerivedFunction(Importable, Generic[P]):
         return CompiledFunction(self.fn, self.fn, shapes=self.declaration.shapes)
 
     @cached_property
-    def _by_blocks(self) -> dict[str, CompiledFunction]:
+    def _by_blocks(self) -> dict[Any, CompiledFunction]:
         """What compiles it for arrays of Dask, by the axes that are in blocks."""
         return {}
 

@@ -105,6 +105,17 @@ def test_products_and_many_examples_are_lazy_too():
     np.testing.assert_allclose(each.compute(), slopes(args[0], X), rtol=1e-12)
 
 
+def test_arguments_that_are_nested_in_other_ways_are_traced_anew():
+    lazy = da.from_array(X, chunks=(ROWS, 4))
+    slopes = sg.grad(lambda w, data: np.sum(np.tanh(next(iter(data)) @ w) if isinstance(data, list) else data["X"] @ w))
+    np.testing.assert_allclose(slopes(np.ones(4), {"X": lazy}).compute(), np.sum(X, axis=0))
+    np.testing.assert_allclose(slopes(np.ones(4), [lazy]).compute(), slopes(np.ones(4), [X]))
+    for width in range(1, 100):
+        some = da.from_array(X[:, :1].repeat(width, axis=1), chunks=(ROWS, width))
+        assert slopes(np.ones(width), [some]).shape == (width,)
+    assert len(slopes._by_blocks) < 100
+
+
 def test_nothing_is_computed_before_it_is_asked_for():
     def never(*_):
         raise AssertionError("computed")
