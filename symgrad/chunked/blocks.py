@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -35,10 +36,7 @@ class Blocks:
 
     def count(self, dims: Sequence[sympy.Symbol]) -> int:
         """How many there are."""
-        total = 1
-        for d in dims:
-            total *= len(self.lengths[d])
-        return total
+        return math.prod(len(self.lengths[d]) for d in dims)
 
     def slices(self, axes: Sequence[sympy.Symbol | None], block: Block) -> tuple[slice, ...]:
         """Where a block is in an array of these axes, None for a whole one."""

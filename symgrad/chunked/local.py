@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import ResultTooLarge
-from ..kernels.memory import human_bytes, memory_limit
+from ..kernels.memory import array_bytes, human_bytes, memory_limit
 from ..passes.splitting import Split, Stage
 from ..primitives.primitive import INPUT
 from ..program.dims import value_of
@@ -66,7 +65,7 @@ class _Result:
         self.value: Any = None
         if any(axes):
             shape = tuple([value_of(d, sizes) for d in node.shape])
-            taken, limit = math.prod(shape) * node.dtype.itemsize, memory_limit()
+            taken, limit = array_bytes(node.dtype, shape), memory_limit()
             if taken > limit:
                 raise ResultTooLarge(
                     f"a value of shape {' × '.join(map(str, shape))} would take {human_bytes(taken)}, and this process "

@@ -42,12 +42,12 @@ def require_memory(program: Program, sizes: Mapping[sympy.Symbol, int] | None = 
     Arrays of named dims are looked at where ``sizes`` says what these are.
     """
     limit = memory_limit()
-    if all(_bytes(*kind, sizes) <= limit for kind in {(n.dtype, n.shape) for n in program.every_node}):
+    if all(array_bytes(*kind, sizes) <= limit for kind in {(n.dtype, n.shape) for n in program.every_node}):
         return
     # the results of a loop are arrays, each of which is a node of its own; the row of them is none
     arrays = [n for n in program.every_node if not n.is_leaf and n.primitive is not SCAN]
-    largest = max(arrays, key=lambda n: _bytes(n.dtype, n.shape, sizes), default=None)
-    if largest is not None and _bytes(largest.dtype, largest.shape, sizes) > limit:
+    largest = max(arrays, key=lambda n: array_bytes(n.dtype, n.shape, sizes), default=None)
+    if largest is not None and array_bytes(largest.dtype, largest.shape, sizes) > limit:
         raise ResultTooLarge(_message(program.outputs, largest, _known_shape(largest.shape, sizes), limit))
 
 
@@ -55,7 +55,8 @@ def _known_shape(shape: Shape, sizes: Mapping[sympy.Symbol, int] | None) -> Shap
     return shape if sizes is None or is_concrete(shape) else tuple([value_of(d, sizes) for d in shape])
 
 
-def _bytes(dtype: np.dtype, shape: Shape, sizes: Mapping[sympy.Symbol, int] | None = None) -> int:
+def array_bytes(dtype: np.dtype, shape: Shape, sizes: Mapping[sympy.Symbol, int] | None = None) -> int:
+    """The memory of an array; 0 where it has named dims that ``sizes`` says nothing of."""
     shape = _known_shape(shape, sizes)
     return dtype.itemsize * size(shape) if is_concrete(shape) else 0
 
@@ -64,7 +65,7 @@ def _message(outputs: Sequence[Node], largest: Node, shape: Shape, limit: float)
     what = "the result" if largest in outputs else "an array on the way to the result"
     shown = " × ".join(map(str, shape))
     return (
-        f"{what} of shape {shown} would take {human_bytes(_bytes(largest.dtype, shape))}, and this process has "
+        f"{what} of shape {shown} would take {human_bytes(array_bytes(largest.dtype, shape))}, and this process has "
         f"{human_bytes(limit)}. Ask for it with sparse=True, which holds only the entries that are not zero by "
         "structure, or for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) for a Hessian."
     )

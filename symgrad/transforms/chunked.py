@@ -32,11 +32,10 @@ from ..errors import (
     briefly,
 )
 from ..kernels.explanation import in_columns
-from ..kernels.memory import human_bytes
+from ..kernels.memory import array_bytes, human_bytes
 from ..named_dims import Declared
 from ..passes.splitting import NotSplit, Split, Stage, split
-from ..program.dims import is_named, named_dim, value_of
-from ..program.node import Node
+from ..program.dims import is_named, named_dim
 from ..signature import paired
 from ..tensor import Tensor
 from ..tracing.tree import flatten, leaf_labels, unflatten
@@ -207,11 +206,11 @@ class Plan:
         rows: list[Sequence[str]] = [("", "over", "operations", "a block", "in all", "held", "parts")]
         for k, stage in enumerate(self.split.stages):
             over = " × ".join(f"{len(self.blocks.lengths[d])} blocks of {d}" for d in stage.dims) or "once"
-            longest = {d: max(own) for d, own in self.blocks.lengths.items()}
-            block = sum(_bytes(n, {**self.sizes, **longest}) for n in stage.reads)
+            longest = {**self.sizes, **{d: max(own) for d, own in self.blocks.lengths.items()}}
+            block = sum(array_bytes(n.dtype, n.shape, longest) for n in stage.reads)
             again = [self.blocks.count([d for d in stage.dims if d not in n.shape]) for n in stage.reads]
-            whole = sum(k * _bytes(n, self.sizes) for k, n in zip(again, stage.reads, strict=True))
-            held = block + sum(_bytes(n, {**self.sizes, **longest}) for n in stage.program.bindings)
+            whole = sum(k * array_bytes(n.dtype, n.shape, self.sizes) for k, n in zip(again, stage.reads, strict=True))
+            held = block + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
             parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
             counted = str(len(stage.program.bindings)), *map(human_bytes, (block, whole, held))
             rows.append((str(k + 1), over, *counted, ", ".join(parts)))
@@ -224,10 +223,6 @@ _REDUCED: dict[np.ufunc, str] = {
     np.maximum: "the largest",
     np.minimum: "the smallest",
 }
-
-
-def _bytes(node: Node, sizes: Mapping[sympy.Symbol, int]) -> int:
-    return math.prod(value_of(d, sizes) for d in node.shape) * node.dtype.itemsize
 
 
 class _Read:
