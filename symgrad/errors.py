@@ -15,7 +15,6 @@ ArgumentError
 from __future__ import annotations
 
 import contextlib
-import functools
 import linecache
 import os
 import re
@@ -23,8 +22,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from types import FrameType, TracebackType
-from typing import ParamSpec, TypeVar
+from types import FrameType
 
 import numpy
 
@@ -33,9 +31,6 @@ _NUMPY = os.path.dirname(os.path.abspath(numpy.__file__)) + os.sep
 _PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = tuple(f"{os.sep}{part}{os.sep}" for part in ("site-packages", "dist-packages"))
 
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 #: set where tracebacks keep the frames of symgrad's own code: ``set_context(full_traceback=True)``
 full_tracebacks = threading.Event()
@@ -259,6 +254,14 @@ def at_user_line(message: str, where: tuple[str, int] | None = None) -> str:
     return f"{message}\n  at {place(*where)}" + (f"\n    {text}" if text else "")
 
 
+def place(file: str, line: int) -> str:
+    """A place as the user knows it: in a notebook the cell, which IPython knows by the name of its code."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    cell = shell.compile.format_code_name(file) if shell is not None else None
+    return f"{file}:{line}" if cell is None else f"{' '.join(map(str, cell))}, line {line}"
+
+
 def source_line(file: str, number: int) -> str:
     """The text of a line without its indentation; empty where there is none."""
     return "".join(source_lines(file)[number - 1 : number]).strip()
@@ -320,57 +323,6 @@ def typed(error: Exception, what: str = "", where: tuple[str, int] | None = None
     return kind(text if "\n  at " in text else at_user_line(text, where))
 
 
-# --- tracebacks ---------------------------------------------------------------------------------------------------
-
-
-def briefly(function: Callable[P, R]) -> Callable[P, R]:
-    """``function``, whose errors come without the frames of symgrad's own code."""
-
-    @functools.wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-                error.__traceback__ = None  # the call itself does not fit the function, which is the caller's mistake
-            brief(error)
-            raise
-
-    return called
-
-
-def brief(error: BaseException) -> None:
-    """Leave the frames of symgrad's own code out of the traceback of ``error``, and of those that it came from.
-
-    They stay where ``full_tracebacks`` is set, and in an error of symgrad's code that it did not raise on purpose.
-    """
-    if full_tracebacks.is_set():
-        return
-    seen: set[int] = set()
-    on_purpose = isinstance(error, SymgradError)
-    at: BaseException | None = error
-    while at is not None and id(at) not in seen:
-        seen.add(id(at))
-        frames = list(_each(at.__traceback__))
-        if frames and (on_purpose or not _is_of_own(frames[-1])):
-            kept: TracebackType | None = None
-            for frame in reversed(frames):
-                if not _is_of_own(frame):
-                    kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-            at.__traceback__ = kept
-        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
-
-
-def _each(step: TracebackType | None) -> Iterator[TracebackType]:
-    while step is not None:
-        yield step
-        step = step.tb_next
-
-
-def _is_of_own(step: TracebackType) -> bool:
-    return is_own(step.tb_frame.f_code.co_filename)
-
-
 def in_a_notebook(error: BaseException) -> list[str]:
     """The lines that show an error: its type and message, and each line of the user's that led to it, marked."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(f.filename)]
@@ -395,11 +347,3 @@ def marked(where: str, line: str, start: int, width: int) -> list[str]:
     text = line.rstrip()
     indent = len(text) - len(text.lstrip())
     return [f"  {where}:", f"    {text[indent:]}", "    " + " " * (start - indent) + "^" * max(width, 1)]
-
-
-def place(file: str, line: int) -> str:
-    """A place as the user knows it: in a notebook the cell, which IPython knows by the name of its code."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    cell = shell.compile.format_code_name(file) if shell is not None else None
-    return f"{file}:{line}" if cell is None else f"{' '.join(map(str, cell))}, line {line}"

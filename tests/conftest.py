@@ -16,7 +16,7 @@ import shutil
 import lab
 import pytest
 
-from symgrad import errors, testing
+from symgrad import errors, set_context, testing
 from symgrad.kernels import kernel
 from symgrad.kernels.native.compiler import toolchain
 from symgrad.program.verify import verify
@@ -107,3 +107,11 @@ def _what_stays():
 def _verified_passes(monkeypatch):
     passes = kernel.optimized
     monkeypatch.setattr(kernel, "optimized", lambda program: verify(passes(verify(program))))
+
+
+@pytest.fixture
+def brief():
+    """Tracebacks as a user has them."""
+    set_context(full_traceback=False)
+    yield
+    set_context(full_traceback=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import traceback
 
 import numpy as np
 import pytest
@@ -83,78 +82,7 @@ def test_errors_are_copied_as_tools_copy_them():
             assert type(kind.__new__(kind, "said")) is kind
 
 
-@pytest.fixture
-def _brief():
-    sg.set_context(full_traceback=False)
-    yield
-    sg.set_context(full_traceback=True)
-
-
-def helper(x):
-    return x.tobytes()
-
-
-def refused(x):
-    return helper(np.sin(x)) + 1
-
-
-def wrong(x):
-    return np.sum(x) + undefined  # noqa: F821  # the user's own mistake
-
-
-class Refused(sg.nn.Cell):
-    def construct(self, x):
-        return helper(x)
-
-
-@pytest.mark.usefixtures("_brief")
-@pytest.mark.parametrize(
-    ("call", "functions"),
-    [
-        (lambda: sg.grad(refused)(1.0), ["refused", "helper"]),
-        (lambda: sg.grad(sg.grad(refused))(1.0), ["refused", "helper"]),
-        (lambda: sg.grad(lambda x: sg.grad(wrong)(x))(1.0), ["<lambda>", "wrong"]),
-        (lambda: sg.hessian(refused).latex(X), ["refused", "helper"]),
-        (lambda: sg.jacobian(refused).program(X), ["refused", "helper"]),
-        (lambda: sg.jvp(refused, X, X), ["refused", "helper"]),
-        (lambda: Refused()(X), ["construct", "helper"]),
-        (lambda: sg.grad(3), []),
-        (lambda: sg.grad(), []),
-        (lambda: sg.grad(refused, mode="up"), []),
-        (lambda: sg.grad(lambda x: np.sum(x[5:] @ x))(X), ["<lambda>"]),
-    ],
-)
-def test_a_traceback_has_the_users_frames_alone(call, functions):
-    with pytest.raises(Exception) as caught:  # noqa: PT011  # of every kind
-        call()
-    error = caught.value
-    while error is not None:
-        files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
-        assert not [file for file in files if errors.is_own(file)]
-        error = error.__cause__
-    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
-    assert names == [test_a_traceback_has_the_users_frames_alone.__name__, "<lambda>", *functions]
-
-
-@pytest.mark.usefixtures("_brief")
-def test_symgrads_own_failure_keeps_its_frames(monkeypatch):
-    space = {}
-    exec(compile("def failing(*_): raise RuntimeError('a defect')", errors.__file__, "exec"), space)
-    monkeypatch.setattr("symgrad.transforms.gradient.pulled_back", space["failing"])
-    with pytest.raises(RuntimeError) as caught:
-        sg.grad(lambda x: x**2)(1.0)
-    assert any(errors.is_own(f.filename) for f in traceback.extract_tb(caught.value.__traceback__))
-
-
-def test_a_full_traceback_is_kept_when_asked_for():
-    assert sg.get_context("full_traceback")
-    with pytest.raises(errors.ArgumentTypeError) as caught:
-        sg.grad(3)
-    assert any(errors.is_own(f.filename) for f in traceback.extract_tb(caught.value.__traceback__))
-    assert not hasattr(caught.value, "_render_traceback_")
-
-
-@pytest.mark.usefixtures("_brief")
+@pytest.mark.usefixtures("brief")
 def test_a_notebook_shows_the_message_and_the_users_lines(shell):
     shell.run_cell("import symgrad as sg\ndef f(x):\n    é = 1; return x.tobytes()\n")
     with capture_output() as captured:
@@ -171,7 +99,7 @@ def test_a_notebook_shows_the_message_and_the_users_lines(shell):
     ]
 
 
-@pytest.mark.usefixtures("_brief")
+@pytest.mark.usefixtures("brief")
 def test_a_notebook_names_a_line_that_does_not_run_again(shell):
     shell.run_cell("import symgrad as sg\ndef f(x):\n    return np.log(x - 1)\n")
     shell.run_cell("g = sg.grad(f)")

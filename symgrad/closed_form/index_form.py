@@ -6,7 +6,6 @@ form does not grow with the arrays and holds for named dims too.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,16 +15,12 @@ import sympy
 from ..primitives.elementwise import SLOTS, Elementwise
 from ..primitives.external import External
 from ..primitives.index_arrays import counted_index
-from ..primitives.windows import even_steps, steps_of
-from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
-from . import fourier
-from .bound import Applied, ExtremumOver, SearchOver
-from .cases import cases, over, too_many_cases
-from .linalg import FORMS as LINEAR_ALGEBRA
-from .positions import divided, joined, reshaped, unflattened
-from .symbols import Indices, as_number, binding_names, gated, instantiate, is_condition, number, safe_names, symbol
+from .cases import over, too_many_cases
+from .index_rules import RULES, broadcast_index, external
+from .positions import divided, joined
+from .symbols import Indices, as_number, binding_names, instantiate, is_condition, number, safe_names, symbol
 
 
 def _constants(program: Program) -> list[Node]:
@@ -102,12 +97,12 @@ class IndexForm:
             return number(value.flat[0]) if uniform else self._named(self._names[node], node, index)
         wrapped = counted_index(node)
         if wrapped is not None:  # the index is within its axis, or nothing is computed
-            return sympy.Mod(self.at(wrapped[0], _broadcast_index(index, node, wrapped[0])), wrapped[1])
+            return sympy.Mod(self.at(wrapped[0], broadcast_index(index, node, wrapped[0])), wrapped[1])
         if isinstance(node.primitive, Elementwise):
-            values = [self.at(o, _broadcast_index(index, node, o)) for o in node.operands]
+            values = [self.at(o, broadcast_index(index, node, o)) for o in node.operands]
             read = self._of_integers(node, values)
             return instantiate(node.primitive.expr, SLOTS, values) if read is None else read
-        return _external(self, node, index) if isinstance(node.primitive, External) else _FORMS[name](self, node, index)
+        return external(self, node, index) if isinstance(node.primitive, External) else RULES[name](self, node, index)
 
     def _of_integers(self, node: Node, values: list[Any]) -> Any:
         """An operation of positions that says which indices these are made of; None for any other."""
@@ -138,242 +133,6 @@ def _has_cases_of_its_own(total: Any) -> bool:
         for cases in total.function.atoms(sympy.Piecewise)
         for _, test in cases.args
     )
-
-
-def _broadcast_index(index: tuple, node: Node, operand: Node) -> tuple:
-    own = index[len(index) - len(operand.shape) :]
-    wide = node.shape[len(node.shape) - len(operand.shape) :]
-    return tuple(sympy.Integer(0) if d == 1 and e != 1 else i for i, d, e in zip(own, operand.shape, wide, strict=True))
-
-
-def _einsum(form: IndexForm, node: Node, index: tuple) -> Any:
-    labels, out, sizes, _ = node.params
-    place: dict[int, Any] = {}
-    factors = []
-    for label, i in zip(out, index, strict=True):
-        if label in place:
-            factors.append(sympy.KroneckerDelta(place[label], i))
-        place.setdefault(label, i)
-    ranges = []
-    for label in dict.fromkeys(i for ls in labels for i in ls):
-        if label not in place:
-            if sizes[label] == 1:
-                place[label] = sympy.Integer(0)
-            else:
-                place[label] = form.indices.fresh(sizes[label])
-                ranges.append((place[label], sizes[label]))
-    for operand, ls in zip(node.operands, labels, strict=True):
-        factors.append(as_number(form.at(operand, tuple(place[i] for i in ls))))
-    return form.summed(sympy.Mul(*factors), ranges[::-1])
-
-
-def _gate(form: IndexForm, node: Node, index: tuple) -> Any:
-    m, t = (form.at(o, _broadcast_index(index, node, o)) for o in node.operands)
-    return gated(m, t)
-
-
-def _slice(form: IndexForm, node: Node, index: tuple) -> Any:
-    rest = iter(index)
-    inner = [e[0] + e[2] * next(rest) if isinstance(e, tuple) else sympy.sympify(e) for e in node.params[0]]
-    return form.at(node.operands[0], tuple(inner))
-
-
-def _reshape(form: IndexForm, node: Node, index: tuple) -> Any:
-    (x,) = node.operands
-    wide = [i for i, d in zip(index, node.shape, strict=True) if d != 1]
-    if [d for d in x.shape if d != 1] == [d for d in node.shape if d != 1]:
-        rest = iter(wide)
-        return form.at(x, tuple(sympy.Integer(0) if d == 1 else next(rest) for d in x.shape))
-    return form.at(x, reshaped(index, node.shape, x.shape, form.indices.sizes))
-
-
-def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
-    _, specs = node.params
-    total: Any = sympy.Integer(0)
-    for piece, spec in zip(node.operands, specs, strict=True):
-        inner, tests = [], []
-        for i, e, d in zip(index, spec, node.shape, strict=True):
-            if not isinstance(e, tuple):
-                tests.append(sympy.Eq(i, e))
-            elif e != (0, d, 1):
-                start, length, step = e
-                inner.append((i - start) / step)
-                tests += [(i - start) / step >= 0, (i - start) / step < length]
-                if abs(step) != 1:
-                    tests.append(sympy.Eq(sympy.Mod(i - start, step), 0))
-            else:
-                inner.append(i)
-        element = as_number(form.at(piece, tuple(inner)))
-        total += cases((element, sympy.And(*tests)), (0, True)) if tests else element
-    return total
-
-
-def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:
-    (axis,) = node.params
-    branches, start = [], 0
-    for k, part in enumerate(node.operands):
-        inner = (*index[:axis], index[axis] - start, *index[axis + 1 :])
-        start = start + part.shape[axis]
-        last = k == len(node.operands) - 1
-        branches.append((as_number(form.at(part, inner)), True if last else index[axis] < start))
-    return cases(*branches)
-
-
-def _gather(form: IndexForm, node: Node, index: tuple) -> Any:
-    x, chosen = node.operands
-    (axis,) = node.params
-    before, own, after = index[:axis], index[axis : axis + chosen.ndim], index[axis + chosen.ndim :]
-    dims = _merged(x, axis) if chosen.primitive.name == "constant" else ()
-    if dims:
-        return form.at(x.operands[0], (*before, *_unraveled(form, chosen, own, dims), *after))
-    return form.at(x, (*before, _chosen(form, chosen, own, x.shape[axis]), *after))
-
-
-def _merged(x: Node, axis: int) -> tuple[int, ...]:
-    """The axes that a reshape has made that one of; none where it has not."""
-    if x.primitive.name != "reshape" or not is_concrete(x.operands[0].shape):
-        return ()
-    shape = x.operands[0].shape
-    end = axis + len(shape) - len(x.shape) + 1
-    return shape[axis:end] if x.shape == (*shape[:axis], math.prod(shape[axis:end]), *shape[end:]) else ()
-
-
-def _unraveled(form: IndexForm, chosen: Node, index: tuple, dims: tuple[int, ...]) -> list[Any]:
-    """The place on each of the axes ``dims`` that a constant array names, which counts through them all."""
-    value = np.asarray(chosen.params[0].value)
-    if not value.size or value.min() < 0 or value.max() >= math.prod(dims):
-        return list(unflattened(form.at(chosen, index), dims, form.indices.sizes))
-    found: list[Any] = []
-    for k, places in enumerate(np.unravel_index(value, dims)):
-        steps, stride = steps_of(places), math.prod(dims[k + 1 :])
-        if steps is None:
-            whole = form.at(chosen, index)
-            quotient = sympy.floor(whole / stride) if stride > 1 else whole
-            found.append(sympy.Mod(quotient, dims[k]) if k else quotient)
-        else:
-            found.append(int(places.flat[0]) + sum(step * i for step, i in zip(steps, index, strict=True)))
-    return list(map(sympy.sympify, found))
-
-
-def _scatter(form: IndexForm, node: Node, index: tuple) -> Any:
-    y, chosen = node.operands
-    axis, _ = node.params
-    inner = tuple(map(form.indices.fresh, chosen.shape))
-    element = form.at(y, (*index[:axis], *inner, *index[axis + 1 :]))
-    body = sympy.KroneckerDelta(index[axis], _chosen(form, chosen, inner, node.shape[axis])) * as_number(element)
-    return form.summed(body, list(zip(inner, chosen.shape, strict=True)))
-
-
-def _chosen(form: IndexForm, chosen: Node, index: tuple, length: Any) -> Any:
-    """The place that an array of indices names: ``2 i + k`` where its entries are evenly spaced."""
-    steps = even_steps(chosen, length)
-    if steps is None:
-        return form.at(chosen, index)
-    first = int(chosen.params[0].value.flat[0])
-    return sympy.Integer(first) + sum(step * i for step, i in zip(steps, index, strict=True))
-
-
-def _over_axes(form: IndexForm, node: Node, index: tuple) -> tuple[Any, list[tuple]]:
-    (x,) = node.operands
-    rest = iter(index)
-    inner, ranges = [], []
-    for axis, d in enumerate(x.shape):
-        if axis in node.params[0]:
-            inner.append(form.indices.fresh(d))
-            ranges.append((inner[-1], d))
-        else:
-            inner.append(next(rest))
-    return form.at(x, tuple(inner)), ranges
-
-
-def _extremum(form: IndexForm, node: Node, index: tuple) -> Any:
-    element, ranges = _over_axes(form, node, index)
-    for k, size in ranges[::-1]:
-        element = ExtremumOver(sympy.Symbol(node.primitive.name), as_number(element), k, size)
-    return element
-
-
-def _product(form: IndexForm, node: Node, index: tuple) -> Any:
-    element, ranges = _over_axes(form, node, index)
-    for k, size in ranges[::-1]:
-        element = over(sympy.Product, element, (k, 0, size - 1))
-    return element
-
-
-def _accumulation(form: IndexForm, node: Node, index: tuple) -> Any:
-    axis, backwards = node.params
-    k = form.indices.fresh(node.shape[axis])
-    element = form.at(node.operands[0], (*index[:axis], k, *index[axis + 1 :]))
-    first, last = (index[axis], node.shape[axis] - 1) if backwards else (0, index[axis])
-    return over(sympy.Sum if node.primitive.name == "cumsum" else sympy.Product, element, (k, first, last))
-
-
-def _convolve(form: IndexForm, node: Node, index: tuple) -> Any:
-    a, v = node.operands
-    (i,), k = index, form.indices.fresh(a.shape[0])
-    element = as_number(form.at(a, (k,))) * as_number(form.at(v, (i - k,)))
-    return over(sympy.Sum, element, (k, sympy.Max(0, i - v.shape[0] + 1), sympy.Min(i, a.shape[0] - 1)))
-
-
-def _search(form: IndexForm, node: Node, index: tuple) -> Any:
-    (x,), (axis,) = node.operands, node.params
-    k = form.indices.fresh(x.shape[axis])
-    keeps = node.ndim == x.ndim
-    before, place, after = index[:axis], index[axis : axis + keeps], index[axis + keeps :]
-    element = as_number(form.at(x, (*before, k, *after)))
-    return SearchOver(sympy.Symbol(node.primitive.name), element, k, x.shape[axis], *place)
-
-
-def _search_sorted(form: IndexForm, node: Node, index: tuple) -> Any:
-    knots, values = node.operands
-    k = form.indices.fresh(knots.shape[0])
-    name = sympy.Symbol(f"searchsorted_{node.params[0]}")
-    element, value = as_number(form.at(knots, (k,))), as_number(form.at(values, index))
-    return SearchOver(name, element, k, knots.shape[0], value)
-
-
-def _external(form: IndexForm, node: Node, index: tuple) -> Any:
-    """An element of what a function gives, of the example that the leading indices name."""
-    call, _, _, levels = node.params
-    operands = []
-    for k, o in enumerate(node.operands):
-        lead = tuple([i for i, (flags, _) in zip(index, levels, strict=False) if flags[k]])
-        bound = [(form.indices.fresh(d), d) for d in o.shape[len(lead) :]]
-        element = as_number(form.at(o, (*lead, *(i for i, _ in bound))))
-        operands.append(sympy.Tuple(element, *[sympy.Tuple(*b) for b in bound]) if bound else element)
-    return Applied(sympy.Symbol(call.name), sympy.Tuple(*index[len(levels) :]), *operands)
-
-
-def _same(form: IndexForm, node: Node, index: tuple) -> Any:
-    return form.at(node.operands[0], index)
-
-
-_FORMS: dict[str, Callable[[IndexForm, Node, tuple], Any]] = {
-    "einsum": _einsum,
-    "gate": _gate,
-    "cast": _same,
-    "mark": _same,
-    "stop_gradient": _same,
-    "custom": _same,
-    "slice": _slice,
-    "reshape": _reshape,
-    "assemble": _assemble,
-    "concatenate": _concatenate,
-    "gather": _gather,
-    "scatter": _scatter,
-    "max": _extremum,
-    "min": _extremum,
-    "prod": _product,
-    "cumsum": _accumulation,
-    "cumprod": _accumulation,
-    "convolve": _convolve,
-    **dict.fromkeys(("fft", "rfft", "irfft"), fourier.element),
-    "argmax": _search,
-    "argmin": _search,
-    "argsort": _search,
-    "searchsorted": _search_sorted,
-    **LINEAR_ALGEBRA,
-}
 
 
 def named_array(name: str, shape: Sequence, dtype: np.dtype) -> Any:

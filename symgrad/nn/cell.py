@@ -10,8 +10,9 @@ import numpy as np
 from ..compiled import CompiledFunction, is_tracing
 from ..context import is_graph_mode
 from ..differentiation.custom import call_with_rule
-from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError, at_user_line, briefly
+from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError, at_user_line
 from ..tensor import UNNAMED, Parameter, ParameterTuple
+from ..tracebacks import briefly
 from ..tracing.trace import as_followed, current
 from ..tracing.tracer import Tracer
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, briefly
+from ..errors import ArgumentError
+from ..tracebacks import briefly
 from ..tracing.tree import is_nested
 from ..transforms.gradient import GradientFunction, value_and_grad
 from ..transforms.jacobian import HessianFunction, JacobianFunction

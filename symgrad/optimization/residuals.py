@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import briefly
 from ..signature import called_name
+from ..tracebacks import briefly
 from ..tracing.tree import is_nested
 from ..transforms.gradient import grad
 from ..transforms.jacobian import JacobianFunction

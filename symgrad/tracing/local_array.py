@@ -17,7 +17,7 @@ from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..program.dims import is_concrete
 from ..program.node import Node
-from . import indexing
+from . import assignment
 from .dispatch import refuse
 from .elements import KNOWN, Elements
 from .trace import Trace, as_node, current, running
@@ -237,7 +237,7 @@ class LocalArray:
             index = unwrapped(index, traced=True)
             is_choice = type(index) is Tracer and index.dtype.kind == "b" and not np.shape(value)
             if is_choice or _is_unknown(index):
-                self._write(..., indexing.put(self._symgrad_node, index, as_node(value)))
+                self._write(..., assignment.put(self._symgrad_node, index, as_node(value)))
             else:
                 self[_guarded(index)] = value
         elif isinstance(value, (list, tuple)) and holds_traced(value):
@@ -261,7 +261,7 @@ class LocalArray:
                 f"an array of {self.dtype} would cut the traced value that is written into it, and its derivative "
                 "would be lost. Make the array of floats: np.zeros(n), or dtype=float."
             )
-        cast = f.cast(indexing.strong(node, self.dtype), self.dtype)
+        cast = f.cast(assignment.strong(node, self.dtype), self.dtype)
         self._put(index, np.zeros(node.shape, self.dtype), locals_of(running()).elements.numbers(cast))
 
     def _put(self, index: Any, data: np.ndarray, numbers: np.ndarray) -> None:

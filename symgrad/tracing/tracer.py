@@ -16,7 +16,7 @@ from ..errors import ArgumentTypeError, MissingAttribute, StaleView, Unsupported
 from ..primitives import functions as f
 from ..program.dims import size
 from ..program.node import Node
-from . import indexing, views
+from . import assignment, indexing, views
 from .array_methods import METHOD_FUNCTIONS, ArrayMethods, may_be_array
 from .dispatch import (
     ADVICE,
@@ -280,7 +280,7 @@ class Tracer(ArrayMethods):
         return _view(node, self, lambda base: indexing.get(base, known)[0], certain)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._write(indexing.put(self._symgrad_node, index, as_node(value)))
+        self._write(assignment.put(self._symgrad_node, index, as_node(value)))
 
     def _write(self, node: Node) -> None:
         """Stand for ``node`` from now on, and each base for what that makes of it."""

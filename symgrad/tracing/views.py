@@ -17,7 +17,7 @@ from ..primitives.primitive import input_node, literal
 from ..primitives.selection import GATHER, SLICE, gather, take_slice
 from ..primitives.shaping import RESHAPE, reshape
 from ..program.node import Node
-from .indexing import put_element, put_slice
+from .assignment import put_element, put_slice
 
 Along = Callable[[Node], Node]
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode, runs_kept_traces
 from ..entry import Entry, Result
-from ..errors import apart_from_refusals, brief, briefly, shortened
+from ..errors import apart_from_refusals, shortened
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
@@ -26,6 +26,7 @@ from ..primitives.primitive import CapturedArray, constant, literal
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
+from ..tracebacks import brief, briefly
 from ..tracing.provenance import Provenance
 from ..tracing.trace import called, current, running
 from ..tracing.tree import flatten, tree_map, unflatten

@@ -17,8 +17,9 @@ from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
 from ..compiled import CompiledFunction, Shapes
 from ..entry import Entry
-from ..errors import ArgumentError, ArgumentTypeError, briefly, mistakes
+from ..errors import ArgumentError, ArgumentTypeError, mistakes
 from ..named_dims import named
+from ..tracebacks import briefly
 from ..tracing.trace import as_node, current
 from ..tracing.tree import flatten
 from .derived import DerivedFunction

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ..compiled import CompiledFunction
 from ..differentiation.reverse import active_nodes, reverse_sweep
 from ..differentiation.stored import recalled
-from ..errors import ArgumentError, DtypeError, TracingError, at_user_line, briefly
+from ..errors import ArgumentError, DtypeError, TracingError, at_user_line
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
 from ..primitives.order import extent
 from ..program.node import Node, ancestors
+from ..tracebacks import briefly
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten

@@ -9,11 +9,12 @@ from typing import Any
 
 from ..compiled import CompiledFunction, is_tracing
 from ..differentiation.forward import forward_sweep
-from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, briefly
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ..named_dims import argument_names, parameters_of
 from ..primitives import identity
 from ..primitives.casting import cast
 from ..program.node import Node
+from ..tracebacks import briefly
 from ..tracing.trace import as_node, called, current
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, nesting, tree_map, unflatten

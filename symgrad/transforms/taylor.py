@@ -14,10 +14,11 @@ import sympy
 from ..closed_form.labels import label_text
 from ..closed_form.latex import expression_latex
 from ..differentiation.series import derivatives_along
-from ..errors import ArgumentError, ArgumentTypeError, briefly
+from ..errors import ArgumentError, ArgumentTypeError
 from ..primitives.functions import divide
 from ..primitives.primitive import literal
 from ..program.node import Node
+from ..tracebacks import briefly
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, tree_map, unflatten
 from .derived import P, finished, numbered

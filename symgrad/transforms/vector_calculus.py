@@ -11,12 +11,13 @@ from ..differentiation.laplacian import forward_laplacian
 from ..differentiation.reverse import accumulate, reverse_sweep
 from ..differentiation.structure.terms import dense
 from ..differentiation.structure.traces import trace_of
-from ..errors import ArgumentError, DtypeError, ShapeError, briefly
+from ..errors import ArgumentError, DtypeError, ShapeError
 from ..passes.cost import cost
 from ..passes.products import absorb_products
 from ..program.dims import size
 from ..program.node import Node, active_graph
 from ..program.program import Program
+from ..tracebacks import briefly
 from ..tracing.trace import as_node
 from ..tracing.tracer import Tracer
 from ..tracing.tree import unflatten

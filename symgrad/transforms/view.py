@@ -6,7 +6,7 @@ import importlib
 from types import MethodType
 from typing import Any
 
-from ..errors import briefly
+from ..tracebacks import briefly
 
 
 class View:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line, briefly
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from ..named_dims import argument_names, declaration_of
 from ..primitives.batching import Batching
 from ..primitives.casting import CAST
@@ -21,6 +21,7 @@ from ..primitives.contraction import transpose
 from ..primitives.primitive import CapturedArray, constant, literal_value
 from ..program.dims import Dim
 from ..program.node import Node, emit
+from ..tracebacks import briefly
 from ..tracing.sizes import Size
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer

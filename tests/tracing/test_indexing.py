@@ -3,45 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from indices import SHAPES, basic, example, mixed
 
 import symgrad
 from symgrad.errors import ArgumentTypeError, TracingError
 from symgrad.testing import check_grads
-
-SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
-
-
-def example(shape):
-    return np.linspace(-1.0, 2.0, int(np.prod(shape))).reshape(shape)
-
-
-@st.composite
-def basic(draw):
-    shape = draw(SHAPES)
-    return shape, draw(hnp.basic_indices(shape, allow_newaxis=True))
-
-
-@st.composite
-def mixed(draw):
-    """Integer arrays, ints, slices, new axes and masks, in any order."""
-    shape = draw(SHAPES)
-    wanted = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=1, max_side=3))
-    index = []
-    for d in shape[: draw(st.integers(1, len(shape)))]:
-        kind = draw(st.sampled_from(["array", "array", "list", "slice", "int", "newaxis"]))
-        if kind == "newaxis":
-            index.append(None)
-            kind = "slice"
-        if kind == "slice":
-            index.append(draw(st.slices(d)))
-        elif kind == "int":
-            index.append(draw(st.integers(-d, d - 1)))
-        else:
-            array = draw(hnp.arrays(np.int64, wanted, elements=st.integers(-d, d - 1)))
-            index.append(array.tolist() if kind == "list" and array.ndim else array)
-    return shape, tuple(index)
 
 
 @given(basic())
@@ -63,35 +30,6 @@ def test_integer_and_mixed_indices(check_rule, case):
 def test_masks_from_outside(check_rule, mask):
     check_rule(lambda x: x[mask] * 2.0, [example(mask.shape)], order=1)
     check_rule(lambda x: x[:, mask] * 2.0, [example((2, *mask.shape))], order=1)
-
-
-@given(basic(), st.booleans())
-@settings(max_examples=50, deadline=None)
-def test_assignment_to_basic_indices(check_rule, case, scalar):
-    shape, index = case
-    window = np.zeros(shape)[index].shape
-
-    def assign(x, v):
-        y = x * 2.0
-        y[index] = v
-        return y * x
-
-    check_rule(assign, [example(shape), np.asarray(0.7) if scalar else example(window) + 3.0], order=1)
-
-
-@given(mixed())
-@settings(max_examples=50, deadline=None)
-def test_assignment_and_increment_at_integer_indices(check_rule, case):
-    shape, index = case
-    window = np.zeros(shape)[index].shape
-
-    def assign(x, v):
-        y = x * 2.0
-        y[index] = v
-        y[index] += x[index] * 0.5
-        return y * x
-
-    check_rule(assign, [example(shape), example(window) + 3.0], order=1)
 
 
 @pytest.mark.parametrize(
@@ -154,29 +92,6 @@ def test_bad_indices_are_index_errors_as_in_numpy(index):
         x[index]
     with pytest.raises(IndexError):
         symgrad.grad(lambda v: v[index])(x)
-
-
-@pytest.mark.parametrize("index", [0, slice(0, 2), [0, 1]], ids=str)
-def test_a_value_that_does_not_fit_is_refused_as_in_numpy(index):
-    def assign(v):
-        y = v * 1.0
-        y[index] = np.arange(5.0) + v[0]
-        return y
-
-    with pytest.raises(ValueError, match=r"shape|setting an array element"):
-        assign(np.arange(3.0))
-    with pytest.raises(ValueError, match="shape"):
-        symgrad.grad(assign)(np.arange(3.0))
-
-
-def test_assignment_with_new_axes(check_rule):
-    def assign(x):
-        y = x * 1.0
-        y[:, None] = x[:, None] ** 2
-        y[None, 1] = [3.0]
-        return y
-
-    check_rule(assign, [example((4,))])
 
 
 def test_x_at_false_is_empty():
