@@ -9,6 +9,7 @@ import numpy as np
 from ..primitives.primitive import CapturedArray, constant
 from ..primitives.selection import gather
 from ..primitives.shaping import reshape
+from ..program.dims import Shape
 from ..program.node import Node
 from .forward import forward_sweep
 from .reverse import reverse_sweep
@@ -49,7 +50,7 @@ def colored_term(output: Node, source: Node, read: Read, symmetric: bool, entrie
     )
 
 
-def _seeds(colors: np.ndarray, shape: tuple, dtype: np.dtype) -> Node:
+def _seeds(colors: np.ndarray, shape: Shape, dtype: np.dtype) -> Node:
     """One row a color: ones where the elements of that color are."""
     lanes = int(colors.max(initial=0)) + 1
     seeds = np.zeros((lanes, len(colors)), dtype)
@@ -65,7 +66,7 @@ def _pulled(output: Node, source: Node, colors: np.ndarray) -> Node | None:
     return reverse_sweep([output], [_seeds(colors, output.shape, output.dtype)], [source], 1)[0]
 
 
-def _looked_up(flat: np.ndarray, shape: tuple, label: Label) -> tuple[Map, ...]:
+def _looked_up(flat: np.ndarray, shape: Shape, label: Label) -> tuple[Map, ...]:
     digits = np.unravel_index(flat, shape) if shape else ()
     return tuple(
         [Lookup(index_array(d), (label,)) if n != 1 else Affine(0) for d, n in zip(digits, shape, strict=True)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from ..errors import TracingError, at_user_line
@@ -20,7 +20,7 @@ from ..primitives.identity import STOP, custom, mark
 from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, INPUT
 from ..program.node import Node
-from ..tracing.trace import running
+from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, replaced, unflatten
 from .forward import forward_sweep
@@ -28,7 +28,7 @@ from .reverse import reverse_sweep
 from .ruled_calls import One, Row, RuledCall, Rules, float_sources, handles
 
 
-def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) -> Any:
+def call_with_rule(name: str, function: Callable[..., Any], bprop: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """``function(*args)`` in the running trace, differentiated by ``bprop(*args, out, dout)``.
 
     ``bprop`` gives a tuple with one gradient for each of ``args``: of its shape, or None for zero. ``name``
@@ -42,7 +42,7 @@ def call_with_rule(name: str, function: Callable, bprop: Callable, args: tuple) 
     marks = {k: mark(n) for k, n in sources.items()}
     inner = [Tracer(marks[k]) if k in marks else v for k, v in enumerate(leaves)]
     outputs, out_structure = flatten(function(*replaced(args, structure, inner)))
-    values = {k: v._symgrad_node for k, v in enumerate(outputs) if isinstance(v, Tracer)}
+    values = {k: as_node(v) for k, v in enumerate(outputs) if isinstance(v, Tracer)}
     values = {k: n for k, n in values.items() if n.differentiable}
     _refuse_captured(name, list(values.values()), set(marks.values()))
     rules = Rules(pull_name=name, pull=lambda args, out, dout: bprop(*args, out, dout), owner=bprop)
@@ -112,7 +112,7 @@ class Rule:
         return self._call.rules.owner in _sweeps.owners
 
     @contextlib.contextmanager
-    def entered(self) -> Iterator[None]:
+    def entered(self) -> Generator[None]:
         """Inside, a sweep goes through what the rule gave."""
         _sweeps.owners.append(self._call.rules.owner)
         try:
@@ -213,26 +213,26 @@ class LiftedRule(Rule):
 
     def __init__(self, rule: Rule, node: Node, batched: Sequence[bool], over: Batching) -> None:
         super().__init__(rule._call, rule._part)
-        self._rule = rule
-        self._batched = batched
-        self._over = over
+        self.rule = rule
+        self.batched = batched
+        self.over = over
         self._known: dict[Node, list[Node | None]] = {}
 
     def pull(self, ct: Node) -> list[Node | None]:
         known = self._known.get(ct)
         if known is None:
-            flows = zip(self._rule.pull(self._over.example(ct, "dout")), self._batched, strict=True)
+            flows = zip(self.rule.pull(self.over.example(ct, "dout")), self.batched, strict=True)
             known = self._known[ct] = [None if p is None else self._of_all(p, own) for p, own in flows]
         return known
 
     def push(self, tangents: Sequence[Node]) -> Node | None:
-        given = zip(tangents, self._batched, strict=True)
-        pushed = self._rule.push([self._over.example(t, "tangent") if own else t for t, own in given])
-        return None if pushed is None else self._over.whole(pushed)
+        given = zip(tangents, self.batched, strict=True)
+        pushed = self.rule.push([self.over.example(t, "tangent") if own else t for t, own in given])
+        return None if pushed is None else self.over.whole(pushed)
 
     def _of_all(self, pulled: Node, batched: bool) -> Node:
         """The cotangent of a source: for each example its own, or the sum of them all."""
-        every = self._over.whole(pulled)
+        every = self.over.whole(pulled)
         labels = tuple(range(every.ndim))
         return every if batched else contract([every], [labels], labels[1:], every.shape)
 

@@ -13,7 +13,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from ..primitives.casting import CAST
-from ..primitives.contraction import EINSUM, float_operands
+from ..primitives.contraction import EINSUM, Labels, float_operands
 from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add
 from ..primitives.loop import Base, Loop, flow_input
@@ -44,9 +44,9 @@ class Product(NamedTuple):
     """A contribution to the cotangent of a constant: a contraction over all steps."""
 
     factors: list[Factor]
-    labels: tuple
-    out: tuple
-    sizes: tuple
+    labels: tuple[Labels, ...]
+    out: Labels
+    sizes: Shape
 
 
 class Backward(NamedTuple):

@@ -15,7 +15,7 @@ from ..primitives.contraction import contract, transpose
 from ..primitives.external import zeros_of
 from ..primitives.functions import add
 from ..primitives.identity import MARK
-from ..primitives.loop import Base, Loop, flow_input
+from ..primitives.loop import Base, Flows, Loop, flow_input
 from ..primitives.primitive import literal
 from ..primitives.scan import results_of
 from ..primitives.selection import Structural
@@ -46,7 +46,7 @@ class DifferentiableLoop(Loop):
 
     # forward
 
-    def tangents(self, operands, flows, batch):
+    def tangents(self, operands: Sequence[Node], flows: Flows, batch: int) -> list[Node | None]:
         lead = next(iter(flows.values())).shape[:batch]
         active, bits = set(flows), self.reads
         while True:
@@ -115,7 +115,9 @@ class DifferentiableLoop(Loop):
 
     # reverse
 
-    def cotangents(self, operands, flows, wanted, batch):
+    def cotangents(
+        self, operands: Sequence[Node], flows: Sequence[Node | None], wanted: Sequence[int], batch: int
+    ) -> dict[int, Node | None]:
         none: dict[int, Node | None] = dict.fromkeys(wanted)
         given = {k for k, flow in enumerate(flows) if flow is not None}
         if not given:

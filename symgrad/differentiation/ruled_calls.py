@@ -25,9 +25,9 @@ class Rules:
     """
 
     pull_name: str = ""
-    pull: Callable[[tuple, Any, Any], Any] | None = None
+    pull: Callable[[tuple[Any, ...], Any, Any], Any] | None = None
     push_name: str = ""
-    push: Callable[[tuple, Any, tuple], Any] | None = None
+    push: Callable[[tuple[Any, ...], Any, tuple[Any, ...]], Any] | None = None
     #: what errors call the cotangents
     cotangents: str = "dout"
     #: whose rules they are
@@ -97,7 +97,7 @@ class Row(NamedTuple):
 class RuledCall:
     """One call with rules: what these are given and what they give back."""
 
-    def __init__(self, rules: Rules, args: tuple, positions: Sequence[int]) -> None:
+    def __init__(self, rules: Rules, args: tuple[Any, ...], positions: Sequence[int]) -> None:
         """``positions`` are those of the sources among the leaves of ``args``."""
         self.rules = rules
         self.args = args
@@ -163,7 +163,7 @@ class RuledCall:
         return node if value.differentiable else None
 
 
-def picked(returned: Any, args: tuple, positions: Sequence[int], name: str) -> list[tuple[int, Any, Any]]:
+def picked(returned: Any, args: tuple[Any, ...], positions: Sequence[int], name: str) -> list[tuple[int, Any, Any]]:
     """The gradients of the sources among what a pullback gave: the input, the leaf of ``args`` and the gradient.
 
     ``positions`` are those of the sources among the leaves, ``name`` is what errors call the pullback.

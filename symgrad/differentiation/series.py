@@ -154,17 +154,17 @@ class _Series:
                 terms.append(scale(build(own), literal(count)))
         return accumulate(terms) if terms else None
 
-    def _einsum(self, node: Node, order: int) -> Making:
+    def einsum(self, node: Node, order: int) -> Making:
         labels, out, sizes, _ = node.params
         return (yield from self._product_of(node.operands, order, lambda own: contract(own, labels, out, sizes)))
 
-    def _multiply(self, node: Node, order: int) -> Making:
+    def multiply(self, node: Node, order: int) -> Making:
         def build(own: list[Node]) -> Node:
             return broadcast_product(own[0], own[1], 0, node.shape, node.shape)
 
         return (yield from self._product_of(node.operands, order, build))
 
-    def _square(self, node: Node, order: int) -> Making:
+    def square(self, node: Node, order: int) -> Making:
         """Twice each product of two derivatives, and once that of one with itself."""
         (x,) = node.operands
         terms: list[Node] = []
@@ -175,7 +175,7 @@ class _Series:
                 terms.append(scale(product, literal(comb(order, k) * (1 if 2 * k == order else 2))))
         return accumulate(terms) if terms else None
 
-    def _divide(self, node: Node, order: int) -> Making:
+    def divide(self, node: Node, order: int) -> Making:
         """``q·b = a`` by Leibniz' rule, solved for the last derivative of ``q``."""
         a, b = node.operands
         total = yield a, order
@@ -188,7 +188,7 @@ class _Series:
             return None
         return divide(total, (yield b, 0) or b)
 
-    def _sum(self, node: Node, order: int) -> Making:
+    def sum(self, node: Node, order: int) -> Making:
         operands = []
         for o in node.operands:
             found = yield o, order
@@ -209,11 +209,11 @@ def _splits(order: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 _RULES: dict[str, Callable[[_Series, Node, int], Making]] = {
-    "einsum": _Series._einsum,
-    "multiply": _Series._multiply,
-    "square": _Series._square,
-    "divide": _Series._divide,
-    "add": _Series._sum,
-    "subtract": _Series._sum,
-    "negative": _Series._sum,
+    "einsum": _Series.einsum,
+    "multiply": _Series.multiply,
+    "square": _Series.square,
+    "divide": _Series.divide,
+    "add": _Series.sum,
+    "subtract": _Series.sum,
+    "negative": _Series.sum,
 }

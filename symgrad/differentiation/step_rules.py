@@ -92,12 +92,12 @@ class LiftedStepRule(StepRule):
     """The rule of a call for many examples in a step: it runs on an example of what the node is given."""
 
     def __init__(self, rule: LiftedRule) -> None:
-        super().__init__(rule._rule)
+        super().__init__(rule.rule)
         self.values = []
         self._places = []
-        self._one = StepRule(rule._rule)
-        self._batched = rule._batched
-        self._size = rule._over.size
+        self._one = StepRule(rule.rule)
+        self._batched = rule.batched
+        self._size = rule.over.size
 
     def _of(self, node: Node) -> Rule:
         over = Batching(self._size)

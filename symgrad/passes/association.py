@@ -6,7 +6,8 @@ and reverse mode are the two orders from the ends.
 
 from __future__ import annotations
 
-from ..primitives.contraction import contract
+from ..primitives.contraction import Labels, contract
+from ..program.dims import Dim
 from ..program.interpret import rebuilt, walk
 from ..program.node import Node, originating
 from ..program.program import Program
@@ -38,7 +39,7 @@ def associated(program: Program) -> Program:
         if len(members) > 1:
             absorbed.update(members[1:])
             inner[node] = members
-    chains: dict[Node, tuple] = {}
+    chains: dict[Node, tuple[list[Node], list[Labels], Labels, list[Dim]]] = {}
     with program.graph:
         for node, members in inner.items():
             chain = opened(node, set(members[1:]).__contains__, _MAX_OPERANDS)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..primitives import functions as f
 from ..primitives.casting import CAST, cast
-from ..primitives.contraction import EINSUM, GATE, contract, expand, gate
+from ..primitives.contraction import EINSUM, GATE, Labels, contract, expand, gate
 from ..primitives.elementwise import Elementwise
 from ..primitives.identity import STOP
 from ..primitives.primitive import CONSTANT, LITERAL, CapturedArray, constant, literal, literal_value
@@ -208,7 +208,9 @@ def _contraction(node: Node, operands: Sequence[Pair]) -> Pair | None:
     return cast(re, dtype), None if im is None else cast(im, dtype)
 
 
-def _summed(pairs: list[Pair], labels: list, out: tuple, sizes: Sequence[Dim]) -> tuple[Node | None, Node | None]:
+def _summed(
+    pairs: list[Pair], labels: list[Labels], out: Labels, sizes: Sequence[Dim]
+) -> tuple[Node | None, Node | None]:
     """The sum over which parts are taken of each factor; of many factors two are multiplied before."""
     while sum(im is not None for _, im in pairs) > _MAX_FACTORS:
         first, second = [k for k, (_, im) in enumerate(pairs) if im is not None][:2]

@@ -10,12 +10,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+from ..primitives.contraction import Labels
 from ..primitives.elementwise import Elementwise
 from ..primitives.loop import Loop
 from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..primitives.order import NAMED, extent, pairwise_order
 from ..primitives.scan import SCAN
+from ..program.dims import Shape
 from ..program.node import Node
 
 #: seconds an operation of a matrix product, an elementwise operation, a byte written, and a call take
@@ -73,7 +76,7 @@ def loop_cost(loop: Loop) -> Cost:
 
 
 @lru_cache(maxsize=4096)
-def einsum_cost(params: tuple, itemsize: int) -> Cost:
+def einsum_cost(params: tuple[Any, ...], itemsize: int) -> Cost:
     """The cost of a contraction in the order that opt_einsum finds."""
     labels, out, sizes, _ = params
     dims = [float(d) if isinstance(d, int) else float(NAMED) for d in sizes]
@@ -97,7 +100,7 @@ def einsum_cost(params: tuple, itemsize: int) -> Cost:
     return total + Cost(0.0, written, written * _BYTE) if len(set(out)) < len(out) else total
 
 
-def _steps(arrays: tuple, out: tuple, sizes: tuple) -> Iterable[tuple[set[int], set[int], bool]]:
+def _steps(arrays: tuple[Labels, ...], out: Labels, sizes: Shape) -> Iterable[tuple[set[int], set[int], bool]]:
     """For each pair on the way: all labels, the labels of the result, and whether anything is summed."""
     present = {i for ls in arrays for i in ls}
     own = tuple([tuple(dict.fromkeys(ls)) for ls in arrays])

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 
 from ..primitives.contraction import EINSUM, GATE, contract, gate
@@ -44,7 +45,7 @@ def _is_choice(node: Node) -> bool:
     return node.primitive is GATE and node.operands[0].dtype.kind == "b"
 
 
-def _through(node: Node, function) -> Node | None:
+def _through(node: Node, function: Callable[[Node], Node]) -> Node | None:
     if not _is_choice(node):
         return None
     m, a = node.operands

@@ -87,7 +87,7 @@ def _merged(program: Program) -> Program:
 
 def _pruned(program: Program) -> Program:
     """Each loop without what nothing reads."""
-    read: dict[Node, set] = {}
+    read: dict[Node, set[Piece]] = {}
     whole = {o for o in program.outputs if o.primitive is SCAN}
     for node in program.nodes:
         for o in node.operands:

@@ -16,7 +16,7 @@ from ..primitives.identity import MARK
 from ..primitives.loop import flow_input
 from ..primitives.primitive import CONSTANT, CapturedArray, constant, dim_value, literal
 from ..primitives.scan import SCAN, results_of
-from ..primitives.selection import SLICE, as_index, concatenate, full, gather, take_slice
+from ..primitives.selection import SLICE, Spec, as_index, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import size
 from ..program.node import Graph, Node, active_graph, ancestors, emit
@@ -282,7 +282,7 @@ def _begun(node: Node, like: Node) -> Node:
     return cast(node, node.dtype)
 
 
-def _stride(specs: Sequence[tuple]) -> tuple[int, int] | None:
+def _stride(specs: Sequence[Spec]) -> tuple[int, int] | None:
     """The one axis along which slices go on by one element, and how far from each to the next."""
     moving = [k for k in range(len(specs[0])) if any(s[k] != specs[0][k] for s in specs)]
     if len(moving) != 1 or isinstance(specs[0][moving[0]], tuple):
@@ -310,7 +310,7 @@ def _array_of(element: Element, image: Mapping[Node, Node]) -> Node:
     return concatenate([reshape(image.get(v, v), (1, *v.shape)) for v in values], 0)
 
 
-def _of_slices(source: Node, specs: Sequence[tuple]) -> Node:
+def _of_slices(source: Node, specs: Sequence[Spec]) -> Node:
     """The array whose elements are these slices."""
     strided = _stride(specs)
     if strided is None:
@@ -325,7 +325,7 @@ def _of_slices(source: Node, specs: Sequence[tuple]) -> Node:
     return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))
 
 
-def _form(inputs: Sequence[Node], outputs: Sequence[Node], carries: int, steps: int) -> tuple:
+def _form(inputs: Sequence[Node], outputs: Sequence[Node], carries: int, steps: int) -> tuple[Any, ...]:
     """What two bodies share that are the same but for their nodes."""
     number = {n: k for k, n in enumerate(inputs)}
     lines: list[Any] = [(n.shape, n.dtype.char, n.weak, n.masked) for n in inputs]

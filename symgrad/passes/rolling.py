@@ -237,7 +237,7 @@ class _Row(NamedTuple):
     flat: bool
 
 
-def _stretch(item: tuple[int, _Row | None]) -> tuple | None:
+def _stretch(item: tuple[int, _Row | None]) -> tuple[Node, int, bool] | None:
     """What rows share that follow one another."""
     place, row = item
     return None if row is None else (row.source, row.number - place, row.flat)

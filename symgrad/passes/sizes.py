@@ -53,7 +53,7 @@ def resized_loop(loop: Loop, new: Callable[[Dim], Dim]) -> Loop:
     return loop.like(resized(loop.body, new), length=new(loop.length) if is_named(loop.length) else loop.length)
 
 
-def made_again(node: Node, operands: Sequence[Node], params: tuple) -> Node:
+def made_again(node: Node, operands: Sequence[Node], params: tuple[Any, ...]) -> Node:
     """The node on other operands and with other parameters, in the active graph; a leaf, but for an input, too."""
     make = _LEAVES.get(node.primitive.name)
     return make(params[0]) if make else emit(node.primitive, tuple(operands), params)

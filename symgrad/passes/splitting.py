@@ -16,15 +16,15 @@ import sympy
 
 from ..errors import UnsupportedOperation
 from ..primitives.casting import CAST
-from ..primitives.contraction import EINSUM
+from ..primitives.contraction import EINSUM, Labels
 from ..primitives.decompositions import ByTangent, Factors
 from ..primitives.elementwise import COMPARISONS, Elementwise
 from ..primitives.linalg import Cholesky, Cofactor, Determinant, Inverse, Solve
 from ..primitives.primitive import INPUT, input_node
 from ..primitives.reduction import Accumulation, Extremum, Product, Search
-from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, full
+from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec, full
 from ..primitives.shaping import RESHAPE, moves_elements
-from ..program.dims import Dim, is_named, size
+from ..program.dims import Dim, Shape, is_named, size
 from ..program.interpret import walk
 from ..program.node import Graph, Node, emit
 from ..program.program import Program
@@ -258,11 +258,11 @@ def _why_not(node: Node, over: Dims) -> str | None:
     return "it has no rule for blocks"
 
 
-def _is_whole(spec: tuple, shape: tuple, over: Dims) -> bool:
+def _is_whole(spec: Spec, shape: Shape, over: Dims) -> bool:
     return all(e == whole for e, whole, d in zip(spec, full(shape), shape, strict=True) if d in over)
 
 
-def _keeps_axes(before: tuple, after: tuple, over: Dims) -> bool:
+def _keeps_axes(before: Shape, after: Shape, over: Dims) -> bool:
     """Whether a reshape leaves each axis that is split where it is in memory."""
     return all(
         d in after and size(before[: before.index(d)]) == size(after[: after.index(d)]) for d in before if d in over
@@ -300,7 +300,7 @@ def _apart(node: Node, over: Dims) -> Node:
     return node
 
 
-def _einsum(operands: Sequence[Node], labels: Sequence[tuple[int, ...]], out: tuple[int, ...], sizes: tuple) -> Node:
+def _einsum(operands: Sequence[Node], labels: Sequence[Labels], out: Labels, sizes: Shape) -> Node:
     used = list(dict.fromkeys(i for own in (*labels, out) for i in own))
     new = {i: k for k, i in enumerate(used)}
     renamed = [tuple([new[i] for i in own]) for own in (*labels, out)]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from ..primitives.contraction import EINSUM, contract
+from ..primitives.contraction import EINSUM, Labels, contract
+from ..program.dims import Dim, Shape
 from ..program.node import Node
 from ..program.program import Program
 from .contractions import is_free, repeats, sums
@@ -25,7 +27,7 @@ def share_transposes(program: Program) -> Program:
     met = Counter([frozenset(n.operands) for n in program.nodes if is_free(n) and len(n.operands) > 1])
     if all(count == 1 for count in met.values()):
         return program
-    known: dict[tuple, tuple[Node, tuple[int, ...]]] = {}
+    known: dict[tuple[Any, ...], tuple[Node, Labels]] = {}
 
     def rule(node: Node, original: Node) -> Node | None:
         if not is_free(node) or len(node.operands) < 2 or repeats(node):
@@ -41,7 +43,7 @@ def share_transposes(program: Program) -> Program:
     return rewrite(program, rule, of=(EINSUM,))
 
 
-def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
+def _form(node: Node) -> tuple[tuple[Any, ...], Labels, Shape]:
     """What the contraction is whatever the order of its output labels, these labels, and their sizes."""
     labels, out, sizes, _ = node.params
     order = sorted(range(len(labels)), key=lambda k: node.operands[k].serial)
@@ -59,7 +61,7 @@ def _form(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
             best = (form, tuple([number[i] for i in out]), number)
     assert best is not None
     form, renamed, number = best
-    extents: list = [0] * len(number)
+    extents: list[Dim] = [0] * len(number)
     for i, n in number.items():
         extents[n] = sizes[i]
     # the sizes too: a label that no operand has is a broadcast to its size

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,11 +15,11 @@ import numpy as np
 from ..errors import UnsupportedOperation
 from ..primitives.casting import cast
 from ..primitives.loop import Loop, Piece
-from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, CapturedArray, constant, dim_value, literal
+from ..primitives.primitive import CONSTANT, DIM, INPUT, LITERAL, CapturedArray, Primitive, constant, dim_value, literal
 from ..primitives.scan import PART, ROW, SCAN
 from ..primitives.selection import assemble, concatenate, full, take_slice
 from ..primitives.shaping import reshape
-from ..program.dims import is_named, size
+from ..program.dims import Dim, Shape, is_named, size
 from ..program.interpret import rebuilt, walk
 from ..program.node import Node, emit, originating
 from ..program.program import Program
@@ -182,11 +183,11 @@ def _part(node: Node, image: dict[Node, Node], pieces: dict[Node, list[Node]]) -
     return cast(reshape(take_slice(image[row], ((start, size(shape), 1),)), shape), dtype)
 
 
-def _row(parts: Sequence[Node], starts: Sequence, shape: tuple, batch: int) -> Node:
+def _row(parts: Sequence[Node], starts: Sequence[Dim], shape: Shape, batch: int) -> Node:
     lead = shape[:batch]
     counts = [size(p.shape[batch:]) for p in parts]
     flat = [reshape(p, (*lead, count)) for p, count in zip(parts, counts, strict=True)]
     return assemble(flat, shape, [(*full(lead), (s, count, 1)) for s, count in zip(starts, counts, strict=True)])
 
 
-_LEAVES = {CONSTANT: constant, DIM: dim_value, LITERAL: literal}
+_LEAVES: dict[Primitive, Callable[[Any], Node]] = {CONSTANT: constant, DIM: dim_value, LITERAL: literal}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..primitives.contraction import EINSUM, contract
+from ..primitives.contraction import EINSUM, Labels, contract
 from ..primitives.selection import GATHER, SCATTER
 from ..primitives.windows import OVERLAP_ADD, OVERLAPPED_PRODUCT, WINDOWED_PRODUCT, Windows
 from ..program.dims import Shape, is_named
@@ -97,7 +97,7 @@ def _scaled(factors: Sequence[Node], x: Node) -> Node:
     return contract([*factors, x], [*[()] * len(factors), labels], labels, x.shape) if factors else x
 
 
-def _product(node: Node) -> tuple[list[Node], tuple | None]:
+def _product(node: Node) -> tuple[list[Node], tuple[list[Node], list[Labels], Labels] | None]:
     """What an einsum is times Python scalars: products of matrices of two arrays; None where it is no such."""
     labels, out, sizes, spelling = node.params
     factors = [o for o in node.operands if o.is_literal]

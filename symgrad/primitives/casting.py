@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DtypeError, at_user_line
+from ..program.dims import Shape
 from ..program.node import Node, emit
-from .primitive import Primitive
+from .primitive import Params, Primitive
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 
 class Cast(Primitive):
@@ -16,28 +21,28 @@ class Cast(Primitive):
 
     name = "cast"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, params[0], False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return operands[0].masked
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return super().dependencies(node) if node.differentiable else ()
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return flow_as(tangent, node.dtype)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return flow_as(ct, source.dtype)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return cast(operands[0], node.dtype)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.asarray(values[0]).astype(params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"cast[{node.dtype}]"
 
 

@@ -13,15 +13,18 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..program.dims import Dim, Shape, broadcast
 from ..program.node import Node, emit
 from .casting import cast
-from .primitive import Primitive, dim_value, literal, literal_value
+from .primitive import Params, Primitive, dim_value, literal, literal_value
 from .spelling import spelled_value, spells_lifted
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 Labels = tuple[int, ...]
 
@@ -41,18 +44,18 @@ class Einsum(Primitive):
 
     name = "einsum"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         _, out, sizes, _ = params
         return tuple([sizes[i] for i in out]), _common_dtype(operands), False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         for o in operands:
             if o.masked:
                 labels, out, sizes, _ = params
                 return all(i in out or sizes[i] == 1 for ls in labels for i in ls)
         return False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         labels, out, sizes, _ = node.params
         lead = tuple(range(len(sizes), len(sizes) + batch))
         new = list(labels)
@@ -61,26 +64,26 @@ class Einsum(Primitive):
         operands[key] = tangent
         return contract(operands, new, lead + out, sizes + tangent.shape[:batch])
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         labels, out, sizes, _ = node.params
         lead = tuple(range(len(sizes), len(sizes) + batch))
         new, operands = list(labels), float_operands(node)
         new[key], operands[key] = lead + out, ct
         return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         labels, out, sizes, spelling = node.params
         example = len(sizes)
         own = [(example, *ls) if b else ls for ls, b in zip(labels, batched, strict=True)]
         kept = spelling if spells_lifted(spelling, node.operands, batched) else ""
         return contract(operands, own, (example, *out), (*sizes, over.size), kept)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         labels, out, sizes, spelling = params
         if spelling:
             return spelled_value(spelling, labels, out, values)
         unique = tuple(dict.fromkeys(out))
-        args: list = []
+        args: list[Any] = []
         for v, ls in zip(values, labels, strict=True):
             units = [i not in out and sizes[i] == 1 for i in ls]  # a sum begins with 0, and 0 + -0 is no -0
             if any(units):
@@ -94,7 +97,7 @@ class Einsum(Primitive):
         wide = np.broadcast_to(core[tuple(slot)], tuple(sizes[i] for i in unique))
         return wide.copy() if unique == out else diagonal_embed(wide, unique, out)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         labels, out, _, _ = node.params
         return "einsum[" + ",".join(map(letters, labels)) + "->" + letters(out) + "]"
 
@@ -111,28 +114,28 @@ class Gate(Primitive):
 
     name = "gate"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         m, t = operands
         dtype = t.dtype if m.dtype.kind == "b" or m.weak else _common_dtype(operands)
         return broadcast(m.shape, t.shape), dtype, False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return True
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         m, t = node.operands
         tangent = pad_rank(tangent, batch, node.ndim)
         return expand_behind(gate(m, tangent) if key == 1 else gate(tangent, t), batch, node.shape)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         m, t = node.operands
         wide = gate(m, ct) if key == 1 else gate(ct, t)
         return broadcast_product(literal(1), wide, batch, node.shape, source.shape)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return gate(*aligned(operands, batched, node.ndim))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         m, t = values
         product = t if np.asarray(m).dtype == bool else np.multiply(m, t)
         return np.where(np.not_equal(m, 0), product, np.zeros((), np.result_type(product)))
@@ -284,7 +287,9 @@ def _build(kept: Sequence[Node], labels: list[Labels], out: Labels, sizes: Seque
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _numbered(labels: tuple[Labels, ...], out: Labels, sizes: tuple[Dim, ...]) -> tuple:
+def _numbered(
+    labels: tuple[Labels, ...], out: Labels, sizes: tuple[Dim, ...]
+) -> tuple[tuple[Labels, ...], Labels, tuple[Dim, ...]]:
     """Labels, those of the output, and sizes, numbered in the order in which labels are met."""
     order = dict.fromkeys([i for ls in (*labels, out) for i in ls])
     number = {label: k for k, label in enumerate(order)}

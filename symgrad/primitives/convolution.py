@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..program.dims import Shape
 from ..program.node import Node, emit
+from .batching import Batching
 from .contraction import contract
-from .primitive import Primitive, made_constant
+from .primitive import Params, Primitive, made_constant
 from .selection import assemble, full, gather, take_slice
 
 
@@ -15,24 +19,24 @@ class Convolve(Primitive):
 
     name = "convolve"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         a, v = operands
         return (a.shape[0] + v.shape[0] - 1,), np.result_type(a.dtype, v.dtype), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         other = node.operands[1 - key]
         if not batch:
             return emit(CONVOLVE, (tangent, other))
         return _contracted(toeplitz(other, source.shape[0]), tangent, "forward")
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         other = node.operands[1 - key]
         n, m = source.shape[0], other.shape[0]
         if not batch:
             return take_slice(emit(CONVOLVE, (ct, take_slice(other, ((m - 1, m, -1),)))), ((m - 1, n, 1),))
         return _contracted(toeplitz(other, n), ct, "reverse")
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         pairs = sorted(zip(node.operands, operands, batched, strict=True), key=lambda p: p[0].shape[0])
         (_, short, short_batched), (_, long, long_batched) = pairs
         near = windows(long, short.shape[-1])
@@ -40,7 +44,7 @@ class Convolve(Primitive):
         labels = [(*(0,) * long_batched, 1, 2), (*(0,) * short_batched, 2)]
         return contract([near, short], labels, (0, 1), (over.size, *near.shape[lead:]))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.convolve(*values)
 
 

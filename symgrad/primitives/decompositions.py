@@ -20,24 +20,14 @@ import numpy as np
 
 from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
+from .batching import Batching
 from .casting import cast
 from .contraction import identity, scale
 from .elementwise import conjugated
-from .functions import (
-    absolute,
-    add,
-    equal,
-    less_equal,
-    logical_and,
-    multiply,
-    real,
-    reciprocal,
-    subtract,
-    where,
-)
+from .functions import absolute, add, equal, less_equal, logical_and, multiply, real, reciprocal, subtract, where
 from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
-from .primitive import Primitive, input_node, literal, made_constant
-from .selection import ASSEMBLE, assemble, concatenate, full, take_slice
+from .primitive import Params, Primitive, input_node, literal, made_constant
+from .selection import ASSEMBLE, Spec, assemble, concatenate, full, take_slice
 from .shaping import reshape
 
 #: the reverse sweep, by which a tangent map is transposed; ``differentiation`` puts it here
@@ -47,11 +37,11 @@ SWEEP: list[Callable[..., Any]] = []
 class ByTangent(Primitive):
     """An operation whose rule is its ``jvp``: the cotangent is what the transpose of that gives."""
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         direction = input_node("tangent", source.shape, source.dtype)
         return SWEEP[0]([self.jvp(node, source, key, direction, 0)], [ct], [direction], batch)[0]
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, node.params)
 
 
@@ -74,14 +64,14 @@ class Factors(Primitive):
         self.tangents = tangents
         self._evaluate, self._is_complex = evaluate, is_complex
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         rows = sum([1 if h is None else h for h in self.heights(x)], 0)
         width = min(x.shape[-2:]) if isinstance(x.shape[-1], int) else x.shape[-1]
         dtype = np.result_type(x.dtype, np.complex64) if self._is_complex else _computed(x)
         return (*x.shape[:-2], rows, width), dtype, False
 
-    def spec(self, node: Node, which: int, lead: Shape) -> tuple:
+    def spec(self, node: Node, which: int, lead: Shape) -> Spec:
         """Where a factor stands behind these leading axes."""
         heights = self.heights(node.operands[0])
         start = sum([1 if h is None else h for h in heights[:which]], 0)
@@ -97,21 +87,21 @@ class Factors(Primitive):
         count = len(self.heights(node.operands[0]))
         return [take_slice(node, self.spec(node, k, node.shape[:-2])) for k in range(count)]
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         made = self.tangents(node.operands[0], *self.factors_of(node), tangent)
         shape = (*tangent.shape[:batch], *node.shape)
         return assemble(made, shape, [self.spec(node, k, shape[:-2]) for k in range(len(made))])
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         direction = input_node("tangent", source.shape, source.dtype)
         specs = [self.spec(node, k, ct.shape[:-2]) for k in range(len(self.heights(source)))]
         made = self.tangents(source, *self.factors_of(node), direction)
         return SWEEP[0](made, _pieces_of(ct, specs), [direction], batch)[0]
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         made = self._evaluate(values[0])
         heights = self.heights(input_node("matrix", values[0].shape, values[0].dtype))
         return np.concatenate(
@@ -126,16 +116,16 @@ class Values(ByTangent):
         self.name = name
         self._evaluate, self._factors = evaluate, factors
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         whole, dtype, _ = self._factors.infer(operands, ())
         is_real = dtype.kind == "c" and self._factors is not EIG
         return (*whole[:-2], whole[-1]), np.dtype(f"f{dtype.itemsize // 2}") if is_real else dtype, False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         made = self._factors.tangents(source, *self._factors.factors(source), tangent)[0]
         return real(made) if made.is_complex and not node.is_complex else made
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return self._evaluate(values[0])
 
 
@@ -147,11 +137,11 @@ class PseudoInverse(ByTangent):
 
     name = "pseudo_inverse"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return (*x.shape[:-2], x.shape[-1], x.shape[-2]), _computed(x), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         lead, back = lead_of(tangent, 2), adjoint(tangent)
         through = product(lead, [(node, "ij"), (tangent, "jk")], "ik")
         made = product(lead, [(through, "ik"), (node, "kl")], "il", -1)
@@ -164,10 +154,10 @@ class PseudoInverse(ByTangent):
         rest = product(lead, [(node, "ij"), (source, "jk"), (side, "kl")], "il")
         return add(made, subtract(side, rest))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.pinv(values[0], *params)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"pseudo_inverse[{node.params[0]}]"
 
 
@@ -180,12 +170,12 @@ class LeastSquares(ByTangent):
 
     name = "least_squares"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         a, b = operands
         dtype = np.result_type(_computed(a), _computed(b))
         return (a.shape[-1] + 1, b.shape[-1]), dtype, False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         a, b = node.operands
         lead, n = lead_of(tangent, 2), a.shape[-1]
         x = take_slice(node, ((0, n, 1), *full(node.shape[1:])))
@@ -206,7 +196,7 @@ class LeastSquares(ByTangent):
         specs = [(*whole[:-2], (0, n, 1), whole[-1]), (*whole[:-2], n, whole[-1])]
         return assemble([cast(made, dtype), cast(square, dtype)], shape, specs)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         a, b = over.complete(operands, batched)
         lead = lead_of(a, 2)
         x = product(lead, [(emit(PSEUDO_INVERSE, (a,), (*node.params, False)), "ij"), (b, "jk")], "ik")
@@ -214,14 +204,14 @@ class LeastSquares(ByTangent):
         squares = cast(real_of(product(lead, [(conjugated(rest), "ik"), (rest, "ik")], "k")), x.dtype)
         return concatenate([x, reshape(squares, (*lead, 1, squares.shape[-1]))], x.ndim - 2)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         a, b = values
         x, rest, *_ = np.linalg.lstsq(a, b, *params)
         if not len(rest):  # which NumPy leaves out where the rank is not full
             rest = np.sum(np.abs(b - a @ x) ** 2, axis=0)
         return np.concatenate([x, rest[None]], dtype=x.dtype)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"least_squares[{node.params[0]}]"
 
 
@@ -335,7 +325,7 @@ def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
     lead, n, whole = lead_of(t, 2), turned.shape[-1], turned
     own_columns, further = (0, n, 1), (n, a.shape[-1] - n, 1)
 
-    def columns(x: Node, which: tuple) -> Node:
+    def columns(x: Node, which: tuple[Dim, Dim, int]) -> Node:
         return take_slice(x, (*full(x.shape[:-1]), which))
 
     r = transposed(take_slice(whole, (*full(whole.shape[:-2]), own_columns, *full(whole.shape[-1:]))))
@@ -360,7 +350,7 @@ def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
     return [dq, dr]
 
 
-def _pieces_of(ct: Node, specs: Sequence[tuple]) -> list[Node | None]:
+def _pieces_of(ct: Node, specs: Sequence[Spec]) -> list[Node | None]:
     """What a cotangent holds at each of ``specs``; None where it is known to be zero."""
     if ct.primitive is not ASSEMBLE or not all(s in specs for s in ct.params[1]):
         return [take_slice(ct, spec) for spec in specs]

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
 
-from ..program.dims import broadcast
+from ..program.dims import Shape, broadcast
 from ..program.node import Node, emit
 from .casting import cast, flow_as
 from .contraction import aligned, broadcast_product, gate, is_identity, pad_rank
-from .primitive import LITERAL, Primitive, literal, literal_value
+from .primitive import LITERAL, Params, Primitive, literal, literal_value
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 SLOTS = sympy.symbols("a b c d", real=True)
 #: what an addition costs, and what of NumPy is said to cost no more; what a function from elsewhere costs
@@ -58,7 +61,7 @@ class Elementwise(Primitive):
     def __init__(
         self,
         name: str,
-        ufunc: Callable,
+        ufunc: Any,
         expr: Any,
         partials: tuple[Partial | None, ...] | None = None,
         operator: bool = False,
@@ -76,8 +79,8 @@ class Elementwise(Primitive):
         self.is_formula = is_formula
         self.costs = costs or (SIMPLE if getattr(np, getattr(ufunc, "__name__", ""), None) is ufunc else _DEAR)
         self._partials: list[Partial | None] | None = None if partials is None else list(partials)
-        self._loops: dict[tuple, tuple[np.dtype, ...]] = {}
-        self.stable: Callable[[Node], Any] | None = None
+        self._loops: dict[tuple[tuple[np.dtype, bool], ...], tuple[np.dtype, ...]] = {}
+        self.stable: Callable[[Node], Sequence[tuple[Node, Partial]] | None] | None = None
         self.over_reals: tuple[Partial | None, Partial | None] | None = None
 
     def __call__(self, *operands: Node | float | int | bool) -> Node:
@@ -93,7 +96,7 @@ class Elementwise(Primitive):
             value = np.asarray(self.ufunc(*[literal_value(o) for o in nodes]))
         return literal(value.item()) if value.dtype.kind in "fibc" else None
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         shape = operands[0].shape
         weak = self.operator
         for o in operands:
@@ -119,13 +122,13 @@ class Elementwise(Primitive):
             made = np.asarray(self.ufunc(*[k(1) if isinstance(k, type) else np.ones(1, k) for k in kinds])).dtype
         return (operands[0].dtype, *[made] * self.arity)  # as np.where has it, whose first operand is a choice
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         for o in operands:
             if o.masked:  # a zero of one term is no zero of the sum
                 return self.name in _PRODUCTS or (self.name in _SUMS and all(o.masked for o in operands))
         return False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         if not node.differentiable:
             return ()
         if self.over_reals is not None and node.operands[0].is_complex:
@@ -144,14 +147,14 @@ class Elementwise(Primitive):
             self._partials = [compile_recipe(sympy.diff(self.expr, SLOTS[k]), self.arity) for k in range(self.arity)]
         return self._partials
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         if type(key) is tuple:
             own, other = self._over_reals(node, key, tangent, conjugated(tangent), batch)
             return _sum(own, other)
         factor = partial_factor(node, key)
         return None if factor is None else _times(factor, tangent, batch, node.shape, node.shape, node.dtype)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         if type(key) is tuple:
             own, other = self._over_reals(node, key, ct, ct, batch)
             return _sum(own, other and conjugated(other))
@@ -160,7 +163,9 @@ class Elementwise(Primitive):
             return None
         return _times(factor, ct, batch, node.shape, source.shape, source.dtype)
 
-    def _over_reals(self, node: Node, key: tuple, first: Node, second: Node, batch: int) -> list[Node | None]:
+    def _over_reals(
+        self, node: Node, key: tuple[Partial | None, ...], first: Node, second: Node, batch: int
+    ) -> list[Node | None]:
         """``first`` times the derivative by ``z``, ``second`` times that by its conjugate; None for zeros."""
         factors = [None if partial is None else partial_factor(node, partial) for partial in key]
         return [
@@ -168,10 +173,10 @@ class Elementwise(Primitive):
             for factor, flow in zip(factors, (first, second), strict=True)
         ]
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return self(*aligned(operands, batched, node.ndim))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return self.ufunc(*values)
 
 
@@ -216,7 +221,7 @@ _PYTHON: dict[str, Any] = {"b": np.dtype(bool), "i": int, "u": int, "f": float, 
 _SUMS, _PRODUCTS = {"add", "subtract"}, {"negative", "multiply"}
 
 
-def _times(factor: Node, flow: Node, batch: int, shape: tuple, out_shape: tuple, dtype: np.dtype) -> Node:
+def _times(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape, dtype: np.dtype) -> Node:
     """``factor ⊙ flow``, where zeros that are structure win against infinities.
 
     ``flow`` has ``batch`` leading axes; the result is summed to ``out_shape`` behind them.
@@ -245,10 +250,10 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
     """A callable that builds ``expr`` over SLOTS out of operations; None for zero."""
     if expr == 0:
         return None
-    steps: list[Callable[[list], Any]] = []
+    steps: list[Callable[[list[Node]], Node]] = []
     index: dict[sympy.Basic, int] = {SLOTS[k]: k for k in range(arity)}
 
-    def place(e: sympy.Basic, step: Callable[[list], Any]) -> int:
+    def place(e: sympy.Basic, step: Callable[[list[Node]], Node]) -> int:
         steps.append(step)
         index[e] = arity + len(steps) - 1
         return index[e]
@@ -281,7 +286,8 @@ def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:
 
     def _build_power(e: sympy.Pow) -> int:
         base, exponent = e.args
-        named = {2: "square", sympy.Rational(1, 2): "sqrt"}.get(exponent)
+        names: dict[sympy.Basic | int, str] = {2: "square", sympy.Rational(1, 2): "sqrt"}
+        named = names.get(exponent)
         if named:
             return call(e, named, base)
         if exponent.could_extract_minus_sign():

@@ -16,10 +16,11 @@ import numpy as np
 from ..errors import DtypeError, MissingDerivative, ShapeError, at_user_line
 from ..program.dims import Dim, Shape, is_concrete, is_named, size, value_of
 from ..program.node import Node, emit
+from .batching import Batching
 from .casting import CAST, cast
 from .contraction import contract, expand, identity
 from .functions import add
-from .primitive import Primitive, literal
+from .primitive import Params, Primitive, literal
 from .selection import ASSEMBLE, concatenate, take_slice
 from .shaping import reshape
 
@@ -41,7 +42,7 @@ class Call:
         self,
         name: str,
         run: Callable[[Sequence[Any]], Sequence[Any]],
-        key: tuple,
+        key: tuple[Any, ...],
         dtypes: Sequence[np.dtype],
         undeclared: str,
         linear: Sequence[int] = (),
@@ -71,17 +72,17 @@ class External(Primitive):
     def __init__(self, name: str) -> None:
         self.name = f"the custom function {name}"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         call, shapes, _, levels = params
         lead = tuple([size for _, size in levels])
         if len(shapes) == 1:
             return (*lead, *shapes[0]), call.dtypes[0], False
         return (*lead, size_of(shapes)), np.result_type(*call.dtypes), False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return super().dependencies(node) if node.differentiable else ()
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node:
         call, shapes, given, levels = node.params
         if key not in call.linear:
             raise MissingDerivative(at_user_line(call.undeclared))
@@ -91,7 +92,7 @@ class External(Primitive):
         lead = tuple([(own, d) for d in tangent.shape[:batch]])
         return emit(self, tuple(operands), (call, shapes, given, (*lead, *levels)))
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         unit = identity(source.shape) if source.ndim else ones_of(source)
         columns = self.jvp(node, source, key, unit, source.ndim)
         into = tuple(range(batch, batch + source.ndim))
@@ -100,17 +101,17 @@ class External(Primitive):
         sizes = (*ct.shape[:batch], *source.shape, *node.shape)
         return contract([columns, ct], [into + out, lead + out], lead + into, sizes)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         call, shapes, given, levels = node.params
         return emit(self, operands, (call, shapes, given, ((tuple(batched), over.size), *levels)))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         call, shapes, given, levels = params
         if call.is_vectorized and levels:
             return _at_once(call, shapes, levels, values)
         return _one_by_one(call, shapes, given, levels, values)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return node.params[0].name
 
 
@@ -215,7 +216,7 @@ def _piece(row: Node, start: Dim, count: Dim) -> Node:
     return take_slice(row, ((start, count, 1),))
 
 
-def _is_apart(entry: tuple, start: Dim, count: Dim) -> bool:
+def _is_apart(entry: tuple[Dim, Dim, Dim], start: Dim, count: Dim) -> bool:
     other, length, step = entry
     if step != 1 or not is_concrete((other, length, start, count)):
         return False

@@ -8,13 +8,16 @@ its mirror image too, ``Re Σ ct · rfft(t) = Σ irfft(n · conj(ct) / w) · t``
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..program.dims import Dim
+from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
+from .batching import Batching
 from .contraction import contract
 from .elementwise import conjugated
-from .primitive import Primitive, made_constant
+from .primitive import Params, Primitive, made_constant
 
 #: the scaling of a transform -> that with which the other direction is its transpose
 TRANSPOSED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -25,24 +28,24 @@ class Fourier(Primitive):
 
     name = "fft"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return x.shape, np.result_type(x.dtype, np.complex64), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return emit(self, (tangent,), node.params)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return emit(self, (ct,), node.params)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, node.params)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         axis, inverse, norm = params
         return (np.fft.ifft if inverse else np.fft.fft)(values[0], axis=axis, norm=norm)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         axis, inverse, norm = node.params
         return f"{'ifft' if inverse else 'fft'}[{axis}{'' if norm == 'backward' else ', ' + norm}]"
 
@@ -52,25 +55,25 @@ class RealFourier(Primitive):
 
     name = "rfft"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return _resized(x, params[0], x.shape[params[0]] // 2 + 1), np.result_type(x.dtype, np.complex64), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return emit(self, (tangent,), node.params)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         axis, norm = node.params
         count = source.shape[axis]
         return emit(IRFFT, (_weighed(conjugated(ct), axis, count, -1),), (axis, count, TRANSPOSED[norm]))
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, node.params)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.fft.rfft(values[0], axis=params[0], norm=params[1])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         axis, norm = node.params
         return f"rfft[{axis}{'' if norm == 'backward' else ', ' + norm}]"
 
@@ -80,26 +83,26 @@ class InverseRealFourier(Primitive):
 
     name = "irfft"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         axis, count, _ = params
         return _resized(x, axis, count), np.dtype(f"f{x.dtype.itemsize // 2}") if x.is_complex else x.dtype, False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return emit(self, (tangent,), node.params)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         axis, count, norm = node.params
         return _weighed(conjugated(emit(RFFT, (ct,), (axis, TRANSPOSED[norm]))), axis, count, 1)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, node.params)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         axis, count, norm = params
         return np.fft.irfft(values[0], count, axis=axis, norm=norm)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         axis, count, norm = node.params
         return f"irfft[{axis}, {count}{'' if norm == 'backward' else ', ' + norm}]"
 
@@ -107,7 +110,7 @@ class InverseRealFourier(Primitive):
 FFT, RFFT, IRFFT = Fourier(), RealFourier(), InverseRealFourier()
 
 
-def _resized(x: Node, axis: int, count: Dim) -> tuple:
+def _resized(x: Node, axis: int, count: Dim) -> Shape:
     shape = list(x.shape)
     shape[axis] = count
     return tuple(shape)

@@ -60,7 +60,7 @@ _COSTS = {name: costs for costs, names in _TAKING.items() for name in names.spli
 
 def declare(
     name: str,
-    ufunc,
+    ufunc: Any,
     formula: Any,
     *,
     partials: tuple[Partial | None, ...] | None = None,
@@ -231,7 +231,7 @@ fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),))
 register_function(sympy.Abs, absolute)
 
 
-def _share(wins: Partial):
+def _share(wins: Partial) -> tuple[Partial, Partial]:
     def partial(mine: Node, other: Node) -> Node:
         won = wins(mine, other)
         assert won is not None

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DtypeError, at_user_line
+from ..program.dims import Shape
 from ..program.node import Node, emit
-from .primitive import Primitive
+from .primitive import Params, Primitive
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 _marks = itertools.count()
 
@@ -20,23 +24,23 @@ class Mark(Primitive):
 
     name = "mark"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return x.shape, x.dtype, x.weak
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return operands[0].masked
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return tangent
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return ct
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return operands[0]  # what is derived by one example's mark is derived
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return values[0]
 
 
@@ -45,10 +49,10 @@ class Stop(Mark):
 
     name = "stop_gradient"
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return ()
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return stop_gradient(operands[0])
 
 
@@ -62,24 +66,24 @@ class Custom(Primitive):
 
     name = "custom"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, operands[0].dtype, False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return [(o, k) for k, o in enumerate(node.operands) if k and o.differentiable]
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return node.params[0].vjp(node, key, ct, batch)
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return node.params[0].jvp(node, key, tangent, batch)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         value = operands[0] if batched[0] else over.repeated(operands[0])
         rule = node.params[0].lifted(node, batched[1:], over)
         return custom(value, operands[1 : 1 + rule.count], rule)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.array(values[0])
 
 

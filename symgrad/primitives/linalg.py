@@ -11,22 +11,25 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
+from .batching import Batching
 from .casting import cast
 from .cofactors import cofactors
 from .contraction import EINSUM, contract, expand, expand_behind, identity, pad_rank, scale, transpose
 from .elementwise import conjugated
 from .functions import add, imag, real, subtract
-from .primitive import CONSTANT, Primitive, literal, made_constant
+from .primitive import CONSTANT, Params, Primitive, literal, made_constant
 from .reduction import cumulative_sum
 from .shaping import reshape
 
 #: a node and letters for its last axes
 Factor = tuple[Node, str]
+_SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
 
 
 class Inverse(Primitive):
@@ -34,19 +37,19 @@ class Inverse(Primitive):
 
     name = "inverse"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, _dtype(operands), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return product(lead_of(tangent, 2), [(node, "ik"), (tangent, "kl"), (node, "lj")], "ij", -1)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return product(lead_of(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.inv(values[0])
 
 
@@ -58,30 +61,30 @@ class Solve(Primitive):
 
     name = "solve"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[1].shape, _dtype(operands), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         a, _ = node.operands
         if key == 0:
             columns = columns_of(node)
             tangent = product(lead_of(tangent, 2), [(tangent, "ik"), (node, "k" + columns)], "i" + columns, -1)
         return _solved(a, tangent, batch)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         columns = columns_of(node)
         by_b = _solved(transposed(node.operands[0]), ct, batch)
         if key == 1:
             return by_b
         return product(lead_of(ct, 1 + len(columns)), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         a, b = operands
         if not batched[0]:
             return _solved(a, b, 1)
         return emit(self, tuple(over.complete(operands, batched)))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         a, b = values
         if b.ndim == a.ndim - 1 > 1:  # NumPy takes a stack of vectors for a matrix
             return np.linalg.solve(a, b[..., None])[..., 0]
@@ -93,19 +96,19 @@ class Determinant(Primitive):
 
     name = "determinant"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape[:-2], _dtype(operands), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return product(lead_of(tangent, 2), [(_cofactor(node), "ij"), (tangent, "ij")], "")
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return product(lead_of(ct, 0), [(ct, ""), (_cofactor(node), "ij")], "ij")
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.det(values[0])
 
 
@@ -120,19 +123,19 @@ class Cofactor(Primitive):
 
     name = "cofactor"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         a, _, *directions = operands
         return (*(directions or [a])[0].shape, *a.shape[-2:] * (params[0] - 1)), _dtype(operands), False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return [(o, k) for k, o in enumerate(node.operands) if k != 1 and o.differentiable]
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         if node.params[0] > 1 or (len(node.operands) == 2 and _has_identity(tangent)):
             return by_minors(node, tangent)
         return self._along(node, key, tangent, batch)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         if node.params[0] > 1 or (len(node.operands) == 2 and _has_identity(ct)):
             return by_minors(node, ct, transposed=True)
         made = self._along(node, key, ct, batch)
@@ -150,7 +153,7 @@ class Cofactor(Primitive):
         shape = flow.shape[:batch] + node.shape
         return emit(self, (a, determinant, *[expand(d, shape) for d in directions]), node.params)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         (a, determinant, *directions), rows = operands, node.operands[0].shape[-2:]
         if batched[0]:
             a, determinant = over.complete((a, determinant), batched[:2])
@@ -158,10 +161,10 @@ class Cofactor(Primitive):
             a, determinant = expand_behind(a, 1, lead + rows), expand_behind(determinant, 1, lead)
         return emit(self, (a, determinant, *over.complete(directions, batched[2:])), node.params)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return cofactors(*values, order=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return self.name if node.params == (1,) else f"{self.name}[{node.params[0]}]"
 
 
@@ -170,16 +173,16 @@ class LogDeterminant(Determinant):
 
     name = "log_determinant"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape[:-2], real_dtype(_dtype(operands)), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return real_of(product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], ""))
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return product(lead_of(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.slogdet(values[0])[1]
 
 
@@ -188,18 +191,18 @@ class DeterminantSign(Determinant):
 
     name = "determinant_sign"
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return super().dependencies(node) if node.is_complex else ()
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         turn = imag(product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], ""))
         return product(turn.shape, [(turn, ""), (node, "")], "", 1j)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         turn = imag(product(ct.shape, [(ct, ""), (node, "")], ""))
         return product(ct.shape, [(turn, ""), (inverse(source), "ji")], "ij", 1j)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.slogdet(values[0])[0]
 
 
@@ -213,10 +216,10 @@ class Cholesky(Primitive):
 
     name = "cholesky"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, _dtype(operands), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         factor, out = self._lower(node), "ji" if node.params[0] else "ij"
         lower, half = inverse(factor), halved_triangle(node.shape[-1], real_dtype(node.dtype))
         halves = [
@@ -230,7 +233,7 @@ class Cholesky(Primitive):
         ]
         return conjugated(add(*halves)) if node.params[0] else add(*halves)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         factor, own = self._lower(node), "jl" if node.params[0] else "lj"
         lower, half = inverse(factor), halved_triangle(node.shape[-1], real_dtype(node.dtype))
         ct = conjugated(ct) if node.params[0] else ct
@@ -242,13 +245,13 @@ class Cholesky(Primitive):
     def _lower(self, node: Node) -> Node:
         return adjoint(node) if node.params[0] else node
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, node.params)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.cholesky(values[0], upper=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return "cholesky[upper]" if node.params[0] else "cholesky"
 
 
@@ -376,5 +379,5 @@ def lead_of(x: Node, matrix: int) -> Shape:
 
 def _dtype(operands: Sequence[Node]) -> np.dtype:
     """NumPy's linear algebra is in single precision where all operands are, else in double, real or complex."""
-    single = all(o.dtype in (np.float32, np.complex64) for o in operands)
+    single = all(o.dtype in _SINGLE for o in operands)
     return np.result_type(np.float32 if single else np.float64, *[np.complex64 for o in operands if o.is_complex])

@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     dtype: np.dtype
 
     @property
-    def count(self) -> Dim:
+    def size(self) -> Dim:
         return size(self.shape)
 
 
@@ -117,7 +117,7 @@ class Loop:
         made, start = [], 0
         for shape, dtype in given:
             made.append(Piece(start, tuple(shape), dtype))
-            start = normal(start + made[-1].count)
+            start = normal(start + made[-1].size)
         return made
 
     @cached_property
@@ -129,7 +129,7 @@ class Loop:
     @property
     def size(self) -> Dim:
         """The elements of the row."""
-        return normal(self.pieces[-1].start + self.pieces[-1].count) if self.pieces else 0
+        return normal(self.pieces[-1].start + self.pieces[-1].size) if self.pieces else 0
 
     def is_element(self, k: int) -> bool:
         """True where operand ``k`` is an array of which each step is given an element."""

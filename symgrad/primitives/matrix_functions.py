@@ -8,12 +8,15 @@ scipy is imported where a value is computed. The derivative of ``f`` at ``A`` al
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import DtypeError, UnsupportedOperation, at_user_line
+from ..program.dims import Shape
 from ..program.node import Node, emit
+from .batching import Batching
 from .casting import cast
 from .contraction import expand, identity
 from .decompositions import (
@@ -31,7 +34,7 @@ from .decompositions import (
 )
 from .functions import add, where
 from .linalg import inverse, lead_of, product, transposed
-from .primitive import Primitive, made_constant
+from .primitive import Params, Primitive, made_constant
 from .selection import assemble, full, gather, take_slice
 
 
@@ -44,14 +47,14 @@ class MatrixFunction(Primitive):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return x.shape, np.result_type(x.dtype, np.float32 if x.differentiable else np.float64), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return self._along(source, tangent)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return self._along(transposed(source), ct)
 
     def _along(self, a: Node, direction: Node) -> Node:
@@ -63,10 +66,10 @@ class MatrixFunction(Primitive):
         whole = assemble([a, a, direction], (*a.shape[:-2], 2 * n, 2 * n), places)
         return take_slice(emit(self, (whole,)), places[2])
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return matrix_function(self.name, values[0])
 
 
@@ -75,10 +78,10 @@ class Sylvester(Primitive):
 
     name = "sylvester"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[2].shape, np.result_type(np.float32, *[o.dtype for o in operands]), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         lead = lead_of(tangent, 2)
         if key == 0:
             tangent = product(lead, [(tangent, "ij"), (node, "jk")], "ik", -1)
@@ -86,7 +89,7 @@ class Sylvester(Primitive):
             tangent = product(lead, [(node, "ij"), (tangent, "jk")], "ik", -1)
         return self._solved(node.operands[0], node.operands[1], tangent)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         lead = lead_of(ct, 2)
         made = self._solved(transposed(node.operands[0]), transposed(node.operands[1]), ct)
         if key == 2:
@@ -98,10 +101,10 @@ class Sylvester(Primitive):
         lead = lead_of(right, 2)
         return emit(self, (expand(a, lead + a.shape[-2:]), expand(b, lead + b.shape[-2:]), right))
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, tuple(over.complete(operands, batched)))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return sylvester(*values)
 
 
@@ -113,10 +116,10 @@ class LU(ByTangent):
 
     name = "lu"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, np.result_type(np.float32, operands[0].dtype), False
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         n, lead = node.shape[-1], lead_of(tangent, 2)
         below = made_constant(("below the diagonal", n), lambda: np.tri(n, k=-1, dtype=bool))
         unit = cast(identity((n,)), node.dtype)
@@ -127,10 +130,10 @@ class LU(ByTangent):
         by_first = product(lead, [(first, "ij"), (where(below, own, 0), "jk")], "ik")
         return add(by_first, product(lead, [(where(below, 0, own), "ij"), (second, "jk")], "ik"))
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         raise UnsupportedOperation(at_user_line("scipy.linalg.lu_factor is of one matrix; vmap takes np.linalg.solve."))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return importlib.import_module("scipy.linalg").lu_factor(values[0])[0]
 
 
@@ -139,13 +142,13 @@ class LUOrder(Primitive):
 
     name = "lu_order"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape[-1:], np.dtype(np.intp), False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return ()
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         pivots = importlib.import_module("scipy.linalg").lu_factor(values[0])[1].astype(np.intp)
         return pivots if params[0] else order_of_pivots(pivots)
 
@@ -199,6 +202,6 @@ DECOMPOSITIONS: dict[str, Primitive] = {
 }
 
 
-def decomposed(name: str, params: tuple, *values: np.ndarray) -> np.ndarray:
+def decomposed(name: str, params: Params, *values: np.ndarray) -> np.ndarray:
     """The value of the one of this name, as kernels call it."""
     return DECOMPOSITIONS[name].evaluate(params, *values)

@@ -22,7 +22,9 @@ def extent(dims: Iterable[Dim]) -> float:
 
 
 @lru_cache(maxsize=4096)
-def pairwise_order(labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], sizes: tuple[Dim, ...]) -> list:
+def pairwise_order(
+    labels: tuple[tuple[int, ...], ...], out: tuple[int, ...], sizes: tuple[Dim, ...]
+) -> list[tuple[int, int]]:
     """Pairs of positions, each pair taken out and its product put at the end.
 
     ``labels`` are those of each operand without repeats, ``out`` those that stay (others are summed as soon as

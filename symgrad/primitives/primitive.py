@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import UnsupportedOperation, at_user_line
+from ..program.dims import Dim, Shape
 from ..program.node import Node, active_graph, emit
 
 if TYPE_CHECKING:
     from ..program.program import Program
     from .batching import Batching
+
+#: what an operation is told beside its operands
+Params = tuple[Any, ...]
 
 
 class Primitive:
@@ -29,11 +33,11 @@ class Primitive:
     #: whether the flows of several operands go through at once, by ``jvp_of_all`` and ``vjp_of_all``
     flows_together: bool = False
 
-    def infer(self, operands: tuple[Node, ...], params: tuple) -> tuple[tuple, np.dtype, bool]:
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         """Shape, dtype and weakness of the result."""
         raise NotImplementedError
 
-    def masks(self, operands: tuple[Node, ...], params: tuple) -> bool:
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         """Whether the result holds structural zeros (see ``Node.masked``)."""
         return False
 
@@ -66,7 +70,7 @@ class Primitive:
             at_user_line(f"vmap has no rule for {self.name}; compute it for one example at a time, in a loop.")
         )
 
-    def evaluate(self, params: tuple, *values: Any) -> Any:
+    def evaluate(self, params: Params, *values: Any) -> Any:
         """The value on NumPy arrays."""
         raise NotImplementedError
 
@@ -74,7 +78,7 @@ class Primitive:
         """The name with its parameters, for ``str(program)``."""
         return self.name
 
-    def bodies(self, params: tuple) -> Sequence[Program]:
+    def bodies(self, params: Params) -> Sequence[Program]:
         """The programs that it runs within itself, as a loop does."""
         return ()
 
@@ -85,30 +89,30 @@ class Leaf(Primitive):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         raise NotImplementedError("leaves are built with their shape")
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return ()
 
 
 class Constant(Leaf):
     """An array that a trace found in its surroundings."""
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return params[0].value
 
 
 class Literal(Leaf):
     """A Python scalar; weakly typed, as in NumPy."""
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return (), _LITERAL_DTYPES[params[2]], True
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return params[0]
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return node.params[1]
 
 
@@ -132,7 +136,7 @@ class CapturedArray:
 
     __slots__ = ("key", "value")
 
-    def __init__(self, value: np.ndarray, key: tuple | None = None) -> None:
+    def __init__(self, value: np.ndarray, key: tuple[Any, ...] | None = None) -> None:
         self.value = value
         self.key = key
 
@@ -140,7 +144,7 @@ class CapturedArray:
         return f"array{list(self.value.shape)}"
 
 
-def input_node(label: str, shape: tuple, dtype: np.dtype, weak: bool = False) -> Node:
+def input_node(label: str, shape: Shape, dtype: np.dtype, weak: bool = False) -> Node:
     """A fresh input; never interned, so two inputs are never the same."""
     return Node(INPUT, (), (label,), tuple(shape), np.dtype(dtype), weak)
 
@@ -151,7 +155,7 @@ def constant(captured: CapturedArray) -> Node:
     return _leaf(CONSTANT, (captured,), value.shape, value.dtype)
 
 
-def made_constant(key: tuple, make: Callable[[], np.ndarray]) -> Node:
+def made_constant(key: tuple[Any, ...], make: Callable[[], np.ndarray]) -> Node:
     """The node for the array that ``make`` gives, one in a graph for each key, of texts, numbers and tuples of them."""
     table = active_graph().table
     if key not in table:
@@ -159,12 +163,12 @@ def made_constant(key: tuple, make: Callable[[], np.ndarray]) -> Node:
     return table[key]
 
 
-def dim_value(dim: Any) -> Node:
+def dim_value(dim: Dim) -> Node:
     """A dim as a scalar value: a literal for an int, a leaf for a named one."""
     return literal(dim) if isinstance(dim, int) else _leaf(DIM, (dim,), (), np.dtype(np.int64), True)
 
 
-def _leaf(primitive: Leaf, params: tuple, shape: tuple, dtype: np.dtype, weak: bool = False) -> Node:
+def _leaf(primitive: Leaf, params: Params, shape: Shape, dtype: np.dtype, weak: bool = False) -> Node:
     table = active_graph().table
     key = (primitive, (), params)
     node = table.get(key)

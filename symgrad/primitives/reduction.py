@@ -7,11 +7,12 @@ the others, built as a tree, so that zeros are exact and every order of derivati
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..program.dims import Dim
+from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
 from .casting import cast
 from .contraction import contract, expand_behind, gate
@@ -28,9 +29,12 @@ from .functions import (
     not_equal,
     square,
 )
-from .primitive import Primitive, literal
+from .primitive import Params, Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 
 class Extremum(Primitive):
@@ -40,7 +44,7 @@ class Extremum(Primitive):
         self.name = name
         self.ufunc = ufunc
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
 
@@ -52,25 +56,25 @@ class Extremum(Primitive):
         count = _collapse(node, cast(hit, node.dtype), 0)
         return logical_or(hit, not_equal(extreme, extreme)), divide(count, square(count))
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         hit, share = self.mask(node)
         collapsed = _collapse(node, gate(hit, tangent), batch)
         labels = tuple(range(collapsed.ndim))
         return contract([collapsed, share], [labels, labels[batch:]], labels, collapsed.shape)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         hit, share = self.mask(node)
         labels = tuple(range(ct.ndim))
         shared = contract([ct, share], [labels, labels[batch:]], labels, ct.shape)
         return gate(hit, _spread(node, shared, batch))
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return self.ufunc.reduce(values[0], axis=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"{self.name}[axes={list(node.params[0])}]"
 
 
@@ -98,7 +102,7 @@ class Product(Primitive):
 
     name = "prod"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
 
@@ -115,25 +119,25 @@ class Product(Primitive):
         others = reshape(_products_of_others(flat), moved.shape)
         return contract([others], [tuple(range(x.ndim))], back, moved.shape)
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         others = self.others(node)
         labels = tuple(range(tangent.ndim))
         product = contract([others, tangent], [labels[batch:], labels], labels, tangent.shape)
         return _collapse(node, product, batch)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         others = self.others(node)
         wide = _spread(node, ct, batch)
         labels = tuple(range(wide.ndim))
         return contract([others, wide], [labels[batch:], labels], labels, wide.shape)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.multiply.reduce(values[0], axis=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"prod[axes={list(node.params[0])}]"
 
 
@@ -171,35 +175,35 @@ def _unhalve(level: Node, outside: Node) -> Node:
 class Accumulation(Primitive):
     """Sums or products of all elements up to each; ``params = (axis, reverse)``, reverse from the end."""
 
-    def __init__(self, name: str, function: Callable) -> None:
+    def __init__(self, name: str, function: Callable[[np.ndarray, int], np.ndarray]) -> None:
         self.name = name
         self.function = function
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, operands[0].dtype, False
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         axis, reverse = node.params
         return emit(self, operands, (axis + 1, reverse))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         axis, reverse = params
         if reverse:
             return np.flip(self.function(np.flip(values[0], axis), axis), axis)
         return self.function(values[0], axis)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"{self.name}[axis={node.params[0]}{',reverse' if node.params[1] else ''}]"
 
 
 class CumulativeSum(Accumulation):
     """``np.cumsum``, whose transpose runs the other way."""
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         axis, reverse = node.params
         return cumulative_sum(tangent, axis + batch, reverse)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         axis, reverse = node.params
         return cumulative_sum(ct, axis + batch, not reverse)
 
@@ -207,14 +211,14 @@ class CumulativeSum(Accumulation):
 class CumulativeProduct(Accumulation):
     """``np.cumprod``: ``y[i] = x[i] y[i-1]``, so its derivative is ``dy[i] = x[i] dy[i-1] + y[i-1] dx[i]``."""
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         if 0 in node.shape:
             return tangent
         x, before, back = self._along_last(node)
         moved = _to_last(tangent, node.params, batch)
         return back(_recurrence(x, _scaled(before, moved)), batch)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         if 0 in node.shape:
             return ct
         x, before, back = self._along_last(node)
@@ -235,7 +239,7 @@ class CumulativeProduct(Accumulation):
         return _to_last(x, node.params, 0), _delayed(_to_last(node, node.params, 0)), back
 
 
-def _to_last(x: Node, params: tuple, batch: int) -> Node:
+def _to_last(x: Node, params: Params, batch: int) -> Node:
     """``x`` with the axis that an accumulation runs along behind the others, in the order of running."""
     axis, reverse = params[0] + batch, params[1]
     labels = tuple(range(x.ndim))
@@ -291,26 +295,26 @@ def _interleaved(even: Node, odd: Node) -> Node:
 class Search(Primitive):
     """An integer-valued function of an array, without a derivative; ``params = (axis,)``."""
 
-    def __init__(self, name: str, function, keeps_axis: bool) -> None:
+    def __init__(self, name: str, function: Callable[..., np.ndarray], keeps_axis: bool) -> None:
         self.name = name
         self.function = function
         self.keeps_axis = keeps_axis
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         shape = operands[0].shape
         (axis,) = params
         return shape if self.keeps_axis else shape[:axis] + shape[axis + 1 :], np.dtype(np.intp), False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return ()
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, (node.params[0] + 1,))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return self.function(values[0], axis=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"{self.name}[axis={node.params[0]}]"
 
 
@@ -319,22 +323,22 @@ class SearchSorted(Primitive):
 
     name = "searchsorted"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[1].shape, np.dtype(np.intp), False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return ()
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         if not batched[0]:
             return emit(self, operands, node.params)
         knots, values = over.complete(operands, batched)
         return _counted(knots, values, node.params[0], over.size)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.searchsorted(*values, side=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"searchsorted[{node.params[0]}]"
 
 

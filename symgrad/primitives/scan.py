@@ -16,12 +16,14 @@ import numpy as np
 from ..program.dims import Dim, Shape, size
 from ..program.interpret import interpreted
 from ..program.node import Node, emit
+from ..program.program import Program
+from .batching import Batching
 from .casting import CAST, flow_as
 from .contraction import transpose
 from .functions import add
 from .loop import Flows, Loop, Piece
-from .primitive import Primitive
-from .selection import Structural, full, take_slice
+from .primitive import Params, Primitive
+from .selection import Selection, Structural, full, take_slice
 from .shaping import reshape
 
 #: integers of so many bytes are not all floats: a loop that gives both is two
@@ -34,17 +36,17 @@ class Scan(Primitive):
     name = "scan"
     flows_together = True
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (loop,) = params
         return (loop.size,), np.result_type(*[p.dtype for p in loop.pieces]), False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return super().dependencies(node) if node.differentiable else ()
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return self.jvp_of_all(node, {key: tangent}, batch)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return self.vjp_of_all(node, [key], ct, batch)[key]
 
     def jvp_of_all(self, node: Node, tangents: Flows, batch: int) -> Node | None:
@@ -60,7 +62,7 @@ class Scan(Primitive):
         flows = [part_of(ct, p, batch) if p.dtype.kind in "fc" else None for p in loop.pieces]
         return loop.cotangents(node.operands, flows, keys, batch)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         loop = node.params[0]
         lifted, carries = loop.lifted(batched, over)
         given = list(operands)
@@ -79,16 +81,16 @@ class Scan(Primitive):
                 parts.append(transpose(part, (1, 0, *range(2, part.ndim))))
         return row_of([flow_as(p, node.dtype) for p in parts], [p.start for p in loop.pieces], loop.size, 1)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         (loop,) = params
         pieces = loop.run(values, lambda *given: interpreted(loop.body, given))
         dtype = np.result_type(*[p.dtype for p in loop.pieces])
         return np.concatenate([np.ravel(p).astype(dtype) for p in pieces])
 
-    def bodies(self, params):
+    def bodies(self, params: Params) -> Sequence[Program]:
         return (params[0].body,)
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         loop = node.params[0]
         return f"scan[{loop.length}{', reverse' if loop.reverse else ''}]"
 
@@ -116,34 +118,34 @@ class Part(Structural):
 
     name = "part"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return params[1], params[2], False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         (whole,) = operands
         return whole.params[0].masked[Piece(*params)] if whole.primitive is SCAN else whole.masked
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Parted(*node.params[:2]), True
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         made = part_of(tangent, Piece(*node.params), batch)
         return None if made is None else flow_as(made, node.dtype)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return super().vjp(node, source, key, flow_as(ct, source.dtype), batch)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         made = part_of(operands[0], Piece(*node.params), 1)
         assert made is not None
         return flow_as(made, node.dtype)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         start, shape, dtype = params
         own = values[0][start : start + size(shape)].reshape(shape)
         return (own if dtype.kind == "c" else own.real).astype(dtype)[()]
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         loop = node.operands[0].params[0] if node.operands[0].primitive is SCAN else None
         which = node.params[0] if loop is None else loop.pieces.index(Piece(*node.params))
         return f"part[{which}]"
@@ -157,23 +159,23 @@ class Row(Structural):
 
     name = "row"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         _, count, batch = params
         return (*operands[0].shape[:batch], count), np.result_type(*[o.dtype for o in operands]), False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return any(o.masked for o in operands)
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         starts, _, batch = node.params
         if batch:
             raise NotImplementedError("a row with leading axes is read by its parts")
         return Parted(starts[key], node.operands[key].shape), False
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return self._through(node, source, key, ct, batch, False)
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return self._through(node, source, key, tangent, batch, True)
 
     def _through(self, node: Node, source: Node, key: int, flow: Node, batch: int, forward: bool) -> Node | None:
@@ -182,11 +184,11 @@ class Row(Structural):
             return row_of([flow_as(flow, node.dtype)], [starts[key]], count, batch + own)
         return part_of(flow, Piece(starts[key], source.shape[own:], source.dtype), batch + own)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         starts, count, batch = node.params
         return row_of(over.complete(operands, batched), starts, count, batch + 1)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         starts, count, batch = params
         lead = np.shape(values[0])[:batch]
         result = np.zeros((*lead, count), np.result_type(*[np.asarray(v).dtype for v in values]))
@@ -195,7 +197,7 @@ class Row(Structural):
             result[..., start : start + flat.shape[-1]] += flat
         return result
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"row[{','.join(map(str, node.params[0]))}]"
 
 

@@ -11,14 +11,17 @@ cotangents, sparsity patterns and known zeros follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..program.dims import Shape, is_named, normal
 from ..program.node import Node, emit
 from .contraction import is_identity
-from .primitive import Primitive
+from .primitive import Params, Primitive
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 Spec = tuple[Any, ...]
 
@@ -28,7 +31,7 @@ def full(shape: Shape) -> Spec:
     return tuple((0, d, 1) for d in shape)
 
 
-def as_index(spec: Spec) -> tuple:
+def as_index(spec: Spec) -> tuple[int | slice, ...]:
     """The NumPy index of a slice whose dims are ints."""
     index: list[int | slice] = []
     for e in spec:
@@ -100,19 +103,19 @@ class Sliced(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The part is what an index finds along an axis of the whole."""
+    """The part is what indices find along an axis of the whole."""
 
-    index: Node
+    indices: Node
     axis: int
 
     def take(self, whole: Node, batch: int) -> Node:
-        return gather(whole, self.index, self.axis + batch)
+        return gather(whole, self.indices, self.axis + batch)
 
     def put(self, part: Node, shape: Shape, batch: int) -> Node:
-        return emit(SCATTER, (part, self.index), (self.axis + batch, shape[self.axis]))
+        return emit(SCATTER, (part, self.indices), (self.axis + batch, shape[self.axis]))
 
     def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
-        return np.take(whole, read(self.index), axis=self.axis)
+        return np.take(whole, read(self.indices), axis=self.axis)
 
 
 class Structural(Primitive):
@@ -122,11 +125,11 @@ class Structural(Primitive):
         """What relates ``node`` and operand ``key``, and whether the node is the part; else the operand is."""
         raise NotImplementedError
 
-    def jvp(self, node, source, key, tangent, batch):
+    def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         selection, is_part = self.selection(node, key)
         return selection.take(tangent, batch) if is_part else selection.put(tangent, node.shape, batch)
 
-    def vjp(self, node, source, key, ct, batch):
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         selection, is_part = self.selection(node, key)
         return selection.put(ct, source.shape, batch) if is_part else selection.take(ct, batch)
 
@@ -136,23 +139,23 @@ class Slice(Structural):
 
     name = "slice"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         shape = tuple(e[1] for e in params[0] if isinstance(e, tuple))
         return shape, operands[0].dtype, False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return operands[0].masked or is_identity(operands[0])
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Sliced(node.params[0]), True
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return take_slice(operands[0], (*full((over.size,)), *node.params[0]))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return values[0][as_index(params[0])]
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return "slice" + spell_slice(node.params[0], node.operands[0].shape)
 
 
@@ -161,21 +164,21 @@ class Assemble(Structural):
 
     name = "assemble"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return params[0], np.result_type(*[o.dtype for o in operands]), False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return True
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Sliced(node.params[1][key]), False
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         shape, specs = node.params
         lead = full((over.size,))
         return assemble(over.complete(operands, batched), (over.size, *shape), [(*lead, *s) for s in specs])
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         shape, specs = params
         result = np.zeros(shape, np.result_type(*[np.asarray(v).dtype for v in values]))
         for k, (v, spec) in enumerate(zip(values, specs, strict=True)):
@@ -183,7 +186,7 @@ class Assemble(Structural):
             result[index] = piece if k == 0 else result[index] + piece  # 0.0 added would lose the sign of -0.0
         return result
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         shape, specs = node.params
         return "assemble" + ",".join([spell_slice(spec, shape) for spec in specs])
 
@@ -193,24 +196,24 @@ class Gather(Structural):
 
     name = "gather"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         x, index = operands
         (axis,) = params
         return x.shape[:axis] + index.shape + x.shape[axis + 1 :], x.dtype, False
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Gathered(node.operands[1], node.params[0]), True
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         x, index = operands
         if not batched[1]:
             return gather(x, index, node.params[0] + 1)
         return over.gathered(x, index, batched[0], node.params[0])
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.take(values[0], values[1], axis=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"gather[axis={node.params[0]}]"
 
 
@@ -219,31 +222,31 @@ class Scatter(Structural):
 
     name = "scatter"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         y, index = operands
         axis, dim = params
         return y.shape[:axis] + (dim,) + y.shape[axis + index.ndim :], y.dtype, False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return True
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Gathered(node.operands[1], node.params[0]), False
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         axis, dim = node.params
         if not batched[1]:
             return emit(SCATTER, operands, (axis + 1, dim))
         y, index = over.complete(operands, batched)
         return over.scattered(y, index, axis, dim)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         y, index, (axis, dim) = np.asarray(values[0]), values[1], params
         result = np.zeros(y.shape[:axis] + (dim,) + y.shape[axis + np.ndim(index) :], y.dtype)
         np.add.at(result, (slice(None),) * axis + (index,), y)
         return result
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"scatter[axis={node.params[0]}]"
 
 
@@ -252,13 +255,13 @@ class Concatenate(Structural):
 
     name = "concatenate"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (axis,) = params
         first = operands[0].shape
         length = sum((o.shape[axis] for o in operands[1:]), first[axis])
         return first[:axis] + (length,) + first[axis + 1 :], np.result_type(*[o.dtype for o in operands]), False
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Sliced(self.piece(node, key)), False
 
     def piece(self, node: Node, key: int) -> Spec:
@@ -269,13 +272,13 @@ class Concatenate(Structural):
         spec[axis] = (start, node.operands[key].shape[axis], 1)
         return tuple(spec)
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return concatenate(over.complete(operands, batched), node.params[0] + 1)
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.concatenate(values, axis=params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return f"concatenate[axis={node.params[0]}]"
 
 

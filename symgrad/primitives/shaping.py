@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,11 @@ from ..program.node import Node, emit
 from .casting import CAST
 from .contraction import EINSUM, contract, is_identity
 from .identity import MARK
-from .selection import Structural
+from .primitive import Params
+from .selection import Selection, Structural
+
+if TYPE_CHECKING:
+    from .batching import Batching
 
 
 class Reshaped(NamedTuple):
@@ -35,22 +39,22 @@ class Reshape(Structural):
 
     name = "reshape"
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return params[0], operands[0].dtype, False
 
-    def masks(self, operands, params):
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         return operands[0].masked or is_identity(operands[0])
 
-    def selection(self, node, key):
+    def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         return Reshaped(node.shape), True
 
-    def vmap(self, node, operands, batched, over):
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return reshape(operands[0], (over.size, *node.shape))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return np.reshape(values[0], params[0])
 
-    def spell(self, node):
+    def spell(self, node: Node) -> str:
         return "reshape" + str(list(node.shape)).replace(" ", "")
 
 

@@ -35,7 +35,9 @@ def shared_axes(labels: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int]
     return [i for i, _ in pairs], [j for _, j in pairs]
 
 
-def spelled_value(spelling: str, labels: Sequence[tuple[int, ...]], out: tuple[int, ...], values: tuple) -> Any:
+def spelled_value(
+    spelling: str, labels: Sequence[tuple[int, ...]], out: tuple[int, ...], values: tuple[Any, ...]
+) -> Any:
     """What the NumPy call computes that a primal contraction came from."""
     if spelling == "sum":
         return np.add.reduce(values[0], axis=tuple(k for k, i in enumerate(labels[0]) if i not in out))

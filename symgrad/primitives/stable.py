@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..program.node import Node
 from .casting import cast
+from .elementwise import Partial
 from .functions import (
     absolute,
     add,
@@ -22,6 +23,8 @@ from .functions import (
     tanh,
 )
 from .primitive import CONSTANT, literal, literal_value
+
+Partials = list[tuple[Node, Partial]]
 
 
 def _one_plus_exp(node: Node) -> Node | None:
@@ -50,13 +53,13 @@ def _growth(node: Node) -> tuple[Node, Node] | None:
     return None if u is None else (u, sigmoid(u))
 
 
-def _stable_log(node: Node):
+def _stable_log(node: Node) -> Partials | None:
     # log(1 + exp(u)) -> sigmoid(u);  log(cosh(u)) -> tanh(u)
     found = _growth(node.operands[0])
     return None if found is None else [(found[0], lambda *_: found[1])]
 
 
-def _stable_log1p(node: Node):
+def _stable_log1p(node: Node) -> Partials | None:
     # log1p(exp(u)) -> sigmoid(u)
     inner = node.operands[0]
     if inner.primitive is not exp:
@@ -65,7 +68,7 @@ def _stable_log1p(node: Node):
     return [(u, lambda *_: sigmoid(u))]
 
 
-def _stable_divide(node: Node):
+def _stable_divide(node: Node) -> Partials | None:
     # c / (1 + exp(u)) -> -c·sigmoid(u)·sigmoid(-u);  exp(u) / (1 + exp(u)) -> sigmoid(u)·sigmoid(-u)
     # a / f(u) -> 1 / f(u), -a / f(u)·(f'/f)(u)
     top, bottom = node.operands
@@ -80,11 +83,11 @@ def _stable_divide(node: Node):
     if found is None:
         return None
     u, growth = found
-    by_top = [(top, lambda a, b: divide(1, b))] if top.differentiable else []
+    by_top: Partials = [(top, lambda a, b: divide(1, b))] if top.differentiable else []
     return [*by_top, (u, lambda a, b: negative(multiply(divide(a, b), growth)))]
 
 
-def _stable_reciprocal(node: Node):
+def _stable_reciprocal(node: Node) -> Partials | None:
     # 1 / (1 + exp(u)) -> -sigmoid(u)·sigmoid(-u);  1 / f(u) -> -1 / f(u)·(f'/f)(u)
     u = _one_plus_exp(node.operands[0])
     if u is not None:
@@ -93,7 +96,7 @@ def _stable_reciprocal(node: Node):
     return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
 
 
-def _stable_square(node: Node):
+def _stable_square(node: Node) -> Partials | None:
     # |z|² of complex numbers -> 2·z̄, of which the real part counts
     (inner,) = node.operands
     z = inner.operands[0] if inner.primitive is absolute else inner

@@ -18,10 +18,12 @@ import numpy as np
 from ..program.dims import Shape
 from ..program.node import Node
 from .contraction import Labels
-from .primitive import Primitive
+from .primitive import Params, Primitive
 
 #: elements of the windows that are copied at a time: few enough to stay near the processor
 _BLOCK = 1 << 20
+
+MatMul = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Windows(NamedTuple):
@@ -138,26 +140,26 @@ class Viewed(Primitive):
     Derivatives and vmap know the gathers, scatters and contractions in place of which it stands.
     """
 
-    def __init__(self, function: Callable, adds_up: bool) -> None:
+    def __init__(self, function: Callable[..., np.ndarray], adds_up: bool) -> None:
         """``adds_up``: the result is what the view reads, and has to know its sizes."""
         self.name = function.__name__
         self.function = function
         self.adds_up = adds_up
 
-    def infer(self, operands, params):
+    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return params[-1], operands[0].dtype, False
 
-    def dependencies(self, node):
+    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return ()
 
-    def arguments(self, params: tuple) -> tuple:
+    def arguments(self, params: Params) -> tuple[Any, ...]:
         """What the function is called with after the arrays."""
         view, *labels, shape = params
         as_is = {source for source, n, _ in view.axes if n is None}
         sizes = tuple([None if k in as_is else d for k, d in enumerate(shape)])
         return (tuple(view), *labels, *((sizes,) if self.adds_up else ()))
 
-    def evaluate(self, params, *values):
+    def evaluate(self, params: Params, *values: Any) -> Any:
         return self.function(*values, *self.arguments(params))
 
 
@@ -180,7 +182,7 @@ def overlap_add(y: np.ndarray, view: Any, extents: Sequence[int | None]) -> np.n
 
 
 def windowed_product(
-    x: np.ndarray, other: np.ndarray, view: Any, own: Labels, others: Labels, out: Labels, matmul: Callable = np.matmul
+    x: np.ndarray, other: np.ndarray, view: Any, own: Labels, others: Labels, out: Labels, matmul: MatMul = np.matmul
 ) -> np.ndarray:
     """``np.einsum`` of ``view`` of ``x``, labelled ``own``, with ``other``.
 
@@ -212,7 +214,7 @@ def overlapped_product(
     others: Labels,
     out: Labels,
     extents: Sequence[int | None],
-    matmul: Callable = np.matmul,
+    matmul: MatMul = np.matmul,
 ) -> np.ndarray:
     """``np.einsum`` of ``a`` and ``b``, added up where ``view`` reads zeros.
 
@@ -243,7 +245,7 @@ def _cut(x: np.ndarray, labels: Labels, lead: int, part: slice) -> np.ndarray:
 
 
 def _product(
-    a: np.ndarray, own: Labels, b: np.ndarray, others: Labels, out: Labels, last: int, matmul: Callable
+    a: np.ndarray, own: Labels, b: np.ndarray, others: Labels, out: Labels, last: int, matmul: MatMul
 ) -> np.ndarray:
     """``np.einsum`` by products of matrices, with the label ``last`` innermost where an operand is copied for them."""
     sizes = dict(zip((*own, *others), (*a.shape, *b.shape), strict=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 
 _lock = threading.Lock()
 #: how many are in a pause, in all threads, and whether the first of them has found the collector at work
@@ -17,7 +17,7 @@ _inside, _was_on = 0, False
 
 
 @contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
+def collector_paused() -> Generator[None]:
     """Inside, nothing is collected; after the last that is inside the collector goes on, unless it was off before.
 
     >>> with collector_paused():

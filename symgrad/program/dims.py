@@ -14,7 +14,7 @@ import sympy
 from ..errors import ArgumentError, ShapeError
 
 Dim = Any  # int | sympy.Expr
-Shape = tuple
+Shape = tuple[Dim, ...]
 
 
 def named_dim(name: str) -> sympy.Symbol:
@@ -93,7 +93,7 @@ def size_function(dims: Sequence[Dim], names: Sequence[sympy.Symbol]) -> Callabl
     arguments = {s: f"s{k}" for k, s in enumerate(names)}
     body = "".join(f"{dim_source(d, arguments)}, " for d in dims)
     source = f"def sizes({', '.join(arguments.values())}):\n    return ({body})\n"
-    scope: dict[str, Callable] = {}
+    scope: dict[str, Callable[..., tuple[int, ...]]] = {}
     exec(compile(source, "<symgrad sizes>", "exec"), scope)
     return scope["sizes"]
 

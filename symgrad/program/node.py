@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -37,15 +37,24 @@ class Node(OfOneProcess):
 
     __slots__ = ("dtype", "masked", "operands", "params", "primitive", "serial", "shape", "weak")
 
-    def __init__(self, primitive, operands, params, shape, dtype, weak=False, masked=False):
-        self.primitive: Primitive = primitive
-        self.operands: tuple[Node, ...] = operands
-        self.params: tuple = params
-        self.shape: Shape = shape
-        self.dtype: np.dtype = dtype
-        self.weak: bool = weak
-        self.masked: bool = masked
-        self.serial: int = next(_serials)
+    def __init__(
+        self,
+        primitive: Primitive,
+        operands: tuple[Node, ...],
+        params: tuple[Any, ...],
+        shape: Shape,
+        dtype: np.dtype,
+        weak: bool = False,
+        masked: bool = False,
+    ) -> None:
+        self.primitive = primitive
+        self.operands = operands
+        self.params = params
+        self.shape = shape
+        self.dtype = dtype
+        self.weak = weak
+        self.masked = masked
+        self.serial = next(_serials)
 
     @property
     def ndim(self) -> int:
@@ -83,7 +92,7 @@ class Graph(OfOneProcess):
     __slots__ = ("_outer", "origin", "sizes", "table", "unrolled")
 
     def __init__(self) -> None:
-        self.table: dict[tuple, Node] = {}
+        self.table: dict[tuple[Any, ...], Node] = {}
         self.origin: tuple[Node, int] | None = None
         self.sizes = SizeFacts()
         self.unrolled: list[str] = []  # what repeats in it and is no loop, and why
@@ -123,7 +132,7 @@ def active_graph() -> Graph:
 
 
 @contextlib.contextmanager
-def no_graph() -> Iterator[None]:
+def no_graph() -> Generator[None]:
     """Inside, no Graph is active in this thread."""
     graph, _state.graph = _state.graph, None
     try:
@@ -137,7 +146,7 @@ def deactivate() -> None:
     _state.graph = None
 
 
-def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple = ()) -> Node:
+def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     """The node ``primitive(operands, params)``, interned; its shape and dtype are inferred."""
     table = active_graph().table
     key = (primitive, operands, params)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import ProgramError
+from .node import Node
 from .program import Program
 
 
@@ -17,8 +20,8 @@ def verify(program: Program) -> Program:
         verify(body)
     if len(inputs) != len(program.inputs) or len(program.names) != len(program.inputs):
         raise ProgramError("an input stands twice, or the names do not match the inputs")
-    seen: set = set()
-    keys: set = set()
+    seen: set[Node] = set()
+    keys: set[tuple[Any, ...]] = set()
     for node in program.nodes:
         name = node.primitive.name
         if name == "input" and node not in inputs:
@@ -30,8 +33,6 @@ def verify(program: Program) -> Program:
             shape, dtype, weak = node.primitive.infer(node.operands, node.params)
             if (tuple(shape), dtype, weak) != (node.shape, node.dtype, node.weak):
                 raise ProgramError(f"{node} should be {dtype}{list(shape)}")
-            if not isinstance(node.shape, tuple):
-                raise ProgramError(f"{node} has a shape that is not a tuple")
         key = (node.primitive, node.operands, node.params)
         if name != "input":
             if key in keys:

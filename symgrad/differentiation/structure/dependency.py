@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from ...primitives.casting import CAST
-from ...primitives.contraction import EINSUM, GATE
+from ...primitives.contraction import EINSUM, GATE, Labels
 from ...primitives.elementwise import Elementwise
 from ...primitives.identity import CUSTOM, MARK
 from ...primitives.loop import Loop
 from ...primitives.reduction import CUMPROD, CUMSUM, MAX, MIN, PROD
 from ...primitives.scan import ROW, SCAN
 from ...primitives.selection import Structural
-from ...program.dims import is_concrete
+from ...program.dims import Shape, is_concrete
 from ...program.interpret import evaluated, walk
 from ...program.node import Node, ancestors
 from ..reverse import active_nodes
@@ -220,7 +220,7 @@ def _refuse() -> Any:
     raise Unsolved
 
 
-def _numbered(shape: tuple) -> np.ndarray:
+def _numbered(shape: Shape) -> np.ndarray:
     return np.arange(math.prod(shape)).reshape(shape)
 
 
@@ -238,7 +238,7 @@ def _contraction(node: Node, slot: int, own: np.ndarray, out: np.ndarray) -> lis
     return [((spread, elements), merged.size), ((places, origin), 0)]
 
 
-def _over(x: np.ndarray, labels: tuple, order: tuple) -> np.ndarray:
+def _over(x: np.ndarray, labels: Labels, order: Labels) -> np.ndarray:
     """``x``, whose axes are ``labels``, with its axes in ``order`` and unit axes for the others."""
     moved = x.transpose([labels.index(i) for i in order if i in labels])
     return moved[tuple([slice(None) if i in labels else None for i in order])]

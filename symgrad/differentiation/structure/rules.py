@@ -44,7 +44,7 @@ def pulled(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) ->
     return _through(_REVERSE, node, source, key, term, seed_shape)
 
 
-def _through(rules: dict, node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+def _through(rules: dict[Any, Rule], node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
     forward = rules is _FORWARD
     start, end = (source, node) if forward else (node, source)
     if 0 in (*seed_shape, *start.shape, *end.shape):

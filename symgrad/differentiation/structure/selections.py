@@ -107,7 +107,7 @@ def taken(term: Term, selection: Selection, whole: Shape) -> list[Term]:
     if isinstance(selection, Sliced):
         return _out_of(term, selection.spec, whole)
     if isinstance(selection, Gathered):
-        return _looked_up(term, selection.axis, selection.index, whole[selection.axis])
+        return _looked_up(term, selection.axis, selection.indices, whole[selection.axis])
     if isinstance(selection, Reshaped):
         return _reshaped(term, whole, selection.shape)
     raise Unsolved
@@ -118,7 +118,7 @@ def put(term: Term, selection: Selection, whole: Shape) -> list[Term]:
     if isinstance(selection, Sliced):
         return _into(term, selection.spec)
     if isinstance(selection, Gathered):
-        return _lookup_places(term, selection.axis, selection.index, whole[selection.axis])
+        return _lookup_places(term, selection.axis, selection.indices, whole[selection.axis])
     if isinstance(selection, Reshaped):
         return _reshaped(term, selection.shape, whole)
     raise Unsolved

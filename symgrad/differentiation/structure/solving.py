@@ -177,7 +177,7 @@ def split_map(term: Term, flat: Map, dims: Shape) -> tuple[Term, list[Map]]:
 
 def _digits(flat: Affine, dims: Shape, strides: Sequence[int]) -> list[Map] | None:
     """The digits of an affine map, where no label and no start carries from one into the next."""
-    steps: list[list] = [[] for _ in dims]
+    steps: list[list[tuple[Label, Dim]]] = [[] for _ in dims]
     start, rest = [], flat.start
     for stride in strides:
         start.append(rest // stride)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -187,7 +188,7 @@ def collected(terms: Sequence[Term]) -> list[Term]:
     """``terms`` with those that stand at the same places added up."""
     if len(terms) < 2:
         return [t for t in terms if not is_zero(t.value)]
-    groups: dict[tuple, Term] = {}
+    groups: dict[tuple[Any, ...], Term] = {}
     for t in terms:
         if is_zero(t.value):
             continue
@@ -208,10 +209,10 @@ def is_zero(value: Node) -> bool:
     return value.is_literal and value.params[0] == 0
 
 
-def _places(t: Term, counters: Labels) -> tuple:
+def _places(t: Term, counters: Labels) -> tuple[Any, ...]:
     number = {k: n for n, k in enumerate(counters)}
 
-    def key(m: Map) -> tuple:
+    def key(m: Map) -> tuple[Any, ...]:
         if isinstance(m, Affine):
             return (m.start, tuple(sorted((number[k], s) for k, s in m.steps)))
         return (m.index, tuple([number[k] for k in m.labels]))
@@ -240,7 +241,7 @@ def _dense(term: Term, maps: Sequence[Map], shape: Shape) -> Node:
         return _scatter(term, out, shape, scattered)
     wide: list[Dim] = []
     labels: list[Label] = []
-    spec: list = []
+    spec: list[Any] = []
     for m, d in zip(out, shape, strict=True):
         assert isinstance(m, Affine)
         if len(m.steps) <= 1:

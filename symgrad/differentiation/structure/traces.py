@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...primitives.contraction import EINSUM, contract
 from ...primitives.primitive import dim_value
+from ...program.dims import Shape
 from ...program.node import Node
 from ..reverse import accumulate
 from .index_maps import Label, Unsolved
@@ -13,7 +14,7 @@ from .solving import equated
 from .terms import Labels, Term, dense, product
 
 
-def trace_of(terms: Sequence[Term], shape: tuple) -> Node | None:
+def trace_of(terms: Sequence[Term], shape: Shape) -> Node | None:
     """The sum of the entries of a Jacobian of ``shape`` by ``shape`` on its diagonal; None where it is zero."""
     parts: list[Node] = []
     for term in terms:
@@ -29,7 +30,7 @@ def trace_of(terms: Sequence[Term], shape: tuple) -> Node | None:
     return accumulate(parts) if parts else None
 
 
-def _of_term(term: Term, shape: tuple) -> Node | None:
+def _of_term(term: Term, shape: Shape) -> Node | None:
     for axis, dim in enumerate(shape):
         found = equated(term, term.at[axis], term.seed[axis], dim)
         if found is None:

@@ -50,7 +50,9 @@ class Contraction:
     def __init__(self, writer: ArrayWriter, node: Node) -> None:
         self.writer = writer
         self.node = node
-        self.labels, self.out, sizes, _ = node.params
+        labels, out, sizes, _ = node.params
+        self.labels: tuple[Labels, ...] = labels
+        self.out: Labels = out
         self.sizes = tuple(map(writer.expected, sizes))
         self._readable = writer.dialect.readable
 

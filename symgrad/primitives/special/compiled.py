@@ -55,7 +55,7 @@ erfcx = declare("erfcx", special.erfcx, sympy.exp(A**2) * sympy.erfc(A), partial
 # of orders that are numbers, for which tracing sees to it
 zeta = declare(
     "zeta",
-    special._ufuncs._zeta,
+    special._ufuncs._zeta,  # pyright: ignore[reportPrivateUsage]  # the public one is no ufunc
     sympy.zeta(A, B),
     partials=(None, lambda s, q: negative(multiply(s, zeta(add(s, 1), q)))),
     domain=((1.5, 4.0), POSITIVE),

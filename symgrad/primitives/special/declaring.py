@@ -109,7 +109,7 @@ class Component:
     def __call__(self, *operands: Any) -> Any:
         return self.ufunc(*operands)[self.place]
 
-    def resolve_dtypes(self, dtypes: tuple) -> tuple[np.dtype, ...]:
+    def resolve_dtypes(self, dtypes: tuple[np.dtype | type | None, ...]) -> tuple[np.dtype, ...]:
         """As a ufunc of one result has it."""
         made = self.ufunc.resolve_dtypes((*dtypes[: self.nin], *[None] * self.ufunc.nout))
         return (*made[: self.nin], made[self.nin + self.place])

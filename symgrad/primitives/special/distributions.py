@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .declaring import FRACTION, POSITIVE, Value, declare, flat, fn, gated
+from .declaring import FRACTION, POSITIVE, Rule, Value, declare, flat, fn, gated
 from .gamma import beta_density, gamma_density
 
 COUNT, TRIALS = (0, 3), (4, 7)
@@ -17,7 +17,7 @@ def _declare(
 
     The first ``steps`` arguments are counts, by which the function is a step. ``density`` is the derivative.
     """
-    rest: list = [flat] * steps + [None] * (len(domain) - 1 - steps)
+    rest: list[Rule | None] = [flat] * steps + [None] * (len(domain) - 1 - steps)
     below, above, inverse = names
     if below:
         declare(below, None, [*rest, density], domain)
