@@ -26,7 +26,7 @@ from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import watching
 from .tracing.surroundings import Surroundings
-from .tracing.trace import Trace, called, current
+from .tracing.trace import Purpose, Trace, called, current
 from .tracing.tracer import Tracer
 from .tracing.tree import classes_in, flatten, tree_map
 
@@ -127,15 +127,15 @@ class CompiledFunction:
         """The trace that serves these arguments."""
         return self._serving(self._call(args, kwargs))
 
-    def entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], recorded: bool = False) -> Entry:
+    def entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], purpose: Purpose = Purpose.RUN) -> Entry:
         """The trace for float64 arrays of which no more than trees of ``Declared`` are known."""
         key = (tuple(map(_texts, args)), tuple((name, _texts(tree)) for name, tree in kwargs.items()))
         for entry in self._entries.get(key, ()):
-            if entry.serves_shapes() and entry.is_recorded >= recorded:
+            if entry.serves_shapes() and entry.is_for(purpose):
                 break
         else:
             made = [tree_map(_stand_in, t) for t in args], {name: tree_map(_stand_in, t) for name, t in kwargs.items()}
-            entry = self._new_entry(*made, key, _new_trace(None, recorded))
+            entry = self._new_entry(*made, key, _new_trace(None, purpose))
         self.latest = entry
         return entry
 
@@ -153,8 +153,15 @@ class CompiledFunction:
 
         It is recorded where it is asked for alone: that takes time and memory.
         """
+        return self._shown(args, kwargs, Purpose.LINES)
+
+    def read(self, *args: Any, **kwargs: Any) -> tuple[Entry, list[Any]]:
+        """As ``recorded``, for formulas: loops are operations."""
+        return self._shown(args, kwargs, Purpose.FORMULAS)
+
+    def _shown(self, args: tuple, kwargs: dict[str, Any], purpose: Purpose) -> tuple[Entry, list[Any]]:
         call, latest = self._call(args, kwargs), self.latest
-        entry = self._serving(call, recorded=True)
+        entry = self._serving(call, purpose)
         self.latest = latest or entry  # calls are served as before
         return entry, call.leaves
 
@@ -165,10 +172,10 @@ class CompiledFunction:
         named = call.read_named(*self.shapes(args, kwargs), self._bound)
         return Call(args, kwargs).read() if self.concrete else named
 
-    def _kept(self, key: tuple, call: Call, recorded: bool = False) -> tuple[Entry, Sequence[Any]] | None:
-        """The trace of this signature that serves a call, and its inputs; one that is ``recorded`` where that is so."""
+    def _kept(self, key: tuple, call: Call, purpose: Purpose = Purpose.RUN) -> tuple[Entry, Sequence[Any]] | None:
+        """The trace of this signature that serves a call, and its inputs; one for the ``purpose``."""
         for entry in self._entries.get(key, ()):
-            if recorded and not entry.is_recorded:
+            if not entry.is_for(purpose):
                 continue
             leaves = call.leaves if entry.host is None else entry.host.inputs(call.leaves, ints_of(call.key))
             if leaves is not None and entry.serves(leaves, call.sizes):
@@ -176,12 +183,12 @@ class CompiledFunction:
                 return entry, leaves
         return None
 
-    def _serving(self, call: Call, recorded: bool = False) -> Entry:
+    def _serving(self, call: Call, purpose: Purpose = Purpose.RUN) -> Entry:
         """The trace that serves a call, in which ints are what they are."""
-        found = self._kept(call.key, call, recorded)
+        found = self._kept(call.key, call, purpose)
         if found is not None:
             return found[0]
-        self.latest = entry = self._new_entry(*call.stand_ins(), call.key, _new_trace(call.sizes, recorded))
+        self.latest = entry = self._new_entry(*call.stand_ins(), call.key, _new_trace(call.sizes, purpose))
         return entry
 
     def _running(self, call: Call) -> tuple[Entry, Sequence[Any]]:
@@ -316,8 +323,9 @@ def _note_first_trace(function: Callable) -> None:
         )
 
 
-def _new_trace(sizes: Mapping[Any, int] | None, recorded: bool) -> Trace:
-    return Trace(sizes, recorded_inside=CompiledFunction._new_entry.__code__ if recorded else None)
+def _new_trace(sizes: Mapping[Any, int] | None, purpose: Purpose) -> Trace:
+    inside = None if purpose is Purpose.RUN else CompiledFunction._new_entry.__code__
+    return Trace(sizes, purpose, inside)
 
 
 def _texts(tree: Any) -> Any:

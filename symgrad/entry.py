@@ -26,7 +26,7 @@ from .tracing.host_scalars import Host
 from .tracing.provenance import ProvenanceTable
 from .tracing.sizes import Size
 from .tracing.surroundings import Surroundings
-from .tracing.trace import Trace, as_node
+from .tracing.trace import Purpose, Trace, as_node
 from .tracing.tracer import Tracer
 from .tracing.tree import LEAF, flatten, leaf_labels, replaced, unflatten
 
@@ -214,13 +214,19 @@ class Entry(Result):
     @cached_property
     def local_names(self) -> dict[Node, str]:
         """The names that the function's code gives to values; none where the trace is not recorded."""
-        bound = reversed(self.trace.bindings)
-        return {binding.node: binding.name for binding in bound if not binding.node.is_leaf}
+        return self.trace.called
 
     @property
     def is_recorded(self) -> bool:
         """Whether the trace knows the lines that its nodes come from, and the local names of the function."""
         return self.trace.graph.is_recorded
+
+    def is_for(self, purpose: Purpose) -> bool:
+        """Whether the trace is as one made for ``purpose``; what has no loops is the same for reading and for lines."""
+        own = self.trace.purpose
+        if not self.trace.has_loops:
+            return purpose is Purpose.RUN or own is not Purpose.RUN
+        return purpose is own or (purpose is Purpose.RUN and own is Purpose.LINES)
 
     @property
     def ledger(self) -> ProvenanceTable:

@@ -11,6 +11,7 @@ import sympy
 
 from ..errors import ArgumentError, ClosedFormTooLarge
 from ..passes.unrolling import has_loops
+from ..primitives.primitive import CONSTANT
 from ..program.dims import is_concrete
 from ..program.program import Program
 from .budget import BUDGET, fits, require, without_loops
@@ -41,8 +42,10 @@ class Choice:
         """The form that is read fastest of ``program`` as it is; None where none can be read."""
         best = None
         for kind in ("matrix", "entries", "index"):
-            if best is None or _least_cost(program, kind) < best.reading_cost:
+            if best is None or _may_win(program, kind, best):
                 made = self._form(program, kind)
+                if kind == "index" and best is not None and made is not None and _has_cases(made):
+                    continue
                 best = made if is_faster(made, best) else best
         return best
 
@@ -66,9 +69,21 @@ def is_faster(made: Formulas | None, than: Formulas | None) -> bool:
     return made is not None and (than is None or made.reading_cost < than.reading_cost)
 
 
-def _least_cost(program: Program, kind: str) -> float:
-    """What formulas of a kind cost to read at least; indices are never read faster than matrices."""
-    return elements(program.outputs) if kind == "entries" else math.inf
+def _may_win(program: Program, kind: str, best: Formulas) -> bool:
+    """Whether formulas of a kind may be read faster than ``best``.
+
+    Indices are never read faster than matrices, and faster than entries where they say what all of these have in
+    common.
+    """
+    if kind == "entries":
+        return elements(program.outputs) < best.reading_cost
+    arrays = [n for n in program.nodes if n.primitive is CONSTANT and n.shape]
+    return best.kind == "entries" and any(o.shape for o in program.outputs) and not arrays
+
+
+def _has_cases(made: Formulas) -> bool:
+    """Whether formulas at free indices differ from place to place."""
+    return made.kind == "index" and any(element.has(sympy.Piecewise) for _, element in made.forms)
 
 
 def _written(program: Program, kind: str, budget: int, most: int) -> Formulas | None:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
+from ..primitives.selection import full
 from ..primitives.windows import even_steps, steps_of
-from ..program.dims import is_concrete
+from ..program.dims import is_concrete, normal
 from ..program.node import Node
 from . import fourier
 from .bound import Applied, ExtremumOver, SearchOver
 from .cases import cases, over
 from .linalg import FORMS as LINEAR_ALGEBRA
-from .positions import reshaped, unflattened
+from .positions import reshaped, turned, unflattened
+from .rotations import Rotation, rotations
 from .symbols import as_number, gated
 
 if TYPE_CHECKING:
@@ -70,10 +72,17 @@ def _reshape(form: IndexForm, node: Node, index: tuple) -> Any:
     return form.at(x, reshaped(index, node.shape, x.shape, form.indices.sizes))
 
 
+def _turned(form: IndexForm, turn: Rotation, shape: tuple, index: tuple) -> Any:
+    axis = turn.axis
+    place = turned(index[axis], turn.shift, shape[axis], form.indices.sizes)
+    return form.at(turn.source, (*index[:axis], place, *index[axis + 1 :]))
+
+
 def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
     _, specs = node.params
-    total: Any = sympy.Integer(0)
-    for piece, spec in zip(node.operands, specs, strict=True):
+    turns, others = rotations(list(zip(node.operands, specs, strict=True)), node.shape)
+    total: Any = sum([as_number(_turned(form, turn, node.shape, index)) for turn in turns], start=sympy.Integer(0))
+    for piece, spec in others:
         inner, tests = [], []
         for i, e, d in zip(index, spec, node.shape, strict=True):
             if not isinstance(e, tuple):
@@ -93,6 +102,14 @@ def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
 
 def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:
     (axis,) = node.params
+    pieces, start = [], 0
+    for part in node.operands:
+        spec = (*full(part.shape[:axis]), (start, part.shape[axis], 1), *full(part.shape[axis + 1 :]))
+        pieces.append((part, spec))
+        start = normal(start + part.shape[axis])
+    turns, others = rotations(pieces, node.shape)
+    if turns and not others:
+        return _turned(form, turns[0], node.shape, index)
     branches, start = [], 0
     for k, part in enumerate(node.operands):
         inner = (*index[:axis], index[axis] - start, *index[axis + 1 :])

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import sympy
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
+
+from .positions import around
 
 #: constants, as they are computed where their own name is taken
 _COMPUTED = {"pi": "acos(-1)", "E": "exp(1)", "oo": "(1/0)", "nan": "(0/0)", "zoo": "(1/0)"}
@@ -32,6 +36,15 @@ class _Printer(StrPrinter):
         """As Python writes it: the fewest digits that are this number."""
         return repr(float(expr)) if expr.is_finite and expr._prec == 53 else super()._print_Float(expr)
 
+    def _indexed(self, expr: Any) -> str:
+        return f"{self._print(expr.base.label)}[{', '.join(map(self._place, expr.indices))}]"
+
+    def _place(self, index: Any) -> str:
+        if not isinstance(index, sympy.Mod):
+            return self._print(index)
+        place, size = around(index)
+        return f"{self.parenthesize(place, PRECEDENCE['Mul'])} % {self.parenthesize(size, PRECEDENCE['Pow'])}"
+
     def _print(self, expr: Any, **kwargs: Any) -> str:
-        made = super()._print(expr, **kwargs)
+        made = self._indexed(expr) if isinstance(expr, sympy.Indexed) else super()._print(expr, **kwargs)
         return _COMPUTED[made] if made in _COMPUTED and made in self._names and not expr.is_Symbol else made

@@ -140,3 +140,28 @@ def _within(position: Any, size: Any, sizes: Sizes) -> bool:
             factor = factor * (bound - 1)
         largest += factor
     return bool(sympy.expand(size - 1 - largest).is_nonnegative)
+
+
+def turned(index: Any, shift: Any, size: Any, sizes: Sizes) -> Any:
+    """The place ``shift`` from ``index``, counted around.
+
+    >>> i = sympy.Symbol("i", integer=True)
+    >>> turned(turned(i, 1, 5, {i: 5}), 2, 5, {i: 5}), turned(turned(i, 1, 5, {i: 5}), -1, 5, {i: 5})
+    (Mod(i + 3, 5), i)
+    """
+    place = sympy.expand(index.args[0] + shift) if index.func is sympy.Mod and index.args[1] == size else index + shift
+    if isinstance(size, int):
+        number, rest = place.as_coeff_Add()
+        place = rest + number % size
+    return place if sizes.get(place) == size else sympy.Mod(place, size)
+
+
+def around(index: Any) -> tuple[Any, Any]:
+    """What stands before and behind ``mod``: one place back is ``i - 1``, and not ``i + 19``.
+
+    >>> around(sympy.Mod(sympy.Symbol("i", integer=True) - 1, 20))
+    (i - 1, 20)
+    """
+    place, size = index.args
+    number, rest = place.as_coeff_Add()
+    return (rest + number - size if size.is_Integer and 2 * number > size else place), size

@@ -12,6 +12,7 @@ from sympy.printing.precedence import PRECEDENCE
 
 from .known_functions import with_letters
 from .letters import GREEK, name_latex
+from .positions import around
 from .symbols import is_truth_value
 
 
@@ -189,13 +190,19 @@ class _Printer(LatexPrinter):
 
     def _needs_add_brackets(self, expr: Any) -> bool:
         """In a sum, cases too: what stands behind them would be read as part of the last condition."""
-        return expr.is_Piecewise or super()._needs_add_brackets(expr)
+        return expr.is_Piecewise or super()._needs_add_brackets(_without_places(expr))
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         return name_latex(expr.name)
 
     def _print_Indexed(self, expr: Any) -> str:
-        return element(self._print(expr.base), list(map(self._print, expr.indices)))
+        return element(self._print(expr.base), list(map(self._place, expr.indices)))
+
+    def _place(self, index: Any) -> str:
+        if not isinstance(index, sympy.Mod):
+            return self._print(index)
+        place, size = around(index)
+        return rf"{self.parenthesize(place, PRECEDENCE['Mul'])} \bmod {self.parenthesize(size, PRECEDENCE['Mul'])}"
 
     def _print_Function(self, expr: Any, exp: str | None = None) -> str:
         name = type(expr).__name__
@@ -259,7 +266,12 @@ class _Printer(LatexPrinter):
         return " ".join([*signs, inner])
 
     def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
-        return not is_truth_value(expr) and super()._needs_mul_brackets(expr, first, last)
+        return not is_truth_value(expr) and super()._needs_mul_brackets(_without_places(expr), first, last)
+
+
+def _without_places(expr: Any) -> Any:
+    """``expr`` for sympy, which puts brackets around all that has a ``mod`` in it: in an index it needs none."""
+    return expr.replace(sympy.Indexed, lambda base, *_: base) if expr.has(sympy.Mod) else expr
 
 
 def _cases(expr: Any) -> list[tuple[Any, Any]]:

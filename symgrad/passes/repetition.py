@@ -182,10 +182,12 @@ class Repetition:
 
     # written down
 
-    def written(self, image: Mapping[Node, Node], loops: dict[Any, DifferentiableLoop]) -> dict[Node, Node]:
+    def written(
+        self, image: Mapping[Node, Node], loops: dict[Any, DifferentiableLoop], called: Mapping[Node, str]
+    ) -> dict[Node, Node]:
         """What the values that are read later become; ``image`` is what nodes before them have become.
 
-        ``loops`` are those of the same form that were written before.
+        ``loops`` are those of the same form that were written before; ``called`` are names of the user's.
         """
         arrays = [_array_of(e, image) for e in self._elements]
         constants = [image.get(c, c) for c in self._constants if not c.is_literal and c.primitive.name != "dim"]
@@ -194,7 +196,8 @@ class Repetition:
             _begun(image.get(b, b), self._template[c.operation]) for c in self.carries for b in reversed(c.begins)
         ]
         kept = [k for k, steps in self._uses.items() if steps != {self._steps - 1} or k not in self._carried_once()]
-        loop = self._loop(kept, begins, arrays, constants, loops)
+        names = {j: name for j in range(self._period) if (name := self._name(j, called))} if called else {}
+        loop = self._loop(kept, begins, arrays, constants, loops, names)
         results = results_of(loop, [*begins, *arrays, *constants])
         made: dict[Node, Node] = {}
         last = self._carried_once()
@@ -208,6 +211,11 @@ class Repetition:
                 for t in steps - ({self._steps - 1} if operation in last else set()):
                     made[column[t]] = take_slice(array, (t, *whole))
         return made
+
+    def _name(self, j: int, called: Mapping[Node, str]) -> str | None:
+        """What the user calls the value of an operation, the same in each step but perhaps the first."""
+        names = {called.get(n) for n in self._column(j)[1:]}
+        return names.pop() if len(names) == 1 else None
 
     def _carried_once(self) -> dict[int, int]:
         """For operations that the next step reads, which carry has their last value."""
@@ -225,6 +233,7 @@ class Repetition:
         arrays: Sequence[Node],
         constants: Sequence[Node],
         loops: dict[Any, DifferentiableLoop],
+        called: Mapping[int, str],
     ) -> DifferentiableLoop:
         graph = Graph()
         graph.sizes = active_graph().sizes
@@ -259,10 +268,13 @@ class Repetition:
             outputs = [made[n] if isinstance(n, int) else n for n in nexts] + [made[k] for k in kept]
             outputs = [cast(o, o.dtype) for o in outputs]
         names = [n.params[0] for n in inputs]
-        key = _form(inputs, outputs, len(begins), self._steps)
+        carried = [called.get(n) if isinstance(n, int) else None for n in nexts]
+        names[: len(carried)] = [own or name for own, name in zip(carried, names, strict=False)]
+        key = (*_form(inputs, outputs, len(begins), self._steps), *names, *called.items())
         if key not in loops:
             body = Program(inputs, outputs, names, graph)
-            loops[key] = DifferentiableLoop(body, len(begins), len(arrays), self._steps, range(len(begins)))
+            own = {made[j]: name for j, name in called.items() if not made[j].is_leaf}
+            loops[key] = DifferentiableLoop(body, len(begins), len(arrays), self._steps, range(len(begins)), called=own)
         return loops[key]
 
 

@@ -26,8 +26,16 @@ from ..program.interpret import rebuilt
 from ..program.node import Node, active_graph, ancestors
 from .repetition import MAX_BACK, Repetition, Unlike
 
-#: steps from which operations that repeat are a loop, and operations of all steps together
-MIN_STEPS, MIN_OPERATIONS = 10, 100
+
+class Least(NamedTuple):
+    """What operations that repeat must have to be a loop: steps, and operations in all of them together."""
+
+    steps: int
+    operations: int
+
+
+#: where loops are run, and where they are read
+RUN, READ = Least(10, 100), Least(3, 12)
 #: elements of an array from which the loop is left as it is: kernels join its steps in one pass through memory
 MAX_ELEMENTS = 1 << 14
 #: periods that are tried
@@ -37,18 +45,24 @@ _MAX_PHASES = 4
 
 
 def rolled(
-    outputs: Sequence[Node], derived_by: Collection[Node], since: int, loops: dict[Any, DifferentiableLoop]
+    outputs: Sequence[Node],
+    derived_by: Collection[Node],
+    since: int,
+    loops: dict[Any, DifferentiableLoop],
+    least: Least,
+    called: Mapping[Node, str],
 ) -> list[Node]:
     """``outputs`` with each loop that they were unrolled from as one operation, values the same to the bit.
 
     ``derived_by`` are marks that derivatives have been taken by: of these nothing is asked any more. Nodes up to the
-    serial number ``since`` stay as they are. ``loops`` are those that were found before, of one form one.
+    serial number ``since`` stay as they are. ``loops`` are those that were found before, of one form one. ``called``
+    are names that the user has for values, which those of the bodies keep.
     """
     found = list(outputs)
     nodes = _own(found, since)
-    while len(nodes) >= MIN_OPERATIONS:
+    while len(nodes) >= least.operations:
         left: list[tuple[int, str]] = []
-        image = _once(nodes, found, derived_by, loops, left)
+        image = _once(nodes, found, derived_by, loops, left, least, called)
         made = [image.get(o, o) for o in found]
         shorter = _own(made, since) if image else nodes
         if len(shorter) >= len(nodes):
@@ -56,6 +70,14 @@ def rolled(
             break
         found, nodes = made, shorter
     return found
+
+
+def repeats(outputs: Sequence[Node], derived_by: Collection[Node], since: int, least: Least) -> bool:
+    """Whether like operations follow one another as often as ``rolled`` asks."""
+    nodes = _own(outputs, since)
+    tokens, _ = _tokens(nodes, derived_by)
+    runs = (run for period in _periods(tokens, least.steps) for run in _runs(tokens, period, least.steps))
+    return any(count >= least.operations for _, count in runs)
 
 
 def _own(outputs: Sequence[Node], since: int) -> list[Node]:
@@ -73,6 +95,8 @@ def _once(
     derived_by: Collection[Node],
     loops: dict[Any, DifferentiableLoop],
     left: list[tuple[int, str]],
+    least: Least,
+    called: Mapping[Node, str],
 ) -> dict[Node, Node]:
     """What nodes become where the loops of the shortest period that any have are rolled up.
 
@@ -80,14 +104,14 @@ def _once(
     """
     tokens, promotes = _tokens(nodes, derived_by)
     position = {n: k for k, n in enumerate(nodes)}
-    for period in _periods(tokens):
+    for period in _periods(tokens, least.steps):
         repetitions = []
-        for first, count in _runs(tokens, period):
-            if count < MIN_OPERATIONS or all(map(moves_elements, nodes[first : first + period])):
+        for first, count in _runs(tokens, period, least.steps):
+            if count < least.operations or all(map(moves_elements, nodes[first : first + period])):
                 continue
             try:
                 _check_worth(nodes[first : first + period])
-                repetitions.append(_repetition(nodes, position, first, period, count, outputs, promotes))
+                repetitions.append(_repetition(nodes, position, first, period, count, outputs, promotes, least.steps))
             except Unlike as why:
                 times = f"{count // period} × {period} operations" if period > 1 else f"{count} operations"
                 left.append((count, f"{times} that repeat stay written out, since {why}"))
@@ -100,7 +124,7 @@ def _once(
             repetition = begins.pop(k, None)
             if repetition is not None:
                 try:
-                    made |= repetition.written(made, loops)
+                    made |= repetition.written(made, loops, called)
                     k = repetition.end
                 except Unlike as why:
                     left.append((repetition.end - k, f"operations that repeat stay written out, since {why}"))
@@ -139,23 +163,23 @@ def _tokens(nodes: Sequence[Node], derived_by: Collection[Node]) -> tuple[np.nda
     return tokens, dtypes <= set("d?" + np.dtype(np.int64).char)
 
 
-def _periods(tokens: np.ndarray) -> list[int]:
+def _periods(tokens: np.ndarray, least: int) -> list[int]:
     """How far apart like operations often are, the shortest first."""
     order = np.argsort(tokens, kind="stable")
     apart = np.diff(order)[tokens[order][1:] == tokens[order][:-1]]
     distances, counts = np.unique(apart, return_counts=True)
-    often = counts >= MIN_STEPS - 1
+    often = counts >= least - 1
     best = np.argsort(-counts[often] * distances[often], kind="stable")[:_MAX_PERIODS]
     return sorted(distances[often][best].tolist())
 
 
-def _runs(tokens: np.ndarray, period: int) -> Iterator[tuple[int, int]]:
+def _runs(tokens: np.ndarray, period: int, least: int) -> Iterator[tuple[int, int]]:
     """Where operations repeat after ``period`` others: the first of them, and how often they stand there."""
     alike = np.concatenate([[False], tokens[period:] == tokens[:-period], [False]])
     edges = np.flatnonzero(np.diff(alike.astype(np.int8)))
     for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         steps = (end - first) // period + 1
-        if steps >= MIN_STEPS:
+        if steps >= least:
             yield first, (end - first) + period
 
 
@@ -181,6 +205,7 @@ def _repetition(
     count: int,
     outputs: Sequence[Node],
     promotes: bool,
+    least: int,
 ) -> Repetition:
     """The loop among ``count`` operations, of the phase that carries least."""
     last = Unlike()
@@ -190,7 +215,7 @@ def _repetition(
         start = first + phase
         for begin in (start - period, start, start + period):
             steps = (first + count - begin) // period
-            if steps < MIN_STEPS or begin < 0:
+            if steps < least or begin < 0:
                 continue
             try:
                 found = Repetition(nodes, position, begin, period, steps, promotes)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -38,6 +39,18 @@ class _Thread(threading.local):
 _state = _Thread()
 
 
+class Purpose(Enum):
+    """What a trace is made for.
+
+    One for ``FORMULAS`` knows the names in the user's code, and its loops are operations from a few steps on; one for
+    ``LINES`` knows the line of each step too, which is an operation of its own.
+    """
+
+    RUN = "run"
+    LINES = "lines"
+    FORMULAS = "formulas"
+
+
 class Binding(NamedTuple):
     """A local name of the function, the line that bound it, and the traced value, with its node at that time."""
 
@@ -55,9 +68,13 @@ class Trace:
     """
 
     def __init__(
-        self, sizes: Mapping[sympy.Symbol, int] | None = None, recorded_inside: CodeType | None = None
+        self,
+        sizes: Mapping[sympy.Symbol, int] | None = None,
+        purpose: Purpose = Purpose.RUN,
+        recorded_inside: CodeType | None = None,
     ) -> None:
         """``recorded_inside``: record the lines of the user that each node comes from, those that this code calls."""
+        self.purpose = purpose
         self._recorded_inside = recorded_inside
         self.graph = Graph()
         if recorded_inside is not None:
@@ -79,6 +96,7 @@ class Trace:
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
         self.loops: dict[Any, Any] = {}  # those that were found again, by their form
+        self.has_loops = False  # whether any were
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
@@ -98,7 +116,7 @@ class Trace:
 
     def anew(self) -> Trace:
         """A trace of the same function for the same sizes, before it has run."""
-        return Trace(self.sizes.sizes, self._recorded_inside)
+        return Trace(self.sizes.sizes, self.purpose, self._recorded_inside)
 
     def let_go(self) -> None:
         """Hold on to no array: the run has ended."""
@@ -109,6 +127,11 @@ class Trace:
     def bind(self, name: str, line: SourceLine, value: Any) -> None:
         """Note that the function binds a local name to a traced value."""
         self.bindings.append(Binding(name, line, value, value._symgrad_node))
+
+    @property
+    def called(self) -> dict[Node, str]:
+        """The names that the function's code gives to values first; none where the trace is to run."""
+        return {binding.node: binding.name for binding in reversed(self.bindings) if not binding.node.is_leaf}
 
     def new_input(self, label: str, value: Any, weak: bool = False) -> Node:
         """An input that holds ``value`` in this run."""

@@ -22,15 +22,7 @@ from ..chunked.dask_arrays import is_dask, lengths_of
 from ..chunked.kernel import BlockKernel
 from ..compiled import CompiledFunction, is_tracing
 from ..entry import Entry
-from ..errors import (
-    ArgumentError,
-    AxisError,
-    ShapeError,
-    TracingError,
-    UnsupportedOperation,
-    at_user_line,
-    briefly,
-)
+from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
 from ..kernels.explanation import in_columns
 from ..kernels.memory import array_bytes, human_bytes
 from ..named_dims import Declared
@@ -38,6 +30,7 @@ from ..passes.splitting import NotSplit, Split, Stage, split
 from ..program.dims import is_named, named_dim
 from ..signature import paired
 from ..tensor import Tensor
+from ..tracebacks import briefly
 from ..tracing.tree import flatten, leaf_labels, unflatten
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from ..program.program import Program
 from ..signature import check_names
 from ..tracebacks import brief, briefly
 from ..tracing.provenance import Provenance
-from ..tracing.trace import called, current, running
+from ..tracing.trace import Purpose, called, current, running
 from ..tracing.tree import flatten, tree_map, unflatten
 from .positions import split_aux
 from .run import Run
@@ -223,7 +223,9 @@ class DerivedFunction(Importable, Generic[P]):
         entry, leaves = self._compiled.served(*args, **kwargs)
         return entry, entry.arguments(leaves)
 
-    def _recorded(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry, Sequence[Any] | None]:
+    def _recorded(
+        self, args: tuple, kwargs: dict[str, Any], purpose: Purpose = Purpose.LINES
+    ) -> tuple[Entry, Sequence[Any] | None]:
         """As ``_served``, of what shows this one; the trace knows the user's lines and local names.
 
         There are no arrays where shapes are given as text, or none are given and the function declares them.
@@ -231,9 +233,10 @@ class DerivedFunction(Importable, Generic[P]):
         readable = self._readable()
         shapes = readable._shapes_of(args, kwargs)
         if shapes is not None:
-            return readable._entry_of_shapes(*shapes, recorded=True), None
+            return readable._entry_of_shapes(*shapes, purpose), None
         readable._check(args, kwargs)
-        entry, leaves = readable._compiled.recorded(*args, **kwargs)
+        compiled = readable._compiled
+        entry, leaves = (compiled.read if purpose is Purpose.FORMULAS else compiled.recorded)(*args, **kwargs)
         return entry, entry.arguments(leaves)
 
     def _shapes_of(self, args: tuple, kwargs: dict[str, Any]) -> Shapes | None:
@@ -244,10 +247,10 @@ class DerivedFunction(Importable, Generic[P]):
             return None
         return self.declaration.complete(self.__name__)
 
-    def _entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], recorded: bool = False) -> Entry:
+    def _entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], purpose: Purpose = Purpose.RUN) -> Entry:
         checked = tree_map(lambda _: np.zeros(()), (tuple(args), kwargs))
         self._check(*checked)
-        return self._compiled.entry_of_shapes(args, kwargs, recorded)
+        return self._compiled.entry_of_shapes(args, kwargs, purpose)
 
     @briefly
     def program(self, *args: Any, **kwargs: Any) -> Program:

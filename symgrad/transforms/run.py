@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..passes.rolling import rolled
+from ..passes import rolling
 from ..primitives.contraction import ones
 from ..program.node import Node
-from ..tracing.trace import running
+from ..tracing.trace import Purpose, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
 from .positions import mark_argument, output_nodes, split_aux
@@ -86,10 +86,9 @@ def run_of(
     with running().standing_in(standing_in):
         since = -1 if fresh else max([n.serial for n in inputs.flat + list(standing_in.values())], default=-1)
         output = derived._value(values, kwargs)
-    if not running().graph.is_recorded:  # of a recorded trace each node keeps its line
-        output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat))
-        if running().subject is derived.fn:
-            running().value = lambda: output
+    output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat))
+    if running().subject is derived.fn:
+        running().value = lambda: output
     running().derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
@@ -97,14 +96,24 @@ def run_of(
 
 
 def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool]) -> Any:
-    """What a function gave, its loops as operations; nodes up to the serial number ``since`` are not its own."""
+    """What a function gave, its loops as operations; nodes up to the serial number ``since`` are not its own.
+
+    In a trace that is made to know the user's lines each node keeps its own.
+    """
     trace = running()
     leaves, structure = flatten(output)
     traced = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
     nodes = [leaves[k]._symgrad_node for k in traced]
-    made = rolled(nodes, trace.derived_by, since, trace.loops) if is_wanted(nodes) else nodes
+    if not is_wanted(nodes):
+        return output
+    if trace.purpose is Purpose.LINES:
+        trace.has_loops |= rolling.repeats(nodes, trace.derived_by, since, rolling.READ)
+        return output
+    least = rolling.RUN if trace.purpose is Purpose.RUN else rolling.READ
+    made = rolling.rolled(nodes, trace.derived_by, since, trace.loops, least, trace.called)
     if made == nodes:
         return output
+    trace.has_loops = True
     for k, node in zip(traced, made, strict=True):
         leaves[k] = Tracer(node)
     return unflatten(structure, leaves)

@@ -11,8 +11,8 @@ import sympy
 
 from ..closed_form.agreement import Agreement
 from ..closed_form.agreement import agreement as agreement_of
-from ..closed_form.budget import BUDGET, require, without_loops
-from ..closed_form.choice import element_forms, formulas_in, loops_told
+from ..closed_form.budget import BUDGET, fits, require, without_loops
+from ..closed_form.choice import element_forms, formulas_in, is_faster, loops_told
 from ..closed_form.choice import formulas as formulas_of
 from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
@@ -20,19 +20,25 @@ from ..closed_form.formulas import Formulas
 from ..closed_form.latex import MAX_CHARACTERS, aligned
 from ..closed_form.local_names import named_formulas
 from ..closed_form.matrix import required_forms
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedOperation
 from ..kernels.kernel import lower
-from ..passes.unrolling import has_loops
+from ..passes.unrolling import has_loops, steps_in
 from ..program.dims import is_concrete
+from ..program.program import Program
 from ..tracing.local_names import bound_names
+from ..tracing.trace import Purpose
 from .steps import steps_of
 
 if TYPE_CHECKING:
     from ..entry import Entry, Result
     from .derived import DerivedFunction
 
-#: nodes of a function that is traced once more to know the names in its code
-_MAX_RECORDED = 300
+#: nodes of a function whose values are called by their names in its code
+_MAX_NAMED = 300
+#: operations, of all steps together, of a function that is traced once more to know these names
+_MAX_RECORDED = 5000
+#: operations of a formula in which the steps of a loop that was found may stand one in another
+_MAX_STRAIGHT = 300
 _FORMS = ("auto", "entries", "index", "matrix", "recurrence")
 
 
@@ -139,30 +145,47 @@ def formulas(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwarg
 
 
 def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Entry:
-    """The trace for these arguments, or the latest one; of a short function without loops one that knows its names.
+    """The trace for these arguments, or the latest one; of a function that is not long one that knows its names.
 
     For these the function runs once more; what it prints then it has printed before.
     """
     readable = derived._readable()
     entry = readable._entry(args, kwargs)
     is_latest = not args and not kwargs and readable.declaration is None
-    is_long = len(entry.program.nodes) > _MAX_RECORDED or has_loops(entry.program)
-    if is_latest or entry.is_recorded or is_long or not bound_names(derived.underlying):
+    if is_latest or entry.is_for(Purpose.FORMULAS) or _is_long(entry) or not bound_names(derived.underlying):
         return entry
     with contextlib.redirect_stdout(io.StringIO()):
-        return derived._recorded(args, kwargs)[0]
+        return derived._recorded(args, kwargs, Purpose.FORMULAS)[0]
+
+
+def _is_long(entry: Entry) -> bool:
+    try:
+        return steps_in(entry.program) > _MAX_RECORDED
+    except UnsupportedOperation:  # as many as a name says
+        return False
 
 
 def formulas_in_names(entry: Entry, result: Result, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
     """The formulas of the trace ``entry``, or of what the function gave in it, in the names of the function's code."""
     inside = set(result.program.nodes)
-    if len(inside) > _MAX_RECORDED:
+    if has_loops(result.program):
+        return _of_loops(entry, result.readable, budget, characters)
+    if len(inside) > _MAX_NAMED:
         return formulas_of(result.readable, budget, characters)
     names = {node: name for node, name in entry.local_names.items() if node in inside}
     if not names:
         return formulas_of(result.readable, budget, characters)
     program, nodes = result.readable_with(list(names))
     return named_formulas(program, dict(zip(nodes, names.values(), strict=True)), budget, characters)
+
+
+def _of_loops(entry: Entry, program: Program, budget: int, characters: int) -> Formulas:
+    """The formulas of a program with loops: of loops that were found, and are short, those of their steps may win."""
+    told = formulas_of(program, budget, characters)
+    if not entry.trace.has_loops or not fits(program, False, _MAX_STRAIGHT):
+        return told
+    straight = formulas_of(without_loops(program), budget, characters)
+    return straight if straight.kind != "let-bound" and is_faster(straight, told) else told
 
 
 def agreement(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Agreement:

@@ -98,7 +98,7 @@ def test_every_form_comes_soon_or_is_refused(fn, shape):
         for form in ("entries", "index", "auto"):
             with contextlib.suppress(ClosedFormTooLarge, UnsupportedOperation):
                 derived.closed_form(x, form=form)
-        assert derived.formulas(x).kind in ("entries", "matrix", "index", "let-bound")
+        assert derived.formulas(x).kind in ("entries", "matrix", "index", "recurrence", "let-bound")
         assert derived.steps(x).latex
 
 

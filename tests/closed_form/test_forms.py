@@ -9,8 +9,9 @@ import pytest
 import sympy
 
 import symgrad
+from symgrad.closed_form.bound import ExtremumOver
 from symgrad.closed_form.entries import entry_forms
-from symgrad.closed_form.index_form import ExtremumOver, IndexForm
+from symgrad.closed_form.index_form import IndexForm
 from symgrad.closed_form.symbols import safe_names
 from symgrad.errors import ArgumentError, ClosedFormTooLarge
 

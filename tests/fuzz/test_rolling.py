@@ -15,8 +15,7 @@ TOLERANCE = 1e-9
 @pytest.fixture
 def any_loop(monkeypatch):
     """Every repetition is a loop, however short."""
-    monkeypatch.setattr(rolling, "MIN_STEPS", 3)
-    monkeypatch.setattr(rolling, "MIN_OPERATIONS", 4)
+    monkeypatch.setattr(rolling, "RUN", rolling.Least(3, 4))
 
 
 def derivatives(program, order):
@@ -50,7 +49,7 @@ def test_loops_that_are_found_compute_what_they_did_unrolled(any_loop, monkeypat
         with monkeypatch.context() as patch:
             results = [f(*arguments) for f in rolled]
             found += "loop_" in rolled[0].kernel(*arguments).source
-            patch.setattr(rolling, "MIN_OPERATIONS", 1 << 30)
+            patch.setattr(rolling, "RUN", rolling.Least(3, 1 << 30))
             unrolled = [f(*arguments) for f in derivatives(program, seed % 2 + 1)]
         for result, plain in zip(results[:2], unrolled[:2], strict=True):
             assert result[0].tobytes() == np.asarray(value).tobytes() == plain[0].tobytes(), seed

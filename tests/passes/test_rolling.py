@@ -51,7 +51,7 @@ def test_a_loop_is_one_operation_however_long():
     assert {loop.length for loop in many} == {500}
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2, 3, rolling.MIN_STEPS - 1])
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, rolling.RUN.steps - 1])
 def test_short_loops_stay_as_they_are(steps):
     assert loops_of(repeated(steps), X0)[0] == []
 

@@ -16,6 +16,7 @@ from ..deadline import TimeIsUp, within_calls
 from ..index_form import index_forms
 from ..letters import name_latex
 from ..matrix import matrix_forms
+from ..plain_text import plain_text
 from ..symbols import number
 from ..typeset import typeset
 from .constants import is_few_rows, lifted
@@ -52,7 +53,7 @@ def formula(program: Program, names: Names) -> Formula:
         except (ClosedFormTooLarge, TimeIsUp):
             pass
         else:
-            text = str(element)
+            text = plain_text(element, ())
             if len(text) <= _MAX_CHARACTERS:
                 return Formula(text, typeset(element), tuple(map(str, free)))
     return _called(shown)

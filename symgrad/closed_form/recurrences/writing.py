@@ -18,6 +18,7 @@ from ..derivation.formula import Formula, formula, in_matrices, named_program
 from ..derivation.lines import inputs_of
 from ..derivation.naming import Names
 from ..entries import entry_forms, entry_names
+from ..plain_text import plain_text
 from ..typeset import typeset
 from .equations import Range
 from .naming import entry_of, lowered
@@ -70,7 +71,7 @@ def _number(program: Program, unfolding: Unfolding) -> Formula | None:
             factors = sympy.factor(made.item().xreplace(symbols))
     except (ClosedFormTooLarge, UnsupportedOperation, TimeIsUp, TypeError, sympy.PolynomialError):
         return None
-    return Formula(str(factors), typeset(factors))
+    return Formula(plain_text(factors, ()), typeset(factors))
 
 
 def _with_numbers(program: Program, unfolding: Unfolding) -> Program:
@@ -119,7 +120,7 @@ def _entries(program: Program, unfolding: Unfolding) -> list[Formula] | None:
 def _formula(entry: sympy.Expr, flowing: Sequence[sympy.Symbol]) -> Formula:
     """An entry; what is linear in what flows back as the factors of that."""
     made = sympy.collect(sympy.expand(entry), flowing, sympy.factor_terms) if flowing else entry
-    return Formula(str(made), typeset(made))
+    return Formula(plain_text(made, ()), typeset(made))
 
 
 def in_brackets(found: Written) -> Formula:

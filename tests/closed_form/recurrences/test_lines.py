@@ -79,8 +79,8 @@ def test_python_loops_that_are_found_are_told_too():
     found = sg.grad(heron).formulas(2.0)
     assert found.kind == "recurrence"
     assert found.text_rows(["g"])[-2:] == [
-        "λₜ = 1/2 · λₜ₊₁(1 − a / sₜ²)   (t = 29, …, 0)",
-        "g = λ₀ + Σₜ λₜ₊₁ / (2sₜ)",
+        "λₜ = 1/2 · λₜ₊₁(1 − a / xₜ²)   (t = 29, …, 0)",
+        "g = λ₀ + Σₜ λₜ₊₁ / (2xₜ)",
     ]
 
 
