@@ -11,7 +11,10 @@ import pytest
 import symgrad as sg
 from symgrad import nn
 from symgrad.kernels import kernel
+from symgrad.kernels.kernel import lower
+from symgrad.passes.unrolling import has_loops
 from symgrad.program.interpret import interpreted
+from symgrad.tracing.trace import Purpose
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -82,6 +85,35 @@ def test_a_trace_that_is_recorded_serves_calls_and_is_made_once():
     assert derived._recorded((X,), {})[0] is entry
     assert derived._entry((X,), {}) is entry
     assert derived._recorded(("n",), {})[0].is_recorded
+
+
+@pytest.mark.parametrize("steps", [3, 9, 40])
+def test_a_trace_for_formulas_has_loops_and_computes_the_same(steps):
+    def repeated(x):
+        y = x
+        for _ in range(steps):
+            z = np.sin(y) * 0.5 + x
+            y = np.tanh(z) + z
+        return np.sum(y)
+
+    derived = sg.value_and_grad(repeated)
+    lines, _ = derived._recorded((X,), {})
+    formulas, _ = derived._recorded((X,), {}, Purpose.FORMULAS)
+    assert not has_loops(lines.program)
+    assert has_loops(formulas.program)
+    assert formulas is not lines
+    assert derived._recorded((X,), {}, Purpose.FORMULAS)[0] is formulas
+    assert derived._entry((X,), {}) is not formulas  # it is read, not run
+    value, slope = lower(lines.program, "numpy")(X)
+    other, told = lower(formulas.program, "numpy")(X)
+    assert value.tobytes() == other.tobytes() == np.asarray(repeated(X)).tobytes()
+    np.testing.assert_allclose(told, slope, rtol=1e-13)
+
+
+def test_one_trace_serves_lines_and_formulas_where_nothing_repeats():
+    derived = sg.grad(lambda x: np.sum(np.sin(x) * x))
+    lines, _ = derived._recorded((X,), {})
+    assert derived._recorded((X,), {}, Purpose.FORMULAS)[0] is lines
 
 
 def test_a_kernel_that_is_there_runs_on_beside_a_recorded_trace():

@@ -15,7 +15,7 @@ from symgrad.closed_form.choice import formulas
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.latex import MAX_CHARACTERS, aligned
 from symgrad.entry import Entry
-from symgrad.errors import ResultTooLarge
+from symgrad.errors import ResultTooLarge, SymgradError
 from symgrad.named_dims import argument_names
 from symgrad.signature import called_name
 from symgrad.transforms.derived import DerivedFunction
@@ -28,6 +28,8 @@ from .structure import caption, escaped, result_names, shape_tree, signature, vi
 
 #: lines of a program that are shown at once
 _FEW_LINES = 12
+#: lines of a program that the chain rule is told of in place of a formula, and steps of that which are shown at once
+_MANY_LINES, _MANY_STEPS = 400, 40
 
 
 def show(
@@ -76,6 +78,8 @@ def bundles(
     if both is not None and both.kind == "recurrence":  # the loops of the function are those of the derivative too
         labels = [label for d, e, _ in named for label in d.labels(e)]
         above = [_formula(both.latex_rows(labels), "\n".join(both.text_rows([n for *_, own in named for n in own])))]
+    elif (told := _derivation(shown, derived, args, kwargs)) is not None:
+        above = [told]
     elif any(f.kind == "let-bound" for f in shown):  # each numbers its own bindings, so they stand apart
         parts = zip(shown, latex, texts, (called_name(function.fn), name), strict=True)
         above = [_opened(_formula(rows, text), f, called) for f, rows, text, called in parts]
@@ -107,12 +111,15 @@ def own_arguments(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any])
 
 
 def reported(after: float) -> contextlib.AbstractContextManager[None]:
-    """Inside, a line says what symgrad is doing once it has taken ``after`` seconds; never where that is 0."""
+    """Inside, a line says what symgrad is doing once it has taken ``after`` seconds; never where that is 0.
+
+    Once all is done it is empty: what took how long is not saved with the notebook.
+    """
     shown: list[DisplayHandle] = []
 
     def report(stage: str, seconds: float) -> None:
-        text = said(stage, seconds)
-        line = {"text/plain": text, "text/html": f"<small>{text}</small>"}
+        text = "" if stage == "done" else said(stage, seconds)
+        line = {"text/plain": text, "text/html": text and f"<small>{text}</small>"}
         if shown:
             shown[0].update(line, raw=True)
         else:
@@ -145,6 +152,24 @@ def _way(derived: DerivedFunction, entry: Entry) -> list[str]:
 
 def _formula(rows: Sequence[str], text: str) -> dict[str, str]:
     return {"text/latex": rf"$\displaystyle {aligned(broken(rows))}$", "text/plain": visible(text)}
+
+
+def _derivation(
+    shown: Sequence[Formulas], derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]
+) -> dict[str, str] | None:
+    """The chain rule line by line, in the user's names, in place of a derivative too long for a formula."""
+    count = len(shown[-1].program.bindings)
+    if shown[-1].kind != "let-bound" or not _FEW_LINES < count <= _MANY_LINES or not (args or kwargs):
+        return None
+    try:
+        steps = derived.steps(*args, **kwargs)
+    except SymgradError:  # some derivatives have none
+        return None
+    table = steps._repr_html_()
+    if len(steps) > _MANY_STEPS:
+        said = f"{escaped(steps.title)}: the chain rule in {len(steps)} lines"
+        table = f"<details><summary>{said}</summary>{table}</details>"
+    return {"text/html": table, "text/plain": visible(str(steps))}
 
 
 def _opened(formula: dict[str, str], shown: Formulas, name: str) -> dict[str, str]:

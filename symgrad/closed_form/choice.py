@@ -14,7 +14,7 @@ from ..passes.unrolling import has_loops
 from ..primitives.primitive import CONSTANT
 from ..program.dims import is_concrete
 from ..program.program import Program
-from .budget import BUDGET, fits, require, without_loops
+from .budget import BUDGET, fits, predicted_operations, require, without_loops
 from .deadline import Allowance, TimeIsUp
 from .entries import BEYOND, entries_apart, entry_forms
 from .formulas import Formulas, as_arrays
@@ -23,9 +23,10 @@ from .latex import MAX_CHARACTERS, MAX_LETTERS, MAX_LINES, elements, has_few_ent
 from .matrix import matrix_forms, required_forms
 from .recurrences import recurrences
 from .simplification import simplified
+from .vanishing import without_vanishing
 
 #: calls of functions that a choice may take, which are a second or two
-_MAX_CALLS = 1_000_000
+_MAX_CALLS = 1_600_000
 
 
 class Choice:
@@ -53,7 +54,7 @@ class Choice:
         """A shorter program of the same values, or ``program`` itself."""
         made = program
         with contextlib.suppress(TimeIsUp), self._allowance.drawn_on():
-            made = simplified(program)
+            made = simplified(without_vanishing(program))
         return made
 
     def _form(self, program: Program, kind: str) -> Formulas | None:
@@ -77,8 +78,10 @@ def _may_win(program: Program, kind: str, best: Formulas) -> bool:
     """
     if kind == "entries":
         return elements(program.outputs) < best.reading_cost
-    arrays = [n for n in program.nodes if n.primitive is CONSTANT and n.shape]
-    return best.kind == "entries" and any(o.shape for o in program.outputs) and not arrays
+    if best.kind != "entries" or any(n.primitive is CONSTANT and n.shape for n in program.nodes):
+        return False
+    whole = without_loops(program)
+    return 2 * predicted_operations(whole, entries=False) <= predicted_operations(whole, entries=True)
 
 
 def _has_cases(made: Formulas) -> bool:
@@ -165,7 +168,7 @@ def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
         found = loops_told(program, budget)
         if found is None:
             raise ClosedFormTooLarge(
-                'there is no recurrence: the function has no loop made by scan, or one of too many lines; form="auto" '
+                'there is no recurrence: the function has no loop, or one of too many lines; form="auto" '
                 "takes the form that there is."
             )
         return found

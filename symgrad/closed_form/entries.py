@@ -256,18 +256,27 @@ def _tidied(array: np.ndarray) -> np.ndarray:
 
 #: operations up to which sums of angles are put together, and terms that it may be multiplied out to for that
 _MAX_ANGLES, _MAX_TERMS = 80, 200
+#: terms of a polynomial that may be multiplied out where that is shorter
+_MAX_GATHERED = 8
 
 
 def _shortest(e: Any) -> Any:
     """``e`` with common factors taken out and sums of angles put together, where that is shorter."""
     made: Any = sympy.factor_terms(e)
-    ways = [made]
+    gathered = sympy.Mul(*[_gathered(factor) for factor in sympy.Mul.make_args(made)])
+    ways = [made] if gathered == made else [made, gathered]
     if made.is_Mul and made.args[0].is_Rational:
         ways.append(sympy.Mul(*made.args))  # a number times a sum is multiplied out
     if made.has(sympy.sin) and made.has(sympy.cos) and made.count_ops() <= _MAX_ANGLES and _is_expandable(made):
         expanded = sympy.expand(made)
         ways += [sympy.factor_terms(TR10i(way)) for way in (expanded, sympy.expand(TR5(expanded)))]
     return min(ways, key=lambda way: way.count_ops() if len(ways) > 1 else 0)
+
+
+def _gathered(factor: Any) -> Any:
+    """A polynomial of few terms multiplied out: ``t² − 4t + 2``, not ``t (t − 2) − 2t + 2``."""
+    is_short = factor.is_Add and _terms(factor) <= _MAX_GATHERED and factor.is_polynomial()
+    return sympy.expand(factor) if is_short else factor
 
 
 def _is_expandable(e: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..passes.unrolling import has_loops
+from ..primitives.functions import divide, multiply
 from ..primitives.primitive import input_node
 from ..program.node import Node, ancestors, emit_again
 from ..program.program import Program
@@ -54,9 +55,19 @@ def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str],
     """The formulas in which ``names`` stand for what they are, which ``where`` says; None where one cannot be read."""
     new: dict[Node, Node] = {}
     parts: dict[Node, tuple[str, Node]] = {}
+    quotients = {n.operands[0]: n for n in names if n.primitive is divide and not n.operands[0].is_leaf}
+    inside = set(ancestors(names))
+
+    def named(node: Node, operand: Node) -> Node:
+        """An operand, where it is what is divided in a quotient that has a name as the product of these."""
+        whole = quotients.get(operand)
+        if whole is None or node in inside or whole not in new or operand in names:
+            return new[operand]
+        return multiply(new[whole], new[whole.operands[1]])
+
     with program.graph:
         for node in ancestors([*outputs, *names]):
-            operands = tuple([new[o] for o in node.operands])
+            operands = tuple([named(node, o) for o in node.operands])
             new[node] = node if operands == node.operands else emit_again(node, operands)
             if node in names:
                 stand_in = input_node(names[node], node.shape, node.dtype, node.weak)

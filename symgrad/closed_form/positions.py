@@ -163,5 +163,6 @@ def around(index: Any) -> tuple[Any, Any]:
     (i - 1, 20)
     """
     place, size = index.args
-    number, rest = place.as_coeff_Add()
-    return (rest + number - size if size.is_Integer and 2 * number > size else place), size
+    number, _ = place.as_coeff_Add()
+    is_late = 2 * number > size if size.is_Integer else size in sympy.Add.make_args(place)
+    return (place - size if is_late else place), size

@@ -339,3 +339,15 @@ def sigmoid(u: Node) -> Node:
 def minus(u: Node) -> Node:
     """``-u``, without a double sign."""
     return u.operands[0] if u.primitive is negative else negative(u)
+
+
+def terms_of(node: Node) -> list[Node]:
+    """The terms of a sum of arrays of one shape."""
+    found, pending = [], [node]
+    while pending:
+        n = pending.pop()
+        if n.primitive is add and all(o.shape == n.shape for o in n.operands):
+            pending += reversed(n.operands)
+        else:
+            found.append(n)
+    return found

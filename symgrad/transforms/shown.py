@@ -12,7 +12,7 @@ import sympy
 from ..closed_form.agreement import Agreement
 from ..closed_form.agreement import agreement as agreement_of
 from ..closed_form.budget import BUDGET, fits, require, without_loops
-from ..closed_form.choice import element_forms, formulas_in, is_faster, loops_told
+from ..closed_form.choice import element_forms, formulas_in, is_faster
 from ..closed_form.choice import formulas as formulas_of
 from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.entries import entry_at
@@ -61,12 +61,17 @@ def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget
     >>> grad(lambda x, A: x @ A @ x).closed_form(np.ones(9), np.ones((9, 9)), form="matrix")
     (A + Aᵀ)x
     """
-    entry = derived._readable()._entry(args, kwargs)
+    if checked_form(form) in ("auto", "recurrence"):
+        entry = shown_entry(derived, args, kwargs)
+    else:
+        entry = derived._readable()._entry(args, kwargs)
     program = entry.readable
-    checked_form(form)
-    told = loops_told(program, budget) if form == "auto" else None
-    if form == "recurrence" or told is not None:
-        told = told or formulas_in(program, form, budget)
+    told = None
+    if form == "recurrence":
+        told = formulas_in(program, form, budget)
+    elif form == "auto" and has_loops(program):
+        told = _of_loops(entry, program, budget)
+    if told is not None and told.kind == "recurrence":
         return told.forms[0].labelled(derived.labels(entry))
     if form == "matrix":
         made = required_forms(program)
@@ -179,7 +184,7 @@ def formulas_in_names(entry: Entry, result: Result, budget: int = BUDGET, charac
     return named_formulas(program, dict(zip(nodes, names.values(), strict=True)), budget, characters)
 
 
-def _of_loops(entry: Entry, program: Program, budget: int, characters: int) -> Formulas:
+def _of_loops(entry: Entry, program: Program, budget: int, characters: int = MAX_CHARACTERS) -> Formulas:
     """The formulas of a program with loops: of loops that were found, and are short, those of their steps may win."""
     told = formulas_of(program, budget, characters)
     if not entry.trace.has_loops or not fits(program, False, _MAX_STRAIGHT):
@@ -201,7 +206,8 @@ def agreement(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Agreement:
     index form:   agrees with the kernel to 0.0e+00
     """
     entry, arrays = derived._readable()._served(args, kwargs)
-    shown = formulas_in(entry.readable, "auto").program  # which may be a shorter one of the same values
+    read = shown_entry(derived, args, kwargs).readable
+    shown = read if has_loops(read) else formulas_in(read, "auto").program  # maybe a shorter one of the same values
     return agreement_of(shown, arrays, lower(entry.readable, "numpy")(*arrays))
 
 

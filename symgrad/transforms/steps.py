@@ -31,6 +31,7 @@ from ..passes.unrolling import has_loops, unrolled
 from ..primitives.primitive import input_node, literal
 from ..program.node import Node
 from ..program.program import Program
+from ..tracing.trace import Purpose
 
 if TYPE_CHECKING:
     from .derived import DerivedFunction
@@ -54,7 +55,7 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
     shown = derived._readable()
     if not args and not kwargs and shown._shapes_of(args, kwargs) is None:
         raise ArgumentError("steps: pass the arguments, or shapes such as 'n d', that the steps are for.")
-    entry, arrays = shown._recorded(args, kwargs)
+    entry, arrays = shown._recorded(args, kwargs, Purpose.FORMULAS)
     run: Run | None = entry.trace.run
     if run is None:
         raise UnsupportedOperation(

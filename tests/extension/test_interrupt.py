@@ -94,6 +94,7 @@ def test_long_work_says_what_it_is_at():
         time.sleep(0.4)
     assert captured.outputs
     assert "working, 0 s" in captured.outputs[0].data["text/plain"]
+    assert captured.outputs[-1].data == {"text/plain": "", "text/html": ""}  # nothing to save with the notebook
 
 
 def test_an_interrupt_is_not_said_to_be_done():

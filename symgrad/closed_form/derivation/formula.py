@@ -103,13 +103,15 @@ def _picked(root: Node, program: Program, names: Names) -> Formula | None:
         return None
     x, rows = root.operands
     before, picked = ":," * root.params[0], rows_formula(rows, program, names)
-    return Formula(f"{names[x]}[{before}{picked.text}]", rf"{names[x].latex}_{{[{before}{picked.latex}]}}")
+    latex = names[x].latex
+    whole = rf"\left({latex}\right)" if "_" in latex else latex
+    return Formula(f"{names[x]}[{before}{picked.text}]", rf"{whole}_{{[{before}{picked.latex}]}}")
 
 
 def rows_formula(rows: Node, program: Program, names: Names) -> Formula:
     """What an array of indices is called: its name, those few that it is, or how it is computed."""
     if is_few_rows(rows):
-        listed = str(rows.params[0].value.tolist()).strip("[]")
+        listed = str(rows.params[0].value.tolist())
         return Formula(listed, listed)
     counted = counted_index(rows)  # NumPy counts negative ones from the end, so the bare index says the same
     index = rows if rows in names or counted is None else counted[0]

@@ -11,7 +11,7 @@ import numpy as np
 from ...primitives.casting import CAST, cast
 from ...primitives.contraction import EINSUM, GATE, contract, float_operands
 from ...primitives.elementwise import Elementwise
-from ...primitives.functions import add, divide, multiply, negative
+from ...primitives.functions import add, divide, multiply, negative, terms_of
 from ...primitives.primitive import CONSTANT, INPUT, CapturedArray, constant, literal
 from ...primitives.selection import SLICE, Structural, take_slice
 from ...program.interpret import rebuilt
@@ -230,18 +230,6 @@ class Steps:
         self._unfolding.names[node] = user_name(base)
         self._bases[node] = base
         return Equation(self._leaf(node, steps, 0, base), self.total(row, steps), steps)
-
-
-def terms_of(node: Node) -> list[Node]:
-    """The terms of a sum of arrays of one shape."""
-    found, pending = [], [node]
-    while pending:
-        n = pending.pop()
-        if n.primitive is add and all(o.shape == n.shape for o in n.operands):
-            pending += reversed(n.operands)
-        else:
-            found.append(n)
-    return found
 
 
 def _is_linear(node: Node, operands: Sequence[Node], sums: Sequence[int]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.kernel import optimized
-from ...primitives.functions import add
+from ...primitives.functions import add, terms_of
 from ...primitives.loop import Loop
 from ...primitives.primitive import CONSTANT, DIM, LITERAL, CapturedArray, constant, dim_value, input_node, literal
 from ...primitives.scan import PART, ROW, SCAN
@@ -22,7 +22,7 @@ from ..derivation.lines import inputs_of
 from ..derivation.naming import Name, Names, spellings, user_name
 from .equations import Equation, Range, Total, depth_of
 from .naming import Bases, at_end, at_step
-from .steps import Steps, terms_of
+from .steps import Steps
 
 
 class NoRecurrence(Exception):

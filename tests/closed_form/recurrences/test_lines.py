@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import pytest
+import sympy
 from recurring import CASES
 
 import symgrad as sg
@@ -82,6 +83,61 @@ def test_python_loops_that_are_found_are_told_too():
         "λₜ = 1/2 · λₜ₊₁(1 − a / xₜ²)   (t = 29, …, 0)",
         "g = λ₀ + Σₜ λₜ₊₁ / (2xₜ)",
     ]
+
+
+def test_loops_of_a_few_steps_are_told_in_the_names_of_the_users_locals():
+    def likelihood(a, q, r, ys):
+        m, P, ll = 0.0, 1.0, 0.0
+        for y in ys:
+            m = a * m
+            P = a * a * P + q
+            S = P + r
+            e = y - m
+            ll = ll - 0.5 * (np.log(S) + e * e / S)
+            K = P / S
+            m = m + K * e
+            P = (1 - K) * P
+        return ll
+
+    rows = sg.grad(likelihood, (0, 1, 2)).formulas(0.9, 0.1, 0.2, np.ones(5)).text_rows(["a", "q", "r"])
+    lefts = [row.partition(" = ")[0] for row in rows]
+    assert lefts[:2] == ["m₀", "P₀"]
+    assert {"eₜ", "Sₜ", "Kₜ", "mₜ₊₁", "Pₜ₊₁", "λ_mₜ", "λ_Pₜ"} < set(lefts)
+    assert "eₜ = yₜ₊₁ − bₜ" in rows
+
+
+def test_three_steps_are_told_unless_their_formula_is_short():
+    def heron(a):
+        x = a
+        for _ in range(4):
+            x = 0.5 * (x + a / x)
+        return x
+
+    def logistic(x):
+        for _ in range(3):
+            x = 4 * x * (1 - x)
+        return x
+
+    assert sg.grad(heron).formulas(2.0).text_rows(["g"])[3:] == [
+        "λₜ = 1/2 · λₜ₊₁(1 − a / xₜ²)   (t = 3, …, 0)",
+        "g = λ₀ + Σₜ λₜ₊₁ / (2xₜ)",
+    ]
+    assert str(sg.grad(heron).closed_form(2.0)).endswith("∂f/∂a = λ₀ + Σₜ λₜ₊₁ / (2xₜ)")
+    assert sg.grad(logistic).formulas(0.3).kind == "entries"
+    assert sg.grad(logistic).closed_form(0.3).evalf(subs={sympy.Symbol("x", real=True): 0.3}) == pytest.approx(
+        sg.grad(logistic)(0.3)
+    )
+
+
+def test_a_stencil_on_a_ring():
+    def heat(u, k):
+        for _ in range(6):
+            u = u + k * (np.roll(u, 1) - 2 * u + np.roll(u, -1))
+        return np.sum(u**2)
+
+    rows = sg.grad(heat, (0, 1)).formulas(np.ones(20), 0.2).text_rows(["gu", "gk"])
+    assert "hₜ₊₁[i] = uₜ₊₁[(i + 1) % 20] + uₜ₊₁[(i - 1) % 20] - 2*uₜ₊₁[i]   (t = 0, …, 4)" in rows
+    assert rows[-1] == "gk = 2h₅ᵀr + Σₜ hₜᵀ λ_uₜ"
 
 
 def test_what_has_no_loop_or_too_many_lines_is_refused():
