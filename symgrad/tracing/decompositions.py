@@ -191,6 +191,7 @@ def _pinv(a, rcond=None, hermitian=False, *, rtol=_NONE):
 )
 def _lstsq(a, b, rcond=None):
     x, right = sized(a, "np.linalg.lstsq"), traced(b)
+    x = f.cast(x, np.result_type(x.dtype, right.dtype))
     if x.ndim != 2 or right.ndim not in (1, 2) or right.shape[0] != x.shape[0]:
         raise ShapeError(at_user_line(f"np.linalg.lstsq: shapes {x.shape} and {right.shape} do not fit"))
     rows, columns = x.shape

@@ -46,13 +46,13 @@ def test_one_trace_and_one_derivation_know_the_lines_and_names(run, counted, der
     assert counted == {"traces": traces, "derivations": derivations}
 
 
-def test_what_names_nothing_or_has_a_loop_is_traced_once(run, counted):
+def test_what_names_nothing_is_traced_once_and_a_loop_again_for_its_names(run, counted):
     run('%%grad --at "x=2."\ndef f(x):\n    return x * np.sin(x)\n')
     assert counted == {"traces": 1, "derivations": 1}
     loop = "    for _ in range(40):\n        x = x - (x * x - a) / (2 * x)\n"
     shown = run(f'%%grad --at "a=2."\ndef root(a):\n    x = a\n{loop}    return x\n')
-    assert "(t = 39, …, 0)" in shown.outputs[0].data["text/plain"]
-    assert counted == {"traces": 2, "derivations": 2}
+    assert "λₜ₊₁(1 − a / xₜ²)   (t = 39, …, 0)" in shown.outputs[0].data["text/plain"]
+    assert counted == {"traces": 3, "derivations": 3}
 
 
 def test_what_is_asked_for_after_a_call_is_read_from_its_trace(counted):

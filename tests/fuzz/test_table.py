@@ -42,4 +42,4 @@ def test_values_and_derivatives():
             wrong.append(f"{program}\n{error}")
     report("table", len(drawn), skipped, wrong)
     if wrong:
-        pytest.fail("\n\n".join(wrong[:3]), pytrace=False)
+        pytest.fail("\n\n".join(wrong), pytrace=False)

@@ -88,6 +88,16 @@ def test_powers(exponent, shape):
 OTHERWISE = {np.argpartition, np.linalg.lstsq, np.histogram, np.histogram_bin_edges, np.isin, np.setdiff1d}
 
 
+@pytest.mark.parametrize("dtypes", ["ff", "fd", "df", "fq", "qf"])
+def test_least_squares(dtypes):
+    a, b = (np.arange(1, 1 + n).astype(t) ** 2 for n, t in zip((6, 3), dtypes, strict=True))
+    known = np.linalg.lstsq(a.reshape(3, 2), b)
+    made = sg.symbolic(lambda a, b: np.linalg.lstsq(a, b))(a.reshape(3, 2), b)
+    for value, expected in zip(made, known, strict=True):
+        assert value.dtype == np.asarray(expected).dtype
+        np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("function", [f for f in distinct(CASES) if f not in OTHERWISE], ids=lambda f: f.__name__)
 def test_functions(function):
     rng = np.random.default_rng(3)
