@@ -16,17 +16,17 @@ import numpy as np
 
 from .context import is_debugging
 from .debugging import is_finite, what_went_wrong
-from .entry import Arguments, Entry, is_input
 from .errors import NonFiniteError, TracedAgain, TracingError, at_user_line, is_own, shortened
 from .kernels.backend import checked_backend
 from .named_dims import Declared, Placeholder, argument_names
 from .signature import Call, VaryingInts, called_name, ints_of, key_of_arrays
+from .trace_entry import Arguments, TraceEntry, is_input
 from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import watching
-from .tracing.surroundings import Surroundings
 from .tracing.trace import Purpose, Trace, called, current
+from .tracing.trace_guards import TraceGuards
 from .tracing.tracer import Tracer
 from .tracing.tree import classes_in, flatten, tree_map
 
@@ -34,7 +34,7 @@ _log = logging.getLogger("symgrad")
 
 _MANY_FUNCTIONS = 1000  # of one source that are traced before a warning
 _MAX_SIGNATURES = 256  # kept of a function
-_MAX_ENTRIES = 16  # traces kept a signature: one each for the branches and surroundings met
+_MAX_ENTRIES = 16  # traces kept a signature: one each for the branches and guarded values met
 _TRACED_TOO_OFTEN = (
     "is traced again at nearly every call, for another shape or another value of an argument that is no array, and the "
     "oldest traces are forgotten. Pass numbers that change as floats or arrays, and compute with them by operators and "
@@ -78,8 +78,8 @@ class CompiledFunction:
         self.watched = watched
         self.backend = backend
         self.cache = cache
-        self.latest: Entry | None = None
-        self._entries: dict[Any, list[Entry]] = {}
+        self.latest: TraceEntry | None = None
+        self._entries: dict[Any, list[TraceEntry]] = {}
         self._by_arrays = self._entries if shapes is None else {}
         self._bound: dict[Any, Any] = {}
         self._ints = VaryingInts(_MAX_SIGNATURES)
@@ -109,7 +109,7 @@ class CompiledFunction:
         name = getattr(getattr(self.body, "__self__", None), "__name__", None) or called_name(self.watched)
         raise NonFiniteError(what_went_wrong(name, result, entry, entry.arguments(leaves)))
 
-    def known(self, args: tuple) -> Entry | None:
+    def known(self, args: tuple) -> TraceEntry | None:
         """The trace that serves arrays and floats such as it has served; None where more has to be looked at.
 
         What is checked before a function is traced follows from the signature, so it need not be checked again.
@@ -123,11 +123,13 @@ class CompiledFunction:
                 return entry
         return None
 
-    def entry(self, *args: Any, **kwargs: Any) -> Entry:
+    def entry(self, *args: Any, **kwargs: Any) -> TraceEntry:
         """The trace that serves these arguments."""
         return self._serving(self._call(args, kwargs))
 
-    def entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], purpose: Purpose = Purpose.RUN) -> Entry:
+    def entry_of_shapes(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], purpose: Purpose = Purpose.RUN
+    ) -> TraceEntry:
         """The trace for float64 arrays of which no more than trees of ``Declared`` are known."""
         key = (tuple(map(_texts, args)), tuple((name, _texts(tree)) for name, tree in kwargs.items()))
         for entry in self._entries.get(key, ()):
@@ -143,23 +145,23 @@ class CompiledFunction:
         """What the named dims are in a call with these arguments."""
         return self._call(args, kwargs).sizes or {}
 
-    def served(self, *args: Any, **kwargs: Any) -> tuple[Entry, list[Any]]:
+    def served(self, *args: Any, **kwargs: Any) -> tuple[TraceEntry, list[Any]]:
         """The trace that serves these arguments, and the arrays among them in order."""
         call = self._call(args, kwargs)
         return self._serving(call), call.leaves
 
-    def recorded(self, *args: Any, **kwargs: Any) -> tuple[Entry, list[Any]]:
+    def recorded(self, *args: Any, **kwargs: Any) -> tuple[TraceEntry, list[Any]]:
         """As ``served``; the graph of the trace knows the lines that its nodes come from.
 
         It is recorded where it is asked for alone: that takes time and memory.
         """
         return self._shown(args, kwargs, Purpose.LINES)
 
-    def read(self, *args: Any, **kwargs: Any) -> tuple[Entry, list[Any]]:
+    def read(self, *args: Any, **kwargs: Any) -> tuple[TraceEntry, list[Any]]:
         """As ``recorded``, for formulas: loops are operations."""
         return self._shown(args, kwargs, Purpose.FORMULAS)
 
-    def _shown(self, args: tuple, kwargs: dict[str, Any], purpose: Purpose) -> tuple[Entry, list[Any]]:
+    def _shown(self, args: tuple, kwargs: dict[str, Any], purpose: Purpose) -> tuple[TraceEntry, list[Any]]:
         call, latest = self._call(args, kwargs), self.latest
         entry = self._serving(call, purpose)
         self.latest = latest or entry  # calls are served as before
@@ -172,7 +174,7 @@ class CompiledFunction:
         named = call.read_named(*self.shapes(args, kwargs), self._bound)
         return Call(args, kwargs).read() if self.concrete else named
 
-    def _kept(self, key: tuple, call: Call, purpose: Purpose = Purpose.RUN) -> tuple[Entry, Sequence[Any]] | None:
+    def _kept(self, key: tuple, call: Call, purpose: Purpose = Purpose.RUN) -> tuple[TraceEntry, Sequence[Any]] | None:
         """The trace of this signature that serves a call, and its inputs; one for the ``purpose``."""
         for entry in self._entries.get(key, ()):
             if not entry.is_for(purpose):
@@ -183,7 +185,7 @@ class CompiledFunction:
                 return entry, leaves
         return None
 
-    def _serving(self, call: Call, purpose: Purpose = Purpose.RUN) -> Entry:
+    def _serving(self, call: Call, purpose: Purpose = Purpose.RUN) -> TraceEntry:
         """The trace that serves a call, in which ints are what they are."""
         found = self._kept(call.key, call, purpose)
         if found is not None:
@@ -191,7 +193,7 @@ class CompiledFunction:
         self.latest = entry = self._new_entry(*call.stand_ins(), call.key, _new_trace(call.sizes, purpose))
         return entry
 
-    def _running(self, call: Call) -> tuple[Entry, Sequence[Any]]:
+    def _running(self, call: Call) -> tuple[TraceEntry, Sequence[Any]]:
         """The trace that runs, and its inputs: ints are part of the signature until they change."""
         found = self._kept(call.key, call)
         varying, key = self._ints.of(call.key) if found is None and self.cache else ((), ())
@@ -216,32 +218,32 @@ class CompiledFunction:
 
     def _new_entry(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], key: Any, trace: Trace, host: Host | None = None
-    ) -> Entry:
+    ) -> TraceEntry:
         if self.cache and not self._entries:
             _note_first_trace(self.watched)
         leaves, structure = flatten((*args, *kwargs.values()))
         static = [v for v in leaves if not is_input(v)]
-        surroundings = Surroundings(self.watched, [*static, *classes_in(structure)])
-        if self._follows or surroundings.asks_for_types:
+        guards = TraceGuards(self.watched, [*static, *classes_in(structure)])
+        if self._follows or guards.asks_for_types:
             trace.follow = follow
         entry = None
         try:
-            entry = self._traced(args, kwargs, trace, host, surroundings)
+            entry = self._traced(args, kwargs, trace, host, guards)
         except TracingError:
             if trace.follow is not None:
                 raise
         if entry is None:
             trace = trace.anew()
             trace.follow = follow
-            entry = self._traced(args, kwargs, trace, host and host.anew(trace), surroundings)
+            entry = self._traced(args, kwargs, trace, host and host.anew(trace), guards)
             self._follows = True
         trace.let_go()
-        surroundings.watch_weights(entry.weights_read)
+        guards.watch_weights(entry.weights_read)
         if self.cache and key is not None:
-            if surroundings.may_serve_again():
+            if guards.may_serve_again():
                 self._keep(key, entry)
             else:
-                self._warn_of(surroundings.changing(), key)
+                self._warn_of(guards.changing(), key)
         return entry
 
     def _traced(
@@ -250,8 +252,8 @@ class CompiledFunction:
         kwargs: Mapping[str, Any],
         trace: Trace,
         host: Host | None,
-        surroundings: Surroundings,
-    ) -> Entry:
+        guards: TraceGuards,
+    ) -> TraceEntry:
         """The entry of one run of the function."""
         began = time.perf_counter()
         arguments = Arguments(trace, tuple(kwargs), host)
@@ -265,7 +267,7 @@ class CompiledFunction:
                     outputs = called(self.body, traced, named) if is_users else self.body(*traced, **named)
                 if host is not None:
                     host.finish(outputs)
-                made = Entry(arguments, surroundings, outputs, self.backend)
+                made = TraceEntry(arguments, guards, outputs, self.backend)
                 if _log.isEnabledFor(logging.DEBUG):
                     took, count = 1000 * (time.perf_counter() - began), len(made.program.bindings)
                     name = called_name(self.watched)
@@ -277,7 +279,7 @@ class CompiledFunction:
                 refuse_untyped(error, trace)
                 raise
 
-    def _keep(self, key: Any, entry: Entry) -> None:
+    def _keep(self, key: Any, entry: TraceEntry) -> None:
         """Remember a trace; the oldest is forgotten where there are too many."""
         kept = self._entries.setdefault(key, [])
         kept.insert(int(entry.is_recorded), entry)  # after the latest, which may have its kernel

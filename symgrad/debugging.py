@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .entry import Entry
 from .errors import UnsupportedOperation, at_user_line
 from .findings import Finding, findings, places_text
 from .passes.unrolling import unrolled
 from .program.node import Node
 from .program.program import Program
+from .trace_entry import TraceEntry
 from .tracing.tree import flatten
 
 #: operations of loops written out, within which the origin is looked for
@@ -33,7 +33,7 @@ def _numbers(leaf: Any) -> np.ndarray:
     return np.asarray(leaf.data) if hasattr(leaf, "tocsr") else np.empty(0, bool)
 
 
-def what_went_wrong(name: str, result: Any, entry: Entry, arrays: Sequence[Any]) -> str:
+def what_went_wrong(name: str, result: Any, entry: TraceEntry, arrays: Sequence[Any]) -> str:
     """Where the NaN or infinity in the ``result`` of ``name`` begins, of a recorded trace for these arrays."""
     arrays = [np.asarray(a) for a in arrays]
     bad = next(a for a in map(_numbers, flatten(result)[0]) if a.dtype.kind in "fc" and not np.isfinite(a).all())

@@ -1,4 +1,4 @@
-"""Cases of what a function reads from its surroundings: each is called, changed, and called again."""
+"""Cases of what a function reads from outside: each is called, changed, and called again."""
 
 import contextlib
 import pathlib

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.entry import Entry
 from symgrad.errors import source_lines
 from symgrad.kernels.explanation import node_step
 from symgrad.kernels.spelled import spelled
 from symgrad.program.node import Node
+from symgrad.trace_entry import TraceEntry
 from symgrad.tracing.local_names import code_of
 from symgrad.transforms.derived import DerivedFunction
 
@@ -145,7 +145,7 @@ def annotate(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> A
     return Annotation(getattr(function, "__name__", type(function).__name__), shown, elsewhere)
 
 
-def _count_shared(entry: Entry, file: str, costs: dict[int, LineCost]) -> None:
+def _count_shared(entry: TraceEntry, file: str, costs: dict[int, LineCost]) -> None:
     """Every request for an operation after its first counts for the line that made it."""
     for node in entry.program.bindings:
         first = True

@@ -14,10 +14,10 @@ from symgrad.closed_form.budget import BUDGET
 from symgrad.closed_form.choice import formulas
 from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.latex import MAX_CHARACTERS, aligned
-from symgrad.entry import Entry
 from symgrad.errors import ResultTooLarge, SymgradError
 from symgrad.named_dims import argument_names
 from symgrad.signature import called_name
+from symgrad.trace_entry import TraceEntry
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
@@ -133,7 +133,7 @@ def _has_vec(shown: Formulas) -> bool:
     return shown.kind == "matrix" and any(e.op == "vec" for form in shown.forms for e in form.expression.walk())
 
 
-def _way(derived: DerivedFunction, entry: Entry) -> list[str]:
+def _way(derived: DerivedFunction, entry: TraceEntry) -> list[str]:
     """How it was derived and what it runs on."""
     said = []
     if isinstance(derived, GradientFunction):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.closed_form.labels import label_text
-from symgrad.entry import Result
 from symgrad.named_dims import argument_names
+from symgrad.trace_entry import Result
 from symgrad.tracing.tree import LEAF, flatten, parts_of, unflatten
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction

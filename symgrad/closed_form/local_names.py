@@ -58,7 +58,7 @@ def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str],
     quotients = {n.operands[0]: n for n in names if n.primitive is divide and not n.operands[0].is_leaf}
     inside = set(ancestors(names))
 
-    def named(node: Node, operand: Node) -> Node:
+    def called(node: Node, operand: Node) -> Node:
         """An operand, where it is what is divided in a quotient that has a name as the product of these."""
         whole = quotients.get(operand)
         if whole is None or node in inside or whole not in new or operand in names:
@@ -67,7 +67,7 @@ def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str],
 
     with program.graph:
         for node in ancestors([*outputs, *names]):
-            operands = tuple([named(node, o) for o in node.operands])
+            operands = tuple([called(node, o) for o in node.operands])
             new[node] = node if operands == node.operands else emit_again(node, operands)
             if node in names:
                 stand_in = input_node(names[node], node.shape, node.dtype, node.weak)

@@ -40,7 +40,7 @@ def name_of(nodes: Sequence[Node], number: dict[Node, int]) -> bytes:
     Inputs and captured arrays go by their number, the latter with their values where derivatives look at them:
     integers, which are places, and scalars.
     """
-    records, stream = _written(nodes, number, _surroundings)
+    records, stream = _written(nodes, number, _about)
     return json.dumps(records).encode() + b"\n" + stream
 
 
@@ -103,7 +103,7 @@ def _written(
     return records, np.array(stream, "<u4").tobytes()
 
 
-def _surroundings(node: Node, loops: Numbered) -> dict[str, Any]:
+def _about(node: Node, loops: Numbered) -> dict[str, Any]:
     """Of what is given: a leaf, or a mark, is told apart by its number alone where nothing else matters."""
     if node.primitive not in (INPUT, CONSTANT):
         return _exact(node, loops)

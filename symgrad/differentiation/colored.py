@@ -16,10 +16,10 @@ from .reverse import reverse_sweep
 from .structure.coloring import column_colors, star_colors, star_places
 from .structure.dependency import Read, dependency
 from .structure.index_maps import Affine, Label, Lookup, Map, index_array
-from .structure.terms import Term
+from .structure.structured_tangents import StructuredTangent
 
 
-def colored_term(output: Node, source: Node, read: Read, symmetric: bool, entries: int) -> Term | None:
+def colored_term(output: Node, source: Node, read: Read, symmetric: bool, entries: int) -> StructuredTangent | None:
     """The Jacobian as one list of entries; None where that would not be fewer than ``entries``.
 
     One product a color: with the Jacobian where columns take fewer colors, with its transpose where rows do;
@@ -45,7 +45,7 @@ def colored_term(output: Node, source: Node, read: Read, symmetric: bool, entrie
     width = math.prod(compressed.shape[1:])
     values = gather(reshape(compressed, (lanes * width,)), index_array(color * width + place), 0)
     label = Label(len(rows))
-    return Term(
+    return StructuredTangent(
         values, (label,), _looked_up(columns, source.shape, label), _looked_up(rows, output.shape, label), False
     )
 

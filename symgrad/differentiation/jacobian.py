@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..program.node import Node
+from .structure.structured_tangents import StructuredTangent
 from .structure.sweeps import forward_terms, reverse_terms
-from .structure.terms import Term
 
 #: a Jacobian's terms, a list for each output (row) and input (column)
-Table = list[list[list[Term]]]
+Table = list[list[list[StructuredTangent]]]
 
 
 def jacobian_terms(outputs: Sequence[Node], wrt: Sequence[Node], mode: str, symmetric: bool = False) -> Table:
@@ -36,5 +36,5 @@ def jacobian_terms(outputs: Sequence[Node], wrt: Sequence[Node], mode: str, symm
     ]
 
 
-def _transposed(terms: list[Term]) -> list[Term]:
+def _transposed(terms: list[StructuredTangent]) -> list[StructuredTangent]:
     return [t.transposed for t in terms]

@@ -17,7 +17,7 @@ from ..program.collector import collector_paused
 from ..program.node import Node, ancestors, originating
 from .forward import tangent_of
 from .reverse import accumulate, active_nodes
-from .structure.terms import scalar
+from .structure.structured_tangents import scalar
 
 
 @collector_paused()

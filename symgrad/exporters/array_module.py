@@ -102,19 +102,19 @@ class Module:
     constants: Sequence[str] = ()
     #: how the check calls the function, for ``module_check``
     check: Mapping[str, str] = field(default_factory=dict)
-    #: functions that arrays go through at the door, by name
+    #: functions that check arrays, by name
     entrances: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, entry: Callable[[Sequence[Leaf]], Sequence[str]]) -> str:
-        """The whole module; ``entry`` makes the lines that arrays go through at the door of its function."""
+        """The whole module; ``entry`` makes the lines that check the arrays of a call."""
         subject, signature, writer, dialect = self.subject, self.signature, self.writer, self.writer.dialect
         title = subject.title[0].upper() + subject.title[1:]
         taken = signature.taken(self.argument or self.kinds[0])
         said = {leaf.node: leaf.found for leaf in taken.leaves}
-        rows = python_source.door(signature.program, signature.arguments, signature.dims, said)
-        door = [*taken.lines, *entry(taken.leaves), *rows]
+        rows = python_source.argument_checks(signature.program, signature.arguments, signature.dims, said)
+        checks = [*taken.lines, *entry(taken.leaves), *rows]
         known = {**arguments.HELPERS, **self.entrances, "_shape_of": python_source.SHAPE_OF, **dialect.helpers}
-        called = {name for line in [*door, *writer.lines, *self.results] for name in _CALLED.findall(line)}
+        called = {name for line in [*checks, *writer.lines, *self.results] for name in _CALLED.findall(line)}
         called |= {name for text in called & known.keys() for name in _CALLED.findall(known[text])}
         helpers = [*[text for name, text in known.items() if name in called], *self.helpers]
         results, patterns = sparse_results.assembled(subject, self.results)
@@ -151,7 +151,7 @@ class Module:
             *self.decorators,
             *self._head(taken.head),
             *[f"    {line}" if line else "" for line in self._docstring(title, taken.parameters)],
-            *[f"    {line}" for line in [*door, *writer.lines]],
+            *[f"    {line}" for line in [*checks, *writer.lines]],
             *self._returned(results, named),
             *[line for helper in [*helpers, *patterns] for line in ["", "", *helper.strip().splitlines()]],
             *module_check.lines(subject, function=signature.function, written=signature.call, **self.check),

@@ -46,7 +46,7 @@ def document(subject: Subject) -> str:
     if len(text.encode("utf-8")) > MAX_BYTES:
         raise UnsupportedOperation(
             f"the document would have more than {MAX_BYTES} bytes, which symgrad.load does not read: the function "
-            "reads large arrays from its surroundings. Make them arguments of the function."
+            "reads large arrays from outside. Make them arguments of the function."
         )
     return text
 

@@ -22,7 +22,7 @@ MAX_CAPTURED = 10_000
 _SIGNS = {"zero": "== 0", "nonnegative": ">= 0", "not zero": "!= 0"}
 assert set(_SIGNS) == set(HOLDS)
 
-#: the source of what an argument goes through at the door of a function
+#: the source of what an argument goes through before a function runs
 SHAPE_OF = '''
 def _shape_of(name, array, *expected):
     """The shape of an argument; a ValueError where it is not the ``expected`` one, in which names are any size."""
@@ -62,11 +62,11 @@ def wrapped(text: str, indent: str = "    ") -> list[str]:
 
 
 def captured(node: Node) -> np.ndarray:
-    """An array that the function reads from its surroundings; an ArgumentError where it is too large for source."""
+    """An array that the function reads from outside; an ArgumentError where it is too large for source."""
     value = np.asarray(node.params[0].value)
     if value.size > MAX_CAPTURED:
         raise ArgumentError(
-            f"the function reads an array of shape {value.shape} from its surroundings, too large to write into "
+            f"the function reads an array of shape {value.shape} from outside, too large to write into "
             "source; make it an argument of the function."
         )
     return value
@@ -96,7 +96,7 @@ def dims_of(program: Program) -> list[sympy.Symbol]:
     return list(found)
 
 
-def door(
+def argument_checks(
     program: Program, names: Mapping[Node, str], dims: dict[sympy.Symbol, str], said: Mapping[Node, str] | None = None
 ) -> list[str]:
     """Lines that check the shapes of the arguments, which are ``said`` in messages, and name their sizes."""

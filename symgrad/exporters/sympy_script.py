@@ -143,7 +143,7 @@ def _function(
     dims = {d: names.get(d.name, d.name) for d in python_source.dims_of(program)}
     bases = safe_names(program.names)
     arguments = target_names(bases, {*reserved, *dims.values()}, ascii=False)
-    door = python_source.door(program, dict(zip(program.inputs, arguments, strict=True)), dims)
+    checks = python_source.argument_checks(program, dict(zip(program.inputs, arguments, strict=True)), dims)
     known = [f"{name + '()'!r}: np.{called}" for name, called in functions.items()]
     for base, argument, node in zip(bases, arguments, program.inputs, strict=True):
         known.append(f"{base + '[]' * bool(node.shape)!r}: {argument}")
@@ -155,7 +155,7 @@ def _function(
     nested = nesting.rows(subject, values, comments)
     body = [
         *[f"{a} = np.asarray({a})" for a in arguments],
-        *door,
+        *checks,
         *(["known = {", *[f"    {row}," for row in known], "}"] if known else ["known = {}"]),
         *[f"known.update(zip({own!r}, {argument}.reshape(-1)))" for argument, own in entries],
         "results = _results(known)",
@@ -163,7 +163,7 @@ def _function(
         *nested[1:],
     ]
     said = "The result for NumPy arrays, computed from the formulas one element after the other."
-    needs_shape = any("_shape_of(" in row for row in door)
+    needs_shape = any("_shape_of(" in row for row in checks)
     objects = nesting.OBJECT if nesting.has_objects(subject.structure) else ""
     return [
         *([*objects.strip().splitlines(), "", ""] if objects else []),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..differentiation.structure.index_maps import Lookup, is_static, positions
-from ..differentiation.structure.terms import Term, product
+from ..differentiation.structure.structured_tangents import StructuredTangent, product
 from ..errors import ArgumentError, BackendError, ResultTooLarge
 from ..primitives.casting import cast
 from ..program.dims import is_concrete, size
@@ -34,7 +34,7 @@ class SparseBlock:
     of the output, elements of the input), both counted row by row.
     """
 
-    def __init__(self, terms: Sequence[Term], out_shape: tuple, in_shape: tuple, dtype: np.dtype) -> None:
+    def __init__(self, terms: Sequence[StructuredTangent], out_shape: tuple, in_shape: tuple, dtype: np.dtype) -> None:
         if not is_concrete((*out_shape, *in_shape)):
             raise ArgumentError("sparse=True needs sizes; call it with arrays, not with named dims.")
         self.shape = (int(size(out_shape)), int(size(in_shape)))
@@ -80,7 +80,7 @@ class SparseBlock:
 class Piece:
     """One term of a block."""
 
-    def __init__(self, term: Term, out_shape: tuple, in_shape: tuple) -> None:
+    def __init__(self, term: StructuredTangent, out_shape: tuple, in_shape: tuple) -> None:
         self.labels = term.counters
         order = tuple([k for k in self.labels if k in term.labels])
         self.value = product([(term.value, term.labels)], order)

@@ -12,35 +12,35 @@ import numpy as np
 
 from ..codec.limits import MAX_BYTES
 from ..compiled import is_tracing
-from ..entry import Entry, Result
 from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
 from ..exporters import checked_format, export
 from ..named_dims import Declaration, Placeholder, declared_like, is_shapes
 from ..program.dims import is_concrete
 from ..program.node import Node
+from ..trace_entry import Result, TraceEntry
 from ..tracing.trace import Trace, as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import unflatten
 from ..transforms.derived import DerivedFunction
 from ..transforms.subjects import subject_of
+from .call_arguments import CallArguments
 from .checking import CheckResult, checked
 from .document import Document, read_document
-from .door import Door
 from .emission import emitted
 
 
 class _Source:
     """The function that a document computes, on traced values."""
 
-    def __init__(self, document: Document, door: Door) -> None:
+    def __init__(self, document: Document, call: CallArguments) -> None:
         self._document = document
         self.__name__ = document.facts.function
-        self.__signature__ = door.signature
+        self.__signature__ = call.signature
         program = document.read.program
-        pairs = zip(door.names, program.names, program.inputs, strict=True)
+        pairs = zip(call.names, program.names, program.inputs, strict=True)
         shapes = {name: declared_like(label, n.shape) for name, label, n in pairs if not is_concrete(n.shape)}
         if shapes:
-            self.declaration = Declaration(list(door.signature.parameters.values()), shapes)
+            self.declaration = Declaration(list(call.signature.parameters.values()), shapes)
 
     def _guarded(self) -> dict[str, Any]:
         return {}
@@ -72,11 +72,11 @@ class LoadedFunction(DerivedFunction):
 
     def __init__(self, document: Document, backend: str = "auto") -> None:
         self._document = document
-        self._door = Door(document)
-        super().__init__(_Source(document, self._door), backend)
+        self._call_arguments = CallArguments(document)
+        super().__init__(_Source(document, self._call_arguments), backend)
         self.__name__ = document.name
-        self.__signature__ = self._door.signature
-        self.__doc__ = f"{document.title[:1].upper()}{document.title[1:]}, of ({self._door.spelled})."
+        self.__signature__ = self._call_arguments.signature
+        self.__doc__ = f"{document.title[:1].upper()}{document.title[1:]}, of ({self._call_arguments.spelled})."
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return LoadedFunction, (self._document, self.backend)
@@ -88,22 +88,22 @@ class LoadedFunction(DerivedFunction):
         return self._document.read.program.names
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args = self._door.in_order(args, kwargs)
+        args = self._call_arguments.in_order(args, kwargs)
         if is_tracing(args):
             return self._derive(args, {}, fresh=False)
-        return super().__call__(*self._door.arrays(args))
+        return super().__call__(*self._call_arguments.arrays(args))
 
-    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
+    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:
         if not args and not kwargs:
             return self._shown
         if is_shapes(args, kwargs):
             raise ArgumentError(
                 at_user_line(f"{self.__name__} has the shapes that it was exported with; leave the arguments out.")
             )
-        return self._compiled.entry(*self._door.arrays(self._door.in_order(args, kwargs)))
+        return self._compiled.entry(*self._call_arguments.arrays(self._call_arguments.in_order(args, kwargs)))
 
     @cached_property
-    def _shown(self) -> Entry:
+    def _shown(self) -> TraceEntry:
         """The Program as it was read, traced for no arguments in particular."""
         inputs = self._document.read.program.inputs
         made = [Placeholder(n.shape, n.dtype, n.weak) for n in inputs]
@@ -133,7 +133,7 @@ class LoadedFunction(DerivedFunction):
         ``export("json")`` gives the document again.
         """
         checked_format(format)
-        arrays = self._door.arrays(self._door.in_order(args, kwargs)) if args or kwargs else ()
+        arrays = self._call_arguments.arrays(self._call_arguments.in_order(args, kwargs)) if args or kwargs else ()
         own = self._document
         subject = subject_of(self, arrays, {}, path, form, path is not None if document is None else document)
         subject = replace(
@@ -147,7 +147,7 @@ class LoadedFunction(DerivedFunction):
         return export(subject, format, path)
 
     def __repr__(self) -> str:
-        return f"<{self.__name__}({self._door.spelled}), loaded>"
+        return f"<{self.__name__}({self._call_arguments.spelled}), loaded>"
 
 
 def load(path: str | os.PathLike[str], *, backend: str = "auto") -> LoadedFunction:

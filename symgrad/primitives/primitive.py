@@ -97,7 +97,7 @@ class Leaf(Primitive):
 
 
 class Constant(Leaf):
-    """An array that a trace found in its surroundings."""
+    """An array that a trace found outside."""
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return params[0].value
@@ -132,7 +132,7 @@ LITERAL = Literal("literal")
 
 
 class CapturedArray:
-    """A NumPy array that a trace found in its surroundings, or derivations made under a key; compared by identity."""
+    """A NumPy array that a trace found outside, or derivations made under a key; compared by identity."""
 
     __slots__ = ("key", "value")
 

@@ -21,7 +21,6 @@ from ..chunked.blocks import Blocks
 from ..chunked.dask_arrays import is_dask, lengths_of
 from ..chunked.kernel import BlockKernel
 from ..compiled import CompiledFunction, is_tracing
-from ..entry import Entry
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
 from ..kernels.explanation import in_columns
 from ..kernels.memory import array_bytes, human_bytes
@@ -30,6 +29,7 @@ from ..passes.splitting import NotSplit, Split, Stage, split
 from ..program.dims import is_named, named_dim
 from ..signature import paired
 from ..tensor import Tensor
+from ..trace_entry import TraceEntry
 from ..tracebacks import briefly
 from ..tracing.tree import flatten, leaf_labels, unflatten
 
@@ -180,7 +180,7 @@ class Explained:
 class Plan:
     """A derivative at these arguments, split over blocks."""
 
-    entry: Entry
+    entry: TraceEntry
     split: Split
     kernels: Sequence[BlockKernel]
     arrays: Sequence[Any]
@@ -360,10 +360,10 @@ def _compiled_for(derived: DerivedFunction, trees: tuple[Sequence[Any], Mapping[
 
 
 #: what was split before, by the trace and the dims
-_splits: WeakKeyDictionary[Entry, dict[frozenset, tuple[Split, list[BlockKernel]]]] = WeakKeyDictionary()
+_splits: WeakKeyDictionary[TraceEntry, dict[frozenset, tuple[Split, list[BlockKernel]]]] = WeakKeyDictionary()
 
 
-def _split_of(entry: Entry, blocks: Blocks, recorded: Callable[[], Entry]) -> tuple[Split, list[BlockKernel]]:
+def _split_of(entry: TraceEntry, blocks: Blocks, recorded: Callable[[], TraceEntry]) -> tuple[Split, list[BlockKernel]]:
     """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
     kept = _splits.setdefault(entry, {})
     dims = frozenset(blocks.lengths)
@@ -376,14 +376,14 @@ def _split_of(entry: Entry, blocks: Blocks, recorded: Callable[[], Entry]) -> tu
     return kept[dims]
 
 
-def _backend(entry: Entry, stage: Stage) -> str:
+def _backend(entry: TraceEntry, stage: Stage) -> str:
     """What a stage runs on: never two kernels in turn, so that the same blocks give the same bits."""
     if entry.backend != "auto":
         return entry.backend
     return "native" if stage.dims else "numpy"
 
 
-def _with_line(error: NotSplit, dims: frozenset, recorded: Callable[[], Entry]) -> str:
+def _with_line(error: NotSplit, dims: frozenset, recorded: Callable[[], TraceEntry]) -> str:
     """The refusal with the user's line that the operation comes from, where that is found."""
     entry = recorded()
     try:

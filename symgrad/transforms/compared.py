@@ -13,12 +13,12 @@ from ..closed_form.difference import element_pairs, proved_equal, same_at_all_in
 from ..closed_form.entries import entry_names
 from ..closed_form.reading.walk import computed
 from ..compiled import CompiledFunction
-from ..entry import Entry
 from ..errors import ArgumentError, ArgumentTypeError
 from ..named_dims import declared_arguments, declared_like, is_shapes
 from ..program.dims import is_concrete
 from ..program.program import Program
 from ..signature import Call
+from ..trace_entry import TraceEntry
 from ..tracing.tree import LEAF, flatten
 from .rounding import rounding_of
 from .sample_points import Leaf, Point
@@ -42,7 +42,7 @@ class Examples:
         leaves, structure = flatten((tuple(self.args), dict(self.kwargs)))
         return [_shape_leaf(v) if self.shapes else _value_leaf(v) for v in leaves], structure
 
-    def entry(self, compiled: CompiledFunction) -> Entry:
+    def entry(self, compiled: CompiledFunction) -> TraceEntry:
         """The trace for them."""
         if self.shapes:
             return compiled.entry_of_shapes(self.args, self.kwargs)
@@ -60,7 +60,7 @@ def _value_leaf(value: Any) -> Leaf:
     return Leaf(np.shape(value), dtype, value)
 
 
-def examples_of(derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> Examples:
+def examples_of(derived: DerivedFunction, entry: TraceEntry, args: tuple, kwargs: dict[str, Any]) -> Examples:
     if is_shapes(args, kwargs):
         return Examples(*declared_arguments(derived.fn, args, kwargs), shapes=True)
     if args or kwargs:
@@ -79,7 +79,7 @@ def examples_of(derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dic
 class Other:
     """What a derivative is compared with: a function, or sympy expressions in the entries of the inputs."""
 
-    def __init__(self, other: Any, entry: Entry) -> None:
+    def __init__(self, other: Any, entry: TraceEntry) -> None:
         self._function: Callable | None = None
         self._expressions: list[np.ndarray] = []
         self._entry = entry
@@ -92,7 +92,7 @@ class Other:
                 f"equals: pass another derivative, a function of the same arguments or sympy expressions, got a "
                 f"{type(other).__name__}."
             )
-        self._traced: Entry | None = None
+        self._traced: TraceEntry | None = None
         self._compiled: CompiledFunction | None = None
 
     def programs(self, examples: Examples) -> list[Program]:
@@ -116,7 +116,7 @@ class Other:
         """How far rounding moves each array of the result; None where that is not known."""
         return None if self._compiled is None else rounding_of(self._compiled, point.args, point.kwargs)
 
-    def is_comparable(self, entry: Entry) -> bool:
+    def is_comparable(self, entry: TraceEntry) -> bool:
         """True where a formula of either holds for all values: it has taken no branch on them."""
         if entry.taken:
             return False
@@ -150,7 +150,7 @@ class Other:
             made.append(np.reshape(np.array(values, float), elements.shape))
         return entry.filled(made)
 
-    def _read(self, other: Any, entry: Entry) -> list[np.ndarray]:
+    def _read(self, other: Any, entry: TraceEntry) -> list[np.ndarray]:
         """The expressions of each array of the result, in the symbols of entries."""
         program = entry.program
         if not all(is_concrete(n.shape) for n in (*program.inputs, *program.outputs)):

@@ -1,4 +1,4 @@
-"""Complex numbers at the door: a complex number counts as two real ones, and gradients say so.
+"""Complex arguments and results: a complex number counts as two real ones, and gradients say so.
 
 The gradient of a real function is ``∂f/∂Re + i ∂f/∂Im``, the direction of steepest ascent, as PyTorch has it; ``v`` of
 ``vjp`` and ``sens`` pair with outputs by ``Re Σ v̄·out``, so that ``vjp`` of ``A @ x`` is ``Aᴴ v``. Inside, cotangents

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..closed_form.choice import formulas, formulas_in
-from ..entry import Entry
 from ..errors import MAX_WORD, ClosedFormTooLarge, UnsupportedOperation
 from ..findings import places_text
 from ..passes.unrolling import unrolled
@@ -19,6 +18,7 @@ from ..primitives.elementwise import COMPARISONS, Elementwise
 from ..program.interpret import evaluated, walk
 from ..program.node import Node
 from ..program.program import Program
+from ..trace_entry import TraceEntry
 from ..tracing.provenance import SourceLine
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def conditions(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Condition
     return Conditions((*taken, *found.values()))
 
 
-def _branch(entry: Entry, node: Node, value: Any) -> Held:
+def _branch(entry: TraceEntry, node: Node, value: Any) -> Held:
     text, latex = _formula(entry.program, node, "a comparison")
     is_so = bool(np.all(value))
     negated = "" if is_so else "not "
@@ -125,7 +125,7 @@ def _branch(entry: Entry, node: Node, value: Any) -> Held:
 
 
 def _held(
-    entry: Entry, program: Program, node: Node, condition: Condition, subject: Node, fails: np.ndarray | None
+    entry: TraceEntry, program: Program, node: Node, condition: Condition, subject: Node, fails: np.ndarray | None
 ) -> Held:
     text, latex = _formula(program, subject, f"the argument of {node.primitive.name}")
     sign, bound = condition.relation, condition.bound

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode, runs_kept_traces
-from ..entry import Entry, Result
 from ..errors import apart_from_refusals, shortened
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
@@ -26,6 +25,7 @@ from ..primitives.primitive import CapturedArray, constant, literal
 from ..program.node import Node, emit
 from ..program.program import Program
 from ..signature import check_names
+from ..trace_entry import Result, TraceEntry
 from ..tracebacks import brief, briefly
 from ..tracing.provenance import Provenance
 from ..tracing.trace import Purpose, called, current, running
@@ -66,7 +66,7 @@ class DerivedFunction(Importable, Generic[P]):
         return self._new_compiled()
 
     @cached_property
-    def _known(self) -> Callable[[tuple], Entry | None]:
+    def _known(self) -> Callable[[tuple], TraceEntry | None]:
         return self._compiled.known
 
     @cached_property
@@ -207,7 +207,7 @@ class DerivedFunction(Importable, Generic[P]):
             return self._new_compiled(cache=False)(*args, **kwargs)
         return self._compiled(*args, **kwargs)
 
-    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
+    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:
         latest = self._compiled.latest
         if not args and not kwargs and latest is not None:
             return latest
@@ -217,7 +217,7 @@ class DerivedFunction(Importable, Generic[P]):
         self._check(args, kwargs)
         return self._compiled.entry(*args, **kwargs)
 
-    def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Entry, Sequence[Any]]:
+    def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[TraceEntry, Sequence[Any]]:
         """The trace for these arrays, and what its kernel takes of them."""
         self._check(args, kwargs)
         entry, leaves = self._compiled.served(*args, **kwargs)
@@ -225,7 +225,7 @@ class DerivedFunction(Importable, Generic[P]):
 
     def _recorded(
         self, args: tuple, kwargs: dict[str, Any], purpose: Purpose = Purpose.LINES
-    ) -> tuple[Entry, Sequence[Any] | None]:
+    ) -> tuple[TraceEntry, Sequence[Any] | None]:
         """As ``_served``, of what shows this one; the trace knows the user's lines and local names.
 
         There are no arrays where shapes are given as text, or none are given and the function declares them.
@@ -247,7 +247,9 @@ class DerivedFunction(Importable, Generic[P]):
             return None
         return self.declaration.complete(self.__name__)
 
-    def _entry_of_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any], purpose: Purpose = Purpose.RUN) -> Entry:
+    def _entry_of_shapes(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], purpose: Purpose = Purpose.RUN
+    ) -> TraceEntry:
         checked = tree_map(lambda _: np.zeros(()), (tuple(args), kwargs))
         self._check(*checked)
         return self._compiled.entry_of_shapes(args, kwargs, purpose)

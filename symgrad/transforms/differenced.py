@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled import CompiledFunction
-from ..entry import Entry
 from ..errors import SymgradError
 from ..finite_differences import differences
 from ..passes.unrolling import steps_in, unrolled
 from ..primitives.casting import Cast
 from ..program.interpret import evaluated, interpreted
 from ..program.node import Node
+from ..trace_entry import TraceEntry
 from ..tracing.tree import flatten, unflatten
 from .positions import data_of
 
@@ -30,7 +30,7 @@ _MAX_ELEMENTS = 32
 class Differenced:
     """A derivative and the function it is of, both along one direction through the arguments."""
 
-    def __init__(self, derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
+    def __init__(self, derived: DerivedFunction, entry: TraceEntry, args: tuple, kwargs: dict[str, Any]) -> None:
         self._derived = derived
         self._entry = entry
         self._args, self._kwargs = args, kwargs

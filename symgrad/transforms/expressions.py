@@ -16,9 +16,9 @@ from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
 from ..compiled import CompiledFunction, Shapes
-from ..entry import Entry
 from ..errors import ArgumentError, ArgumentTypeError, mistakes
 from ..named_dims import named
+from ..trace_entry import TraceEntry
 from ..tracebacks import briefly
 from ..tracing.trace import as_node, current
 from ..tracing.tree import flatten
@@ -135,7 +135,7 @@ class _OfExpression(DerivedFunction):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(*self._in_order(args, kwargs))
 
-    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
+    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:
         return super()._entry(self._in_order(args, kwargs), {})
 
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 from ..compiled import Shapes
 from ..differentiation.reverse import reverse_sweep
-from ..entry import Result
 from ..errors import ArgumentError, ArgumentTypeError, UnusedWeightWarning, shortened
 from ..named_dims import parameters_of
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
+from ..trace_entry import Result
 from ..tracebacks import briefly
 from ..tracing.trace import running
 from ..tracing.tracer import Tracer

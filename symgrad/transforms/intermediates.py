@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..compiled import CompiledFunction
-from ..entry import Entry
 from ..errors import ArgumentError
 from ..pickling import Importable
 from ..primitives.identity import MARK, stop_gradient
 from ..program.node import Node
+from ..trace_entry import TraceEntry
 from ..tracing.local_names import bound_names, watching
 from ..tracing.provenance import SourceLine
 from ..tracing.trace import as_followed, current
@@ -35,7 +35,7 @@ def intermediates(fn: Callable, *args: Any, **kwargs: Any) -> dict[str, SourceLi
     return intermediates_of(entry)
 
 
-def intermediates_of(entry: Entry) -> dict[str, SourceLine]:
+def intermediates_of(entry: TraceEntry) -> dict[str, SourceLine]:
     """The intermediates of the function that a recorded trace is of, or that it holds a derivative of."""
     found: dict[str, SourceLine] = {}
     met: set[int] = set()

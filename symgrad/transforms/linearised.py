@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..differentiation.colored import colored_term
 from ..differentiation.structure.index_maps import Unsolved
-from ..differentiation.structure.terms import Term, dense
+from ..differentiation.structure.structured_tangents import StructuredTangent, dense
 from ..kernels.sparse import SparseBlock, scipy_sparse
 from ..primitives.elementwise import conjugated
 from ..program.dims import is_concrete
@@ -52,7 +52,7 @@ class Linearised:
         """The terms, derived the way that was asked for or is cheapest."""
         return self._chosen(every=False)
 
-    def shown(self, terms: list[Term], source: Node) -> list[Term]:
+    def shown(self, terms: list[StructuredTangent], source: Node) -> list[StructuredTangent]:
         """Terms by ``source`` as the result has them."""
         if self._derived.holomorphic or not source.is_complex:
             return terms
@@ -95,7 +95,7 @@ def sparse_cells(found: Linearised) -> list[list[Any]]:
     ]
 
 
-def _listed(terms: list[Term], output: Node, source: Node, symmetric: bool) -> list[Term]:
+def _listed(terms: list[StructuredTangent], output: Node, source: Node, symmetric: bool) -> list[StructuredTangent]:
     """``terms``, or the colored list of entries where they hold far more than the pattern has."""
     if not is_concrete((*output.shape, *source.shape)):
         return terms

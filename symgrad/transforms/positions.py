@@ -1,4 +1,4 @@
-"""The door: positions, weights, flags and sens are checked before anything is traced."""
+"""Arguments of a derivative: positions, weights, flags and sens are checked before anything is traced."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from ..tracing.trace import Purpose
 from .steps import steps_of
 
 if TYPE_CHECKING:
-    from ..entry import Entry, Result
+    from ..trace_entry import Result, TraceEntry
     from .derived import DerivedFunction
 
 #: nodes of a function whose values are called by their names in its code
@@ -149,7 +149,7 @@ def formulas(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwarg
     return formulas_in_names(entry, entry, budget)
 
 
-def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> Entry:
+def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:
     """The trace for these arguments, or the latest one; of a function that is not long one that knows its names.
 
     For these the function runs once more; what it prints then it has printed before.
@@ -163,14 +163,16 @@ def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -
         return derived._recorded(args, kwargs, Purpose.FORMULAS)[0]
 
 
-def _is_long(entry: Entry) -> bool:
+def _is_long(entry: TraceEntry) -> bool:
     try:
         return steps_in(entry.program) > _MAX_RECORDED
     except UnsupportedOperation:  # as many as a name says
         return False
 
 
-def formulas_in_names(entry: Entry, result: Result, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
+def formulas_in_names(
+    entry: TraceEntry, result: Result, budget: int = BUDGET, characters: int = MAX_CHARACTERS
+) -> Formulas:
     """The formulas of the trace ``entry``, or of what the function gave in it, in the names of the function's code."""
     inside = set(result.program.nodes)
     if has_loops(result.program):
@@ -184,7 +186,7 @@ def formulas_in_names(entry: Entry, result: Result, budget: int = BUDGET, charac
     return named_formulas(program, dict(zip(nodes, names.values(), strict=True)), budget, characters)
 
 
-def _of_loops(entry: Entry, program: Program, budget: int, characters: int = MAX_CHARACTERS) -> Formulas:
+def _of_loops(entry: TraceEntry, program: Program, budget: int, characters: int = MAX_CHARACTERS) -> Formulas:
     """The formulas of a program with loops: of loops that were found, and are short, those of their steps may win."""
     told = formulas_of(program, budget, characters)
     if not entry.trace.has_loops or not fits(program, False, _MAX_STRAIGHT):

@@ -23,7 +23,6 @@ from ..closed_form.recurrences import recurrences
 from ..closed_form.recurrences.derivation import LoopSteps
 from ..differentiation.forward import forward_sweep
 from ..differentiation.reverse import active_nodes
-from ..entry import Entry
 from ..errors import ArgumentError, UnsupportedOperation
 from ..kernels.kernel import optimized
 from ..passes.cofactors import written_out
@@ -31,6 +30,7 @@ from ..passes.unrolling import has_loops, unrolled
 from ..primitives.primitive import input_node, literal
 from ..program.node import Node
 from ..program.program import Program
+from ..trace_entry import TraceEntry
 from ..tracing.trace import Purpose
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _own_mode(derived: DerivedFunction, derivation: Run) -> str:
 
 def _written(
     derived: DerivedFunction,
-    entry: Entry,
+    entry: TraceEntry,
     arrays: Sequence[Any] | None,
     derivation: Run,
     local: Mapping[Node, str],
@@ -139,7 +139,7 @@ def _without_loops(derivation: Run, program: Program) -> Run:
 
 
 def _told(
-    derived: DerivedFunction, entry: Entry, arrays: Sequence[Any] | None, derivation: Run, mode: str, budget: int
+    derived: DerivedFunction, entry: TraceEntry, arrays: Sequence[Any] | None, derivation: Run, mode: str, budget: int
 ) -> Steps | None:
     """The steps of a function with loops, a loop a line; None where its loops cannot be told so."""
     program = entry.program
@@ -216,7 +216,9 @@ def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], o
     return names
 
 
-def _result(derived: DerivedFunction, entry: Entry, wrt: Sequence[Name], names: Names) -> list[tuple[str, str, str]]:
+def _result(
+    derived: DerivedFunction, entry: TraceEntry, wrt: Sequence[Name], names: Names
+) -> list[tuple[str, str, str]]:
     """The derivatives put together, where that is short and soon found: text, LaTeX and why."""
     try:
         with within_calls(_MAX_CALLS):

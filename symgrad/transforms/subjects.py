@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..closed_form.symbols import safe_name
-from ..entry import Entry
 from ..errors import ArgumentError
 from ..exporters.check import SPARSE_PARTS, Check, Wanted, check_of, wanted_of
 from ..exporters.subject import Argument, Facts, SparseOutcome, Subject
@@ -29,6 +28,7 @@ from ..primitives.primitive import CapturedArray, constant, literal
 from ..program.node import Node
 from ..program.program import Program
 from ..signature import called_name
+from ..trace_entry import TraceEntry
 from .differenced import Differenced
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _sparse_subject(dense: Subject, derived: DerivedFunction, args: tuple, kwarg
     )
 
 
-def _arguments(derived: DerivedFunction, entry: Entry) -> list[Argument]:
+def _arguments(derived: DerivedFunction, entry: TraceEntry) -> list[Argument]:
     """The arguments in the order of the function's own, whichever of them were passed by name."""
     inputs = itertools.count()
     given = [
@@ -161,7 +161,7 @@ def _arguments(derived: DerivedFunction, entry: Entry) -> list[Argument]:
     return [*ordered, *[replace(a, by_name=True) for a in by_name.values()]]
 
 
-def _weights(entry: Entry) -> dict[str, np.ndarray]:
+def _weights(entry: TraceEntry) -> dict[str, np.ndarray]:
     """What the weights that the function reads are now, by names of which no two are the same."""
     made: dict[str, np.ndarray] = {}
     for parameter in entry.parameters:
@@ -173,7 +173,7 @@ def _weights(entry: Entry) -> dict[str, np.ndarray]:
     return made
 
 
-def _guarded(entry: Entry) -> tuple[Program, tuple[Node, ...], Program]:
+def _guarded(entry: TraceEntry) -> tuple[Program, tuple[Node, ...], Program]:
     """The program after the passes, what must be True for it to hold, and both as one program before the passes."""
     if not entry.taken:
         return entry.readable, (), entry.program

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..differentiation.laplacian import forward_laplacian
 from ..differentiation.reverse import accumulate, reverse_sweep
-from ..differentiation.structure.terms import dense
+from ..differentiation.structure.structured_tangents import dense
 from ..differentiation.structure.traces import trace_of
 from ..errors import ArgumentError, DtypeError, ShapeError
 from ..passes.cost import cost

@@ -14,7 +14,7 @@ from symgrad.codec import operations
 from symgrad.codec.packed import Damaged, decoded, encoded, name_of
 from symgrad.differentiation.jacobian import jacobian_terms
 from symgrad.differentiation.programs import pullback, pushforward
-from symgrad.differentiation.structure.terms import dense
+from symgrad.differentiation.structure.structured_tangents import dense
 from symgrad.errors import TracingError, UnsupportedOperation
 from symgrad.kernels.kernel import lower
 from symgrad.primitives.identity import custom, mark

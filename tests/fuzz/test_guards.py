@@ -4,7 +4,7 @@ import random
 
 import pytest
 from fuzzing import report, seeds
-from surroundings import SEEN, drawn_changes, stale
+from outside_programs import SEEN, drawn_changes, stale
 
 
 @pytest.mark.parametrize("kind", SEEN)

@@ -1,4 +1,4 @@
-"""What a function reads from its surroundings is guarded: a stale result is a defect."""
+"""What a function reads from outside is guarded: a stale result is a defect."""
 
 import itertools
 import random

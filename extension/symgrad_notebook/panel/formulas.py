@@ -15,9 +15,9 @@ from symgrad.closed_form.formulas import Formulas
 from symgrad.closed_form.latex import MAX_CHARACTERS, at
 from symgrad.closed_form.matrix.expression import Expression, scaled
 from symgrad.closed_form.matrix.latex import Latex
-from symgrad.entry import Entry
 from symgrad.program.dims import is_concrete
 from symgrad.program.program import Program
+from symgrad.trace_entry import TraceEntry
 from symgrad.transforms.derived import DerivedFunction
 
 from ..structure import result_names
@@ -46,7 +46,7 @@ class Formula:
     parts: tuple[tuple[Any, str], ...] = field(default=(), compare=False)
 
 
-def labels(derived: DerivedFunction, entry: Entry, args: tuple) -> list[Label]:
+def labels(derived: DerivedFunction, entry: TraceEntry, args: tuple) -> list[Label]:
     """What each array of the result is called, in order."""
     pairs = zip(result_names(derived, entry, args), derived.labels(entry), strict=True)
     return [Label(*pair) for pair in pairs]

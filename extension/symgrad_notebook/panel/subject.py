@@ -11,11 +11,11 @@ import numpy as np
 
 from symgrad.closed_form.choice import formulas
 from symgrad.compiled import CompiledFunction
-from symgrad.entry import Entry
 from symgrad.errors import SymgradError
 from symgrad.named_dims import argument_names
 from symgrad.nn import Cell
 from symgrad.tensor import Parameter
+from symgrad.trace_entry import TraceEntry
 from symgrad.tracing.local_names import binding_count
 from symgrad.tracing.provenance import SourceLine
 from symgrad.tracing.tree import flatten, unflatten
@@ -61,7 +61,7 @@ class Subject:
         kwargs: Mapping[str, Any] | None = None,
         parameters: Sequence[Parameter] = (),
         backend: str = "auto",
-        traced: Entry | None = None,
+        traced: TraceEntry | None = None,
     ) -> Subject:
         """Trace ``function`` at these arguments; ``parameters`` are some to list besides those it reads.
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from symgrad.entry import Entry
 from symgrad.errors import ArgumentError
 from symgrad.findings import Finding, findings
 from symgrad.named_dims import is_shapes
@@ -17,6 +16,7 @@ from symgrad.program.dims import is_concrete
 from symgrad.program.node import Node
 from symgrad.program.program import Program
 from symgrad.signature import called_name
+from symgrad.trace_entry import TraceEntry
 from symgrad.tracing.provenance import SourceLine
 from symgrad.transforms.derived import DerivedFunction
 
@@ -124,7 +124,7 @@ def _at_sizes_of(program: Program, sizes: Mapping[Any, int]) -> tuple[Program, d
     return every.with_outputs([image[o] for o in program.outputs]), image
 
 
-def _sensitivities(derived: DerivedFunction, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> range:
+def _sensitivities(derived: DerivedFunction, entry: TraceEntry, args: tuple, kwargs: dict[str, Any]) -> range:
     """Which inputs are no arguments of the function, but the sens of its gradient."""
     if not getattr(derived, "takes_sens", False):
         return range(0)

@@ -1,4 +1,4 @@
-"""Arrays that a function found in its surroundings: one name for each in a derivation, and what they hold."""
+"""Arrays that a function found outside: one name for each in a derivation, and what they hold."""
 
 from __future__ import annotations
 

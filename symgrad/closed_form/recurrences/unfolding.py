@@ -73,7 +73,7 @@ class Unfolding:
             self.definitions = self._defined()
             self.equations = [self._told(e) for e in self.equations]
             self.definitions = {n: self._told(e) for n, e in self.definitions.items()}
-        #: arrays that the function has found in its surroundings, by their names
+        #: arrays that the function has found outside, by their names
         self.constants: dict[Name, np.ndarray] = {}
         self._name_constants()
 

@@ -27,7 +27,7 @@ from ...primitives.linalg import (
 from ...primitives.primitive import literal
 from ...program.node import Node
 from .index_maps import plain_label
-from .terms import Term
+from .structured_tangents import StructuredTangent
 
 _CONTRACTED = (INVERSE, SOLVE, DETERMINANT, LOG_DETERMINANT, CHOLESKY)
 
@@ -37,7 +37,7 @@ def is_contracted(node: Node) -> bool:
     return node.primitive in _CONTRACTED or (node.primitive is COFACTOR and len(node.operands) == 2)
 
 
-def has_structure(term: Term) -> bool:
+def has_structure(term: StructuredTangent) -> bool:
     """False for an array: every axis a label of its own that the value has."""
     labels = [plain_label(m) for m in (*term.at, *term.seed)]
     return None in labels or len(set(labels)) < len(labels) or not set(labels).issubset(term.labels)

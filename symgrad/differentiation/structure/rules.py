@@ -26,25 +26,27 @@ from .index_maps import (
 )
 from .selections import put, taken
 from .solving import equated
-from .terms import Term, dense_term, gated, node_flow, scaled
+from .structured_tangents import StructuredTangent, dense_term, gated, node_flow, scaled
 
 #: running sums along longer axes stay sums
 _MAX_TRIANGLE = 256
 
-Rule = Callable[[Node, Node, Any, Term], "list[Term] | None"]
+Rule = Callable[[Node, Node, Any, StructuredTangent], "list[StructuredTangent] | None"]
 
 
-def pushed(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+def pushed(node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape) -> list[StructuredTangent]:
     """What the tangent ``term`` of ``source`` gives to the tangent of ``node``."""
     return _through(_FORWARD, node, source, key, term, seed_shape)
 
 
-def pulled(node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+def pulled(node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape) -> list[StructuredTangent]:
     """What the cotangent ``term`` of ``node`` gives to the cotangent of ``source``."""
     return _through(_REVERSE, node, source, key, term, seed_shape)
 
 
-def _through(rules: dict[Any, Rule], node: Node, source: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+def _through(
+    rules: dict[Any, Rule], node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape
+) -> list[StructuredTangent]:
     forward = rules is _FORWARD
     start, end = (source, node) if forward else (node, source)
     if 0 in (*seed_shape, *start.shape, *end.shape):
@@ -81,7 +83,7 @@ def _narrowed_at(at: Sequence[Map], wide: Shape, shape: Shape) -> tuple[Map, ...
     return tuple([m if d == e else Affine(0) for m, d, e in zip(kept, shape, own, strict=True)])
 
 
-def _times(term: Term, factor: Node, shape: Shape, after: Sequence[Map]) -> list[Term]:
+def _times(term: StructuredTangent, factor: Node, shape: Shape, after: Sequence[Map]) -> list[StructuredTangent]:
     """``term`` in an array of ``shape``, times a factor that broadcasts over it, moved to ``after``."""
     value, labels = at_maps(factor, _narrowed_at(term.at, shape, factor.shape))
     if factor.dtype.kind == "b" or (factor.masked and not term.value.is_literal):
@@ -91,7 +93,7 @@ def _times(term: Term, factor: Node, shape: Shape, after: Sequence[Map]) -> list
     return [scaled(term, [(value, labels)], after)]
 
 
-def _push_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term] | None:
+def _push_elementwise(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent] | None:
     if type(key) is tuple:  # of a flow and its conjugate
         return None
     factor = partial_factor(node, key)
@@ -101,7 +103,7 @@ def _push_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Te
     return _times(term.moved(at), factor, node.shape, at)
 
 
-def _pull_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Term] | None:
+def _pull_elementwise(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent] | None:
     if type(key) is tuple:
         return None
     factor = partial_factor(node, key)
@@ -110,16 +112,16 @@ def _pull_elementwise(node: Node, source: Node, key: Any, term: Term) -> list[Te
     return _times(term, factor, node.shape, _narrowed_at(term.at, node.shape, source.shape))
 
 
-def _push_gate(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+def _push_gate(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
     at = _broadcast_at(term.at, source.shape, node.shape)
     return _gate(node, key, term.moved(at), at)
 
 
-def _pull_gate(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+def _pull_gate(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
     return _gate(node, key, term, _narrowed_at(term.at, node.shape, source.shape))
 
 
-def _gate(node: Node, key: int, term: Term, after: Sequence[Map]) -> list[Term]:
+def _gate(node: Node, key: int, term: StructuredTangent, after: Sequence[Map]) -> list[StructuredTangent]:
     factor = node.operands[1 - key]
     value, labels = at_maps(factor, _narrowed_at(term.at, node.shape, factor.shape))
     if key == 0 and term.value.is_literal:
@@ -130,7 +132,7 @@ def _gate(node: Node, key: int, term: Term, after: Sequence[Map]) -> list[Term]:
 # contraction
 
 
-def _push_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+def _push_einsum(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
     labels, out, _, _ = node.params
     found = _one_place_a_label(term, labels[key], source.shape)
     if found is None:
@@ -139,7 +141,7 @@ def _push_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
     return _contracted(node, key, term, place, out)
 
 
-def _pull_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
+def _pull_einsum(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
     labels, out, _, _ = node.params
     found = _one_place_a_label(term, out, node.shape)
     if found is None:
@@ -148,7 +150,9 @@ def _pull_einsum(node: Node, source: Node, key: int, term: Term) -> list[Term]:
     return _contracted(node, key, term, place, labels[key])
 
 
-def _one_place_a_label(term: Term, labels: Sequence[int], shape: Shape) -> tuple[Term, dict[int, Map]] | None:
+def _one_place_a_label(
+    term: StructuredTangent, labels: Sequence[int], shape: Shape
+) -> tuple[StructuredTangent, dict[int, Map]] | None:
     """Axes of one label hold the same place; None where they never do."""
     first: dict[int, int] = {}
     for axis, i in enumerate(labels):
@@ -161,7 +165,9 @@ def _one_place_a_label(term: Term, labels: Sequence[int], shape: Shape) -> tuple
     return term, {i: term.at[axis] for i, axis in first.items()}
 
 
-def _contracted(node: Node, key: int, term: Term, place: dict[int, Map], after: Sequence[int]) -> list[Term]:
+def _contracted(
+    node: Node, key: int, term: StructuredTangent, place: dict[int, Map], after: Sequence[int]
+) -> list[StructuredTangent]:
     """``term`` times the other operands, at the axes that ``after`` labels."""
     labels, _, sizes, _ = node.params
     for k, own in enumerate(labels):
@@ -187,12 +193,12 @@ def _selection(node: Node, key: int) -> tuple[Selection, bool]:
     return node.primitive.selection(node, key)
 
 
-def _push_structural(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _push_structural(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     selection, is_part = _selection(node, key)
     return taken(term, selection, source.shape) if is_part else put(term, selection, node.shape)
 
 
-def _pull_structural(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _pull_structural(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     selection, is_part = _selection(node, key)
     return put(term, selection, source.shape) if is_part else taken(term, selection, node.shape)
 
@@ -214,29 +220,29 @@ def _extremum(node: Node) -> Extremum:
     return MAX if node.primitive is MAX else MIN
 
 
-def _push_extremum(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _push_extremum(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     hit, share = _extremum(node).mask(node)
     (made,) = _times(term, hit, source.shape, _reduced_at(node, term.at))
     return _times(made, share, node.shape, made.at)
 
 
-def _pull_extremum(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _pull_extremum(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     hit, share = _extremum(node).mask(node)
     (made,) = _times(term, share, node.shape, term.at)
     at = tuple(_spread_at(node, made.at))
     return _times(made.having(at=at), hit, source.shape, at)
 
 
-def _push_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _push_product(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     return _times(term, PROD.others(node), source.shape, _reduced_at(node, term.at))
 
 
-def _pull_product(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _pull_product(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     at = tuple(_spread_at(node, term.at))
     return _times(term.having(at=at), PROD.others(node), source.shape, at)
 
 
-def _running(node: Node, term: Term, backwards: bool) -> list[Term]:
+def _running(node: Node, term: StructuredTangent, backwards: bool) -> list[StructuredTangent]:
     """Running sums of an identity: a triangle of ones; a sum that runs over values stays one."""
     axis, _ = node.params
     d = node.shape[axis]
@@ -255,7 +261,7 @@ def triangle(size: int, upper: bool) -> Node:
     return made_constant(key, lambda: np.ascontiguousarray(np.tri(size).T if upper else np.tri(size)))
 
 
-def _same(node: Node, source: Node, key: Any, term: Term) -> list[Term]:
+def _same(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
     return [term]
 
 

@@ -29,17 +29,17 @@ from .index_maps import (
     shifted,
 )
 from .solving import looked_for, placed_in, relabelled, split_map
-from .terms import Term
+from .structured_tangents import StructuredTangent
 
 
-def _into(term: Term, spec: Spec) -> list[Term]:
+def _into(term: StructuredTangent, spec: Spec) -> list[StructuredTangent]:
     """Places in a slice as places in the array it was taken from."""
     rest = iter(term.at)
     at = [shifted(next(rest), e[0], e[2]) if isinstance(e, tuple) else Affine(e) for e in spec]
     return [term.having(at=tuple(at))]
 
 
-def _out_of(term: Term, spec: Spec, shape: Shape) -> list[Term]:
+def _out_of(term: StructuredTangent, spec: Spec, shape: Shape) -> list[StructuredTangent]:
     """What of an array falls into a slice of it."""
     kept = []
     for axis, (e, d) in enumerate(zip(spec, shape, strict=True)):
@@ -57,7 +57,7 @@ def _out_of(term: Term, spec: Spec, shape: Shape) -> list[Term]:
     return [term.moved([term.at[axis] for axis in kept])]
 
 
-def _lookup_places(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
+def _lookup_places(term: StructuredTangent, axis: int, index: Node, dim: Any) -> list[StructuredTangent]:
     """Places along the axes of ``index`` as places along the one axis it looks into."""
     if not is_concrete((dim, *index.shape)):
         raise Unsolved
@@ -65,7 +65,7 @@ def _lookup_places(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
     return [term.moved((*term.at[:axis], place, *term.at[axis + index.ndim :]))]
 
 
-def _looked_up(term: Term, axis: int, index: Node, dim: Any) -> list[Term]:
+def _looked_up(term: StructuredTangent, axis: int, index: Node, dim: Any) -> list[StructuredTangent]:
     """The term where ``index`` looks along one axis, at the axes of ``index``."""
     if not is_concrete((dim, *index.shape)):
         raise Unsolved
@@ -102,7 +102,7 @@ def _wrapped(index: Node, dim: int) -> Node:
     return where(less(index, 0), add(index, dim_value(dim)), index)
 
 
-def taken(term: Term, selection: Selection, whole: Shape) -> list[Term]:
+def taken(term: StructuredTangent, selection: Selection, whole: Shape) -> list[StructuredTangent]:
     """What of an array falls into the part of it."""
     if isinstance(selection, Sliced):
         return _out_of(term, selection.spec, whole)
@@ -113,7 +113,7 @@ def taken(term: Term, selection: Selection, whole: Shape) -> list[Term]:
     raise Unsolved
 
 
-def put(term: Term, selection: Selection, whole: Shape) -> list[Term]:
+def put(term: StructuredTangent, selection: Selection, whole: Shape) -> list[StructuredTangent]:
     """Places in the part of an array as places in the array."""
     if isinstance(selection, Sliced):
         return _into(term, selection.spec)
@@ -124,7 +124,7 @@ def put(term: Term, selection: Selection, whole: Shape) -> list[Term]:
     raise Unsolved
 
 
-def _reshaped(term: Term, old: Shape, new: Shape) -> list[Term]:
+def _reshaped(term: StructuredTangent, old: Shape, new: Shape) -> list[StructuredTangent]:
     """Axes merged and split, block by block of equal products."""
     at: list[Map] = []
     for own, other in _blocks(old, new):

@@ -26,10 +26,10 @@ from .index_maps import (
     solution,
     substituted,
 )
-from .terms import Labels, Term
+from .structured_tangents import Labels, StructuredTangent
 
 
-def placed_in(term: Term, m: Map, spec: tuple[Dim, Dim, Dim]) -> tuple[Term, Map] | None:
+def placed_in(term: StructuredTangent, m: Map, spec: tuple[Dim, Dim, Dim]) -> tuple[StructuredTangent, Map] | None:
     """``term`` where its map ``m`` falls into the slice ``(start, length, step)``, and the place in the slice.
 
     None where it never does; Unsolved where that is not known yet.
@@ -81,7 +81,7 @@ def chosen_labels(inside: np.ndarray, labels: Labels) -> tuple[dict[Label, Map],
     return {k: Lookup(index_array(p), (new,)) for k, p in zip(labels, points, strict=True)}, new
 
 
-def looked_for(term: Term, m: Map, wanted: np.ndarray) -> tuple[Term, list[Map]] | None:
+def looked_for(term: StructuredTangent, m: Map, wanted: np.ndarray) -> tuple[StructuredTangent, list[Map]] | None:
     """``term`` where its static map ``m`` is one of the positions ``wanted``, and the place in each axis of ``wanted``.
 
     None where it never is.
@@ -106,7 +106,7 @@ def looked_for(term: Term, m: Map, wanted: np.ndarray) -> tuple[Term, list[Map]]
     return relabelled(term, by), axes
 
 
-def relabelled(term: Term, by: dict[Label, Map]) -> Term:
+def relabelled(term: StructuredTangent, by: dict[Label, Map]) -> StructuredTangent:
     """``term`` with maps of new labels in place of labels."""
     if any(k in by for k in term.labels):
         value, labels = at_maps(term.value, [by.get(k) or plain(k) for k in term.labels])
@@ -123,7 +123,7 @@ def relabelled(term: Term, by: dict[Label, Map]) -> Term:
     return term.having(value=value, labels=labels, at=at, seed=seed)
 
 
-def equated(term: Term, a: Map, b: Map, dim: Dim) -> tuple[Term, Map] | None:
+def equated(term: StructuredTangent, a: Map, b: Map, dim: Dim) -> tuple[StructuredTangent, Map] | None:
     """``term`` where two maps along ``dim`` agree, and the map that both are; None where they never do."""
     if a == b:
         return term, a
@@ -150,7 +150,7 @@ def equated(term: Term, a: Map, b: Map, dim: Dim) -> tuple[Term, Map] | None:
     return relabelled(term, chosen), Lookup(index_array(where[inside]), (new,))
 
 
-def split_map(term: Term, flat: Map, dims: Shape) -> tuple[Term, list[Map]]:
+def split_map(term: StructuredTangent, flat: Map, dims: Shape) -> tuple[StructuredTangent, list[Map]]:
     """The place in each axis of ``dims`` from the place in all of them, row by row."""
     strides = [math.prod(dims[k + 1 :]) for k in range(len(dims))]
     label = plain_label(flat)

@@ -18,7 +18,7 @@ from ..reverse import accumulate, active_nodes
 from .index_maps import Label, Lookup, index_array, positions
 from .linear_maps import has_structure, is_contracted, pullback_of, pushforward_of
 from .rules import pulled, pushed
-from .terms import Term, collected, dense, dense_term, node_flow, product, seed_term
+from .structured_tangents import StructuredTangent, collected, dense, dense_term, node_flow, product, seed_term
 
 #: terms that a flow may have, and single entries among them; more are gathered into one
 MAX_TERMS, MAX_SINGLES = 32, 2
@@ -26,24 +26,26 @@ MAX_TERMS, MAX_SINGLES = 32, 2
 WORTH = 4
 
 
-def forward_terms(outputs: Sequence[Node], source: Node) -> list[list[Term]]:
+def forward_terms(outputs: Sequence[Node], source: Node) -> list[list[StructuredTangent]]:
     """The Jacobian of each output by ``source``: terms whose ``seed`` is the output and whose ``at`` the source."""
     pushed = swept_forward(outputs, source, [seed_term(source.shape, forward=True)], source.shape)
     return [[t.transposed for t in terms] for terms in pushed]
 
 
-def reverse_terms(output: Node, wrt: Sequence[Node]) -> list[list[Term]]:
+def reverse_terms(output: Node, wrt: Sequence[Node]) -> list[list[StructuredTangent]]:
     """The Jacobian of ``output`` by each of ``wrt``: terms whose ``seed`` is the output and whose ``at`` the source."""
     return swept_reverse(output, [seed_term(output.shape, forward=False)], wrt, output.shape)
 
 
-def swept_forward(outputs: Sequence[Node], source: Node, terms: list[Term], seed_shape: Shape) -> list[list[Term]]:
+def swept_forward(
+    outputs: Sequence[Node], source: Node, terms: list[StructuredTangent], seed_shape: Shape
+) -> list[list[StructuredTangent]]:
     """The tangent of each output, where that of ``source`` is ``terms``."""
-    flow: dict[Node, list[Term]] = {source: terms}
+    flow: dict[Node, list[StructuredTangent]] = {source: terms}
     for node in originating(active_nodes(outputs, [source])):
         if node is source:
             continue
-        parts: list[Term] = []
+        parts: list[StructuredTangent] = []
         if node.primitive.flows_together:
             arrived = {key: flow[o] for o, key in node.primitive.dependencies(node) if flow.get(o)}
             flow[node] = _all_forward(node, arrived, seed_shape)
@@ -55,11 +57,13 @@ def swept_forward(outputs: Sequence[Node], source: Node, terms: list[Term], seed
     return [flow.get(o, []) for o in outputs]
 
 
-def swept_reverse(output: Node, terms: list[Term], wrt: Sequence[Node], seed_shape: Shape) -> list[list[Term]]:
+def swept_reverse(
+    output: Node, terms: list[StructuredTangent], wrt: Sequence[Node], seed_shape: Shape
+) -> list[list[StructuredTangent]]:
     """The cotangent of each of ``wrt``, where that of ``output`` is ``terms``."""
     order = active_nodes([output], wrt)
     active, sources = set(order), set(wrt)
-    arrived: dict[Node, list[Term]] = {output: terms}
+    arrived: dict[Node, list[StructuredTangent]] = {output: terms}
     for node in originating(reversed(order)):
         own = arrived.get(node)
         if not own:
@@ -80,7 +84,9 @@ def swept_reverse(output: Node, terms: list[Term], wrt: Sequence[Node], seed_sha
     return [arrived.get(w, []) for w in wrt]
 
 
-def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+def _forward(
+    node: Node, operand: Node, key: Any, term: StructuredTangent, seed_shape: Shape
+) -> list[StructuredTangent]:
     """What a tangent of one operand gives to that of ``node``."""
     if node.primitive is CUSTOM and not node.params[0].is_entered:
         return _by_rule(node, key, term, seed_shape, forward=True)
@@ -90,7 +96,9 @@ def _forward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape)
     return pushed(node, operand, key, term, seed_shape)
 
 
-def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape) -> list[Term]:
+def _backward(
+    node: Node, operand: Node, key: Any, term: StructuredTangent, seed_shape: Shape
+) -> list[StructuredTangent]:
     """What a cotangent of ``node`` gives to that of one operand."""
     if node.primitive is CUSTOM and not node.params[0].is_entered:
         return _by_rule(node, key, term, seed_shape, forward=False)
@@ -100,7 +108,9 @@ def _backward(node: Node, operand: Node, key: Any, term: Term, seed_shape: Shape
     return pulled(node, operand, key, term, seed_shape)
 
 
-def _all_forward(node: Node, arrived: Mapping[Any, list[Term]], seed_shape: Shape) -> list[Term]:
+def _all_forward(
+    node: Node, arrived: Mapping[Any, list[StructuredTangent]], seed_shape: Shape
+) -> list[StructuredTangent]:
     """What the tangents of several operands give to that of a node that takes them as arrays."""
     flows = {key: _as_array(terms, node.operands[key], seed_shape) for key, terms in arrived.items()}
     made = node.primitive.jvp_of_all(node, flows, len(seed_shape)) if flows else None
@@ -108,8 +118,8 @@ def _all_forward(node: Node, arrived: Mapping[Any, list[Term]], seed_shape: Shap
 
 
 def _all_backward(
-    node: Node, reached: Sequence[tuple[Node, Any]], terms: list[Term], seed_shape: Shape
-) -> Iterator[tuple[Node, Term]]:
+    node: Node, reached: Sequence[tuple[Node, Any]], terms: list[StructuredTangent], seed_shape: Shape
+) -> Iterator[tuple[Node, StructuredTangent]]:
     """What a cotangent gives to those of several operands of a node that takes it as an array."""
     flow = _as_array(terms, node, seed_shape)
     made = node.primitive.vjp_of_all(node, [key for _, key in reached], flow, len(seed_shape))
@@ -119,11 +129,13 @@ def _all_backward(
             yield operand, dense_term(flow_as(found, operand.dtype), len(seed_shape), False)
 
 
-def _as_array(terms: Sequence[Term], node: Node, seed_shape: Shape) -> Node:
+def _as_array(terms: Sequence[StructuredTangent], node: Node, seed_shape: Shape) -> Node:
     return accumulate([node_flow(t, node.shape, seed_shape, node.dtype) for t in terms])
 
 
-def _by_rule(node: Node, key: int, term: Term, seed_shape: Shape, forward: bool) -> list[Term]:
+def _by_rule(
+    node: Node, key: int, term: StructuredTangent, seed_shape: Shape, forward: bool
+) -> list[StructuredTangent]:
     """What goes through a declared rule; against its way where it is declared for the other mode."""
     rule = node.params[0]
     stand_in, result, of_tangent = rule.linear(node, key, forward)
@@ -137,7 +149,7 @@ def _by_rule(node: Node, key: int, term: Term, seed_shape: Shape, forward: bool)
     return [t.having(value=rule.free(t.value)) for t in made]
 
 
-def _bounded(terms: list[Term], shape: Shape, seed_shape: Shape) -> list[Term]:
+def _bounded(terms: list[StructuredTangent], shape: Shape, seed_shape: Shape) -> list[StructuredTangent]:
     """``terms``, or fewer in their place where keeping them apart does not pay."""
     if len(terms) < 2 or not is_concrete((*shape, *seed_shape)):
         return terms
@@ -159,7 +171,7 @@ def _bounded(terms: list[Term], shape: Shape, seed_shape: Shape) -> list[Term]:
     return apart if made is None else [*apart, dense_term(made, len(seed_shape), terms[0].forward)]
 
 
-def _listed(terms: Sequence[Term]) -> Term:
+def _listed(terms: Sequence[StructuredTangent]) -> StructuredTangent:
     """All entries of all terms along one label, their places looked up; those of one place added."""
     counters = [t.counters for t in terms]
     values = concatenate(
@@ -179,4 +191,4 @@ def _listed(terms: Sequence[Term]) -> Term:
         values, places = emit(SCATTER, (values, index_array(inverse)), (0, new.size)), distinct
     maps = [Lookup(index_array(row), (new,)) for row in places]
     rank = len(terms[0].at)
-    return Term(values, (new,), tuple(maps[:rank]), tuple(maps[rank:]), terms[0].forward)
+    return StructuredTangent(values, (new,), tuple(maps[:rank]), tuple(maps[rank:]), terms[0].forward)

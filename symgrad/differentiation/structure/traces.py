@@ -11,10 +11,10 @@ from ...program.node import Node
 from ..reverse import accumulate
 from .index_maps import Label, Unsolved
 from .solving import equated
-from .terms import Labels, Term, dense, product
+from .structured_tangents import Labels, StructuredTangent, dense, product
 
 
-def trace_of(terms: Sequence[Term], shape: Shape) -> Node | None:
+def trace_of(terms: Sequence[StructuredTangent], shape: Shape) -> Node | None:
     """The sum of the entries of a Jacobian of ``shape`` by ``shape`` on its diagonal; None where it is zero."""
     parts: list[Node] = []
     for term in terms:
@@ -30,7 +30,7 @@ def trace_of(terms: Sequence[Term], shape: Shape) -> Node | None:
     return accumulate(parts) if parts else None
 
 
-def _of_term(term: Term, shape: Shape) -> Node | None:
+def _of_term(term: StructuredTangent, shape: Shape) -> Node | None:
     for axis, dim in enumerate(shape):
         found = equated(term, term.at[axis], term.seed[axis], dim)
         if found is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Term:
+class Labelled:
     """A piece of source with the labels of its axes; ``fresh`` where nothing else looks into its memory."""
 
     code: str
@@ -56,7 +56,7 @@ class Contraction:
         self.sizes = tuple(map(writer.expected, sizes))
         self._readable = writer.dialect.readable
 
-    def write(self, out: Labels | None = None) -> Term:
+    def write(self, out: Labels | None = None) -> Labelled:
         """The result as a term with the labels ``out``, by default all of them; not fresh where it may be a view."""
         out = self.out if out is None else out
         unique = tuple(dict.fromkeys(out))
@@ -64,23 +64,23 @@ class Contraction:
         read = [
             w.read(o) if o.is_literal or o.primitive.name == "dim" else w.typed(o, dtype) for o in self.node.operands
         ]
-        terms = [self._simple(Term(code, ls), set(out)) for code, ls in zip(read, self.labels, strict=True)]
+        terms = [self._simple(Labelled(code, ls), set(out)) for code, ls in zip(read, self.labels, strict=True)]
         factors = [t.code for t in terms if not t.labels]
         arrays = [t for t in terms if t.labels]
         made = self._contracted(arrays, factors, unique) if arrays else self._of_scalars(factors, unique)
         return self._placed(made, unique, out)
 
-    def _of_scalars(self, factors: list[str], unique: Labels) -> Term:
+    def _of_scalars(self, factors: list[str], unique: Labels) -> Labelled:
         if not self._readable:
-            return Term("".join(self.writer.folded(factors, self.node.operands)) or "1.0", ())
+            return Labelled("".join(self.writer.folded(factors, self.node.operands)) or "1.0", ())
         w, code = self.writer, " * ".join(factors) or "1.0"
         of_numbers = all(map(w.is_number, self.node.operands))
         if not unique and not of_numbers:
-            return Term(code, (), len(factors) > 1)
+            return Labelled(code, (), len(factors) > 1)
         call = "scalar" if not unique else "full" if of_numbers else "full_of"
-        return Term(w.call(call, code, shape=self._shape(unique), dtype=w.dtype(self.node.dtype)), unique, True)
+        return Labelled(w.call(call, code, shape=self._shape(unique), dtype=w.dtype(self.node.dtype)), unique, True)
 
-    def _contracted(self, terms: list[Term], factors: list[str], out: Labels) -> Term:
+    def _contracted(self, terms: list[Labelled], factors: list[str], out: Labels) -> Labelled:
         """The product of all, summed over what is not in ``out``."""
         if self._readable and {i for t in terms for i in t.labels} <= set(out):
             return self._product(terms, factors, tuple(i for i in out if any(i in t.labels for t in terms)))
@@ -93,10 +93,10 @@ class Contraction:
             factors = []
         made = self._in_order(terms, out)
         if factors and " @ " in made.code:
-            made = Term(f"({made.code})", made.labels, True)
+            made = Labelled(f"({made.code})", made.labels, True)
         return self._product([made], factors, made.labels) if factors else made
 
-    def _in_order(self, terms: list[Term], out: Labels) -> Term:
+    def _in_order(self, terms: list[Labelled], out: Labels) -> Labelled:
         if len(terms) == 1:
             return self._reduced(terms[0], set(out))
         found = None if self._readable else halves([(t.code, t.labels) for t in terms], out)
@@ -110,7 +110,9 @@ class Contraction:
             terms.append(self._bound(made) if terms else made)
         return terms[0]
 
-    def _gram(self, half: list[Term], weights: list[Term], rows: Labels, mirror: Labels, first: int) -> Term:
+    def _gram(
+        self, half: list[Labelled], weights: list[Labelled], rows: Labels, mirror: Labels, first: int
+    ) -> Labelled:
         """``aᵀ diag(w) a``, of which BLAS computes one triangle."""
         summed = tuple(dict.fromkeys(i for t in (*half, *weights) for i in t.labels if i not in rows))
         a = self._spread(half, (*summed, *rows))
@@ -127,9 +129,9 @@ class Contraction:
         code = self.writer.assign(code)
         if len(rows) > 1:
             code = self.writer.assign(f"{code}.reshape({self._shape((*rows, *mirror))})")
-        return Term(code, (*mirror, *rows) if mirror[0] == first else (*rows, *mirror), True)  # it is symmetric
+        return Labelled(code, (*mirror, *rows) if mirror[0] == first else (*rows, *mirror), True)  # it is symmetric
 
-    def _spread(self, terms: list[Term], order: Labels) -> str:
+    def _spread(self, terms: list[Labelled], order: Labels) -> str:
         """The broadcast product of terms over all of ``order``."""
         made, *others = sorted(terms, key=lambda t: self._size(t.labels))
         for t in others:
@@ -138,7 +140,7 @@ class Contraction:
             return self._arranged(made, order)
         return self.writer.call("broadcast", self._aligned(made, order), shape=self._shape(order))
 
-    def _pair(self, a: Term, b: Term, needed: set[int], out: Labels) -> Term:
+    def _pair(self, a: Labelled, b: Labelled, needed: set[int], out: Labels) -> Labelled:
         a = self._bound(self._reduced(a, needed | set(b.labels)))
         b = self._bound(self._reduced(b, needed | set(a.labels)))
         shared = set(a.labels) & set(b.labels)
@@ -170,9 +172,9 @@ class Contraction:
             code = f"{code}.reshape({self._shape(order)})"
         return self._made(code, order)
 
-    def _made(self, code: str, labels: Labels) -> Term:
+    def _made(self, code: str, labels: Labels) -> Labelled:
         """A new array; calls take names."""
-        return Term(code if self._readable else self.writer.assign(code), labels, True)
+        return Labelled(code if self._readable else self.writer.assign(code), labels, True)
 
     def _dot(self, library: str, function: str, left: str, right: str) -> str:
         return f"{left} @ {right}" if self._readable else f"{library}.{function}({left}, {right})"
@@ -180,7 +182,7 @@ class Contraction:
     def _library(self, rows: Sequence[int], columns: Sequence[int], summed: Sequence[int]) -> str:
         return self.writer.library(self.node.dtype, *map(self._size, (rows, columns, summed)))
 
-    def _product(self, terms: list[Term], factors: list[str], order: Labels) -> Term:
+    def _product(self, terms: list[Labelled], factors: list[str], order: Labels) -> Labelled:
         """Nothing summed: a product by broadcasting; for readers the small operands first."""
         if not self._readable:
             return self._by_calls(terms, factors, order)
@@ -191,9 +193,11 @@ class Contraction:
         if len(terms) + len(factors) == 1 and not negative:
             return terms[0]
         codes = [*factors, *[self._aligned(t, order) for t in terms]]
-        return Term(("-" if negative else "") + " * ".join(codes), order, True)
+        return Labelled(("-" if negative else "") + " * ".join(codes), order, True)
 
-    def _by_calls(self, terms: list[Term], factors: list[str], order: Labels, buffer: str | None = None) -> Term:
+    def _by_calls(
+        self, terms: list[Labelled], factors: list[str], order: Labels, buffer: str | None = None
+    ) -> Labelled:
         """A product call by call, into ``buffer`` or what the first call gives."""
         # a reused buffer is read before it is written, so it goes first; then what has the full shape
         terms = sorted(terms, key=lambda t: (t.code != buffer, t.labels != order))
@@ -206,36 +210,36 @@ class Contraction:
             code = f"np.negative({made}{out})" if negates else f"np.multiply({made}, {other}{out})"
             made = self.writer.assign(code, shape=shape)
             buffer = buffer or (made if self.writer.is_let_go(shape) else None)
-        return Term(made, order, True)
+        return Labelled(made, order, True)
 
     def _size(self, labels: Sequence[int]) -> float:
         return extent([self.sizes[i] for i in labels])
 
-    def _simple(self, t: Term, kept: set[int]) -> Term:
+    def _simple(self, t: Labelled, kept: set[int]) -> Labelled:
         """Diagonals taken and unit axes dropped."""
         unique = tuple(dict.fromkeys(t.labels))
         if unique != t.labels:
-            t = Term(self.writer.call("einsum", t.code, letters=self._spelled([t.labels], unique)), unique)
+            t = Labelled(self.writer.call("einsum", t.code, letters=self._spelled([t.labels], unique)), unique)
         units = [k for k, i in enumerate(t.labels) if self.sizes[i] == 1 and i not in kept]
         if units:
             index = ", ".join("0" if k in units else ":" for k in range(len(t.labels)))
-            t = Term(f"{t.code}[{index}]", tuple(i for k, i in enumerate(t.labels) if k not in units))
+            t = Labelled(f"{t.code}[{index}]", tuple(i for k, i in enumerate(t.labels) if k not in units))
         return t
 
-    def _reduced(self, t: Term, needed: set[int]) -> Term:
+    def _reduced(self, t: Labelled, needed: set[int]) -> Labelled:
         axes = tuple(k for k, i in enumerate(t.labels) if i not in needed)
         if not axes:
             return t
         kept = tuple(i for i in t.labels if i in needed)
         return self._made(self.writer.reduced("sum", t.code, axes if kept else None), kept)
 
-    def _bound(self, t: Term) -> Term:
+    def _bound(self, t: Labelled) -> Labelled:
         """A computed term under a name."""
         if not t.fresh or t.code.isidentifier():
             return t
-        return Term(self.writer.assign(t.code, shape=[self.sizes[i] for i in t.labels]), t.labels, True)
+        return Labelled(self.writer.assign(t.code, shape=[self.sizes[i] for i in t.labels]), t.labels, True)
 
-    def _grouped(self, t: Term, *groups: list) -> str:
+    def _grouped(self, t: Labelled, *groups: list) -> str:
         """``t`` as a stack of matrices: its first group of axes, and the others each as one axis."""
         first, left, right = groups
         code = self._arranged(t, (*first, *left, *right))
@@ -254,14 +258,14 @@ class Contraction:
     def _shape(self, labels: Sequence[int]) -> str:
         return self.writer.shape([self.sizes[i] for i in labels])
 
-    def _arranged(self, t: Term, order: Labels) -> str:
+    def _arranged(self, t: Labelled, order: Labels) -> str:
         """Source of ``t`` with its axes in ``order``."""
         if t.labels == order:
             return t.code
         axes = tuple([t.labels.index(i) for i in order])
         return f"{t.code}.T" if len(order) == 2 else self.writer.call("transpose", t.code, axes=axes)
 
-    def _aligned(self, t: Term, order: Labels) -> str:
+    def _aligned(self, t: Labelled, order: Labels) -> str:
         """Source of ``t`` as a view that broadcasts over ``order``."""
         present = tuple(i for i in order if i in t.labels)
         code = self._arranged(t, present)
@@ -272,7 +276,7 @@ class Contraction:
     def _slots(self, present: Labels, order: Labels) -> str:
         return f"[{', '.join(':' if i in present else 'None' for i in order)}]" if present else ""
 
-    def _placed(self, t: Term, unique: Labels, out: Labels) -> Term:
+    def _placed(self, t: Labelled, unique: Labels, out: Labels) -> Labelled:
         """``t`` broadcast and put on diagonals, as the output labels say."""
         present = tuple(i for i in unique if i in t.labels)
         if t.labels != present or present != unique or unique != out:
@@ -283,11 +287,11 @@ class Contraction:
             if not present or any(self.sizes[i] != 1 for i in unique if i not in present):
                 code = self.writer.call("broadcast", code, shape=self._shape(unique))
         if unique == out:
-            return Term(code, out, fresh)
+            return Labelled(code, out, fresh)
         if self._readable and len(unique) == 1 and len(out) == 2:
-            return Term(f"{self.writer.dialect.library}.diag({code})", out, True)
+            return Labelled(f"{self.writer.dialect.library}.diag({code})", out, True)
         letters = self._spelled([out], unique)
-        return Term(self.writer.call("diagonal", code, shape=self._shape(out), letters=letters), out, True)
+        return Labelled(self.writer.call("diagonal", code, shape=self._shape(out), letters=letters), out, True)
 
     def _spelled(self, labels: Sequence[Labels], out: Sequence[int]) -> str:
         """Labels as einsum letters."""

@@ -162,7 +162,7 @@ class _Lowering:
             flat = value.ravel()
             if value.size > _MAX_CAPTURED and not _is_uniform(flat):
                 raise ArgumentError(
-                    f"the function reads an array of shape {node.shape} from its surroundings, too large to write into "
+                    f"the function reads an array of shape {node.shape} from outside, too large to write into "
                     "source; make it an argument of the function."
                 )
             if not node.shape or (_is_uniform(flat) and node not in self.schedule.boxed):

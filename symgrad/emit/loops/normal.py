@@ -84,16 +84,16 @@ def _einsum(node: Node) -> Node:
     return _built([*scalars, *terms], out, sizes, node.dtype)
 
 
-Term = tuple[Node, Labels]
+Labelled = tuple[Node, Labels]
 
 
-def _built(terms: Sequence[Term], out: Labels, sizes: Sequence[Dim], dtype: np.dtype) -> Node:
+def _built(terms: Sequence[Labelled], out: Labels, sizes: Sequence[Dim], dtype: np.dtype) -> Node:
     if len(terms) == 1 and terms[0][1] == out and len(set(out)) == len(out) and terms[0][0].dtype == dtype:
         return terms[0][0]
     return emit(EINSUM, tuple([o for o, _ in terms]), (tuple([ls for _, ls in terms]), out, tuple(sizes), ""))
 
 
-def _reduced(k: int, terms: Sequence[Term], out: Labels, sizes: Sequence[Dim]) -> Term:
+def _reduced(k: int, terms: Sequence[Labelled], out: Labels, sizes: Sequence[Dim]) -> Labelled:
     """One operand, summed over what it has alone where the others have more than it."""
     node, labels = terms[k]
     others = {i for j, (_, ls) in enumerate(terms) if j != k for i in ls}
@@ -104,7 +104,7 @@ def _reduced(k: int, terms: Sequence[Term], out: Labels, sizes: Sequence[Dim]) -
     return _built([(node, labels)], kept, sizes, node.dtype), kept
 
 
-def _paired(terms: list[Term], out: Labels, sizes: Sequence[Dim]) -> list[Term]:
+def _paired(terms: list[Labelled], out: Labels, sizes: Sequence[Dim]) -> list[Labelled]:
     """The operands multiplied in pairs, down to the last two, where that costs less than all at once."""
     if len(terms) < 3:
         return terms

@@ -101,7 +101,7 @@ class Body(Dialect):
 
     def loop(self, s: Loop) -> str:
         last = self.dim(s.extent)
-        # sizes were compared at the door, so that only indices which are data could be out of bounds
+        # sizes were compared when it was called, so that only indices which are data could be out of bounds
         marked = "@inbounds " if self.depth == 0 and not self._looks_up(s) else ""
         return f"{marked}for {s.counter} in {f'{last}:-1:1' if s.reverse else f'1:{last}'}"
 

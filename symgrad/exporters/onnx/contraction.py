@@ -21,7 +21,7 @@ Labels = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Term:
+class Labelled:
     """A tensor and the labels of its axes."""
 
     value: Value
@@ -46,19 +46,19 @@ class Contraction:
     def write(self, operands: Sequence[Value], labels: Sequence[Labels], out: Labels, dtype: Any) -> Value:
         """The result, its axes labelled ``out``."""
         unique = tuple(dict.fromkeys(out))
-        terms = [self._simple(Term(x, ls), set(out)) for x, ls in zip(operands, labels, strict=True)]
+        terms = [self._simple(Labelled(x, ls), set(out)) for x, ls in zip(operands, labels, strict=True)]
         arrays = [t for t in terms if t.labels]
         scalars = [t.value for t in terms if not t.labels]
         known_first = sorted(scalars, key=lambda x: x.name not in self.g.initializers)
         factor = functools.reduce(operator.mul, known_first, self.g.constant(1, dtype))
         if not arrays:
-            return self._place(Term(factor, ()), out, unique)
+            return self._place(Labelled(factor, ()), out, unique)
         small = min(range(len(arrays)), key=lambda k: self._count(arrays[k].labels))
         if self._count(arrays[small].labels) <= self._count(unique):  # the smallest array takes the factor
-            arrays[small] = Term(factor * arrays[small].value, arrays[small].labels)
+            arrays[small] = Labelled(factor * arrays[small].value, arrays[small].labels)
             return self._place(self._in_order(arrays, unique), out, unique)
         made = self._in_order(arrays, unique)
-        return self._place(Term(factor * made.value, made.labels), out, unique)
+        return self._place(Labelled(factor * made.value, made.labels), out, unique)
 
     def _count(self, labels: Sequence[int]) -> float:
         return extent(self._shape(labels))
@@ -66,7 +66,7 @@ class Contraction:
     def _shape(self, labels: Sequence[int]) -> tuple:
         return tuple(self.sizes[i] for i in labels)
 
-    def _simple(self, t: Term, kept: set[int]) -> Term:
+    def _simple(self, t: Labelled, kept: set[int]) -> Labelled:
         """Diagonals taken and unit axes dropped."""
         value, labels = t.value, t.labels
         while len(set(labels)) < len(labels):
@@ -74,7 +74,7 @@ class Contraction:
             value, labels = self._diagonal(value, labels, i)
         units = [k for k, i in enumerate(labels) if self.sizes[i] == 1 and i not in kept]
         value = self.g.squeeze(value, units)
-        return Term(value, tuple(i for k, i in enumerate(labels) if k not in units))
+        return Labelled(value, tuple(i for k, i in enumerate(labels) if k not in units))
 
     def _diagonal(self, x: Value, labels: Labels, i: int) -> tuple[Value, Labels]:
         """The diagonal over the first two axes of a label, as the last axis: every (n+1)th of n² elements."""
@@ -86,7 +86,7 @@ class Contraction:
         flat = self.g.reshape(self.g.transpose(x, [*rest, *pair]), (*lead, n * n))
         return self.g.slice(flat, [len(lead)], [(0, n, n + 1)]), (*[labels[k] for k in rest], i)
 
-    def _in_order(self, terms: list[Term], out: Labels) -> Term:
+    def _in_order(self, terms: list[Labelled], out: Labels) -> Labelled:
         if len(terms) == 1:
             return self._reduced(terms[0], set(out))
         for i, j in pairwise_order(tuple([t.labels for t in terms]), out, tuple(self.sizes)):
@@ -95,11 +95,11 @@ class Contraction:
             terms.append(self._pair(first, second, needed, out if not terms else ()))
         return terms[0]
 
-    def _reduced(self, t: Term, needed: set[int]) -> Term:
+    def _reduced(self, t: Labelled, needed: set[int]) -> Labelled:
         axes = [k for k, i in enumerate(t.labels) if i not in needed]
-        return Term(self.g.total(t.value, axes), tuple(i for i in t.labels if i in needed))
+        return Labelled(self.g.total(t.value, axes), tuple(i for i in t.labels if i in needed))
 
-    def _pair(self, a: Term, b: Term, needed: set[int], out: Labels) -> Term:
+    def _pair(self, a: Labelled, b: Labelled, needed: set[int], out: Labels) -> Labelled:
         a = self._reduced(a, needed | set(b.labels))
         b = self._reduced(b, needed | set(a.labels))
         shared = set(a.labels) & set(b.labels)
@@ -112,12 +112,12 @@ class Contraction:
             order = tuple(i for i in out if i in present)
             order += tuple(dict.fromkeys(i for i in a.labels + b.labels if i not in order))
             made = self._aligned(a, order) * self._aligned(b, order)
-            return self._reduced(Term(made, order), needed)
+            return self._reduced(Labelled(made, order), needed)
         if out and rows and columns and out.index(rows[0]) > out.index(columns[0]):
             a, b, rows, columns = b, a, columns, rows
         return self._product(a, b, both, rows, summed, columns)
 
-    def _product(self, a: Term, b: Term, both: list, rows: list, summed: list, columns: list) -> Term:
+    def _product(self, a: Labelled, b: Labelled, both: list, rows: list, summed: list, columns: list) -> Labelled:
         """A matrix product; of vectors where nothing stands beside what is summed.
 
         onnxruntime merges a transposition of the left side into the product, wrongly where the right one is a vector:
@@ -133,18 +133,18 @@ class Contraction:
         grouped = [size(self._shape(group)) for group in (rows, columns) if group or not vectors]
         made = g.apply("MatMul", [left, right], left.dtype, (*self._shape(both), *grouped))
         order = (*both, *rows, *columns)
-        return Term(g.reshape(made, self._shape(order)), order)
+        return Labelled(g.reshape(made, self._shape(order)), order)
 
-    def _grouped(self, t: Term, both: list, kept: list[list], summed: list, last: bool) -> Value:
+    def _grouped(self, t: Labelled, both: list, kept: list[list], summed: list, last: bool) -> Value:
         groups = [*kept, summed] if last else [summed, *kept]
         order = (*both, *[i for group in groups for i in group])
         shape = (*self._shape(both), *[size(self._shape(group)) for group in groups])
         return self.g.reshape(self._arranged(t, order), shape)
 
-    def _arranged(self, t: Term, order: Labels) -> Value:
+    def _arranged(self, t: Labelled, order: Labels) -> Value:
         return self.g.transpose(t.value, [t.labels.index(i) for i in order])
 
-    def _aligned(self, t: Term, order: Labels) -> Value:
+    def _aligned(self, t: Labelled, order: Labels) -> Value:
         """``t`` with unit axes where it lacks labels of ``order``, save at the front."""
         present = tuple(i for i in order if i in t.labels)
         value = self._arranged(t, present)
@@ -157,7 +157,7 @@ class Contraction:
         skipped = next((k for k, i in enumerate(order) if i in t.labels), 0)
         return self.g.unsqueeze(value, [k - skipped for k in missing])
 
-    def _place(self, t: Term, out: Labels, unique: Labels) -> Value:
+    def _place(self, t: Labelled, out: Labels, unique: Labels) -> Value:
         """``t`` broadcast and put on diagonals, as the output labels say."""
         wide = self.g.expand(self._aligned(t, unique), self._shape(unique))
         return wide if unique == out else self._on_diagonals(wide, unique, out)

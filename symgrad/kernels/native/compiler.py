@@ -65,7 +65,7 @@ class Toolchain:
         steps = [text.replace("@", str(k)) for k, text in enumerate(functions)]
         table = ", ".join(f"step{k}" for k in range(len(functions)))
         prelude = _text("prelude.c").replace("/* DECLARATIONS */", self.declarations)
-        return "\n".join([prelude, *library, *steps, f"static step_t steps[] = {{{table}}};\n", _text("door.c")])
+        return "\n".join([prelude, *library, *steps, f"static step_t steps[] = {{{table}}};\n", _text("python_call.c")])
 
     @functools.cached_property
     def identity(self) -> str:

@@ -20,7 +20,7 @@ from .steps import Emitted, Pointer, access_of, region_step, scan_step, zeros_be
 
 #: what the steps of a turn hand on to one another
 _OWN = Leaf("own")
-#: ``turns`` is the door's
+#: ``turns`` is that of python_call.c
 _TEXT = f"{STEP} {{ turns(p, d, lo, hi); }}"
 
 

@@ -32,7 +32,7 @@ from symgrad.differentiation.structure.index_maps import (
     substituted,
 )
 from symgrad.differentiation.structure.solving import equated, looked_for, placed_in, relabelled, split_map
-from symgrad.differentiation.structure.terms import Term, node_flow
+from symgrad.differentiation.structure.structured_tangents import StructuredTangent, node_flow
 from symgrad.kernels.kernel import lower
 from symgrad.primitives.primitive import CONSTANT, CapturedArray, constant, literal
 from symgrad.program.node import Graph, active_graph
@@ -120,7 +120,7 @@ def a_term(draw, at):
     values = np.random.default_rng(draw(st.integers(0, 99))).uniform(1, 2, tuple([k.size for k in own]))
     value = constant(CapturedArray(values)) if own else literal(1.5)
     forward = draw(st.booleans())
-    return Term(value, own, tuple(at), tuple(map(plain, kept)), forward), tuple([k.size for k in kept])
+    return StructuredTangent(value, own, tuple(at), tuple(map(plain, kept)), forward), tuple([k.size for k in kept])
 
 
 small, step = st.integers(1, 7), st.integers(-4, 4).filter(bool)
@@ -290,7 +290,7 @@ def test_a_term_is_its_array(data):
 
 def test_labels_that_no_map_holds_any_more_count_their_size():
     kept, lost = Label(3), Label(4)
-    term = Term(literal(2.0), (), (plain(kept), plain(lost)), (plain(kept),), forward=False)
+    term = StructuredTangent(literal(2.0), (), (plain(kept), plain(lost)), (plain(kept),), forward=False)
     made = term.moved((plain(kept),))
     np.testing.assert_allclose(entries(made, (3,), (3,)), 8 * np.eye(3))
 
@@ -298,7 +298,7 @@ def test_labels_that_no_map_holds_any_more_count_their_size():
 def test_steps_of_a_unit_label_that_cancel():
     long, unit = Label(2), Label(1)
     at = (Affine(0, ((long, 1), (unit, 1))), Affine(0, ((unit, -1),)))
-    term = Term(constant(CapturedArray(np.array([3.0]))), (unit,), at, (plain(long),), False)
+    term = StructuredTangent(constant(CapturedArray(np.array([3.0]))), (unit,), at, (plain(long),), False)
     made = computed(node_flow(term, (3, 1), (2,), np.dtype(float)))
     np.testing.assert_allclose(made, 3 * np.eye(2, 3)[:, :, None])
 
@@ -341,6 +341,8 @@ def test_lookups_of_lookups_are_known_at_once():
 
 def test_relabelling_reaches_value_and_every_map():
     label = Label(4)
-    term = Term(constant(CapturedArray(np.arange(1.0, 5.0))), (label,), (plain(label),), (plain(label),), False)
+    term = StructuredTangent(
+        constant(CapturedArray(np.arange(1.0, 5.0))), (label,), (plain(label),), (plain(label),), False
+    )
     made = relabelled(term, {label: Affine(3, ((Label(2), -2),))})
     np.testing.assert_allclose(entries(made, (4,), (4,)), np.diag([0.0, 2.0, 0.0, 4.0]))

@@ -42,7 +42,7 @@ Labels = tuple[Label, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class StructuredTangent:
     """``value``, whose axes are ``labels``, at ``at`` in the node and at ``seed`` in the seed.
 
     ``forward`` says which axes of values come first: those that come first in the Jacobian.
@@ -60,9 +60,9 @@ class Term:
         labels: Labels | None = None,
         at: tuple[Map, ...] | None = None,
         seed: tuple[Map, ...] | None = None,
-    ) -> Term:
+    ) -> StructuredTangent:
         """The term with another value, other labels or other places; ``dataclasses.replace`` takes far longer."""
-        return Term(
+        return StructuredTangent(
             self.value if value is None else value,
             self.labels if labels is None else labels,
             self.at if at is None else at,
@@ -77,32 +77,32 @@ class Term:
         return tuple(dict.fromkeys([k for m in maps for k in m.labels]))
 
     @property
-    def transposed(self) -> Term:
+    def transposed(self) -> StructuredTangent:
         """The same entries, ``at`` and ``seed`` exchanged."""
-        return Term(self.value, self.labels, self.seed, self.at, not self.forward)
+        return StructuredTangent(self.value, self.labels, self.seed, self.at, not self.forward)
 
     @property
     def is_static(self) -> bool:
         """True where all places are known now."""
         return all(map(is_static, (*self.at, *self.seed)))
 
-    def moved(self, at: Sequence[Map]) -> Term:
+    def moved(self, at: Sequence[Map]) -> StructuredTangent:
         """The term at other places of another node; labels that no map holds any more are summed."""
         moved = self.having(at=tuple(at))
         return moved if set(moved.counters) >= set(self.counters) else scaled(self, [], at)
 
 
-def seed_term(shape: Shape, forward: bool) -> Term:
+def seed_term(shape: Shape, forward: bool) -> StructuredTangent:
     """δ: one, where the place in the node is the place in the seed."""
     maps = tuple([plain(Label(d)) for d in shape])
-    return Term(literal(1.0), (), maps, maps, forward)
+    return StructuredTangent(literal(1.0), (), maps, maps, forward)
 
 
-def dense_term(value: Node, batch: int, forward: bool) -> Term:
+def dense_term(value: Node, batch: int, forward: bool) -> StructuredTangent:
     """The term of an array whose ``batch`` leading axes are the seed's; δ that it was built with is found again."""
     counters = tuple([Label(d) for d in value.shape])
     maps = tuple(map(plain, counters))
-    return peeled(Term(value, counters, maps[batch:], maps[:batch], forward))
+    return peeled(StructuredTangent(value, counters, maps[batch:], maps[:batch], forward))
 
 
 def product(factors: Sequence[tuple[Node, Labels]], out: Labels) -> Node:
@@ -117,7 +117,7 @@ def product(factors: Sequence[tuple[Node, Labels]], out: Labels) -> Node:
     return contract([x for x, _ in factors], own, tuple([number[k] for k in out]), [k.size for k in number])
 
 
-def peeled(term: Term) -> Term:
+def peeled(term: StructuredTangent) -> StructuredTangent:
     """``term`` with the identities and broadcasts that its value was built with as places."""
     value = term.value
     if value.primitive is not EINSUM or value.params[3]:
@@ -143,7 +143,7 @@ def peeled(term: Term) -> Term:
     return made
 
 
-def scaled(term: Term, factors: Sequence[tuple[Node, Labels]], at: Sequence[Map]) -> Term:
+def scaled(term: StructuredTangent, factors: Sequence[tuple[Node, Labels]], at: Sequence[Map]) -> StructuredTangent:
     """``term`` times factors over its labels, moved to ``at``; labels that no map holds afterwards are summed.
 
     A label of the term that is lost without a factor or the value having it counts its size.
@@ -157,7 +157,7 @@ def scaled(term: Term, factors: Sequence[tuple[Node, Labels]], at: Sequence[Map]
     return peeled(moved.having(value=product([*own, *counts], out), labels=out))
 
 
-def gated(term: Term, factor: Node, labels: Labels, strong: bool) -> Term:
+def gated(term: StructuredTangent, factor: Node, labels: Labels, strong: bool) -> StructuredTangent:
     """``term`` times a factor, in which zeros win: the factor's where ``strong``, else the term's own."""
     known = {*term.labels, *labels}
     out = tuple([k for k in term.counters if k in known])
@@ -184,11 +184,11 @@ def aligned(x: Node, labels: Labels, order: Labels) -> Node:
     return product([(x, labels)], tuple(out))
 
 
-def collected(terms: Sequence[Term]) -> list[Term]:
+def collected(terms: Sequence[StructuredTangent]) -> list[StructuredTangent]:
     """``terms`` with those that stand at the same places added up."""
     if len(terms) < 2:
         return [t for t in terms if not is_zero(t.value)]
-    groups: dict[tuple[Any, ...], Term] = {}
+    groups: dict[tuple[Any, ...], StructuredTangent] = {}
     for t in terms:
         if is_zero(t.value):
             continue
@@ -209,7 +209,7 @@ def is_zero(value: Node) -> bool:
     return value.is_literal and value.params[0] == 0
 
 
-def _places(t: Term, counters: Labels) -> tuple[Any, ...]:
+def _places(t: StructuredTangent, counters: Labels) -> tuple[Any, ...]:
     number = {k: n for n, k in enumerate(counters)}
 
     def key(m: Map) -> tuple[Any, ...]:
@@ -220,20 +220,20 @@ def _places(t: Term, counters: Labels) -> tuple[Any, ...]:
     return tuple(map(key, t.at)), tuple(map(key, t.seed)), tuple([k.size for k in counters])
 
 
-def _sum(term: Term, value: Node, labels: Labels) -> Term:
+def _sum(term: StructuredTangent, value: Node, labels: Labels) -> StructuredTangent:
     known = {*term.labels, *labels}
     out = tuple([k for k in term.counters if k in known])
     made = add(aligned(term.value, term.labels, out), aligned(value, labels, out))
     return term.having(value=made, labels=out)
 
 
-def dense(terms: Sequence[Term], shape: Shape) -> Node | None:
+def dense(terms: Sequence[StructuredTangent], shape: Shape) -> Node | None:
     """The terms as one array of ``shape``, whose axes are those of ``seed`` and then of ``at``; None without terms."""
     parts = [_dense(t, (*t.seed, *t.at), shape) for t in terms]
     return accumulate(parts) if parts else None
 
 
-def _dense(term: Term, maps: Sequence[Map], shape: Shape) -> Node:
+def _dense(term: StructuredTangent, maps: Sequence[Map], shape: Shape) -> Node:
     value, own = (term.value, term.labels)
     out: list[Map] = list(maps)
     scattered = _scattered_axes(out, shape)
@@ -269,7 +269,7 @@ def _scattered_axes(maps: Sequence[Map], shape: Shape) -> list[int]:
     return [a for a, m in enumerate(maps) if a in odd or shared.intersection(m.labels)]
 
 
-def _scatter(term: Term, maps: list[Map], shape: Shape, scattered: list[int]) -> Node:
+def _scatter(term: StructuredTangent, maps: list[Map], shape: Shape, scattered: list[int]) -> Node:
     """The scattered axes flattened into one that is added into by index, the others before it."""
     rest = [a for a in range(len(maps)) if a not in scattered]
     dims = tuple([shape[a] for a in scattered])
@@ -278,7 +278,7 @@ def _scatter(term: Term, maps: list[Map], shape: Shape, scattered: list[int]) ->
     counters = tuple(dict.fromkeys([k for a in rest for k in maps[a].labels] + list(labels)))
     # the rest is placed densely behind the labels of the scatter
     at, seed = tuple([maps[a] for a in rest]), tuple(map(plain, labels))
-    others = Term(term.value, term.labels, at, seed, forward=False)
+    others = StructuredTangent(term.value, term.labels, at, seed, forward=False)
     assert set(counters) >= set(term.labels)
     lead = tuple([k.size for k in labels])
     block = _dense(others, (*others.seed, *others.at), (*lead, *[shape[a] for a in rest]))
@@ -296,7 +296,7 @@ def _within(m: Map, dim: Dim) -> Map:
     return Lookup(gather(index_array(np.arange(dim)), m.index, 0), m.labels)
 
 
-def node_flow(term: Term, shape: Shape, seed_shape: Shape, dtype: np.dtype) -> Node:
+def node_flow(term: StructuredTangent, shape: Shape, seed_shape: Shape, dtype: np.dtype) -> Node:
     """The term as an array with the seed's axes leading, for rules that know no structure."""
     if term.value.is_literal:  # as an array of the dtype, so that no cast hides the identity
         term = term.having(value=scalar(term.value.params[0], dtype))

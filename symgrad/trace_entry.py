@@ -1,4 +1,4 @@
-"""Entry: one trace of a function with its kernel; what guards it, what it needs and what it gives."""
+"""A trace cache entry: one trace of a function with its kernel; what guards it, what it needs and what it gives."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .tensor import Parameter, Tensor
 from .tracing.host_scalars import Host
 from .tracing.provenance import ProvenanceTable
 from .tracing.sizes import Size
-from .tracing.surroundings import Surroundings
 from .tracing.trace import Purpose, Trace, as_node
+from .tracing.trace_guards import TraceGuards
 from .tracing.tracer import Tracer
 from .tracing.tree import LEAF, flatten, leaf_labels, replaced, unflatten
 
@@ -142,10 +142,10 @@ class Result:
         return [values[v] for is_array, v in self.slots if is_array]
 
 
-class Entry(Result):
+class TraceEntry(Result):
     """One trace, lowered: what it needs, what guards it, what it gives."""
 
-    def __init__(self, arguments: Arguments, surroundings: Surroundings, outputs: Any, backend: str) -> None:
+    def __init__(self, arguments: Arguments, guards: TraceGuards, outputs: Any, backend: str) -> None:
         self.trace = trace = arguments.trace
         self.parameters = [p for p, _ in trace.parameters.values()]
         self.host = host = arguments.host
@@ -169,7 +169,7 @@ class Entry(Result):
         self.branches = self.program.with_outputs([n for n, _ in trace.branches])
         self.taken = [v for _, v in trace.branches]
         self.size_facts = trace.sizes
-        self.unchanged = surroundings.unchanged
+        self.unchanged = guards.unchanged
         self.unconditional = not self.taken and not self.parameters
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
@@ -246,13 +246,13 @@ class Entry(Result):
         return self._kernel
 
     def serves(self, leaves: Sequence[Any], sizes: Mapping[Any, int] | None = None) -> bool:
-        """True where the surroundings, the sizes that were asked about and the branches are those of the trace."""
+        """True where what the guards see, the sizes that were asked about and the branches are those of the trace."""
         if self.size_facts.facts and self.size_facts.broken(sizes or {}):
             return False
         return self.unchanged() and (self.unconditional or self.holds_for(leaves))
 
     def serves_shapes(self) -> bool:
-        """True where the surroundings are those of the trace, and no values are needed to say more."""
+        """True where what the guards see is as in the trace, and no values are needed to say more."""
         return not self.taken and self.unchanged() and self.holds_for(())
 
     def holds_for(self, leaves: Sequence[Any]) -> bool:

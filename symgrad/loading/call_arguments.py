@@ -21,7 +21,7 @@ from .emission import bound_sizes, check_sizes
 _MAX_SHAPES = 1024
 
 
-class Door:
+class CallArguments:
     """Takes the arguments of a call: one array for each input of the Program, by position or by name."""
 
     def __init__(self, document: Document) -> None:

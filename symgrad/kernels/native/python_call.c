@@ -1,4 +1,4 @@
-/* The door through which Python calls. Python's part of the stable ABI is declared here, so that no header is needed. */
+/* How Python calls the kernel. Python's part of the stable ABI is declared here, so that no header is needed. */
 typedef struct {
   void *buf, *obj;
   ptrdiff_t len, itemsize;

@@ -1,4 +1,4 @@
-"""Surroundings: all that a function can read besides the arrays it is called with.
+"""The guards of a trace: all that a function can read besides the arrays it is called with.
 
 A trace bakes in the numbers and arrays that the function found in globals, closures, attributes, defaults and static
 arguments. They are remembered before the run: by identity where they cannot change and by content where they can.
@@ -16,7 +16,7 @@ from .libraries import is_random
 from .walk import Walk
 
 
-class Surroundings(Guards):
+class TraceGuards(Guards):
     """The guards of one trace of ``function``, called with these static arguments."""
 
     def __init__(self, function: Callable, arguments: Iterable[Any] = ()) -> None:
