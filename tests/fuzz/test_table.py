@@ -7,7 +7,6 @@ import pytest
 from fuzzing import report, seeds
 from table_programs import TableProgram, table_program
 
-import symgrad as sg
 from symgrad.testing import Call, CheckFailed
 from symgrad.testing.check import Check
 
@@ -27,6 +26,10 @@ def checked(program: TableProgram) -> bool:
         raise
     except np.linalg.LinAlgError:  # NumPy's own, of the plain function
         return False
+    except ValueError as error:  # a result has another shape beside the point: as many elements as are nonzero, say
+        if "could not be broadcast together" not in str(error):
+            raise
+        return False
     return check.smooth
 
 
@@ -38,8 +41,8 @@ def test_values_and_derivatives():
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 skipped += not checked(program)
-        except (AssertionError, sg.errors.SymgradError) as error:
-            wrong.append(f"{program}\n{error}")
+        except Exception as error:
+            wrong.append(f"{program}\n{type(error).__name__}: {error}")
     report("table", len(drawn), skipped, wrong)
     if wrong:
         pytest.fail("\n\n".join(wrong), pytrace=False)
