@@ -150,6 +150,15 @@ class CompiledFunction:
         call = self._call(args, kwargs)
         return self._serving(call), call.leaves
 
+    def kept(self, args: tuple, kwargs: dict[str, Any]) -> tuple[TraceEntry, list[Any]] | None:
+        """A trace that serves arrays like these, whatever they hold, and the arrays in order; None where none does."""
+        call = self._call(args, kwargs)
+        for entry in self._entries.get(call.key, ()):
+            fits = entry.host is None and entry.is_for(Purpose.RUN) and not entry.taken
+            if fits and entry.serves(call.leaves, call.sizes):
+                return entry, call.leaves
+        return None
+
     def recorded(self, *args: Any, **kwargs: Any) -> tuple[TraceEntry, list[Any]]:
         """As ``served``; the graph of the trace knows the lines that its nodes come from.
 

@@ -279,7 +279,7 @@ class TraceEntry(Result):
         results = call(*self.arguments(leaves)) if self.parameters else call(*leaves)
         if self.assembled:
             return self._together(lambda block, own: block.assemble(results[own]), results)
-        if wraps or self.wraps:
+        if (wraps or self.wraps) and all(isinstance(r, (np.ndarray, np.generic)) for r in results):
             results = tuple([np.asarray(r).view(Tensor) for r in results])
         return self._shaped(results)
 

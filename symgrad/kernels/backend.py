@@ -25,6 +25,8 @@ class Backend:
     about: str
     write: Callable[[Program, Mapping[Any, int]], Kernel]
     compile: Callable[[Program, Callable[[], Kernel]], Kernel] | None = None
+    #: whether kernels take views of windows, where gathers and scatters are these
+    windows: bool = True
 
     def kernel(self, program: Program, plain: Callable[[], Kernel]) -> Kernel:
         """The kernel for a program whose dims are ints."""

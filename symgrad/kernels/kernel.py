@@ -29,6 +29,7 @@ from ..primitives.scan import PART
 from ..program.collector import collector_paused
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
+from .array_libraries import by_library
 from .backend import BACKENDS, Backend, checked_backend
 from .base import Kernel
 from .block_backend import BLOCKS_FROM, LONG, BlockWriter
@@ -161,12 +162,15 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
 
     ``numpy`` gives NumPy's values to the bit; ``numexpr`` runs elementwise regions through numexpr; ``native``
     compiles C, and is as ``auto`` without it where there is no compiler (a warning says where one does not work);
+    ``jax`` and ``torch`` give arrays of these libraries, on the device where those of the arguments are;
     ``auto`` begins with NumPy, large arrays block by block, and goes on with compiled C as soon as that pays and is
     built.
     """
     wanted = checked_backend(backend)
     keep_freed()
-    ready = with_windows(fold_constants(optimized(expand_formulas(program, values_only=True))))
+    ready = fold_constants(optimized(expand_formulas(program, values_only=True)))
+    if wanted.windows:
+        ready = with_windows(ready)
     if all(is_concrete(shape) for shape, _ in ready.types):
         return wanted.kernel(ready, lambda: wanted.write(ready, {}))
     return SizedKernel(ready, backend)
@@ -200,6 +204,8 @@ BACKENDS |= {
     "numpy": Backend("NumPy's own calls, its values to the bit", _by_numpy),
     "numexpr": Backend("elementwise regions by numexpr", _by_numexpr),
     "native": Backend("loops compiled by this machine's C compiler", _by_blocks, NativeKernel.or_plain),
+    "jax": Backend("JAX's calls, compiled by it, on the device of its arrays", _by_blocks, by_library("jax"), False),
+    "torch": Backend("PyTorch's calls, on the device of its tensors", _by_blocks, by_library("torch"), False),
 }
 
 

@@ -212,6 +212,10 @@ class Repetition:
                     made[column[t]] = take_slice(array, (t, *whole))
         return made
 
+    def carries_named(self, called: Mapping[Node, str]) -> bool:
+        """Whether the user has a name for something that is carried."""
+        return any(self._name(c.operation, called) for c in self.carries)
+
     def _name(self, j: int, called: Mapping[Node, str]) -> str | None:
         """What the user calls the value of an operation, the same in each step but perhaps the first."""
         names = {called.get(n) for n in self._column(j)[1:]}
@@ -241,7 +245,7 @@ class Repetition:
             likes = [self._template[c.operation] for c in self.carries for _ in c.begins]
             pairs = zip(begins, likes, strict=True)
             inputs = [flow_input(f"s{k}", n.shape, n, like.masked) for k, (n, like) in enumerate(pairs)]
-            inputs += [flow_input(f"x{k}", n.shape[1:], n) for k, n in enumerate(arrays)]
+            inputs += [flow_input(f"e{k}", n.shape[1:], n) for k, n in enumerate(arrays)]
             inputs += [flow_input(f"c{k}", n.shape, n, weak=n.weak) for k, n in enumerate(constants)]
             rest = iter(inputs)
             known: dict[Any, Node] = {}

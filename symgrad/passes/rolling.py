@@ -56,7 +56,8 @@ def rolled(
 
     ``derived_by`` are marks that derivatives have been taken by: of these nothing is asked any more. Nodes up to the
     serial number ``since`` stay as they are. ``loops`` are those that were found before, of one form one. ``called``
-    are names that the user has for values, which those of the bodies keep.
+    are names that the user has for values, which those of the bodies keep; a loop that is shorter than those that run
+    carries something that has one.
     """
     found = list(outputs)
     nodes = _own(found, since)
@@ -111,7 +112,11 @@ def _once(
                 continue
             try:
                 _check_worth(nodes[first : first + period])
-                repetitions.append(_repetition(nodes, position, first, period, count, outputs, promotes, least.steps))
+                found = _repetition(nodes, position, first, period, count, outputs, promotes, least.steps)
+                is_long = count >= RUN.operations and count >= RUN.steps * period
+                if not is_long and not found.carries_named(called):
+                    raise Unlike("no local variable of the function goes from step to step")
+                repetitions.append(found)
             except Unlike as why:
                 times = f"{count // period} × {period} operations" if period > 1 else f"{count} operations"
                 left.append((count, f"{times} that repeat stay written out, since {why}"))

@@ -16,6 +16,7 @@ import numpy as np
 from ..compiled import CompiledFunction, Shapes, is_tracing
 from ..context import is_graph_mode, runs_kept_traces
 from ..errors import apart_from_refusals, shortened
+from ..kernels.array_libraries import LIBRARIES
 from ..kernels.base import Kernel
 from ..named_dims import Declaration, argument_names, declaration_of, declared_arguments, declared_like, is_shapes
 from ..pickling import Importable
@@ -64,6 +65,11 @@ class DerivedFunction(Importable, Generic[P]):
     @cached_property
     def _compiled(self) -> CompiledFunction:
         return self._new_compiled()
+
+    @cached_property
+    def _by_library(self) -> dict[str, CompiledFunction]:
+        """What traces for arrays of other libraries, by the names of these."""
+        return {}
 
     @cached_property
     def _known(self) -> Callable[[tuple], TraceEntry | None]:
@@ -136,10 +142,10 @@ class DerivedFunction(Importable, Generic[P]):
     def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
         """Refuse bad arguments before anything is traced."""
 
-    def _new_compiled(self, cache: bool = True) -> CompiledFunction:
+    def _new_compiled(self, cache: bool = True, backend: str = "") -> CompiledFunction:
         shapes = None if self.declaration is None else self._shapes
         names = self._argument_names
-        return CompiledFunction(self._derive_fresh, self.fn, self.backend, cache, shapes, self.sparse, names)
+        return CompiledFunction(self._derive_fresh, self.fn, backend or self.backend, cache, shapes, self.sparse, names)
 
     @property
     def underlying(self) -> Callable:
@@ -197,6 +203,12 @@ class DerivedFunction(Importable, Generic[P]):
 
             if holds_dask(args, kwargs):
                 return of_dask(self, args, kwargs)
+        if self.backend in LIBRARIES or not LIBRARIES.keys().isdisjoint(sys.modules):
+            from .of_libraries import library_for, of_library
+
+            library = library_for(self, args, kwargs)
+            if library is not None:
+                return of_library(self, library, args, kwargs)
         self._check(args, kwargs)
         if is_tracing(args):
             if self.declaration is not None:

@@ -115,11 +115,16 @@ class Steps:
         value = np.asarray(node.params[0].value)
         if value.size and (value == value[:1]).all():
             return constant(CapturedArray(value[0]))
-        if value.ndim == 1 and value.dtype.kind in "iu" and (np.diff(value) == 1).all():
-            return self._counter(steps, int(value[0]), node.dtype)
+        if (
+            value.ndim == 1
+            and value.size
+            and value.dtype.kind in "iuf"
+            and (value == value[0] + np.arange(len(value))).all()
+        ):
+            return self._counter(steps, value[0].item(), node.dtype)
         return self._leaf(node, steps, 0, label or "c")
 
-    def _counter(self, steps: Range, first: int, dtype: np.dtype) -> Node:
+    def _counter(self, steps: Range, first: float, dtype: np.dtype) -> Node:
         """The number of the step, counted from ``first``."""
         if steps.letter not in self.counters:
             name = user_name(steps.letter)

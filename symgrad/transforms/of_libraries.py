@@ -1,0 +1,83 @@
+"""Derivatives of arrays of another library: jax and torch arrays in, the same library's out, where they live.
+
+What is traced are shapes and dtypes. The values of the first arrays of a signature come to NumPy too, in case the
+function branches on them; a function that does is asked again at each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compiled import CompiledFunction, is_tracing
+from ..errors import BackendError, UnsupportedOperation, at_user_line
+from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, library_of
+from ..tracing.tree import flatten, unflatten
+
+if TYPE_CHECKING:
+    from .derived import DerivedFunction
+
+
+def library_for(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> ArrayLibrary | None:
+    """The library that a call computes in: that of its arguments, or that of the backend; None for NumPy."""
+    asked = LIBRARIES.get(derived.backend)
+    found = library_of(flatten((args, kwargs))[0])
+    if found is None or asked is found:
+        return found or asked
+    if asked is not None or derived.backend != "auto":
+        raise BackendError(
+            f"{derived.__name__} runs on backend={derived.backend!r}, and an argument is an array of {found.name}; "
+            f"leave backend='auto', or pass numpy.asarray(x)."
+        )
+    return found
+
+
+def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The result of a call in arrays of ``library``."""
+    if derived.sparse:
+        raise UnsupportedOperation(f"{derived.__name__} is sparse: scipy.sparse is NumPy's. Ask for a dense one.")
+    if is_tracing((args, kwargs)):
+        raise UnsupportedOperation(
+            at_user_line(
+                f"{derived.__name__} of arrays of {library.name} cannot be part of a function that is traced; pass "
+                "the traced values."
+            )
+        )
+    compiled = _compiled_for(derived, library)
+    real: dict[int, Any] = {}
+
+    def tree(made: Callable[[Any], np.ndarray]) -> tuple[tuple, dict[str, Any]]:
+        """The arguments with arrays of NumPy in place of those of the library."""
+        leaves, structure = flatten((args, kwargs))
+        stands = [made(leaf) if library.is_array(leaf) else leaf for leaf in leaves]
+        real.update({id(s): leaf for s, leaf in zip(stands, leaves, strict=True) if s is not leaf})
+        return unflatten(structure, stands)
+
+    shaped = tree(library.stand_in)
+    derived._check(*shaped)
+    found = compiled.kept(*shaped)
+    if found is None:
+        held = [library.read(leaf) for leaf in flatten((args, kwargs))[0] if library.is_array(leaf)]
+        is_known = all(values is not None for values in held)
+        rest = iter(held)
+        known = tree(lambda _: np.asarray(next(rest))) if is_known else shaped
+        found = compiled.served(*known[0], **known[1])
+        if found[0].taken and not is_known:
+            raise UnsupportedOperation(
+                f"{derived.__name__} branches on values, and these arrays of {library.name} have none yet: call it "
+                "outside of what compiles or transforms it."
+            )
+    entry, leaves = found
+    return entry.run([real.get(id(leaf), leaf) for leaf in leaves])
+
+
+def _compiled_for(derived: DerivedFunction, library: ArrayLibrary) -> CompiledFunction:
+    """What traces for the backend of ``library``."""
+    if derived.backend == library.name:
+        return derived._compiled
+    kept = derived._by_library
+    if library.name not in kept:
+        kept[library.name] = derived._new_compiled(backend=library.name)
+    return kept[library.name]

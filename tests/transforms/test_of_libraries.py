@@ -1,0 +1,178 @@
+"""Arrays of JAX and PyTorch: arrays of the same library come out, with NumPy's values."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.compiled import CompiledFunction
+from symgrad.errors import BackendError, DtypeError, UnsupportedOperation
+
+RNG = np.random.default_rng(0)
+W, V, X = RNG.normal(size=(3, 4)), RNG.normal(size=4), RNG.normal(size=(5, 3))
+
+
+class Library:
+    """An array library as a test uses it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.module = pytest.importorskip("jax.numpy" if name == "jax" else name)
+        self.kind = pytest.importorskip("jax").Array if name == "jax" else self.module.Tensor
+
+    def array(self, values, dtype=None):
+        made = np.array(values, dtype)
+        return self.module.asarray(made) if self.name == "jax" else self.module.from_numpy(made)
+
+
+@pytest.fixture(params=["jax", pytest.param("torch", marks=pytest.mark.needs("torch"))])
+def library(request):
+    found = Library(request.param)
+    with pytest.importorskip("jax").enable_x64(True) if found.name == "jax" else contextlib.nullcontext():
+        yield found
+
+
+def network(W, v, X):
+    hidden = np.tanh(X @ W)
+    return np.sum((hidden @ v) ** 2) / len(X)
+
+
+def recurrent(W, v, X):
+    h = np.zeros(4)
+    for x in X:
+        h = np.tanh(0.3 * h + x @ W) * v
+    return np.sum(h)
+
+
+def with_cases(W, v, X):
+    z = np.maximum(X @ W, 0.1 * X @ W)
+    picked = np.sort(z, axis=1)[:, [0, 2]]
+    return np.sum(np.where(picked > 0, np.log1p(np.abs(picked)), picked)) + np.max(v) * np.linalg.norm(W)
+
+
+@pytest.mark.parametrize("function", [network, recurrent, with_cases], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "derive",
+    [
+        functools.partial(sg.value_and_grad, grad_position=(0, 1)),
+        functools.partial(sg.hessian, grad_position=1),
+        functools.partial(sg.jacobian, grad_position=(0, 2)),
+        sg.symbolic,
+    ],
+    ids=["value_and_grad", "hessian", "jacobian", "symbolic"],
+)
+def test_values_are_those_of_numpy(library, function, derive):
+    expected = leaves(derive(function)(W, V, X))
+    made = leaves(derive(function)(*map(library.array, (W, V, X))))
+    for value, known in zip(made, expected, strict=True):
+        assert isinstance(value, library.kind)
+        assert tuple(value.shape) == np.shape(known)
+        np.testing.assert_allclose(np.asarray(value), known, rtol=1e-10, atol=1e-12)
+
+
+def leaves(result):
+    return [x for part in result for x in leaves(part)] if isinstance(result, tuple) else [result]
+
+
+def test_single_precision_stays_single(library):
+    x = library.array([0.5, 1.5], np.float32)
+    made = sg.grad(lambda x: np.sum(np.exp(x) * 2.0))(x)
+    assert str(made.dtype).endswith("float32")
+    np.testing.assert_allclose(np.asarray(made), 2 * np.exp([0.5, 1.5]), rtol=1e-6)
+
+
+def test_the_backend_makes_arrays_of_the_library(library):
+    made = sg.grad(network, backend=library.name)(W, V, X)
+    assert isinstance(made, library.kind)
+    np.testing.assert_allclose(np.asarray(made), sg.grad(network)(W, V, X), rtol=1e-10)
+
+
+def test_nested_arguments_names_of_sizes_and_numbers(library):
+    def loss(p, X, scale):
+        return scale * np.sum((X @ p["w"]) ** 2)
+
+    named = sg.named(loss, p={"w": "d"}, X="n d")
+    gradient = sg.grad(named)
+    for rows in (5, 2):
+        made = gradient({"w": library.array(V[:3])}, library.array(X[:rows]), 0.5)
+        assert isinstance(made["w"], library.kind)
+        np.testing.assert_allclose(np.asarray(made["w"]), X[:rows].T @ (X[:rows] @ V[:3]), rtol=1e-12)
+
+
+def test_weights_of_a_network(library):
+    net = sg.nn.Dense(3, 2)
+    net.weight.set_data(np.arange(6.0).reshape(2, 3))
+    made = sg.grad(lambda x: net(x).sum())(library.array(X))
+    assert isinstance(made, library.kind)
+    np.testing.assert_allclose(np.asarray(made), np.broadcast_to([3.0, 5.0, 7.0], (5, 3)))
+
+
+def test_a_branch_is_taken_anew_where_values_say_so(library):
+    def branching(x):
+        return np.sum(x**2) if x[0] > 0 else np.sum(x**3)
+
+    gradient = sg.grad(branching)
+    for values in ([1.0, 2.0], [-1.0, 2.0], [3.0, 2.0]):
+        known = sg.grad(branching)(np.array(values))
+        np.testing.assert_allclose(np.asarray(gradient(library.array(values))), known)
+
+
+def test_a_signature_is_traced_once(library, monkeypatch):
+    traced, own = [], CompiledFunction._new_entry
+    monkeypatch.setattr(CompiledFunction, "_new_entry", lambda *args: traced.append(1) or own(*args))
+    gradient = sg.grad(lambda x: np.sum(x * x))
+    for scale in (1.0, 2.0, 3.0):
+        gradient(library.array(scale * V))
+    assert len(traced) == 1
+
+
+def test_other_backends_and_sparse_results_are_refused(library):
+    x = library.array(V)
+    with pytest.raises(BackendError, match=f"an argument is an array of {library.name}"):
+        sg.grad(lambda x: np.sum(x), backend="numpy")(x)
+    with pytest.raises(UnsupportedOperation, match="sparse"):
+        sg.jacobian(lambda x: x**2, sparse=True)(x)
+    with pytest.raises(UnsupportedOperation, match="cannot be part of a function that is traced"):
+        sg.grad(lambda w: np.sum(w * sg.grad(lambda v: np.sum(v**2))(x)))(V)
+
+
+def test_jax_transforms_what_symgrad_derived():
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        gradient = sg.grad(lambda x: np.sum(np.sin(x) * x**2))
+        x = jax.numpy.linspace(0.1, 1.0, 4)
+        expected = gradient(np.asarray(x))
+        np.testing.assert_allclose(jax.jit(gradient)(x), expected, rtol=1e-12)
+        np.testing.assert_allclose(jax.vmap(gradient)(jax.numpy.stack([x, x]))[1], expected, rtol=1e-12)
+        second = jax.jvp(gradient, (x,), (jax.numpy.ones(4),))[1]
+        np.testing.assert_allclose(second, sg.hessian(gradient.fn)(np.asarray(x)) @ np.ones(4), rtol=1e-10)
+        with pytest.raises(UnsupportedOperation, match="branches on values"):
+            jax.jit(sg.grad(lambda x: np.sum(x) if x[0] > 0 else np.sum(x**2)))(x)
+
+
+def test_jax_without_double_precision_is_not_asked_for_it():
+    jax = pytest.importorskip("jax")
+    if jax.config.jax_enable_x64:
+        pytest.skip("this process has it")
+    with pytest.raises(DtypeError, match="jax_enable_x64"):
+        sg.grad(network, backend="jax")(W, V, X)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_a_library_that_is_not_there_is_named(name, monkeypatch):
+    import importlib
+
+    real = importlib.import_module
+
+    def without(module, *rest):
+        if module.split(".")[0] == name:
+            raise ImportError(f"No module named {name!r}")
+        return real(module, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", without)
+    with pytest.raises(BackendError, match=f"needs {name}, which is not installed"):
+        sg.grad(lambda x: np.sum(x * x), backend=name)(V)
