@@ -26,7 +26,7 @@ from .errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
 from .exporters import FORMATS, Format
 from .exporters.subject import Subject
 from .flags import Flag, register
-from .kernels.backend import BACKENDS, Backend
+from .kernels.backend import BACKENDS, LIBRARY_BACKENDS, Backend
 from .kernels.base import Kernel
 from .primitives.elementwise import ELEMENTWISE, SLOTS, Elementwise
 from .primitives.functions import ANY, opaque
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 #: what symgrad itself brings
-_OWN_FORMATS, _OWN_BACKENDS = frozenset(FORMATS), frozenset(BACKENDS)
+_OWN_FORMATS, _OWN_BACKENDS = frozenset(FORMATS), frozenset(BACKENDS) | frozenset(LIBRARY_BACKENDS)
 
 
 class ElementwiseOperation:

@@ -15,7 +15,7 @@ import numpy as np
 
 Arrays = Sequence[np.ndarray]
 #: steps in longdouble, and in float64
-_FINE, _ROUGH = (2.0**-9, 2.0**-14, 2.0**-20), (2.0**-5, 2.0**-9)
+_FINE, _ROUGH = (2.0**-9, 2.0**-14, 2.0**-20), (2.0**-5, 2.0**-9, 2.0**-13, 2.0**-17)
 
 
 def differences(
@@ -23,10 +23,10 @@ def differences(
 ) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
     """The derivative of each output along one direction, or the mixed one along two; bounds of the errors.
 
-    Central differences at several steps, each extrapolated twice (Richardson); for every element the one
-    that has settled best is taken. Evaluated in ``np.longdouble``, or in float64 where ``fn`` has no
-    longdouble loop; complex numbers in complex numbers of that precision. The last result says whether it was more
-    than float64.
+    Central differences at several steps, each extrapolated twice (Richardson). For every element the one that has
+    settled best is taken; where two do not agree, the one of the shorter step, for the other has settled by chance.
+    Evaluated in ``np.longdouble``, or in float64 where ``fn`` has no longdouble loop; complex numbers in complex
+    numbers of that precision. The last result says whether it was more than float64.
     """
     kind, sizes = _widest(fn, point)
     base = [_in(kind, x) for x in point]
@@ -41,7 +41,7 @@ def differences(
             once, again = second + (second - first) / 3, third + (third - second) / 3
             noise = epsilon * np.max(np.abs(sizes[i]), initial=0) / (step / 4) ** len(directions)
             error = np.abs(again - once) + noise
-            better = error < errors[i]
+            better = (error < errors[i]) | (np.abs(again - values[i]) > error + errors[i])
             values[i] = np.where(better, again + (again - once) / 15, values[i])
             errors[i] = np.where(better, error, errors[i])
     return values, errors, exact

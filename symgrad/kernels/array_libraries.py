@@ -115,10 +115,11 @@ def _check_precision(program: Program, library: ArrayLibrary) -> None:
 
 
 def _in_jax(value: Any, dtype: np.dtype, weak: bool, beside: Any) -> Any:
-    import jax
-    import jax.numpy as jnp
-
-    return jnp.asarray(value) if weak else jnp.asarray(value, jax.dtypes.canonicalize_dtype(dtype))
+    jnp = sys.modules["jax.numpy"]
+    if weak:
+        return jnp.asarray(value)
+    wanted = _held_by_jax(dtype)
+    return value if isinstance(value, jnp.ndarray) and value.dtype == wanted else jnp.asarray(value, wanted)
 
 
 def _held_by_jax(dtype: np.dtype) -> np.dtype:

@@ -33,12 +33,14 @@ class Backend:
         return plain() if self.compile is None else self.compile(program, plain)
 
 
-#: every backend by its name
+#: the backends whose arrays are NumPy's, and those of other array libraries, by their names
 BACKENDS: dict[str, Backend] = {}
+LIBRARY_BACKENDS: dict[str, Backend] = {}
 
 
 def checked_backend(name: str) -> Backend:
     """The backend of this name; a BackendError that lists them for another one."""
-    if not isinstance(name, str) or name not in BACKENDS:
-        raise BackendError(f"backend={name!r} is unknown; choose one of {', '.join(map(repr, BACKENDS))}.")
-    return BACKENDS[name]
+    known = BACKENDS | LIBRARY_BACKENDS
+    if not isinstance(name, str) or name not in known:
+        raise BackendError(f"backend={name!r} is unknown; choose one of {', '.join(map(repr, known))}.")
+    return known[name]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..pickling import OfOneProcess
 from ..program.program import Program
-from .backend import BACKENDS
+from .backend import checked_backend
 from .explanation import Explanation, Step
 
 #: a context in which NumPy says nothing; a copy of it is entered faster than ``np.errstate``
@@ -73,7 +73,7 @@ class Kernel(OfOneProcess):
 
     def _why(self) -> str:
         said = [f"not compiled, since {self.why_not}"] if self.why_not else []
-        return "; ".join([BACKENDS[self.backend].about, *said, *self.program.graph.unrolled])
+        return "; ".join([checked_backend(self.backend).about, *said, *self.program.graph.unrolled])
 
     @cached_property
     def call(self) -> Callable[..., tuple]:

@@ -30,7 +30,7 @@ from ..program.collector import collector_paused
 from ..program.dims import is_concrete, size, size_function
 from ..program.program import Program
 from .array_libraries import by_library
-from .backend import BACKENDS, Backend, checked_backend
+from .backend import BACKENDS, LIBRARY_BACKENDS, Backend, checked_backend
 from .base import Kernel
 from .block_backend import BLOCKS_FROM, LONG, BlockWriter
 from .explanation import Explanation, Step, bytes_of, named, node_step
@@ -204,6 +204,8 @@ BACKENDS |= {
     "numpy": Backend("NumPy's own calls, its values to the bit", _by_numpy),
     "numexpr": Backend("elementwise regions by numexpr", _by_numexpr),
     "native": Backend("loops compiled by this machine's C compiler", _by_blocks, NativeKernel.or_plain),
+}
+LIBRARY_BACKENDS |= {
     "jax": Backend("JAX's calls, compiled by it, on the device of its arrays", _by_blocks, by_library("jax"), False),
     "torch": Backend("PyTorch's calls, on the device of its tensors", _by_blocks, by_library("torch"), False),
 }

@@ -67,8 +67,13 @@ class DerivedFunction(Importable, Generic[P]):
         return self._new_compiled()
 
     @cached_property
-    def _by_library(self) -> dict[str, CompiledFunction]:
+    def _compiled_by_library(self) -> dict[str, CompiledFunction]:
         """What traces for arrays of other libraries, by the names of these."""
+        return {}
+
+    @cached_property
+    def _by_library(self) -> dict[Any, TraceEntry]:
+        """The traces that serve arrays of other libraries, by the name of the library, shapes and dtypes."""
         return {}
 
     @cached_property

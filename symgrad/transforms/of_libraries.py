@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .derived import DerivedFunction
 
 
+#: signatures whose traces are remembered
+_MAX_KEYS = 64
+
+
 def library_for(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> ArrayLibrary | None:
     """The library that a call computes in: that of its arguments, or that of the backend; None for NumPy."""
     asked = LIBRARIES.get(derived.backend)
@@ -45,6 +49,10 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
                 "the traced values."
             )
         )
+    key = None if kwargs else _key(library, args)
+    entry = derived._by_library.get(key)
+    if entry is not None and entry.unchanged():
+        return entry.run(args)
     compiled = _compiled_for(derived, library)
     real: dict[int, Any] = {}
 
@@ -70,14 +78,26 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
                 "outside of what compiles or transforms it."
             )
     entry, leaves = found
+    if key is not None and not entry.taken and entry.host is None and compiled.shapes is None:
+        kept = derived._by_library
+        if len(kept) >= _MAX_KEYS:
+            del kept[next(iter(kept))]
+        kept[key] = entry
     return entry.run([real.get(id(leaf), leaf) for leaf in leaves])
+
+
+def _key(library: ArrayLibrary, args: tuple) -> tuple | None:
+    """What calls alike share whose arguments are arrays of the library and floats; None for other calls."""
+    if not all(type(a) is float or library.is_array(a) for a in args):
+        return None
+    return library.name, *[float if type(a) is float else (tuple(a.shape), a.dtype) for a in args]
 
 
 def _compiled_for(derived: DerivedFunction, library: ArrayLibrary) -> CompiledFunction:
     """What traces for the backend of ``library``."""
     if derived.backend == library.name:
         return derived._compiled
-    kept = derived._by_library
+    kept = derived._compiled_by_library
     if library.name not in kept:
         kept[library.name] = derived._new_compiled(backend=library.name)
     return kept[library.name]

@@ -55,6 +55,25 @@ def symgrad_on(backend: str) -> Callable:
     return adapter
 
 
+def symgrad_of_jax(work, args: tuple) -> Build:
+    """symgrad's derivative of JAX's arrays, which JAX computes."""
+    import jax
+
+    import symgrad
+
+    if work.sparse:
+        raise NotThere("scipy.sparse is NumPy's")
+    jax.config.update("jax_enable_x64", True)
+    by = work.wrt if len(work.wrt) > 1 else work.wrt[0]
+    own = [jax.numpy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+
+    def build() -> Callable[[], Any]:
+        derivative = getattr(symgrad, work.verb)(functools.partial(work.fn, np), by)
+        return lambda: jax.block_until_ready(derivative(*own))
+
+    return build
+
+
 def function_alone(work, args: tuple, backend: str) -> Call:
     """symgrad's call of the function itself, on the backend that its derivative runs on."""
     import symgrad
@@ -208,6 +227,7 @@ def sympy_with(modules: str) -> Callable:
 
 SYSTEMS: dict[str, Callable[[Any, tuple], Build]] = {
     "symgrad": symgrad_on("auto"),
+    "symgrad_jax": symgrad_of_jax,
     "symgrad_native": symgrad_on("native"),
     "symgrad_numexpr": symgrad_on("numexpr"),
     "symgrad_numpy": symgrad_on("numpy"),

@@ -19,18 +19,12 @@ from symgrad.tracing.declare import CASES, Case, Given
 from symgrad.tracing.dispatch import NAMED_CASES
 from symgrad.tracing.tree import flatten, unflatten
 
-
-def _is_fine(function: Callable, case: Case) -> bool:
-    """Rounding to hundredths: between any two points that a difference is taken of there are jumps."""
-    return function is np.round and len(case.args) > 1
-
-
 #: how far what comes from the operation before moves an argument: by so much it stays near the case's own point
 _MOVED = 0.1
 _SHAPES = [(), (3,), (2, 3), (0,), (1, 3), (40,)]
 _OPERATIONS: list[tuple[str, Any]] = [
     *[("elementwise", name) for name in ELEMENTWISE if name != "zeta"],
-    *[("function", (f.__name__, f, case)) for f, cases in CASES.items() for case in cases if not _is_fine(f, case)],
+    *[("function", (f.__name__, f, case)) for f, cases in CASES.items() for case in cases],
 ]
 if importlib.util.find_spec("scipy"):
     _OPERATIONS += [("library", (name, name, case)) for name, cases in NAMED_CASES.items() for case in cases]
