@@ -16,6 +16,8 @@ import numpy as np
 Arrays = Sequence[np.ndarray]
 #: steps in longdouble, and in float64
 _FINE, _ROUGH = (2.0**-9, 2.0**-14, 2.0**-20), (2.0**-5, 2.0**-9, 2.0**-13, 2.0**-17)
+#: how many times their errors two steps must be apart to contradict each other
+_APART = 16
 
 
 def differences(
@@ -41,7 +43,7 @@ def differences(
             once, again = second + (second - first) / 3, third + (third - second) / 3
             noise = epsilon * np.max(np.abs(sizes[i]), initial=0) / (step / 4) ** len(directions)
             error = np.abs(again - once) + noise
-            better = (error < errors[i]) | (np.abs(again - values[i]) > error + errors[i])
+            better = (error < errors[i]) | (np.abs(again - values[i]) > _APART * (error + errors[i]))
             values[i] = np.where(better, again + (again - once) / 15, values[i])
             errors[i] = np.where(better, error, errors[i])
     return values, errors, exact

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import pkgutil
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,8 @@ class TableProgram:
         self.seed = seed
         self.steps = steps
         self.point = [np.array(s.leaves[k]) for s in self.steps for k in s.places]
-        self.is_numpys = all(s.kind != "library" for s in self.steps)
+        #: whether values are NumPy's to the bit: sums over what was copied in another order add up in another one
+        self.is_exact = not any(s.kind == "library" or re.search("fortran|order='F'", s.label) for s in self.steps)
         self.__name__ = f"table_program({seed})"
 
     def __call__(self, *arrays: Any) -> Any:

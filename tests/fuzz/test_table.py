@@ -16,7 +16,7 @@ ROUNDING = 512
 
 def checked(program: TableProgram) -> bool:
     """Whether it was compared: there may be a kink near, or no number that is differentiated."""
-    check = Check(Call(program, program.point), program.seed, "table", 0.0 if program.is_numpys else ROUNDING)
+    check = Check(Call(program, program.point), program.seed, "table", 0.0 if program.is_exact else ROUNDING)
     try:
         check.values()
         check.derivatives(1)
