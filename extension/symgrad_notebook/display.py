@@ -29,7 +29,7 @@ from .structure import caption, escaped, result_names, shape_tree, signature, vi
 #: lines of a program that are shown at once
 _FEW_LINES = 12
 #: lines of a program that the chain rule is told of in place of a formula, and steps of that which are shown at once
-_MANY_LINES, _MANY_STEPS = 400, 40
+_MANY_LINES, _MANY_STEPS = 150, 40
 
 
 def show(

@@ -59,6 +59,26 @@ def test_long_formulas_are_let_bound_apart_and_cut():
     assert "&amp;= " in gradient["text/html"]
 
 
+def test_what_is_too_long_for_a_formula_is_told_by_the_chain_rule():
+    rng = np.random.default_rng(0)
+    kernel = rng.normal(size=(2, 1, 3, 3))
+
+    def network(x, W):
+        h = sg.ops.relu(sg.ops.conv2d(x, kernel))
+        p = sg.ops.max_pool2d(h, 2)
+        z = p.reshape(1, 18) @ W
+        return np.sum(z**2)
+
+    derivation, table = shown(sg.grad(network, (0, 1)), rng.normal(size=(1, 1, 8, 8)), rng.normal(size=(18, 3)))
+    assert "The chain rule, from the output back" in derivation["text/plain"]
+    lines = [line.strip() for line in derivation["text/plain"].splitlines()]
+    assert any(line.startswith("z̄ = ") for line in lines)
+    assert any(line.startswith(("∂f/∂W", "W̄")) for line in lines)
+    assert derivation["text/html"].startswith("<p><b>grad(network), reverse mode</b></p>")
+    assert "text/latex" not in derivation
+    assert "reverse mode" in table["text/plain"]
+
+
 def test_a_loop_is_told_once_for_the_function_and_its_derivative():
     formula, _ = shown(sg.grad(lambda x: sg.fori_loop(0, 9, lambda i, v: np.sin(v), x)), 1.0)
     assert formula["text/plain"].splitlines() == [

@@ -14,11 +14,10 @@ from ...program.program import Program
 from ..budget import fits
 from ..deadline import TimeIsUp, within_calls
 from ..index_form import index_forms
-from ..letters import name_latex
 from ..matrix import matrix_forms
 from ..plain_text import plain_text
-from ..symbols import number
 from ..typeset import typeset
+from .calls import called
 from .constants import is_few_rows, lifted
 from .lines import inputs_of
 from .naming import Names
@@ -56,7 +55,7 @@ def formula(program: Program, names: Names) -> Formula:
             text = plain_text(element, ())
             if len(text) <= _MAX_CHARACTERS:
                 return Formula(text, typeset(element), tuple(map(str, free)))
-    return _called(shown)
+    return Formula(*called(shown)[:2])
 
 
 def in_matrices(program: Program, names: Names, parts: bool = True) -> Formula | None:
@@ -116,28 +115,5 @@ def rows_formula(rows: Node, program: Program, names: Names) -> Formula:
     counted = counted_index(rows)  # NumPy counts negative ones from the end, so the bare index says the same
     index = rows if rows in names or counted is None else counted[0]
     inputs = inputs_of(index)
-    return _called(
-        named_program(Program(inputs, [index], ["value"] * len(inputs), program.graph), names, identities=True)
-    )
-
-
-def _called(program: Program) -> Formula:
-    """What has no formula, as calls of its operations."""
-    made = {n: Formula(name, name_latex(name)) for n, name in zip(program.inputs, program.names, strict=True)}
-    for n in program.nodes:
-        if n in made:
-            continue
-        spelled = n.primitive.spell(n) if n.is_leaf else n.primitive.name
-        if not n.is_leaf:
-            inside = [made[o] for o in n.operands]
-            operation = spelled.replace("_", r"\_")
-            text = f"{spelled}({', '.join(o.text for o in inside)})"
-            latex = rf"\operatorname{{{operation}}}\left({', '.join(o.latex for o in inside)}\right)"
-            made[n] = Formula(text, latex) if len(text) <= _MAX_CHARACTERS else Formula("…", r"\ldots")
-        elif n.primitive.name == "constant":  # the same number everywhere, or empty
-            value = n.params[0].value
-            written = str(number(value.flat[0])) if value.size else "[]"
-            made[n] = Formula(written, written if value.size else r"[\,]")
-        else:
-            made[n] = Formula(spelled, spelled)
-    return made[program.outputs[0]]
+    shown = named_program(Program(inputs, [index], ["value"] * len(inputs), program.graph), names, identities=True)
+    return Formula(*called(shown)[:2])

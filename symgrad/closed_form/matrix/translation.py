@@ -164,6 +164,10 @@ class Translation:
             exponent = spread[1].number
             if exponent is not None and exponent.is_Rational:
                 return power(algebra, spread[0], Fraction(int(exponent.p), int(exponent.q)))
+        if name == "not_equal" and spread[0].key == spread[1].key:  # of a real number it is false
+            return algebra.constant(0, wide(node.shape))
+        if name == "logical_or" and any(not p.terms for p in spread):
+            return next((p for p in spread if p.terms), spread[0])
         return function(algebra, name, spread)
 
     def _spread(self, poly: Poly, operand: Node, node: Node) -> Poly:
