@@ -112,7 +112,7 @@ def _once(
                 continue
             try:
                 _check_worth(nodes[first : first + period])
-                found = _repetition(nodes, position, first, period, count, outputs, promotes, least.steps)
+                found = _repetition(nodes, position, first, period, count, outputs, promotes, least.steps, called)
                 is_long = count >= RUN.operations and count >= RUN.steps * period
                 if not is_long and not found.carries_named(called):
                     raise Unlike("no local variable of the function goes from step to step")
@@ -211,12 +211,17 @@ def _repetition(
     outputs: Sequence[Node],
     promotes: bool,
     least: int,
+    called: Mapping[Node, str],
 ) -> Repetition:
-    """The loop among ``count`` operations, of the phase that carries least."""
+    """The loop among ``count`` operations, of the phase that carries least, of that what has a name."""
     last = Unlike()
     phases = range(min(count % period + 1, period))
     carried = {phase: _carried(nodes, position, first + period, period, phase) for phase in phases}
-    for phase in sorted(phases, key=lambda phase: (carried[phase], phase))[:_MAX_PHASES]:
+    cost = {
+        phase: (sum(size(o.shape) for o in read), sum(o not in called for o in read), phase)
+        for phase, read in carried.items()
+    }
+    for phase in sorted(phases, key=cost.__getitem__)[:_MAX_PHASES]:
         start = first + phase
         for begin in (start - period, start, start + period):
             steps = (first + count - begin) // period
@@ -232,15 +237,15 @@ def _repetition(
     raise last
 
 
-def _carried(nodes: Sequence[Node], position: Mapping[Node, int], start: int, period: int, phase: int) -> int:
-    """The elements of what the operations from ``start`` read of the step before, where steps begin ``phase`` later."""
+def _carried(nodes: Sequence[Node], position: Mapping[Node, int], start: int, period: int, phase: int) -> list[Node]:
+    """What the operations from ``start`` read of the step before, where steps begin ``phase`` later."""
     read: dict[Node, None] = {}
     for k in range(start, start + period):
         for o in nodes[k].operands:
             back = position.get(o, -1) - k
             if back >= -period * MAX_BACK and (k - start - phase) % period + back < 0:
                 read[o] = None
-    return sum(size(o.shape) for o in read)
+    return list(read)
 
 
 def _joined(node: Node, operands: list[Node]) -> Node:

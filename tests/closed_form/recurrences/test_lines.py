@@ -136,8 +136,23 @@ def test_a_stencil_on_a_ring():
         return np.sum(u**2)
 
     rows = sg.grad(heat, (0, 1)).formulas(np.ones(20), 0.2).text_rows(["gu", "gk"])
-    assert "hₜ₊₁[i] = uₜ₊₁[(i + 1) % 20] + uₜ₊₁[(i - 1) % 20] - 2*uₜ₊₁[i]   (t = 0, …, 4)" in rows
-    assert rows[-1] == "gk = 2h₅ᵀr + Σₜ hₜᵀ λ_uₜ"
+    assert "zₜ[i] = hₜ[(i + 1) % 20] + hₜ[(i - 1) % 20] - 2*hₜ[i]" in rows
+    assert "hₜ₊₁ = hₜ + kzₜ   (t = 0, …, 4)" in rows
+    assert rows[-1] == "gk = λ₀ᵀr + Σₜ λₜ₊₁ᵀzₜ"
+
+
+def test_backpropagation_through_time():
+    def network(W, U, b, xs):
+        h = np.tanh(xs[0] @ U + b)
+        for t in range(1, len(xs)):
+            h = np.tanh(h @ W + xs[t] @ U + b)
+        return np.sum(h**2)
+
+    args = np.ones((3, 3)), np.ones((2, 3)), np.ones(3), np.ones((6, 4, 2))
+    rows = sg.grad(network, (0, 1, 2)).formulas(*args).text_rows(["gW", "gU", "gb"])
+    assert "hₜ₊₁ = tanh(hₜW + xₜ₊₁U + 𝟏bᵀ)   (t = 0, …, 4)" in rows
+    assert "λₜ = ΓₜWᵀ   (t = 4, …, 0)" in rows
+    assert "gW = Σₜ hₜᵀΓₜ" in rows
 
 
 def test_what_has_no_loop_or_too_many_lines_is_refused():
