@@ -93,6 +93,9 @@ class _Run:
         place = at[: 0 if steps is None else steps.depth + 1]
         if node in self._counters:
             return place[-1]
+        if node in self._unfolding.steps.picked:
+            whole, k = self._unfolding.steps.picked[node]
+            return self._whole(whole, ())[k]
         if node in self._unfolding.steps.rows and (node, place) not in self._values:
             whole, offset = self._unfolding.steps.rows[node]
             return self._whole(whole, place[:-1])[place[-1] + offset]

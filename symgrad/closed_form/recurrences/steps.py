@@ -19,7 +19,7 @@ from ...program.node import Node, ancestors, emit
 from ..derivation.lines import inputs_of
 from ..derivation.naming import user_name
 from .equations import Equation, Range, Total, depth_of
-from .naming import at_step
+from .naming import at_end, at_step
 
 if TYPE_CHECKING:
     from .unfolding import Unfolding
@@ -45,6 +45,8 @@ class Steps:
         self._bases: dict[Node, str] = {}
         #: the arrays that rows are of, with how many steps on; and the numbers of steps
         self.rows: dict[Node, tuple[Node, int]] = {}
+        #: arrays that are one of those that an argument holds, with that and the place
+        self.picked: dict[Node, tuple[Node, int]] = {}
         self.counters: dict[str, Node] = {}
 
     # arrays of values of each step
@@ -153,6 +155,8 @@ class Steps:
 
     def made(self, node: Node, operands: Sequence[Node]) -> Node:
         """``node`` on other operands; what is linear in sums is a sum again."""
+        if node.primitive is SLICE and _is_one_of_several(node) and operands[0] in self._unfolding.names:
+            return self._one(operands[0], node)
         if node.primitive is EINSUM:
             labels, out, sizes, _ = node.params
             if any(o in self._sums or o in self._stacks for o in ancestors(operands)):
@@ -163,6 +167,18 @@ class Steps:
         if not sums or not _is_linear(node, operands, sums):
             return rebuilt(node, operands)
         return self._through(operands, sums, lambda given: emit(node.primitive, tuple(given), node.params))
+
+    def _one(self, whole: Node, node: Node) -> Node:
+        """One of the arrays of three axes or more that an argument holds: ``x₀`` of ``xs``."""
+        place = node.params[0][0]
+        key = (whole, place)
+        if key not in self._made:
+            if whole not in self._bases:
+                self._bases[whole] = self._unfolding.bases.row("", whole)
+            name = at_end(self._bases[whole], Range("", place, False), place)
+            made = self._made[key] = self._unfolding.named(name, node.shape, node.dtype)
+            self.picked[made] = key
+        return self._made[key]
 
     def contracted(self, operands: Sequence[Node], labels: Sequence, out: tuple, sizes: tuple) -> Node:
         """A contraction; over steps it is a sum."""
@@ -235,6 +251,13 @@ class Steps:
         self._unfolding.names[node] = user_name(base)
         self._bases[node] = base
         return Equation(self._leaf(node, steps, 0, base), self.total(row, steps), steps)
+
+
+def _is_one_of_several(node: Node) -> bool:
+    """Whether it is an array at one place along the first axis, which matrix notation has no sign for."""
+    first, *rest = node.params[0]
+    (whole,) = node.operands
+    return isinstance(first, int) and len(rest) > 1 and rest == [(0, d, 1) for d in whole.shape[1:]]
 
 
 def _is_linear(node: Node, operands: Sequence[Node], sums: Sequence[int]) -> bool:

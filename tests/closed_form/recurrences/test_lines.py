@@ -150,9 +150,9 @@ def test_backpropagation_through_time():
 
     args = np.ones((3, 3)), np.ones((2, 3)), np.ones(3), np.ones((6, 4, 2))
     rows = sg.grad(network, (0, 1, 2)).formulas(*args).text_rows(["gW", "gU", "gb"])
-    assert "hₜ₊₁ = tanh(hₜW + xₜ₊₁U + 𝟏bᵀ)   (t = 0, …, 4)" in rows
-    assert "λₜ = ΓₜWᵀ   (t = 4, …, 0)" in rows
-    assert "gW = Σₜ hₜᵀΓₜ" in rows
+    assert rows[:2] == ["h₀ = tanh(x₀U + 𝟏bᵀ)", "hₜ₊₁ = tanh(hₜW + xₜ₊₁U + 𝟏bᵀ)   (t = 0, …, 4)"]
+    assert "λₜ = ΔₜWᵀ   (t = 4, …, 0)" in rows
+    assert "gW = Σₜ hₜᵀΔₜ" in rows
 
 
 def test_what_has_no_loop_or_too_many_lines_is_refused():
