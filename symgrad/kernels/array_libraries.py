@@ -101,15 +101,14 @@ class LibraryKernel(Kernel):
 
 
 def _check_precision(program: Program, library: ArrayLibrary) -> None:
-    """A DtypeError where the library would compute what goes in or comes out in another dtype."""
+    """A DtypeError where the library would cut an array that is passed to another dtype."""
     if library.held is None:
         return
-    captured = [n for n in program.nodes if n.primitive.name == "constant"]
-    for node in (*program.inputs, *captured, *program.outputs):
+    for label, node in zip(program.names, program.inputs, strict=True):
         held = library.held(node.dtype)
-        if held != node.dtype and not node.weak and node.dtype.kind in "fc":
+        if held != node.dtype and node.shape and node.dtype.kind in "fc":
             raise DtypeError(
-                f"this computes in {node.dtype}, which {library.name} has as {held} now. Pass {held} arrays, or give "
+                f"{label} is an array of {node.dtype}, which {library.name} has as {held} now. Pass {held}, or give "
                 'JAX double precision: jax.config.update("jax_enable_x64", True).'
             )
 

@@ -212,9 +212,14 @@ class Repetition:
                     made[column[t]] = take_slice(array, (t, *whole))
         return made
 
-    def carries_named(self, called: Mapping[Node, str]) -> bool:
-        """Whether the user has a name for something that is carried."""
-        return any(self._name(c.operation, called) for c in self.carries)
+    def is_written_as_loop(self, called: Mapping[Node, str]) -> bool:
+        """Whether the user has a name for something that is carried, and no step reads a value that is its own alone.
+
+        Layers of a network that are written one after the other have weights of their own.
+        """
+        own = [e for e in self._elements if _sliced_source(e.values) is None]
+        numbers = all(v.is_literal or v.primitive is CONSTANT for e in own for v in e.values)
+        return numbers and any(self._name(c.operation, called) for c in self.carries)
 
     def _name(self, j: int, called: Mapping[Node, str]) -> str | None:
         """What the user calls the value of an operation, the same in each step but perhaps the first."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -40,6 +41,10 @@ RUN, READ = Least(10, 100), Least(3, 12)
 MAX_ELEMENTS = 1 << 14
 #: periods that are tried
 _MAX_PERIODS = 24
+#: operations in a step that may be alike, and periods that are tried for the sake of these
+_MAX_ALIKE, _MAX_FAR = 16, 12
+#: how many times what a short loop computes all operations may be
+_PART = 4
 #: phases that are tried
 _MAX_PHASES = 4
 
@@ -57,33 +62,53 @@ def rolled(
     ``derived_by`` are marks that derivatives have been taken by: of these nothing is asked any more. Nodes up to the
     serial number ``since`` stay as they are. ``loops`` are those that were found before, of one form one. ``called``
     are names that the user has for values, which those of the bodies keep; a loop that is shorter than those that run
-    carries something that has one.
+    carries something that has one, and is a good part of all.
     """
     found = list(outputs)
-    nodes = _own(found, since)
-    while len(nodes) >= least.operations:
+    count = len(ancestors(found))
+    while True:
         left: list[tuple[int, str]] = []
-        image = _once(nodes, found, derived_by, loops, left, least, called)
-        made = [image.get(o, o) for o in found]
-        shorter = _own(made, since) if image else nodes
-        if len(shorter) >= len(nodes):
+        best, fewest = found, count
+        for nodes in _ways(found, since, least):
+            if len(nodes) < least.operations:
+                continue
+            image = _once(nodes, found, derived_by, loops, left, least, called)
+            made = [image.get(o, o) for o in found]
+            operations = len(ancestors(made)) if image else count
+            if operations < fewest:
+                best, fewest = made, operations
+        if fewest >= count:
             active_graph().unrolled = [text for _, text in sorted(left, reverse=True)[:1]]
-            break
-        found, nodes = made, shorter
-    return found
+            return found
+        found, count = best, fewest
 
 
 def repeats(outputs: Sequence[Node], derived_by: Collection[Node], since: int, least: Least) -> bool:
     """Whether like operations follow one another as often as ``rolled`` asks."""
-    nodes = _own(outputs, since)
-    tokens, _ = _tokens(nodes, derived_by)
-    runs = (run for period in _periods(tokens, least.steps) for run in _runs(tokens, period, least.steps))
-    return any(count >= least.operations for _, count in runs)
+    for nodes in _ways(outputs, since, least):
+        tokens, _ = _tokens(nodes, derived_by)
+        runs = (run for period in _periods(tokens, least.steps) for run in _runs(tokens, period, least.steps))
+        if any(count >= least.operations for _, count in runs):
+            return True
+    return False
 
 
-def _own(outputs: Sequence[Node], since: int) -> list[Node]:
-    """What is computed after ``since``, operands first, but for slices of what was there: steps may share those."""
-    return [n for n in ancestors(outputs) if n.serial > since and not n.is_leaf and not _reads(n, since)]
+def _ways(outputs: Sequence[Node], since: int, least: Least) -> Iterator[list[Node]]:
+    """What is computed after ``since``, operands first, without what steps may share: slices of what was there.
+
+    Where loops are read, first without that alone which so many share that each step may read it: then the first step
+    has its slices too, as the others have.
+    """
+    whole = ancestors(outputs)
+    own = [n for n in whole if n.serial > since and not n.is_leaf]
+    if least is READ:
+        uses = Counter([o for n in whole for o in n.operands])
+        shared: set[Node] = set()
+        for n in own:
+            if uses[n] >= least.steps and all(o.is_leaf or o.serial <= since or o in shared for o in n.operands):
+                shared.add(n)
+        yield [n for n in own if n not in shared]
+    yield [n for n in own if not _reads(n, since)]
 
 
 def _reads(node: Node, since: int) -> bool:
@@ -114,8 +139,8 @@ def _once(
                 _check_worth(nodes[first : first + period])
                 found = _repetition(nodes, position, first, period, count, outputs, promotes, least.steps, called)
                 is_long = count >= RUN.operations and count >= RUN.steps * period
-                if not is_long and not found.carries_named(called):
-                    raise Unlike("no local variable of the function goes from step to step")
+                if not is_long and (_PART * count < len(nodes) or not found.is_written_as_loop(called)):
+                    raise Unlike("they are few, and no local variable of the function goes from step to step")
                 repetitions.append(found)
             except Unlike as why:
                 times = f"{count // period} × {period} operations" if period > 1 else f"{count} operations"
@@ -171,11 +196,19 @@ def _tokens(nodes: Sequence[Node], derived_by: Collection[Node]) -> tuple[np.nda
 def _periods(tokens: np.ndarray, least: int) -> list[int]:
     """How far apart like operations often are, the shortest first."""
     order = np.argsort(tokens, kind="stable")
-    apart = np.diff(order)[tokens[order][1:] == tokens[order][:-1]]
-    distances, counts = np.unique(apart, return_counts=True)
+    near = _often(order, tokens, range(1, 2), least, _MAX_PERIODS)
+    far = _often(order, tokens, range(2, _MAX_ALIKE + 1), least, _MAX_FAR)  # a step may hold several that are alike
+    return sorted({*near, *far})
+
+
+def _often(order: np.ndarray, tokens: np.ndarray, apart: range, least: int, most: int) -> list[int]:
+    """The distances that operations and those so many like ones on have most often, by how much they cover."""
+    ordered = tokens[order]
+    found = [(order[k:] - order[:-k])[ordered[k:] == ordered[:-k]] for k in apart if k < len(order)]
+    distances, counts = np.unique(np.concatenate([*found, order[:0]]), return_counts=True)
     often = counts >= least - 1
-    best = np.argsort(-counts[often] * distances[often], kind="stable")[:_MAX_PERIODS]
-    return sorted(distances[often][best].tolist())
+    best = np.argsort(-counts[often] * distances[often], kind="stable")[:most]
+    return distances[often][best].tolist()
 
 
 def _runs(tokens: np.ndarray, period: int, least: int) -> Iterator[tuple[int, int]]:

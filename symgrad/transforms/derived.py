@@ -231,11 +231,13 @@ class DerivedFunction(Importable, Generic[P]):
         shapes = self._shapes_of(args, kwargs)
         if shapes is not None:
             return self._entry_of_shapes(*shapes)
+        args, kwargs = _of_numpy(args, kwargs)
         self._check(args, kwargs)
         return self._compiled.entry(*args, **kwargs)
 
     def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[TraceEntry, Sequence[Any]]:
         """The trace for these arrays, and what its kernel takes of them."""
+        args, kwargs = _of_numpy(args, kwargs)
         self._check(args, kwargs)
         entry, leaves = self._compiled.served(*args, **kwargs)
         return entry, entry.arguments(leaves)
@@ -251,6 +253,7 @@ class DerivedFunction(Importable, Generic[P]):
         shapes = readable._shapes_of(args, kwargs)
         if shapes is not None:
             return readable._entry_of_shapes(*shapes, purpose), None
+        args, kwargs = _of_numpy(args, kwargs)
         readable._check(args, kwargs)
         compiled = readable._compiled
         entry, leaves = (compiled.read if purpose is Purpose.FORMULAS else compiled.recorded)(*args, **kwargs)
@@ -361,3 +364,12 @@ def finished_as(node: Node | None, shape: tuple, dtype: np.dtype) -> Node:
     if node.weak:
         return emit(CAST, (node,), (np.dtype(dtype),))
     return flow_as(node, dtype)
+
+
+def _of_numpy(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """Arguments with arrays of other libraries as NumPy's, where any of these libraries is there."""
+    if LIBRARIES.keys().isdisjoint(sys.modules):
+        return args, kwargs
+    from .of_libraries import as_numpy
+
+    return as_numpy(args, kwargs)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..compiled import CompiledFunction, is_tracing
+from ..context import is_debugging
 from ..errors import BackendError, UnsupportedOperation, at_user_line
 from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, library_of
 from ..tracing.tree import flatten, unflatten
@@ -22,6 +23,25 @@ if TYPE_CHECKING:
 
 #: signatures whose traces are remembered
 _MAX_KEYS = 64
+
+
+def as_numpy(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """The arguments with what arrays of other libraries hold as arrays of NumPy, to read formulas of.
+
+    Of arrays that hold nothing yet, as inside of ``jax.jit``, the shapes and dtypes alone are known.
+    """
+    leaves, structure = flatten((args, kwargs))
+    if library_of(leaves) is None:
+        return args, kwargs
+    return unflatten(structure, [_as_numpy(leaf) for leaf in leaves])
+
+
+def _as_numpy(leaf: Any) -> Any:
+    library = library_of([leaf])
+    if library is None:
+        return leaf
+    held = library.read(leaf)
+    return library.stand_in(leaf) if held is None else np.asarray(held)
 
 
 def library_for(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> ArrayLibrary | None:
@@ -49,6 +69,8 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
                 "the traced values."
             )
         )
+    if is_debugging() and all(library.read(a) is not None for a in flatten((args, kwargs))[0] if library.is_array(a)):
+        derived(*as_numpy(args, {})[0], **as_numpy((), kwargs)[1])  # says where something is not finite
     key = None if kwargs else _key(library, args)
     entry = derived._by_library.get(key)
     if entry is not None and entry.unchanged():
@@ -74,8 +96,8 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
         found = compiled.served(*known[0], **known[1])
         if found[0].taken and not is_known:
             raise UnsupportedOperation(
-                f"{derived.__name__} branches on values, and these arrays of {library.name} have none yet: call it "
-                "outside of what compiles or transforms it."
+                f"{derived.__name__} branches on values, and these arrays of {library.name} have none yet: write the "
+                "branch as np.where, or call it outside of what compiles or transforms it."
             )
     entry, leaves = found
     if key is not None and not entry.taken and entry.host is None and compiled.shapes is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, at_user_line, shortened
+from ..kernels.array_libraries import library_of
 from ..named_dims import parameters_of
 from ..primitives.casting import cast
 from ..primitives.identity import mark
@@ -120,6 +121,9 @@ def check_differentiable(value: Any, what: str, caller: str) -> None:
         raise ArgumentError(f"{caller}: {what} holds no array to differentiate by.")
     for leaf in leaves:
         if isinstance(leaf, bool) or not isinstance(leaf, (int, float, complex, np.ndarray, np.generic, Tracer)):
+            library = library_of([leaf])
+            if library is not None:
+                raise DtypeError(f"{caller}: {what} is an array of {library.name}; pass numpy.asarray of it here.")
             raise DtypeError(
                 f"{caller}: {what} is a {type(leaf).__name__} and cannot be differentiated by; pass floats, float "
                 "arrays, or dataclasses of them (symgrad.extend.container registers other classes), or leave it out of "

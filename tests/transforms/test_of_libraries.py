@@ -176,3 +176,33 @@ def test_a_library_that_is_not_there_is_named(name, monkeypatch):
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(BackendError, match=f"needs {name}, which is not installed"):
         sg.grad(lambda x: np.sum(x * x), backend=name)(V)
+
+
+def test_formulas_are_read_of_their_shapes(library):
+    x = library.array(V)
+    gradient = sg.grad(lambda x: np.sum(x**2))
+    assert gradient.formulas(x).text_rows(["g"]) == ["g = 2x"]
+    assert gradient.agreement(x).worst == 0
+    assert "ẋ" not in str(gradient.steps(x))
+    assert sg.hessian(gradient.fn).sparsity(x).nnz == 4
+    with pytest.raises(DtypeError, match=f"is an array of {library.name}; pass numpy.asarray of it"):
+        sg.vjp(gradient.fn, x)
+
+
+def test_what_is_not_finite_is_an_error_where_that_is_asked_for(library):
+    gradient = sg.grad(lambda x: np.sum(np.sqrt(x)))
+    x = library.array([0.0, 1.0])
+    assert not np.isfinite(np.asarray(gradient(x))).all()
+    with sg.debug(), pytest.raises(sg.errors.NonFiniteError):
+        gradient(x)
+
+
+def test_jax_in_single_precision_takes_double_constants_as_single():
+    jax = pytest.importorskip("jax")
+    if jax.config.jax_enable_x64:
+        pytest.skip("this process has double precision")
+    w = jax.numpy.array([1.0, 2.0, 3.0])
+    made = sg.grad(lambda w: np.sum(np.sin(w * np.ones(3)) * np.float64(2)))(w)
+    assert made.dtype == np.float32
+    np.testing.assert_allclose(made, 2 * np.cos([1, 2, 3]), rtol=1e-6)
+    assert sg.grad(lambda w, k: np.sum(w * k) ** 2, 1)(w, 2.5) == pytest.approx(180.0)

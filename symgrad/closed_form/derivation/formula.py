@@ -66,7 +66,7 @@ def in_matrices(program: Program, names: Names, parts: bool = True) -> Formula |
     shown = named_program(program, names)
     empty = any(d == 0 for n in shown.nodes for d in n.shape)
     # an array of three axes has no matrix notation of its own: a line that reshapes it says nothing
-    form = None if empty or program.outputs[0].ndim > 2 else matrix_forms(shown)[0]
+    form = None if empty or program.outputs[0].ndim > 2 else matrix_forms(shown, [str(n) for n in names.values()])[0]
     if form is None or form.length > _MAX_LETTERS:
         return None
     if not parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -36,16 +36,24 @@ class MatrixForm:
     """
 
     def __init__(
-        self, program: Program, node: Node, expression: Expression, rows: int, guarded: Sequence[Expression]
+        self,
+        program: Program,
+        node: Node,
+        expression: Expression,
+        rows: int,
+        guarded: Sequence[Expression],
+        taken: Collection[str] = (),
     ) -> None:
+        """``taken`` are names that stand beside the form, which no part of it is given."""
         self._made_of = program, node
+        self._taken = taken
         self.expression = expression
         self.shape = node.shape
         self.rows = rows
         self._guarded = guarded
         leaves = {e.data for e in expression.walk() if e.op == "leaf"}
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
-        self._names = named_parts(expression, leaves | dims | {"I", "K"})
+        self._names = named_parts(expression, leaves | dims | {"I", "K"} | set(taken))
         self._own = leaves | dims
         labels = Translation.names_of(program)
         self._inputs = dict(zip(labels, zip(program.names, program.inputs, strict=True), strict=False))
@@ -54,7 +62,7 @@ class MatrixForm:
 
     def with_parts(self, parts: Mapping[Expression, Expression]) -> MatrixForm:
         """The form with some of its parts written otherwise."""
-        return MatrixForm(*self._made_of, replaced(self.expression, parts), self.rows, self._guarded)
+        return MatrixForm(*self._made_of, replaced(self.expression, parts), self.rows, self._guarded, self._taken)
 
     @cached_property
     def text(self) -> str:
@@ -162,8 +170,10 @@ class MatrixForm:
         return rf"$\displaystyle {self.latex_line}$"
 
 
-def matrix_forms(program: Program) -> list[MatrixForm | None]:
+def matrix_forms(program: Program, taken: Collection[str] = ()) -> list[MatrixForm | None]:
     """The matrix form of each output; None for one that has none, or one too large to read.
+
+    ``taken`` are names that no part of them is given.
 
     >>> import symgrad
     >>> program = symgrad.trace(lambda X, w, y: X.T @ (X @ w - y), "n d", "d", "n")
@@ -185,7 +195,7 @@ def matrix_forms(program: Program) -> list[MatrixForm | None]:
             if poly is None:
                 continue
             for rows in _splits(program, node):
-                form = _form(program, node, poly, algebra, rows)
+                form = _form(program, node, poly, algebra, rows, taken)
                 best = found[k]
                 if form is not None and (best is None or form.length < best.length):
                     found[k] = form
@@ -204,7 +214,9 @@ def required_forms(program: Program) -> list[MatrixForm]:
     return [f for f in forms if f is not None]
 
 
-def _form(program: Program, node: Node, poly: Poly, algebra: Algebra, rows: int) -> MatrixForm | None:
+def _form(
+    program: Program, node: Node, poly: Poly, algebra: Algebra, rows: int, taken: Collection[str]
+) -> MatrixForm | None:
     try:
         reader = Reader(algebra)
         expression = reader.output(poly, rows)
@@ -213,7 +225,7 @@ def _form(program: Program, node: Node, poly: Poly, algebra: Algebra, rows: int)
         return None
     if len(wide(node.shape)) == 1 and len(node.shape) > 1 and node.shape[-1] != 1:
         expression = transpose(expression)
-    return MatrixForm(program, node, expression, rows, guarded)
+    return MatrixForm(program, node, expression, rows, guarded, taken)
 
 
 def _splits(program: Program, node: Node) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -97,7 +98,10 @@ class Recurrences:
     def text_rows(self, names: Sequence[str]) -> list[str]:
         """The lines as text; ``names`` are those of the outputs."""
         rows = []
-        for (_, line), ends in zip(self.lines, self._ends, strict=True):
+        told = [s for e, _ in self.lines if e.steps is not None for s in e.steps.chain()]
+        for (equation, line), own in zip(self.lines, self._ends, strict=True):
+            over = equation.value.over
+            ends = own if over is None or any(over.agrees(s) for s in told) else [*own, replace(over, reverse=False)]
             left = line.target if isinstance(line.target, str) else names[line.target]
             if line.by_row is not None:
                 left = f"({left}){lowered(line.by_row)}" if "/" in left else left + lowered(line.by_row)
@@ -133,7 +137,7 @@ class Recurrences:
         name = self.unfolding.names[target] if isinstance(target, Node) else target
         before = None if rest is None else written(rest, self.unfolding)
         if before is not None and summand is None and before.by_entry and isinstance(name, str):
-            for k, part in enumerate(before.parts, 1):
+            for k, part in enumerate(before.parts):
                 yield _Line(entry_of(name, k), (), part.text, part.latex)
             return
         parts: list[Formula] = [] if before is None else [in_brackets(before)]

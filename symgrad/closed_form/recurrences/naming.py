@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
+from ...primitives.casting import CAST
 from ...program.dims import Dim
 from ...program.node import Node
 from ...program.program import Program
@@ -44,6 +45,8 @@ class Bases:
 
         What begins with ``u_0`` may be called u, unless that is what it ends with: in ``reverse``.
         """
+        while begins.primitive is CAST:  # a Python number as an array
+            (begins,) = begins.operands
         made = self._fresh(self._of_carry(label, begins, alone), begins, not reverse)
         self.of_label[label] = made
         return made

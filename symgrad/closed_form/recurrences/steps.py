@@ -145,6 +145,11 @@ class Steps:
             self.rows[made] = (whole, offset)
         return self._made[key]
 
+    def constant_rows(self) -> list[tuple[Node, str]]:
+        """The arrays of numbers that lines have the rows of, and what these are called."""
+        whole = dict.fromkeys(w for w, _ in self.rows.values() if w.primitive is CONSTANT)
+        return [(node, self._bases[node]) for node in whole]
+
     # sums over steps
 
     def sum(self, summand: Node, steps: Range, rest: Node | None = None) -> Node:

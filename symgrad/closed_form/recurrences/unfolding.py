@@ -223,6 +223,8 @@ class Unfolding:
                 name = user_name(self.bases.row("c", node))
                 self.names[node] = name
                 self.constants[name] = node.params[0].value
+        for node, base in self.steps.constant_rows():
+            self.constants[user_name(base)] = node.params[0].value
 
     def _told(self, equation: Equation) -> Equation:
         """An equation in terms of what carries are after a step."""

@@ -106,7 +106,7 @@ def _entries(program: Program, unfolding: Unfolding) -> list[Formula] | None:
         return None
     called = {}
     for n, own, symbols in zip(program.inputs, shown.names, entry_names(shown), strict=False):
-        for k, name in enumerate(symbols, 1):
+        for k, name in enumerate(symbols):
             called[sympy.Symbol(name, real=True)] = sympy.Symbol(entry_of(own, k) if n.shape else own, real=True)
     flowing = [
         called[sympy.Symbol(name, real=True)]
