@@ -27,18 +27,20 @@ def example_arguments(
     the notebook; else it is an array of ones of the shape that the function declares, or 1.0 where it says ``float``.
     An ArgumentError asks for what has neither value nor shape: a formula for a number would be taken for one of arrays.
     Whole numbers become floats at ``positions``, those that are differentiated by; other variables and defaults stay as
-    they are, so that sizes and axes are whole.
+    they are, so that sizes and axes are whole. Numbers in ``at`` stay whole where the default is, or ``int`` is
+    annotated.
     """
     names = argument_names(function)
     defaults = {p.name: p.default for p in parameters_of(function) if p.default is not inspect.Parameter.empty}
+    annotations = {p.name: p.annotation for p in parameters_of(function)}
     whole = {name for name, value in defaults.items() if isinstance(value, int)}
+    whole |= {name for name, kind in annotations.items() if kind in (int, "int")}
     given = parsed_values(at, namespace, whole) if at else {}
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise ArgumentError(f"--at gives {', '.join(unknown)}; the function takes {', '.join(names)}.")
     values: list[Any] = []
     assumed: list[str] = []
-    annotations = {p.name: p.annotation for p in parameters_of(function)}
     for k, name in enumerate(names):
         if name in given:
             value = given[name]

@@ -27,6 +27,8 @@ from .vanishing import without_vanishing
 
 #: calls of functions that a choice may take, which are a second or two
 _MAX_CALLS = 1_600_000
+#: cases that one element at free indices may tell apart by its place
+_MAX_PLACES = 4
 
 
 class Choice:
@@ -99,7 +101,10 @@ def _written(program: Program, kind: str, budget: int, most: int) -> Formulas | 
         return Formulas(program, "entries", entry_forms(program, most))
     if kind == "index" and fits(program, False, budget):
         found = index_forms(program)
-        apart = _told_by_place(found) and has_few_entries(program, budget)
+        by_place = _told_by_place(found)
+        apart = by_place and has_few_entries(program, budget)
+        if by_place and not apart and sum(len(e.atoms(sympy.Piecewise)) for _, e in found) > _MAX_PLACES:
+            return None  # what stands where is found in no such sum
         return Formulas(program, *(("entries", entries_apart(program)) if apart else ("index", found)))
     return None
 

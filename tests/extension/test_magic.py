@@ -91,6 +91,11 @@ def test_whole_literals_are_numbers_unless_the_default_is_whole(run):
     assert "f = x*y\n∂f/∂x = y" in shown.outputs[0].data["text/plain"]
 
 
+def test_whole_literals_stay_whole_where_that_is_annotated(run):
+    shown = run('%%grad --wrt x --at "x=[1, 2, 3], n=1"\ndef f(x, n: int):\n    return x[n] ** 2 * n\n')
+    assert "f = x1**2" in shown.outputs[0].data["text/plain"]
+
+
 def test_what_is_declared_a_number_needs_no_value_and_that_is_said(run):
     shown = run("%%grad\ndef cube(t: float):\n    return t**3\n")
     assert "3 t^{2}" in shown.outputs[0].data["text/latex"]
