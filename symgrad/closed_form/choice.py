@@ -18,6 +18,7 @@ from .budget import BUDGET, fits, predicted_operations, require, without_loops
 from .deadline import Allowance, TimeIsUp
 from .entries import BEYOND, entries_apart, entry_forms
 from .formulas import Formulas, as_arrays
+from .gathering import gathered
 from .index_form import index_forms
 from .latex import MAX_CHARACTERS, MAX_LETTERS, MAX_LINES, elements, has_few_entries, prefers_entries
 from .matrix import matrix_forms, required_forms
@@ -56,7 +57,7 @@ class Choice:
         """A shorter program of the same values, or ``program`` itself."""
         made = program
         with contextlib.suppress(TimeIsUp), self._allowance.drawn_on():
-            made = simplified(without_vanishing(program))
+            made = simplified(gathered(without_vanishing(program)))
         return made
 
     def _form(self, program: Program, kind: str) -> Formulas | None:
