@@ -195,6 +195,13 @@ class _Printer(LatexPrinter):
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         return name_latex(expr.name)
 
+    def _print_Float(self, expr: Any) -> str:
+        """``10^{-5}`` and twice it without a point, where sympy writes 1.0 and 2.0 in front."""
+        made = super()._print_Float(expr)
+        number, sign, power = made.partition(r" \cdot ")
+        number = number.removesuffix(".0")
+        return {"1": power, "-1": f"-{power}"}.get(number, f"{number}{sign}{power}") if sign else made
+
     def _print_Indexed(self, expr: Any) -> str:
         return element(self._print(expr.base), list(map(self._place, expr.indices)))
 
