@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sympy
 
@@ -18,6 +18,7 @@ from ..derivation.formula import Formula, formula, in_matrices, named_program
 from ..derivation.lines import inputs_of
 from ..derivation.naming import Names
 from ..entries import entry_forms, entry_names
+from ..matrix.translation import short_number
 from ..plain_text import plain_text
 from ..typeset import typeset
 from .equations import Range
@@ -25,7 +26,7 @@ from .naming import entry_of, lowered
 from .unfolding import Unfolding
 
 #: entries of a vector that are written one by one, and those of what they are made of
-_MAX_ENTRIES, _MAX_SOURCES = 4, 12
+_MAX_ENTRIES, _MAX_SOURCES = 4, 24
 #: operations that they may have together
 _MAX_OPERATIONS = 120
 #: how much shorter a number in factors is, if it is written so, and the calls that this may take
@@ -114,7 +115,12 @@ def _entries(program: Program, unfolding: Unfolding) -> list[Formula] | None:
         for name in symbols
         if n in unfolding.back
     ]
-    return [_formula(e.xreplace(called), flowing) for e in made.ravel()]
+    return [_formula(_in_fractions(e.xreplace(called)), flowing) for e in made.ravel()]
+
+
+def _in_fractions(entry: sympy.Expr) -> Any:
+    """An entry with the simple fractions that its numbers round to, as matrix notation has them."""
+    return entry.xreplace({f: short_number(float(f)) for f in entry.atoms(sympy.Float)})
 
 
 def _formula(entry: sympy.Expr, flowing: Sequence[sympy.Symbol]) -> Formula:
