@@ -26,7 +26,7 @@ def main() -> None:
     """Differentiate, show, export and run what was exported; AssertionError where something is missing."""
     home = pathlib.Path(sg.__file__).parent
     assert "site-packages" in home.parts, f"symgrad comes from {home}, not from the package"
-    for name in ("py.typed", "kernels/native/door.c", "codec/program.schema.json"):
+    for name in ("py.typed", "kernels/native/python_call.c", "codec/program.schema.json"):
         assert (home / name).exists(), f"the package lacks {name}"
     found = importlib.metadata.metadata("symgrad")
     assert found["License-Expression"] == "Apache-2.0", "the license is not said"
