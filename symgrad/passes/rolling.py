@@ -205,10 +205,10 @@ def _often(order: np.ndarray, tokens: np.ndarray, apart: range, least: int, most
     """The distances that operations and those so many like ones on have most often, by how much they cover."""
     ordered = tokens[order]
     found = [(order[k:] - order[:-k])[ordered[k:] == ordered[:-k]] for k in apart if k < len(order)]
-    distances, counts = np.unique(np.concatenate([*found, order[:0]]), return_counts=True)
-    often = counts >= least - 1
-    best = np.argsort(-counts[often] * distances[often], kind="stable")[:most]
-    return distances[often][best].tolist()
+    counts = np.bincount(np.concatenate([*found, order[:0]]))
+    often = np.flatnonzero(counts >= least - 1)
+    best = np.argsort(-counts[often] * often, kind="stable")[:most]
+    return often[best].tolist()
 
 
 def _runs(tokens: np.ndarray, period: int, least: int) -> Iterator[tuple[int, int]]:
