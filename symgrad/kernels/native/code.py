@@ -7,7 +7,6 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from functools import cached_property
 
 from ...errors import BackendError
 from ...program.program import Program
@@ -27,13 +26,16 @@ class NativeCode:
         #: seconds that the C compiler took, 0 where what it made was kept
         self.seconds = 0.0
         self._functions = Functions() if functions is None else functions
+        self._writer: NativeWriter | None = None
 
-    @cached_property
+    @property
     def writer(self) -> NativeWriter:
-        """The plan."""
-        writer = NativeWriter(for_loops(self.program), self._functions)
-        self._python = writer.write()
-        return writer
+        """The plan; a ``cached_property`` of Python 3.11 would make a call wait for the plan of another program."""
+        if self._writer is None:
+            writer = NativeWriter(for_loops(self.program), self._functions)
+            self._python = writer.write()
+            self._writer = writer
+        return self._writer
 
     @property
     def source(self) -> str:
