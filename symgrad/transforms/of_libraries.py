@@ -70,17 +70,18 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
             )
         )
     if is_debugging() and all(library.read(a) is not None for a in flatten((args, kwargs))[0] if library.is_array(a)):
-        derived(*as_numpy(args, {})[0], **as_numpy((), kwargs)[1])  # says where something is not finite
+        plain, named = as_numpy(args, kwargs)
+        derived(*plain, **named)  # says where something is not finite
     key = None if kwargs else _key(library, args)
     entry = derived._by_library.get(key)
     if entry is not None and entry.unchanged():
         return entry.run(args)
     compiled = _compiled_for(derived, library)
+    leaves, structure = flatten((args, kwargs))
     real: dict[int, Any] = {}
 
     def tree(made: Callable[[Any], np.ndarray]) -> tuple[tuple, dict[str, Any]]:
         """The arguments with arrays of NumPy in place of those of the library."""
-        leaves, structure = flatten((args, kwargs))
         stands = [made(leaf) if library.is_array(leaf) else leaf for leaf in leaves]
         real.update({id(s): leaf for s, leaf in zip(stands, leaves, strict=True) if s is not leaf})
         return unflatten(structure, stands)
@@ -89,7 +90,7 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
     derived._check(*shaped)
     found = compiled.kept(*shaped)
     if found is None:
-        held = [library.read(leaf) for leaf in flatten((args, kwargs))[0] if library.is_array(leaf)]
+        held = [library.read(leaf) for leaf in leaves if library.is_array(leaf)]
         is_known = all(values is not None for values in held)
         rest = iter(held)
         known = tree(lambda _: np.asarray(next(rest))) if is_known else shaped
@@ -99,13 +100,13 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
                 f"{derived.__name__} branches on values, and these arrays of {library.name} have none yet: write the "
                 "branch as np.where, or call it outside of what compiles or transforms it."
             )
-    entry, leaves = found
+    entry, traced = found
     if key is not None and not entry.taken and entry.host is None and compiled.shapes is None:
         kept = derived._by_library
         if len(kept) >= _MAX_KEYS:
             del kept[next(iter(kept))]
         kept[key] = entry
-    return entry.run([real.get(id(leaf), leaf) for leaf in leaves])
+    return entry.run([real.get(id(leaf), leaf) for leaf in traced])
 
 
 def _key(library: ArrayLibrary, args: tuple) -> tuple | None:

@@ -93,7 +93,7 @@ def _function(subject: Subject, function: str, routine: Routine) -> list[str]:
     return [
         *_documentation(subject, function, routine, body),
         f"function {function}({arguments})",
-        *indented([*_door(routine, body), *outputs, *body.lines, f"return {returned}"]),
+        *indented([*_argument_checks(routine, body), *outputs, *body.lines, f"return {returned}"]),
         "end",
     ]
 
@@ -109,7 +109,7 @@ def _accepted(argument: Name | Array) -> str:
     return {"f": "Real", "b": "Bool"}.get(argument.dtype.kind, "Integer")
 
 
-def _door(routine: Routine, body: Body) -> list[str]:
+def _argument_checks(routine: Routine, body: Body) -> list[str]:
     """Numbers in their types, sizes read off the arrays and compared."""
     numbers = [a for a in routine.inputs if not isinstance(a, Array) and a.dtype.kind != "b"]
     arrays = [a for a in routine.inputs if isinstance(a, Array)]
