@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy
 
+from ..passes.halos import Axis, Edges, Reach
 from ..program.dims import value_of
 
 #: the number of the block along each dim
@@ -21,13 +22,25 @@ class Blocks:
     >>> from symgrad.program.dims import named_dim
     >>> n = named_dim("n")
     >>> blocks = Blocks({n: (4, 4, 2)})
-    >>> [blocks.slices((n, None), block)[0] for block in blocks.over((n,))]
+    >>> [blocks.slices((Axis(n, 0), None), block)[0] for block in blocks.over((n,))]
     [slice(0, 4, None), slice(4, 8, None), slice(8, 10, None)]
+    >>> [blocks.slices((Axis(n, -1),), block, [(0, 1)])[0] for block in blocks.over((n,))][:2]
+    [slice(0, 5, None), slice(4, 9, None)]
     """
 
     def __init__(self, lengths: Mapping[sympy.Symbol, Sequence[int]]) -> None:
         self.lengths = {d: tuple(own) for d, own in lengths.items()}
         self._ends = {d: tuple(itertools.accumulate(own)) for d, own in self.lengths.items()}
+
+    def at_least(self, least: Mapping[sympy.Symbol, int]) -> Blocks:
+        """Those that are shorter than the ``least`` joined with the next, or the last one with that before.
+
+        >>> from symgrad.program.dims import named_dim
+        >>> n = named_dim("n")
+        >>> Blocks({n: (1, 1, 4, 1)}).at_least({n: 2}).lengths[n]
+        (2, 5)
+        """
+        return Blocks({d: _joined(own, least.get(d, 1)) for d, own in self.lengths.items()})
 
     def over(self, dims: Sequence[sympy.Symbol]) -> Iterator[Block]:
         """Every block of these dims, the last dim's the fastest; one block where there are none."""
@@ -38,14 +51,41 @@ class Blocks:
         """How many there are."""
         return math.prod(len(self.lengths[d]) for d in dims)
 
-    def slices(self, axes: Sequence[sympy.Symbol | None], block: Block) -> tuple[slice, ...]:
-        """Where a block is in an array of these axes, None for a whole one."""
-        return tuple([slice(None) if d is None else self._slice(d, block[d]) for d in axes])
+    def edges(self, dims: Sequence[sympy.Symbol], block: Block) -> tuple[Edges, ...]:
+        """At which edges of the whole a block is, along each dim."""
+        return tuple([Edges(block[d] == 0, block[d] == len(self.lengths[d]) - 1) for d in dims])
 
-    def shape(self, dims: Sequence[Any], block: Block, sizes: Mapping[sympy.Symbol, int]) -> tuple[int, ...]:
-        """The shape that a block has of an array of these dims, whose others have ``sizes``."""
-        return tuple([self.lengths[d][block[d]] if d in block else value_of(d, sizes) for d in dims])
+    def lengths_of(self, axis: Axis) -> tuple[int, ...]:
+        """What each block has of an axis of its own."""
+        *most, last = self.lengths[axis.dim]
+        return (*most, last + axis.more)
 
-    def _slice(self, dim: sympy.Symbol, number: int) -> slice:
-        end = self._ends[dim][number]
-        return slice(end - self.lengths[dim][number], end)
+    def slices(
+        self, axes: Sequence[Axis | None], block: Block, reaches: Sequence[Reach | None] | None = None
+    ) -> tuple[slice, ...]:
+        """Where a block is in an array of these axes, None for a whole one; with what it ``reaches`` beside it."""
+        within = [None] * len(axes) if reaches is None else reaches
+        return tuple([slice(None) if a is None else self._slice(a, block[a.dim], r) for a, r in zip(axes, within)])
+
+    def _slice(self, axis: Axis, number: int, reach: Reach | None) -> slice:
+        end, length = self._ends[axis.dim][number], self.lengths[axis.dim][number]
+        low, high = reach or (0, axis.more if number == len(self.lengths[axis.dim]) - 1 else 0)
+        return slice(end - length + low, end + high)
+
+
+def shape_of(dims: Sequence[Any], place: Sequence[slice], sizes: Mapping[sympy.Symbol, int]) -> tuple[int, ...]:
+    """The shape of what is at ``place`` of an array of these dims, whose names have ``sizes``."""
+    return tuple([value_of(d, sizes) if s.stop is None else s.stop - s.start for d, s in zip(dims, place, strict=True)])
+
+
+def _joined(lengths: Sequence[int], least: int) -> tuple[int, ...]:
+    joined: list[int] = []
+    pending = 0
+    for length in lengths:
+        pending += length
+        if pending >= least:
+            joined.append(pending)
+            pending = 0
+    if pending and joined:
+        joined[-1] += pending
+    return tuple(joined) if joined else (sum(lengths),)

@@ -8,17 +8,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import partial
+from operator import getitem
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError
+from ..passes.halos import Axis, Edges
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
 from ..tracing.plain_arrays import plain_array
-from .blocks import Block, Blocks
-from .kernel import BlockKernel
+from .blocks import Block, Blocks, shape_of
+from .kernel import BlockKernel, Kernels
 
 #: parts that one task puts together
 _FAN_IN = 8
@@ -34,15 +36,15 @@ def is_dask(value: Any) -> bool:
     return known is not None and isinstance(value, known.Array)
 
 
-def run(split: Split, kernels: Sequence[BlockKernel], arrays: Sequence[Any], sizes: Any, blocks: Blocks) -> list[Any]:
+def run(split: Split, kernels: Sequence[Kernels], arrays: Sequence[Any], sizes: Any, blocks: Blocks) -> list[Any]:
     """The outputs as arrays of Dask for these inputs, each in the blocks that it is read in."""
     from dask.base import tokenize
 
     pairs = zip(split.program.inputs, arrays, strict=True)
     known: dict[Node, Any] = {n: _in_blocks(value, split.of(n), blocks) for n, value in pairs}
-    token = tokenize([k.name for k in kernels], list(known.values()))
-    for number, (stage, kernel) in enumerate(zip(split.stages, kernels, strict=True)):
-        known |= _Tasks(split, stage, kernel, known, sizes, blocks, f"symgrad-{token}-{number}").results()
+    token = tokenize([k.name for of_stage in kernels for k in of_stage.values()], list(known.values()))
+    for number, (stage, of_stage) in enumerate(zip(split.stages, kernels, strict=True)):
+        known |= _Tasks(split, stage, of_stage, known, sizes, blocks, f"symgrad-{token}-{number}").results()
     return [known[o] for o in split.program.outputs]
 
 
@@ -53,7 +55,7 @@ class _Tasks:
         self,
         split: Split,
         stage: Stage,
-        kernel: BlockKernel,
+        kernels: Kernels,
         known: dict[Node, Any],
         sizes: Any,
         blocks: Blocks,
@@ -64,9 +66,9 @@ class _Tasks:
         self._sizes = sizes
         self._blocks = blocks
         self._name = name
-        self._read = [(known[n], split.of(n)) for n in stage.reads]
-        totals = [float(value_of(d, sizes)) for d in stage.totals]
-        self._function = partial(_on_block, kernel, totals)
+        self._kernels = kernels
+        self._read = [(known[n], n.shape, split.of(n)) for n in stage.reads]
+        self._totals = [float(value_of(d, sizes)) for d in stage.totals]
 
     def results(self) -> dict[Node, Any]:
         """What the stage gives, as arrays of Dask."""
@@ -74,12 +76,21 @@ class _Tasks:
         from dask.highlevelgraph import HighLevelGraph
 
         array: Any = da.Array
-        sources = [value for value, _ in self._read if is_dask(value)]
+        sources = [value for value, _, _ in self._read if is_dask(value)]
         layer: dict[Any, Any] = {}
+        functions = {edges: partial(_on_block, kernel, self._totals) for edges, kernel in self._kernels.items()}
         for block in self._blocks.over(self._stage.dims):
-            own = [(v.name, *_numbers(axes, block)) if is_dask(v) else v for v, axes in self._read]
-            shapes = [self._blocks.shape(n.shape, block, self._sizes) for n in self._stage.reads]
-            layer[(self._name, *block.values())] = (self._function, shapes, *own)
+            edges = self._edges(block)
+            on_block = self._stage.on_blocks[edges]
+            if on_block is None:
+                continue
+            own, shapes = [], []
+            for k, reaches in zip(on_block.reads, on_block.reaches, strict=True):
+                value, dims, axes = self._read[k]
+                place = self._blocks.slices(axes, block, reaches)
+                own.append(self._part(value, axes, block, place, layer) if is_dask(value) else value)
+                shapes.append(shape_of(dims, place, self._sizes))
+            layer[(self._name, *block.values())] = (functions[edges], shapes, *own)
         graph = HighLevelGraph.from_collections(self._name, layer, dependencies=sources)
         made: dict[Node, Any] = {}
         for k, (node, combine) in enumerate(zip(self._stage.gives, self._stage.combines, strict=True)):
@@ -88,20 +99,21 @@ class _Tasks:
             own_graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {self._name}})
             shape = [value_of(d, self._sizes) for d in node.shape]
             axes = self._split.of(node)
-            chunks = [self._blocks.lengths[d] if d is not None else (n,) for d, n in zip(axes, shape, strict=True)]
+            chunks = [self._blocks.lengths_of(a) if a is not None else (n,) for a, n in zip(axes, shape, strict=True)]
             made[node] = array(own_graph, name, chunks=tuple(chunks), dtype=node.dtype)
         return made
 
     def _put_together(self, node: Node, k: int, combine: np.ufunc | None, name: str) -> dict[Any, Any]:
         """The tasks that give each block of a value from the results of the stage's."""
         axes = self._split.of(node)
-        kept = [d for d in self._stage.dims if d in axes]
-        lost = [d for d in self._stage.dims if d not in axes]
+        own = {a.dim for a in axes if a is not None}
+        kept = [d for d in self._stage.dims if d in own]
+        lost = [d for d in self._stage.dims if d not in own]
         tasks: dict[Any, Any] = {}
         for block in self._blocks.over(kept):
-            parts = [
-                (self._name, *[{**block, **rest}[d] for d in self._stage.dims]) for rest in self._blocks.over(lost)
-            ]
+            beside = [{**block, **rest} for rest in self._blocks.over(lost)]
+            given = [b for b in beside if self._stage.on_blocks[self._edges(b)] is not None]
+            parts = [(self._name, *[b[d] for d in self._stage.dims]) for b in given]
             place = _numbers(axes, block)
             pieces: list[Any] = [(_picked, part, k) for part in parts]
             level = 0
@@ -113,6 +125,43 @@ class _Tasks:
             tasks[(name, *place)] = pieces[0]
         return tasks
 
+    def _edges(self, block: Block) -> tuple[Edges, ...]:
+        return self._stage.edges(self._blocks.edges(self._stage.dims, block))
+
+    def _part(
+        self, value: Any, axes: Sequence[Axis | None], block: Block, place: Sequence[slice], layer: dict[Any, Any]
+    ) -> Any:
+        """The task that has ``place`` of an array: a block of it, with what is cut off from its neighbours."""
+        numbers = _numbers(axes, block)
+        if tuple(place) == self._blocks.slices(axes, block):
+            return (value.name, *numbers)
+        spans = [_overlaps(own, number, s) for own, number, s in zip(value.chunks, numbers, place, strict=True)]
+
+        def pieces(at: tuple[int, ...], cut: tuple[slice, ...]) -> Any:
+            if len(at) < len(spans):
+                return [pieces((*at, number), (*cut, inner)) for number, inner in spans[len(at)]]
+            key = (f"{self._name}-{value.name}-cut", *at, *[f"{s.start}:{s.stop}" for s in cut])
+            layer[key] = (getitem, (value.name, *at), cut)
+            return key
+
+        return np.block, pieces((), ())
+
+
+def _overlaps(lengths: Sequence[int], number: int, place: slice) -> list[tuple[int, slice]]:
+    """The blocks of an axis that ``place`` reaches into, which are ``number`` and its neighbours, and where in each."""
+    if place.stop is None:
+        return [(0, slice(None))]
+    if place.start >= place.stop:
+        return [(number, slice(0, 0))]
+    first = sum(lengths[: max(number - 1, 0)])
+    found = []
+    for k in range(max(number - 1, 0), min(number + 2, len(lengths))):
+        low, high = max(place.start - first, 0), min(place.stop - first, lengths[k])
+        if low < high:
+            found.append((k, slice(low, high)))
+        first += lengths[k]
+    return found
+
 
 def _in_blocks(value: Any, axes: Sequence[Any], blocks: Blocks) -> Any:
     """An array as Dask's, split along these axes; a number as it is."""
@@ -120,13 +169,13 @@ def _in_blocks(value: Any, axes: Sequence[Any], blocks: Blocks) -> Any:
 
     if isinstance(value, (float, complex)):
         return value
-    lengths = tuple([-1 if d is None else blocks.lengths[d] for d in axes])
+    lengths = tuple([-1 if a is None else blocks.lengths_of(a) for a in axes])
     return value.rechunk(lengths) if is_dask(value) else da.from_array(np.asarray(value), chunks=lengths)  # type: ignore[arg-type]
 
 
 def _numbers(axes: Sequence[Any], block: Block) -> tuple[int, ...]:
     """Which block of an array of these axes it is, as Dask counts them."""
-    return tuple([0 if d is None else block[d] for d in axes])
+    return tuple([0 if a is None else block[a.dim] for a in axes])
 
 
 def _on_block(kernel: BlockKernel, totals: Sequence[float], shapes: Sequence[tuple], *arrays: Any) -> tuple:

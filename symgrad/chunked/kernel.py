@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 from ..errors import DtypeError, ShapeError
 from ..kernels.base import Kernel
 from ..kernels.kernel import lower
+from ..passes.halos import Edges
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.plain_arrays import plain_array
+
+#: what runs on the blocks of a stage, by the edges of the whole that they are at
+Kernels = Mapping[tuple[Edges, ...], "BlockKernel"]
 
 
 class BlockKernel:

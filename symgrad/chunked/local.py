@@ -13,13 +13,13 @@ from ..passes.splitting import Split, Stage
 from ..primitives.primitive import INPUT
 from ..program.dims import value_of
 from ..program.node import Node
-from .blocks import Blocks
-from .kernel import BlockKernel
+from .blocks import Blocks, shape_of
+from .kernel import Kernels
 
 
 def run(
     split: Split,
-    kernels: Sequence[BlockKernel],
+    kernels: Sequence[Kernels],
     arrays: Sequence[Any],
     sizes: Mapping[Any, int],
     blocks: Blocks,
@@ -30,8 +30,8 @@ def run(
     """
     known: dict[Node, Any] = dict(zip(split.program.inputs, arrays, strict=True))
     with np.errstate(all="ignore"):  # as in kernels
-        for stage, kernel in zip(split.stages, kernels, strict=True):
-            known |= _results(split, stage, kernel, known, sizes, blocks)
+        for stage, of_stage in zip(split.stages, kernels, strict=True):
+            known |= _results(split, stage, of_stage, known, sizes, blocks)
     # an output that is an argument is a copy, as of any function
     return [np.array(known[o])[()] if o.primitive is INPUT else known[o] for o in split.program.outputs]
 
@@ -39,17 +39,26 @@ def run(
 def _results(
     split: Split,
     stage: Stage,
-    kernel: BlockKernel,
+    kernels: Kernels,
     known: dict[Node, Any],
     sizes: Mapping[Any, int],
     blocks: Blocks,
 ) -> dict[Node, Any]:
-    read = [(known[n], split.of(n)) for n in stage.reads]
+    read = [(known[n], n.shape, split.of(n)) for n in stage.reads]
     totals = [float(value_of(d, sizes)) for d in stage.totals]
     results = [_Result(n, split.of(n), combine, sizes) for n, combine in zip(stage.gives, stage.combines, strict=True)]
     for block in blocks.over(stage.dims):
-        own = [value[blocks.slices(axes, block)] if any(axes) else value for value, axes in read]
-        values = kernel(own, [blocks.shape(n.shape, block, sizes) for n in stage.reads], totals)
+        edges = stage.edges(blocks.edges(stage.dims, block))
+        on_block = stage.on_blocks[edges]
+        if on_block is None:
+            continue
+        own, shapes = [], []
+        for k, reaches in zip(on_block.reads, on_block.reaches, strict=True):
+            value, dims, axes = read[k]
+            place = blocks.slices(axes, block, reaches)
+            own.append(value[place] if any(axes) else value)
+            shapes.append(shape_of(dims, place, sizes))
+        values = kernels[edges](own, shapes, totals)
         for result, value in zip(results, values, strict=True):
             result.take(value, blocks.slices(result.axes, block))
     return {n: result.value for n, result in zip(stage.gives, results, strict=True)}

@@ -1,6 +1,7 @@
 """A program split over blocks of its named dims: what runs once a block, and how the parts are put together.
 
-Along a dim that is split an operation is independent (elementwise, a product that keeps it), or it is reduced over it
+Along a dim that is split an operation is independent (elementwise, a product that keeps it), shifted (``x[1:]``, a
+difference of neighbours, ``np.roll``: ``halos`` says what is read of the blocks beside), or it is reduced over it
 (sum, extremum, the rows that a scatter adds), and then each block gives a part of the result. Anything else is
 refused by name. A stage is what can run on a block at once: it reads blocks of the inputs and whole results of earlier
 stages, and computes the rest anew, so no intermediate array is ever as long as the data.
@@ -8,6 +9,7 @@ stages, and computes the rest anew, so no intermediate array is ever as long as 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,19 +22,16 @@ from ..primitives.contraction import EINSUM, Labels
 from ..primitives.decompositions import ByTangent, Factors
 from ..primitives.elementwise import COMPARISONS, Elementwise
 from ..primitives.linalg import Cholesky, Cofactor, Determinant, Inverse, Solve
-from ..primitives.primitive import INPUT, input_node
+from ..primitives.primitive import INPUT
 from ..primitives.reduction import Accumulation, Extremum, Product, Search
-from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec, full
+from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
 from ..primitives.shaping import RESHAPE, moves_elements
 from ..program.dims import Dim, Shape, is_named, size
 from ..program.interpret import walk
-from ..program.node import Graph, Node, emit
+from ..program.node import Node, emit
 from ..program.program import Program
+from .halos import INNER, Axis, Dims, Edges, Halo, OnBlock, axis_of, part_of, places, shifted_dims
 from .sizes import made_again
-
-Dims = frozenset[sympy.Symbol]
-
-_NONE: Dims = frozenset()
 
 
 class NotSplit(UnsupportedOperation):
@@ -47,17 +46,34 @@ class NotSplit(UnsupportedOperation):
 class Stage:
     """What runs once for each block of ``dims``.
 
-    ``program`` takes the values of ``reads`` (inputs of the whole program, and what stages before gave) at the block,
-    then the sizes ``totals`` of the whole, as floats. It gives ``gives``, each as it is or, where ``combines`` has a
-    ufunc, as a part of the result that the ufunc puts together.
+    It takes the values of ``reads`` (inputs of the whole program, and what stages before gave) at the block and, with
+    their halos, beside it, then the sizes ``totals`` of the whole, as floats. It gives ``gives``, each as it is or,
+    where ``combines`` has a ufunc, as a part of the result that the ufunc puts together. Along the dims that are
+    ``shifted``, a block at an edge of the whole runs another program than one inside, or none at all.
     """
 
-    program: Program
     dims: tuple[sympy.Symbol, ...]
     reads: tuple[Node, ...]
     totals: tuple[Dim, ...]
     gives: tuple[Node, ...]
     combines: tuple[np.ufunc | None, ...]
+    shifted: Dims
+    on_blocks: Mapping[tuple[Edges, ...], OnBlock | None]
+    #: the elements along a dim that a block must have
+    least: Mapping[sympy.Symbol, int]
+
+    def on_block(self, edges: Sequence[Edges]) -> OnBlock | None:
+        """What runs on a block at these edges, one a dim; None where such a block gives nothing."""
+        return self.on_blocks[self.edges(edges)]
+
+    def edges(self, edges: Sequence[Edges]) -> tuple[Edges, ...]:
+        """The edges at which another program runs than inside."""
+        return tuple([e if d in self.shifted else INNER for d, e in zip(self.dims, edges, strict=True)])
+
+    @property
+    def program(self) -> Program:
+        """What runs on most blocks."""
+        return next(made.program for made in self.on_blocks.values() if made is not None)
 
 
 @dataclass(frozen=True)
@@ -68,9 +84,17 @@ class Split:
     dims: Dims
     stages: tuple[Stage, ...]
 
-    def of(self, node: Node) -> tuple[sympy.Symbol | None, ...]:
+    def of(self, node: Node) -> tuple[Axis | None, ...]:
         """For each axis of a value the dim whose blocks it is split in, None for a whole axis."""
-        return tuple([d if d in self.dims else None for d in node.shape])
+        return tuple([axis_of(d, self.dims) for d in node.shape])
+
+    def least(self) -> dict[sympy.Symbol, int]:
+        """The elements along each dim that a block must have."""
+        found: dict[sympy.Symbol, int] = {}
+        for stage in self.stages:
+            for dim, length in stage.least.items():
+                found[dim] = max(length, found.get(dim, 1))
+        return found
 
 
 def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
@@ -84,6 +108,8 @@ def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
     ((n,), (<ufunc 'add'>,))
     """
     over = frozenset(dims)
+    for node in program.nodes:
+        _dims_of(node, over)
     apart = _labels_apart(program, over)
     spaces = {n: _dims_of(n, over) for n in apart.nodes}
     wide: dict[Node, Dims] = {}
@@ -137,7 +163,8 @@ def _stage(
     over: Dims,
 ) -> Stage:
     inside, reads = _cone(gives, stored)
-    known = {s for n in reads for d in n.shape if is_named(d) for s in d.free_symbols}
+    known = {axis.dim for n in reads for d in n.shape if (axis := axis_of(d, over)) is not None}
+    known |= {s for n in reads for d in n.shape if is_named(d) for s in d.free_symbols - over}
     needed = {s for n in inside for d in n.shape if is_named(d) for s in d.free_symbols}
     for n in whole.inputs:  # a block's sizes are those of what it reads
         own = {d for d in n.shape if isinstance(d, sympy.Symbol)}
@@ -147,24 +174,23 @@ def _stage(
     totals = list(
         dict.fromkeys(n.params[0] for n in inside if n.primitive.name == "dim" and n.params[0].free_symbols & over)
     )
-    graph = Graph()
-    with graph:
-        names = [f"x{k}" for k in range(len(reads) + len(totals))]
-        inputs = [input_node(name, n.shape, n.dtype, n.weak) for name, n in zip(names, reads, strict=False)]
-        for n, i in zip(reads, inputs, strict=True):
-            i.masked = n.masked
-        counted = [input_node(name, (), np.dtype(np.float64), True) for name in names[len(reads) :]]
-        of_total = dict(zip(totals, counted, strict=True))
-        image = dict(zip(reads, inputs, strict=True))
-        image |= {n: of_total[n.params[0]] for n in inside if n.primitive.name == "dim" and n.params[0] in of_total}
-        walk(inside, image, _again)
-        outputs = [image[n] for n in gives]
-    for n, made in zip(gives, outputs, strict=True):
-        if made.dtype != n.dtype:
-            raise _refused(n, "the number of all elements is an integer in it")
-    program = Program([*inputs, *counted], outputs, names, graph)
+    ordered = tuple(sorted(dims, key=str))
+    shifted = shifted_dims([*inside, *reads], over)
+    on_blocks: dict[tuple[Edges, ...], OnBlock | None] = {}
+    least: dict[sympy.Symbol, int] = {}
+    for edges in itertools.product(*[_EDGES if d in shifted else (INNER,) for d in ordered]):
+        halo = Halo(inside, gives, over, {**dict.fromkeys(over, INNER), **dict(zip(ordered, edges, strict=True))})
+        on_blocks[edges] = made = halo.on_block(inside, reads, totals, gives)
+        for n, given in zip(gives, made.program.outputs if made else (), strict=bool(made)):
+            if given.dtype != n.dtype:
+                raise _refused(n, "the number of all elements is an integer in it")
+        least = {d: max(least.get(d, 1), halo.least.get(d, 1)) for d in shifted}
     parts = [combines.get(n) for n in gives]
-    return Stage(program, tuple(sorted(dims, key=str)), tuple(reads), tuple(totals), tuple(gives), tuple(parts))
+    return Stage(ordered, tuple(reads), tuple(totals), tuple(gives), tuple(parts), shifted, on_blocks, least)
+
+
+#: an inner block first, which is what most are
+_EDGES = tuple([Edges(first, last) for first in (False, True) for last in (False, True)])
 
 
 def _cone(gives: Sequence[Node], stored: Collection[Node]) -> tuple[list[Node], list[Node]]:
@@ -189,9 +215,10 @@ def _cone(gives: Sequence[Node], stored: Collection[Node]) -> tuple[list[Node], 
 
 def _dims_of(node: Node, over: Dims) -> Dims:
     """Those of ``over`` that are axes of a node; each may be one only."""
-    own = [d for d in node.shape if is_named(d) and d.free_symbols & over]
-    if any(d not in over for d in own):
-        raise _refused(node, f"an axis of {next(d for d in own if d not in over)} elements follows no block")
+    try:
+        own = [axis.dim for d in node.shape if (axis := axis_of(d, over)) is not None]
+    except ValueError as error:
+        raise _refused(node, f"an axis of {error} elements follows no block") from None
     if len(own) != len(set(own)):
         raise _refused(node, f"it has two axes of {own[0]} elements, and so all pairs of blocks")
     return frozenset(own)
@@ -220,6 +247,8 @@ def _combined(node: Node, spaces: Mapping[Node, Dims], over: Dims) -> np.ufunc |
     if isinstance(primitive, Elementwise) or primitive is CAST or primitive.name in _PLAIN:
         return None
     why = _why_not(node, over)
+    if why is None and primitive is SLICE:
+        return np.add if lost else None  # what is at an end is given by the block that has it
     if why is None and not lost:
         return None
     raise _refused(node, why or "it reads several blocks at once")
@@ -233,39 +262,45 @@ _LINALG = (Inverse, Solve, Determinant, Cofactor, Cholesky, ByTangent, Factors)
 def _why_not(node: Node, over: Dims) -> str | None:
     """Why an operation that moves or orders elements needs several blocks at once; None where it does not."""
     primitive, params, operands = node.primitive, node.params, node.operands
-    if not any(d in over for n in (*operands, node) for d in n.shape):
+
+    def is_split(dim: Dim) -> bool:
+        return axis_of(dim, over) is not None
+
+    if not any(is_split(d) for n in (*operands, node) for d in n.shape):
         return None
     if primitive is SLICE:
-        return None if _is_whole(params[0], operands[0].shape, over) else "it takes a part of an axis that is split"
-    if primitive is ASSEMBLE:
-        whole = all(_is_whole(spec, node.shape, over) for spec in params[1])
-        return None if whole else "it puts pieces together along an axis that is split"
-    if primitive is CONCATENATE:
-        return None if all(o.shape[params[0]] not in over for o in operands) else "it joins blocks"
+        shifts = _is_shift(params[0], operands[0].shape, over)
+        return None if shifts else "it takes a part of an axis that is split, and not neighbours or what is at its ends"
+    if primitive in (ASSEMBLE, CONCATENATE):
+        shifts = all(_is_shift(spec, node.shape, over) for spec in places(node))
+        return None if shifts else "it puts pieces together along an axis that is split, and not at its ends"
     if primitive is GATHER:
-        return None if operands[0].shape[params[0]] not in over else "it reads rows of any block"
+        return None if not is_split(operands[0].shape[params[0]]) else "it reads rows of any block"
     if primitive is RESHAPE:
         return (
             None if _keeps_axes(operands[0].shape, node.shape, over) else "it joins an axis that is split with others"
         )
     if isinstance(primitive, (Accumulation, Search)):
-        return None if operands[0].shape[params[0]] not in over else "each element reads those before it, or all"
+        return None if not is_split(operands[0].shape[params[0]]) else "each element reads those before it, or all"
     if isinstance(primitive, Product):
         return None
     if isinstance(primitive, _LINALG):
         matrices = [d for o in operands for d in o.shape[max(0, operands[0].ndim - 2) :]]
-        return None if not any(d in over for d in matrices) else "it needs the whole matrix"
+        return None if not any(map(is_split, matrices)) else "it needs the whole matrix"
     return "it has no rule for blocks"
 
 
-def _is_whole(spec: Spec, shape: Shape, over: Dims) -> bool:
-    return all(e == whole for e, whole, d in zip(spec, full(shape), shape, strict=True) if d in over)
+def _is_shift(spec: Spec, shape: Shape, over: Dims) -> bool:
+    axes = [(e, axis_of(d, over)) for e, d in zip(spec, shape, strict=True)]
+    return all(part_of(e, axis) is not None for e, axis in axes if axis is not None)
 
 
 def _keeps_axes(before: Shape, after: Shape, over: Dims) -> bool:
     """Whether a reshape leaves each axis that is split where it is in memory."""
     return all(
-        d in after and size(before[: before.index(d)]) == size(after[: after.index(d)]) for d in before if d in over
+        d in after and size(before[: before.index(d)]) == size(after[: after.index(d)])
+        for d in before
+        if axis_of(d, over) is not None
     )
 
 
@@ -315,6 +350,7 @@ def _twice(node: Node, over: Dims) -> int | None:
     """A label that is summed over and has the same dim as another one, the one with the fewest operands."""
     labels, out, sizes, _ = node.params
     used = {i for own in labels for i in own} | set(out)
-    dims = [sizes[i] for i in used if sizes[i] in over]
-    found = [i for i in used if i not in out and sizes[i] in over and dims.count(sizes[i]) > 1]
+    axes = {i: axis.dim for i in used if (axis := axis_of(sizes[i], over)) is not None}
+    dims = list(axes.values())
+    found = [i for i, dim in axes.items() if i not in out and dims.count(dim) > 1]
     return min(found, key=lambda i: sum(i in own for own in labels), default=None)

@@ -17,9 +17,9 @@ import numpy as np
 import sympy
 
 from ..chunked import dask_arrays, local
-from ..chunked.blocks import Blocks
+from ..chunked.blocks import Blocks, shape_of
 from ..chunked.dask_arrays import is_dask, lengths_of
-from ..chunked.kernel import BlockKernel
+from ..chunked.kernel import BlockKernel, Kernels
 from ..compiled import CompiledFunction, is_tracing
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
 from ..kernels.explanation import in_columns
@@ -182,7 +182,7 @@ class Plan:
 
     entry: TraceEntry
     split: Split
-    kernels: Sequence[BlockKernel]
+    kernels: Sequence[Kernels]
     arrays: Sequence[Any]
     sizes: Mapping[sympy.Symbol, int]
     blocks: Blocks
@@ -194,20 +194,45 @@ class Plan:
             results = [np.asarray(r).view(Tensor) for r in results]
         return self.entry.filled(results)
 
+    def _read_by_blocks(self, stage: Stage) -> list[int]:
+        """The bytes that each block reads in a stage, of those where something runs."""
+        found = []
+        for block in self.blocks.over(stage.dims):
+            on_block = stage.on_block(self.blocks.edges(stage.dims, block))
+            if on_block is not None:
+                arrays = [stage.reads[k] for k in on_block.reads]
+                places = [
+                    self.blocks.slices(self.split.of(n), block, reaches)
+                    for n, reaches in zip(arrays, on_block.reaches, strict=True)
+                ]
+                shapes = [shape_of(n.shape, place, self.sizes) for n, place in zip(arrays, places, strict=True)]
+                found.append(sum(array_bytes(n.dtype, shape) for n, shape in zip(arrays, shapes, strict=True)))
+        return found
+
     def explained(self) -> Explained:
         """The stages with their blocks, what they read and the memory of one of their blocks."""
         rows: list[Sequence[str]] = [("", "over", "operations", "a block", "in all", "held", "parts")]
+        longest = {**self.sizes, **{d: max(own) for d, own in self.blocks.lengths.items()}}
         for k, stage in enumerate(self.split.stages):
-            over = " × ".join(f"{len(self.blocks.lengths[d])} blocks of {d}" for d in stage.dims) or "once"
-            longest = {**self.sizes, **{d: max(own) for d, own in self.blocks.lengths.items()}}
-            block = sum(array_bytes(n.dtype, n.shape, longest) for n in stage.reads)
-            again = [self.blocks.count([d for d in stage.dims if d not in n.shape]) for n in stage.reads]
-            whole = sum(k * array_bytes(n.dtype, n.shape, self.sizes) for k, n in zip(again, stage.reads, strict=True))
-            held = block + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
+            read = self._read_by_blocks(stage)
+            over = " × ".join(f"{len(self.blocks.lengths[d])} blocks of {d}{_beside(stage, d)}" for d in stage.dims)
+            few = f"{len(read)} of " if len(read) < self.blocks.count(stage.dims) else ""
+            held = max(read) + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
             parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
-            counted = str(len(stage.program.bindings)), *map(human_bytes, (block, whole, held))
-            rows.append((str(k + 1), over, *counted, ", ".join(parts)))
+            counted = str(len(stage.program.bindings)), *map(human_bytes, (max(read), sum(read), held))
+            rows.append((str(k + 1), few + over or "once", *counted, ", ".join(parts)))
         return Explained("\n".join(in_columns(rows)))
+
+
+def _beside(stage: Stage, dim: sympy.Symbol) -> str:
+    """How many elements of its neighbours a block reads along a dim."""
+    most = 0
+    for on_block in filter(None, stage.on_blocks.values()):
+        for k, reaches in zip(on_block.reads, on_block.reaches, strict=True):
+            for axis, reach in zip(stage.reads[k].shape, reaches, strict=True):
+                if reach is not None and dim in axis.free_symbols:
+                    most = max(most, max(0, -reach[0]) + max(0, reach[1]))
+    return f" and {most} beside" if most else ""
 
 
 #: what becomes of the parts that blocks give
@@ -333,9 +358,10 @@ class _Read:
         """The derivative split over ``blocks``."""
         entry, compiled = self._entry, self._compiled
         made = _split_of(entry, blocks, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
+        joined = blocks.at_least(made[0].least())
         arrays = [self._real.get(id(v), v) for v in self._leaves]
         wraps = entry.wraps or any(isinstance(v, Tensor) for v in self._real.values())
-        return Plan(entry, *made, entry.arguments(arrays), compiled.sizes(self.args, self.kwargs), blocks, wraps)
+        return Plan(entry, *made, entry.arguments(arrays), compiled.sizes(self.args, self.kwargs), joined, wraps)
 
 
 def _is_lazy(leaf: Any) -> bool:
@@ -360,10 +386,10 @@ def _compiled_for(derived: DerivedFunction, trees: tuple[Sequence[Any], Mapping[
 
 
 #: what was split before, by the trace and the dims
-_splits: WeakKeyDictionary[TraceEntry, dict[frozenset, tuple[Split, list[BlockKernel]]]] = WeakKeyDictionary()
+_splits: WeakKeyDictionary[TraceEntry, dict[frozenset, tuple[Split, list[Kernels]]]] = WeakKeyDictionary()
 
 
-def _split_of(entry: TraceEntry, blocks: Blocks, recorded: Callable[[], TraceEntry]) -> tuple[Split, list[BlockKernel]]:
+def _split_of(entry: TraceEntry, blocks: Blocks, recorded: Callable[[], TraceEntry]) -> tuple[Split, list[Kernels]]:
     """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
     kept = _splits.setdefault(entry, {})
     dims = frozenset(blocks.lengths)
@@ -372,7 +398,13 @@ def _split_of(entry: TraceEntry, blocks: Blocks, recorded: Callable[[], TraceEnt
             made = split(entry.readable, dims)
         except NotSplit as error:
             raise UnsupportedOperation(_with_line(error, dims, recorded)) from None
-        kept[dims] = made, [BlockKernel(s.program, _backend(entry, s)) for s in made.stages]
+        kept[dims] = (
+            made,
+            [
+                {edges: BlockKernel(own.program, _backend(entry, s)) for edges, own in s.on_blocks.items() if own}
+                for s in made.stages
+            ],
+        )
     return kept[dims]
 
 

@@ -32,6 +32,12 @@ def network(A, b, c, X, y):
     return np.mean((np.tanh(X @ A + b) @ c - y) ** 2)
 
 
+def poisson(u, f):
+    """How far ``u`` is from a solution of ``Δu + u³ = f``, around a torus."""
+    around = np.roll(u, 1, 0) + np.roll(u, -1, 0) + np.roll(u, 1, 1) + np.roll(u, -1, 1)
+    return np.mean((around - 4 * u + u**3 - f) ** 2)
+
+
 RNG = np.random.default_rng(7)
 X, Y = RNG.standard_normal((103, 4)), np.sign(RNG.standard_normal(103))
 ROWS = (40, 1, 30, 32)
@@ -50,6 +56,12 @@ CASES = {
         (RNG.standard_normal((4, 5)), RNG.standard_normal(5), RNG.standard_normal(5), X, Y),
         {3: (ROWS, 4), 4: (ROWS,)},
         (0, 1, 2),
+    ),
+    "poisson": (
+        poisson,
+        (RNG.standard_normal((103, 51)), RNG.standard_normal((103, 51))),
+        {0: (ROWS, (25, 26)), 1: (ROWS, (25, 26))},
+        (0, 1),
     ),
 }
 

@@ -54,7 +54,9 @@ REDUCED = [
     lambda z: np.max(z) - np.min(z),
     lambda z: np.log(np.sum(np.exp(z - np.max(z)))) + np.max(z),
     lambda z: np.sum(z) * np.mean(z**2),
+    lambda z: np.sum(np.diff(z) ** 2) + z[1] * z[-2],
 ]
+SHIFTED = [np.copy, lambda z: z - np.roll(z, 1), np.gradient, lambda z: np.pad(z[2:] * z[:-2], 1)]
 
 
 @st.composite
@@ -62,7 +64,7 @@ def programs(draw):
     """A function of w, X and y, and the dtype that it is called with."""
     steps = draw(st.lists(st.sampled_from(ELEMENTWISE), max_size=3))
     reductions = draw(st.lists(st.sampled_from(REDUCED), min_size=1, max_size=2))
-    centers = draw(st.booleans())
+    centers, shift = draw(st.booleans()), draw(st.sampled_from(SHIFTED))
 
     def f(w, X, y):
         z = X @ w
@@ -70,6 +72,7 @@ def programs(draw):
             z = step(z) * y
         if centers:
             z = z - np.mean(z)
+        z = shift(z)
         return sum(reduction(z + 0.1 * y) for reduction in reductions)
 
     return f, draw(st.sampled_from([np.float64, np.float32]))

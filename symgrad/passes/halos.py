@@ -1,0 +1,374 @@
+"""What runs on one block where operations are shifted: each reads a few elements of the neighbours, the halo.
+
+Of an axis of ``n + c`` elements, a block of ``n`` from ``first`` to ``end`` owns the elements ``first`` to ``end``, and
+the last block those that follow too. What an operation reads is found from the results backwards: ``x[1:] - x[:-1]``
+reads ``first`` to ``end + 1`` of ``x``, so its ``Reach`` is ``(0, 1)``. At the edges of the whole nothing is beyond,
+and what stands there, such as the row that ``np.roll`` brings around, is read by the first or the last block alone.
+So a stage has a program for each ``Edges``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy
+
+from ..primitives.casting import cast
+from ..primitives.external import zeros_of
+from ..primitives.functions import negative
+from ..primitives.primitive import input_node
+from ..primitives.selection import ASSEMBLE, CONCATENATE, SLICE, Spec, assemble, concatenate, take_slice
+from ..program.dims import Dim, Shape, is_named, normal
+from ..program.node import Graph, Node
+from ..program.program import Program
+from .sizes import made_again
+
+Dims = frozenset[sympy.Symbol]
+#: the first element from the block's first one, and the end from its end
+Reach = tuple[int, int]
+#: for each axis, None for one that is whole
+Reaches = tuple[Reach | None, ...]
+
+
+class Axis(NamedTuple):
+    """An axis of ``dim + more`` elements, in blocks of ``dim``."""
+
+    dim: sympy.Symbol
+    more: int
+
+
+class Edges(NamedTuple):
+    """Whether a block is the first along a dim, and the last."""
+
+    is_first: bool
+    is_last: bool
+
+
+INNER = Edges(False, False)
+
+
+@lru_cache(maxsize=4096)
+def axis_of(dim: Dim, over: Dims) -> Axis | None:
+    """An axis in blocks of one of ``over``; None for one that is whole, ValueError for one that follows no block."""
+    own = dim.free_symbols & over if is_named(dim) else ()
+    if not own:
+        return None
+    symbol = next(iter(own))
+    more = normal(dim - symbol)
+    if len(own) > 1 or not isinstance(more, int):
+        raise ValueError(dim)
+    return Axis(symbol, more)
+
+
+class Shifted(NamedTuple):
+    """A part whose element ``k`` is element ``k + by`` of the whole; it has ``more`` elements than the dim."""
+
+    by: int
+    more: int
+
+
+class Fixed(NamedTuple):
+    """A part of ``length`` elements at ``start``, counted from the end of the dim where it is ``at_end``."""
+
+    start: int
+    length: int
+    at_end: bool
+
+
+def part_of(entry: Any, axis: Axis) -> Shifted | Fixed | None:
+    """What an entry of a slice takes of an axis in blocks; None for what may be of any block.
+
+    >>> from symgrad.program.dims import named_dim
+    >>> n = named_dim("n")
+    >>> part_of((1, n - 1, 1), Axis(n, 0)), part_of((n - 1, 1, 1), Axis(n, 0))
+    (Shifted(by=1, more=-1), Fixed(start=-1, length=1, at_end=True))
+    """
+    start, length, step = map(normal, entry) if isinstance(entry, tuple) else (normal(entry), 1, 1)
+    if step != 1:
+        return None
+    more = normal(length - axis.dim) if is_named(length) else None
+    if isinstance(start, int) and isinstance(more, int):
+        return Shifted(start, more)
+    if not isinstance(length, int):
+        return None
+    if isinstance(start, int):
+        return Fixed(start, length, False)
+    from_end = normal(start - axis.dim)
+    return Fixed(from_end, length, True) if isinstance(from_end, int) else None
+
+
+def places(node: Node) -> Sequence[Spec]:
+    """Where the operands of a node that puts pieces together stand in it."""
+    if node.primitive is ASSEMBLE:
+        return node.params[1]
+    return [CONCATENATE.piece(node, k) for k in range(len(node.operands))]
+
+
+def shifted_dims(nodes: Collection[Node], over: Dims) -> Dims:
+    """Those dims along which the edges of the whole differ from what is inside."""
+    found: set[sympy.Symbol] = set()
+    for node in nodes:
+        entries = [(d, (0, d, 1)) for d in node.shape]
+        if node.primitive is SLICE:
+            entries += zip(node.operands[0].shape, node.params[0], strict=True)
+        elif node.primitive in (ASSEMBLE, CONCATENATE):
+            entries += [pair for spec in places(node) for pair in zip(node.shape, spec, strict=True)]
+        for d, entry in entries:
+            axis = axis_of(d, over)
+            if axis is not None and (axis.more or entry != (0, d, 1)):
+                found.add(axis.dim)
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class OnBlock:
+    """What runs on a block: ``program`` takes those of the stage's ``reads``, each with its halo, then the totals."""
+
+    program: Program
+    reads: tuple[int, ...]
+    reaches: tuple[Reaches, ...]
+
+
+class Halo:
+    """The elements of each value that a block at some ``edges`` needs, to give its own ones of ``gives``."""
+
+    def __init__(
+        self, inside: Sequence[Node], gives: Collection[Node], over: Dims, edges: Mapping[sympy.Symbol, Edges]
+    ) -> None:
+        self._over = over
+        self._edges = edges
+        #: the elements that a block must have along a dim, so that what is read is its own and its neighbours'
+        self.least: dict[sympy.Symbol, int] = {}
+        self.reach: dict[Node, Reaches] = {n: self._own(n.shape) for n in gives}
+        for node in reversed(inside):
+            if node in self.reach:
+                for o, needed in zip(node.operands, self._needed(node), strict=True):
+                    self._widen(o, needed)
+
+    def on_block(
+        self,
+        inside: Sequence[Node],
+        reads: Sequence[Node],
+        totals: Sequence[Dim],
+        gives: Sequence[Node],
+    ) -> OnBlock | None:
+        """What computes ``gives`` of ``reads``, and of the sizes of the whole; None where it gives nothing."""
+        if all(n.primitive is SLICE and self._needed(n) == [None] for n in gives):
+            return None
+        missing = self._dims([n for n in inside if n in self.reach]) - self._dims([n for n in reads if n in self.reach])
+        for n in reads:  # a block's sizes are those of what it reads
+            if n not in self.reach and self._dims([n]) & missing:
+                self.reach[n] = self._own(n.shape)
+                missing -= self._dims([n])
+        own = [k for k, n in enumerate(reads) if n in self.reach]
+        self._lengths = self._lengths_of([reads[k] for k in own])
+        graph = Graph()
+        with graph:
+            names = [f"x{k}" for k in range(len(own) + len(totals))]
+            inputs: list[Node] = []
+            for name, k in zip(names, own, strict=False):
+                n = reads[k]
+                inputs.append(input_node(name, self._shape(n.shape, self.reach[n]), n.dtype, n.weak))
+                inputs[-1].masked = n.masked
+            counted = [input_node(name, (), np.dtype(np.float64), True) for name in names[len(own) :]]
+            of_total = dict(zip(totals, counted, strict=True))
+            image = dict(zip([reads[k] for k in own], inputs, strict=True))
+            for node in inside:
+                if node.primitive.name == "dim" and node.params[0] in of_total:
+                    image[node] = of_total[node.params[0]]
+                elif node in self.reach:
+                    image[node] = self._again(node, image)
+            outputs = [self._trimmed(n, image[n], self._own(n.shape)) for n in gives]
+        program = Program([*inputs, *counted], outputs, names, graph)
+        return OnBlock(program, tuple(own), tuple([self.reach[reads[k]] for k in own]))
+
+    # what is read
+
+    def _axes(self, shape: Shape) -> list[Axis | None]:
+        return [axis_of(d, self._over) for d in shape]
+
+    def _dims(self, nodes: Sequence[Node]) -> set[sympy.Symbol]:
+        return {axis.dim for n in nodes for axis in self._axes(n.shape) if axis is not None}
+
+    def _own(self, shape: Shape) -> Reaches:
+        """What a block has of an array of its own, which is never nothing."""
+        axes = self._axes(shape)
+        for axis in axes:
+            if axis is not None:
+                self._require(axis.dim, 1 - axis.more)
+        return tuple([None if axis is None else self._at(axis, (0, 0)) for axis in axes])
+
+    def _at(self, axis: Axis, reach: Reach) -> Reach:
+        """A reach that ends where the whole does."""
+        is_first, is_last = self._edges[axis.dim]
+        return 0 if is_first else reach[0], axis.more if is_last else reach[1]
+
+    def _require(self, dim: sympy.Symbol, length: int) -> None:
+        self.least[dim] = max(self.least.get(dim, 1), length)
+
+    def _widen(self, node: Node, needed: Reaches | None) -> None:
+        if needed is None:
+            return
+        known = self.reach.get(node, needed)
+        widened: list[Reach | None] = []
+        for axis, old, new in zip(self._axes(node.shape), known, needed, strict=True):
+            if axis is None or old is None or new is None:
+                widened.append(None)
+                continue
+            low, high = self._at(axis, (min(old[0], new[0]), max(old[1], new[1])))
+            is_first, is_last = self._edges[axis.dim]
+            self._require(axis.dim, max(low - high, 0 if is_first else -low, 0 if is_last else high - axis.more))
+            widened.append((low, high))
+        self.reach[node] = tuple(widened)
+
+    def _needed(self, node: Node) -> list[Reaches | None]:
+        """What is read of each operand; None for one that such a block does not read."""
+        reach = self.reach[node]
+        if node.primitive is SLICE:
+            return [self._of_whole(node, reach)]
+        if node.primitive in (ASSEMBLE, CONCATENATE):
+            pairs = zip(places(node), node.operands, strict=True)
+            return [self._of_piece(spec, piece, node.shape, reach) for spec, piece in pairs]
+        own = dict(zip(node.shape, reach, strict=True))
+        return [
+            tuple([own.get(d) or rest for d, rest in zip(o.shape, self._own(o.shape), strict=True)])
+            for o in node.operands
+        ]
+
+    def _of_whole(self, node: Node, reach: Reaches) -> Reaches | None:
+        """What a slice reads of the array that it is a part of."""
+        kept = iter(reach)
+        needed: list[Reach | None] = []
+        for entry, axis in zip(node.params[0], self._axes(node.operands[0].shape), strict=True):
+            own = next(kept) if isinstance(entry, tuple) else None
+            part = part_of(entry, axis) if axis is not None else None
+            if axis is None or part is None:
+                needed.append(None)
+            elif isinstance(part, Fixed):
+                needed.append(self._at(axis, (0, 0)))
+                if not self._holds(part, axis, self._at(axis, (0, 0))):
+                    return None
+            elif own is not None:
+                needed.append((own[0] + part.by, own[1] + part.by))
+        return tuple(needed)
+
+    def _of_piece(self, spec: Spec, piece: Node, shape: Shape, reach: Reaches) -> Reaches | None:
+        """What is read of a piece that stands at ``spec`` in an array of ``shape``, of which ``reach`` is computed."""
+        axes = iter(self._axes(piece.shape))
+        needed: list[Reach | None] = []
+        for entry, axis, own in zip(spec, self._axes(shape), reach, strict=True):
+            kept = isinstance(entry, tuple)
+            inner = next(axes) if kept else None
+            part = part_of(entry, axis) if axis is not None else None
+            if isinstance(part, Fixed) and axis is not None and own is not None and not self._holds(part, axis, own):
+                return None
+            if isinstance(part, Shifted) and inner is not None and own is not None:
+                needed.append(self._at(inner, (own[0] - part.by, own[1] - part.by)))
+            elif kept:
+                needed.append(None)
+        return tuple(needed)
+
+    def _holds(self, part: Fixed, axis: Axis, reach: Reach) -> bool:
+        """Whether such a block has a part that stands at an end of the whole; blocks have all of it or nothing."""
+        (low, high), edges = reach, self._edges[axis.dim]
+        holds = edges.is_last if part.at_end else edges.is_first
+        if part.at_end:
+            self._require(axis.dim, (low if holds else high) - part.start)
+        else:
+            self._require(axis.dim, part.start + part.length - (high if holds else low))
+        return holds
+
+    # what is computed
+
+    def _lengths_of(self, reads: Sequence[Node]) -> dict[sympy.Symbol, Dim]:
+        """The length of a block along each dim, where the name stands for the first axis that is read of it."""
+        lengths: dict[sympy.Symbol, Dim] = {}
+        for node in reads:
+            for axis, reach in zip(self._axes(node.shape), self.reach[node], strict=True):
+                if axis is not None and reach is not None and axis.dim not in lengths:
+                    lengths[axis.dim] = normal(axis.dim - (reach[1] - reach[0]))
+        return lengths
+
+    def _length(self, axis: Axis, reach: Reach) -> Dim:
+        return normal(self._lengths.get(axis.dim, axis.dim) + reach[1] - reach[0])
+
+    def _shape(self, shape: Shape, reaches: Reaches) -> Shape:
+        """The shape that a block has of an array."""
+        entries = zip(shape, self._axes(shape), reaches, strict=True)
+        return tuple([d if axis is None or r is None else self._length(axis, r) for d, axis, r in entries])
+
+    def _trimmed(self, node: Node, image: Node, wanted: Reaches) -> Node:
+        """Of what a block has of ``node`` the part that is wanted."""
+        starts = [(w[0] - r[0] if w and r else 0) for w, r in zip(wanted, self.reach[node], strict=True)]
+        pairs = zip(starts, self._shape(node.shape, wanted), strict=True)
+        return take_slice(image, tuple([(start, length, 1) for start, length in pairs]))
+
+    def _again(self, node: Node, image: Mapping[Node, Node]) -> Node:
+        """The node as a block has it."""
+        needed = self._needed(node)
+        read = [(o, wanted) for o, wanted in zip(node.operands, needed, strict=True) if wanted is not None]
+        given = [self._trimmed(o, image[o], wanted) for o, wanted in read]
+        shape = self._shape(node.shape, self.reach[node])
+        if node.primitive is SLICE:
+            return take_slice(given[0], self._part(node, read[0][1], shape)) if given else _nothing(shape, node.dtype)
+        if node.primitive is CONCATENATE:
+            return concatenate(given, node.params[0])
+        if node.primitive is ASSEMBLE:
+            held = [(spec, wanted) for spec, wanted in zip(places(node), needed, strict=True) if wanted is not None]
+            specs = [self._place(spec, node, piece, wanted) for piece, (spec, wanted) in zip(given, held, strict=True)]
+            return cast(assemble(given, shape, specs) if given else zeros_of(shape, node.dtype), node.dtype)
+        lengths: dict[Dim, Dim] = {}
+        for dims in [o.shape for o in node.operands]:
+            lengths |= zip(dims, self._shape(dims, self._own(dims)), strict=True)
+        lengths |= zip(node.shape, shape, strict=True)
+        return made_again(node, given, _with_lengths(node.params, lengths))
+
+    def _part(self, node: Node, reaches: Reaches, kept: Shape) -> Spec:
+        """The slice of what a block has of the whole that is as long as ``kept``."""
+        lengths, entries = iter(kept), []
+        for entry, axis, reach in zip(node.params[0], self._axes(node.operands[0].shape), reaches, strict=True):
+            length = next(lengths) if isinstance(entry, tuple) else None
+            if axis is None or reach is None:
+                entries.append(entry)
+                continue
+            part = part_of(entry, axis)
+            start = self._start(part, axis, reach) if isinstance(part, Fixed) else 0
+            entries.append(start if length is None else (start, length, 1))
+        return tuple(entries)
+
+    def _place(self, spec: Spec, node: Node, piece: Node, wanted: Reaches) -> Spec:
+        """Where what a block has of a piece stands in what it has of ``node``."""
+        kept, entries = iter(zip(piece.shape, wanted, strict=True)), []
+        for entry, axis, reach in zip(spec, self._axes(node.shape), self.reach[node], strict=True):
+            length, own = next(kept) if isinstance(entry, tuple) else (None, None)
+            if axis is None or reach is None:
+                entries.append(entry)
+                continue
+            part = part_of(entry, axis)
+            if isinstance(part, Shifted) and own is not None:
+                start = own[0] + part.by - reach[0]
+            else:
+                start = self._start(part, axis, reach) if isinstance(part, Fixed) else 0
+            entries.append(start if length is None else (start, length, 1))
+        return tuple(entries)
+
+    def _start(self, part: Fixed, axis: Axis, reach: Reach) -> Dim:
+        """Where a part at an end of the whole is in what the block at that end has."""
+        return normal(self._length(axis, reach) - axis.more + part.start) if part.at_end else part.start
+
+
+def _nothing(shape: Shape, dtype: np.dtype) -> Node:
+    """What a block gives of a part that another one has, to be added to that: -0.0, which changes no number."""
+    zeros = zeros_of(shape, dtype)
+    return negative(zeros) if dtype.kind in "fc" else zeros
+
+
+def _with_lengths(param: Any, lengths: Mapping[Dim, Dim]) -> Any:
+    """A parameter of a node with the lengths that a block has."""
+    if isinstance(param, tuple):
+        return tuple([_with_lengths(p, lengths) for p in param])
+    return lengths.get(param, param) if isinstance(param, sympy.Basic) else param
