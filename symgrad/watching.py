@@ -22,8 +22,9 @@ _STAGES = {
     "differentiation": "deriving",
     "closed_form": "writing the formula",
     "compiled": "tracing",
-    "chunked": "going through the blocks",
 }
+#: where blocks are counted
+_BLOCKS = os.path.join(_HOME, "chunked", "local.py")
 
 
 @contextlib.contextmanager
@@ -32,12 +33,12 @@ def progress(
 ) -> Iterator[None]:
     """Say what symgrad is doing inside of the ``with`` statement, once it has taken ``after`` seconds.
 
-    ``hook(stage, seconds)`` is called ``every`` so many seconds with what is being done (such as ``"deriving"``, or
-    ``"tracing, at line 12"`` of the function) and since when; at last with ``"done"``, or ``"stopped"`` after an error
-    or an interrupt. It is called in a thread of its own, and never where the work is done before. Without a hook this
-    is one line on the standard error, written over itself. The work does nothing for it: the thread looks where it
-    stands. ArgumentError where a time is no positive number of seconds, ArgumentTypeError for a hook that is no
-    function.
+    ``hook(stage, seconds)`` is called ``every`` so many seconds with what is being done (such as ``"deriving"``,
+    ``"tracing, at line 12"`` of the function, ``"block 3 of 40"`` of data that are read in blocks) and since when;
+    at last with ``"done"``, or ``"stopped"`` after an error or an interrupt. It is called in a thread of its own,
+    and never where the work is done before. Without a hook this is one line on the standard error, written over
+    itself. The work does nothing for it: the thread looks where it stands. ArgumentError where a time is no
+    positive number of seconds, ArgumentTypeError for a hook that is no function.
 
     >>> import symgrad as sg
     >>> with sg.progress(lambda stage, seconds: print(f"{stage}: {seconds:.0f} s"), after=10):
@@ -103,13 +104,15 @@ def stage(frame: FrameType | None) -> str:
     >>> stage(None)
     'working'
     """
-    line = 0
+    line, found = 0, ""
     while frame is not None:
         name = frame.f_code.co_filename
-        what = next((text for part, text in _STAGES.items() if name.startswith(_HOME + part)), "")
-        if what:
-            return f"{what}, at line {line}" if what == "tracing" and line else what
+        if name == _BLOCKS and "number" in frame.f_locals:  # whatever runs on that block
+            return f"block {frame.f_locals['number']} of {frame.f_locals['count']}"
+        if not found:
+            what = next((text for part, text in _STAGES.items() if name.startswith(_HOME + part)), "")
+            found = f"{what}, at line {line}" if what == "tracing" and line else what
         if not line and not is_library(name):
             line = frame.f_lineno
         frame = frame.f_back
-    return "working"
+    return found or "working"

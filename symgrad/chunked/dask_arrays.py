@@ -5,7 +5,6 @@ Nothing runs here: results are lazy arrays, and what they are made of is Dask's 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from operator import getitem
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..kernels.array_libraries import is_dask
 from ..passes.halos import Axis, Edges
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
@@ -24,16 +24,6 @@ from .kernel import BlockKernel, Kernels
 
 #: parts that one task puts together
 _FAN_IN = 8
-
-
-def is_dask(value: Any) -> bool:
-    """True for an array of Dask; it is asked without importing Dask.
-
-    >>> is_dask(np.ones(3))
-    False
-    """
-    known = sys.modules.get("dask.array")
-    return known is not None and isinstance(value, known.Array)
 
 
 def run(split: Split, kernels: Sequence[Kernels], arrays: Sequence[Any], sizes: Any, blocks: Blocks) -> list[Any]:
@@ -165,12 +155,16 @@ def _overlaps(lengths: Sequence[int], number: int, place: slice) -> list[tuple[i
 
 def _in_blocks(value: Any, axes: Sequence[Any], blocks: Blocks) -> Any:
     """An array as Dask's, split along these axes; a number as it is."""
-    import dask.array as da
-
     if isinstance(value, (float, complex)):
         return value
     lengths = tuple([-1 if a is None else blocks.lengths_of(a) for a in axes])
-    return value.rechunk(lengths) if is_dask(value) else da.from_array(np.asarray(value), chunks=lengths)  # type: ignore[arg-type]
+    return value.rechunk(lengths) if is_dask(value) else _in_blocks_of(value, lengths)
+
+
+def _in_blocks_of(value: Any, lengths: tuple) -> Any:
+    import dask.array as da
+
+    return da.from_array(np.asarray(value), chunks=lengths)  # type: ignore[arg-type]
 
 
 def _numbers(axes: Sequence[Any], block: Block) -> tuple[int, ...]:
@@ -193,6 +187,13 @@ def _combined(combine: np.ufunc, parts: Sequence[np.ndarray]) -> np.ndarray:
         for part in parts[1:]:
             total = combine(total, part)
     return np.asarray(total)
+
+
+def in_same_blocks(value: Any, like: Any) -> Any:
+    """``value`` in the blocks of an array of Dask; as it is where ``like`` is none, or has another shape."""
+    if not is_dask(like) or is_dask(value) or np.shape(value) != like.shape or not like.ndim:
+        return value
+    return _in_blocks_of(value, like.chunks)
 
 
 def lengths_of(array: Any, label: str) -> tuple[tuple[int, ...], ...]:

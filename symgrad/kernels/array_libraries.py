@@ -165,6 +165,16 @@ LIBRARIES = {
 }
 
 
+def is_dask(value: Any) -> bool:
+    """True for an array of Dask; it is asked without importing Dask.
+
+    >>> is_dask(np.ones(3))
+    False
+    """
+    known = sys.modules.get("dask.array")
+    return known is not None and isinstance(value, known.Array)
+
+
 def library_of(values: Sequence[Any]) -> ArrayLibrary | None:
     """The library that some of these are arrays of."""
     found = [lib for lib in LIBRARIES.values() if lib.name in sys.modules and any(map(lib.is_array, values))]

@@ -357,8 +357,8 @@ def as_node(value: Any) -> Node:
         return _stacked(value) if _holds_node(value) else running().constant(_array_of(value))
     raise TracingError(
         at_user_line(
-            f"cannot compute with a {type(value).__name__} and a traced value; pass its numbers as a plain array, made "
-            "outside the differentiated function (np.asarray(x), or what the library has for it)."
+            f"cannot compute with a value of type {type(value).__name__} and a traced one; pass it as an argument, or "
+            "its numbers as a plain array, made outside of it (np.asarray(x), or what the library has for that)."
         )
     )
 

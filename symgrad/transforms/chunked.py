@@ -10,20 +10,20 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import sympy
 
 from ..chunked import dask_arrays, local
-from ..chunked.blocks import Blocks, shape_of
-from ..chunked.dask_arrays import is_dask, lengths_of
+from ..chunked.blocks import Blocks
+from ..chunked.dask_arrays import lengths_of
+from ..chunked.explanation import Explained, explained
 from ..chunked.kernel import BlockKernel, Kernels
 from ..compiled import CompiledFunction, is_tracing
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
-from ..kernels.explanation import in_columns
-from ..kernels.memory import array_bytes, human_bytes
+from ..kernels.array_libraries import is_dask
 from ..named_dims import Declared
 from ..passes.splitting import NotSplit, Split, Stage, split
 from ..program.dims import is_named, named_dim
@@ -36,6 +36,15 @@ from ..tracing.tree import flatten, leaf_labels, unflatten
 if TYPE_CHECKING:
     from .derived import DerivedFunction
 
+
+class Wanted(NamedTuple):
+    """How a dim is cut: into blocks of so many elements, of so many bytes of the arguments, or into so many blocks."""
+
+    number: float
+    of: str
+
+
+_COUNT = re.compile(r"\s*(\d+)\s+blocks?\s*")
 _BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B\s*")
 _POWERS = " KMGT"
 #: ways in which arrays are cut that a function is remembered for
@@ -45,7 +54,7 @@ _MAX_LAYOUTS = 64
 class InChunks:
     """A derivative that is computed block by block; made by ``in_chunks``."""
 
-    def __init__(self, derived: DerivedFunction, wanted: Mapping[str, int | float]) -> None:
+    def __init__(self, derived: DerivedFunction, wanted: Mapping[str, Wanted]) -> None:
         self.derived = derived
         self._wanted = dict(wanted)
         self.__name__ = derived.__name__
@@ -90,7 +99,7 @@ class InChunks:
         return call.plan(Blocks(lengths))
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}={size!r}" for name, size in self._wanted.items())
+        said = ", ".join(f"{name}={own.number:g} {own.of}" for name, own in self._wanted.items())
         return f"<{self.__name__} in chunks of {said or 'arrays of Dask'}>"
 
 
@@ -100,10 +109,11 @@ def in_chunks(self: DerivedFunction, **blocks: int | str) -> InChunks:
     Without arguments it is computed in the blocks that arrays of Dask have, which is what calling it with them does;
     ``in_chunks().explain(…)`` then says what that takes.
 
-    A block has so many elements along the dim that is called so, or so many bytes of the arguments. Arguments may be
-    anything with a shape and a dtype that gives arrays where it is sliced: ``np.memmap``, arrays of HDF5 and Zarr. Only
-    a block of them is held at a time, and each pass reads them once; sums are added up in the order of the blocks, so
-    the result is that of the whole to rounding, and the same every time.
+    A block has so many elements along the dim that is called so, or so many bytes of the arguments; ``n="8 blocks"``
+    makes as many, which is what MindSpore calls accumulating the gradients of 8 micro-batches. Arguments may be
+    anything with a shape and a dtype that gives arrays where it is sliced: ``np.memmap``, arrays of HDF5 and Zarr.
+    Only a block of them is held at a time, and each pass reads them once; sums are added up in the order of the
+    blocks, so the result is that of the whole to rounding, and the same every time.
 
     Raises ArgumentError for a name that no argument declares, UnsupportedOperation, with the line, for what needs
     several blocks at once.
@@ -118,16 +128,17 @@ def in_chunks(self: DerivedFunction, **blocks: int | str) -> InChunks:
     return InChunks(self, {name: _checked(name, size) for name, size in blocks.items()})
 
 
-def _checked(name: str, size: Any) -> int | float:
-    """A length as an int, a number of bytes as a float."""
+def _checked(name: str, size: Any) -> Wanted:
     if isinstance(size, str):
-        found = _BYTES.fullmatch(size)
+        counted, found = _COUNT.fullmatch(size), _BYTES.fullmatch(size)
+        if counted is not None and int(counted[1]):
+            return Wanted(int(counted[1]), "blocks")
         if found is None or not float(found[1]):
-            raise ArgumentError(f"in_chunks: {name} is {size!r}; write bytes as in '64MiB' or '1GB'.")
-        return float(found[1]) * (1024 if found[3] else 1000) ** _POWERS.index(found[2].upper() or " ")
+            raise ArgumentError(f"in_chunks: {name} is {size!r}; write bytes as in '64MiB' or '1GB', or '8 blocks'.")
+        return Wanted(float(found[1]) * (1024 if found[3] else 1000) ** _POWERS.index(found[2].upper() or " "), "bytes")
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ArgumentError(f"in_chunks: {name} is {size!r}; give a positive number of elements, or bytes as text.")
-    return int(size)
+    return Wanted(int(size), "elements")
 
 
 def holds_dask(args: tuple, kwargs: dict[str, Any]) -> bool:
@@ -165,18 +176,6 @@ def dask_plan(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> 
 
 
 @dataclass(frozen=True)
-class Explained:
-    """What would run: ``text`` says it."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
-
-@dataclass(frozen=True)
 class Plan:
     """A derivative at these arguments, split over blocks."""
 
@@ -194,53 +193,8 @@ class Plan:
             results = [np.asarray(r).view(Tensor) for r in results]
         return self.entry.filled(results)
 
-    def _read_by_blocks(self, stage: Stage) -> list[int]:
-        """The bytes that each block reads in a stage, of those where something runs."""
-        found = []
-        for block in self.blocks.over(stage.dims):
-            on_block = stage.on_block(self.blocks.edges(stage.dims, block))
-            if on_block is not None:
-                arrays = [stage.reads[k] for k in on_block.reads]
-                places = [
-                    self.blocks.slices(self.split.of(n), block, reaches)
-                    for n, reaches in zip(arrays, on_block.reaches, strict=True)
-                ]
-                shapes = [shape_of(n.shape, place, self.sizes) for n, place in zip(arrays, places, strict=True)]
-                found.append(sum(array_bytes(n.dtype, shape) for n, shape in zip(arrays, shapes, strict=True)))
-        return found
-
     def explained(self) -> Explained:
-        """The stages with their blocks, what they read and the memory of one of their blocks."""
-        rows: list[Sequence[str]] = [("", "over", "operations", "a block", "in all", "held", "parts")]
-        longest = {**self.sizes, **{d: max(own) for d, own in self.blocks.lengths.items()}}
-        for k, stage in enumerate(self.split.stages):
-            read = self._read_by_blocks(stage)
-            over = " × ".join(f"{len(self.blocks.lengths[d])} blocks of {d}{_beside(stage, d)}" for d in stage.dims)
-            few = f"{len(read)} of " if len(read) < self.blocks.count(stage.dims) else ""
-            held = max(read) + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
-            parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
-            counted = str(len(stage.program.bindings)), *map(human_bytes, (max(read), sum(read), held))
-            rows.append((str(k + 1), few + over or "once", *counted, ", ".join(parts)))
-        return Explained("\n".join(in_columns(rows)))
-
-
-def _beside(stage: Stage, dim: sympy.Symbol) -> str:
-    """How many elements of its neighbours a block reads along a dim."""
-    most = 0
-    for on_block in filter(None, stage.on_blocks.values()):
-        for k, reaches in zip(on_block.reads, on_block.reaches, strict=True):
-            for axis, reach in zip(stage.reads[k].shape, reaches, strict=True):
-                if reach is not None and dim in axis.free_symbols:
-                    most = max(most, max(0, -reach[0]) + max(0, reach[1]))
-    return f" and {most} beside" if most else ""
-
-
-#: what becomes of the parts that blocks give
-_REDUCED: dict[np.ufunc, str] = {
-    np.add: "summed",
-    np.maximum: "the largest",
-    np.minimum: "the smallest",
-}
+        return explained(self.split, self.blocks, self.sizes)
 
 
 class _Read:
@@ -321,15 +275,18 @@ class _Read:
             shape.append(named_dim(names.setdefault(n, f"{label}_axis{axis}")) if len(own) > 1 else n)
         return Declared(label, " ".join(map(str, shape)), tuple(shape))
 
-    def lengths(self, dim: sympy.Symbol, wanted: int | float) -> tuple[int, ...]:
-        """The lengths of the blocks of a dim: so many elements, or so many bytes (a float) of the arguments."""
+    def lengths(self, dim: sympy.Symbol, wanted: Wanted) -> tuple[int, ...]:
+        """The lengths of the blocks of a dim."""
         pairs = [(value, own) for _, value, own in self.declared() if own is not None and dim in own.shape]
         total = next(value.shape[own.shape.index(dim)] for value, own in pairs)
-        if isinstance(wanted, float):
+        most = int(wanted.number)
+        if wanted.of == "bytes":
             each = sum(math.prod(v.shape) * np.dtype(v.dtype).itemsize for v, _ in pairs) / max(total, 1)
-            wanted = max(1, int(wanted // each))
-        whole, rest = divmod(total, wanted)
-        return (wanted,) * whole + ((rest,) if rest else ()) or (0,)
+            most = max(1, int(wanted.number // each))
+        elif wanted.of == "blocks":
+            most = max(1, -(-total // int(wanted.number)))
+        whole, rest = divmod(total, most)
+        return (most,) * whole + ((rest,) if rest else ()) or (0,)
 
     def trace(self) -> None:
         """Trace the derivative, which checks that the arguments fit together."""

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from ..kernels.array_libraries import is_dask
 from ..kernels.kernel import Kernel
 from ..program.program import Program
+from ..tracing.tree import flatten, unflatten
 from .derived import DerivedFunction
 
 if TYPE_CHECKING:
@@ -28,11 +30,19 @@ class Pullback:
     (2*v*x_0,)
     """
 
-    def __init__(self, derived: DerivedFunction, inputs: tuple) -> None:
+    def __init__(self, derived: DerivedFunction, inputs: tuple, output: Any) -> None:
         self._derived = derived
         self._inputs = inputs
+        leaves, _ = flatten(output)
+        self._in_blocks = leaves if any(map(is_dask, leaves)) else []
 
     def __call__(self, v: Any) -> tuple:
+        if self._in_blocks:
+            from ..chunked.dask_arrays import in_same_blocks
+
+            leaves, structure = flatten(v)
+            if 0 < len(leaves) <= len(self._in_blocks):
+                v = unflatten(structure, map(in_same_blocks, leaves, self._in_blocks))
         return self._derived(self._inputs, v)
 
     def program(self, v: Any) -> Program:

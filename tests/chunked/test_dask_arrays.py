@@ -117,6 +117,18 @@ def test_products_and_many_examples_are_lazy_too():
     np.testing.assert_allclose(each.compute(), slopes(args[0], X), rtol=1e-12)
 
 
+def test_the_pullback_takes_what_is_in_blocks_and_what_is_not():
+    lazy, w = da.from_array(X, chunks=(ROWS, 4)), RNG.standard_normal(4)
+    out, pullback = sg.vjp(lambda w, X: np.tanh(X @ w), w, lazy)
+    assert out.chunks == (ROWS,)
+    wanted = sg.vjp(lambda w, X: np.tanh(X @ w), w, X)[1](Y)
+    for v in (Y, da.from_array(Y, chunks=17)):
+        for found, want in zip(pullback(v), wanted, strict=True):
+            np.testing.assert_allclose(found.compute(), want, rtol=1e-12)
+    with pytest.raises(sg.errors.SymgradError):
+        pullback((Y, Y))
+
+
 def test_arguments_that_are_nested_in_other_ways_are_traced_anew():
     lazy = da.from_array(X, chunks=(ROWS, 4))
     slopes = sg.grad(lambda w, data: np.sum(np.tanh(next(iter(data)) @ w) if isinstance(data, list) else data["X"] @ w))

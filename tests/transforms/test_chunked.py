@@ -176,6 +176,44 @@ def test_it_is_no_part_of_another_function():
         sg.grad(lambda w: np.sum(chunked(w, X, Y)))(W)
 
 
+def test_blocks_by_their_number():
+    derived = sg.grad(declared(loss))
+    for count, lengths in (("1 block", [41]), ("8 blocks", [6] * 6 + [5]), ("100 blocks", [1] * 41)):
+        counted = Counted(X)
+        np.testing.assert_allclose(derived.in_chunks(n=count)(W, counted, Y), derived(W, X, Y), rtol=1e-12)
+        assert counted.lengths == lengths
+    assert repr(derived.in_chunks(n="8 blocks")).endswith("in chunks of n=8 blocks>")
+
+
+def test_progress_tells_of_the_blocks():
+    told = []
+
+    class Slow(Counted):
+        def __getitem__(self, index):
+            before = len(told)
+            while len(self.lengths) == 3 and len(told) < before + 2:  # the first word may be of the block before
+                pass
+            return super().__getitem__(index)
+
+    with sg.progress(lambda stage, _: told.append(stage), after=0.001, every=0.001):
+        sg.grad(declared(loss)).in_chunks(n="5 blocks")(W, Slow(X), Y)
+    assert "block 3 of 5" in told  # while the next is read
+
+
+class Counted:
+    """An array that is elsewhere, and notes how much is read at a time."""
+
+    def __init__(self, array):
+        self._array = array
+        self.shape, self.dtype = array.shape, array.dtype
+        self.lengths = []
+
+    def __getitem__(self, index):
+        part = self._array[index]
+        self.lengths.append(len(part))
+        return part
+
+
 def test_two_dims_at_once():
     misfit = sg.named(lambda U, V, R: np.sum((R - U @ V.T) ** 2), U="n k", V="m k", R="n m")
     args = RNG.standard_normal((7, 2)), RNG.standard_normal((5, 2)), RNG.standard_normal((7, 5))
@@ -213,7 +251,7 @@ def test_what_does_not_fit_is_said_at_the_door():
     derived = sg.grad(declared(loss))
     with pytest.raises(ArgumentError, match="no array has a dim 'm'; the names are 'd', 'n'"):
         derived.in_chunks(m=3)(W, X, Y)
-    for wrong in (0, -1, True, 2.5, "64", "MiB", "0B", None):
+    for wrong in (0, -1, True, 2.5, "64", "MiB", "0B", "0 blocks", "blocks", None):
         with pytest.raises(ArgumentError, match="in_chunks: n is"):
             derived.in_chunks(n=wrong)
     with pytest.raises(ArgumentError, match="the function declares none"):

@@ -185,8 +185,15 @@ def test_formulas_are_read_of_their_shapes(library):
     assert gradient.agreement(x).worst == 0
     assert "ẋ" not in str(gradient.steps(x))
     assert sg.hessian(gradient.fn).sparsity(x).nnz == 4
-    with pytest.raises(DtypeError, match=f"is an array of {library.name}; pass numpy.asarray of it"):
-        sg.vjp(gradient.fn, x)
+
+
+def test_products_with_jacobians_are_its_arrays(library):
+    x, v = library.array(V), library.array(2 * V)
+    out, pullback = sg.vjp(np.tanh, x)
+    pushed = sg.jvp(np.tanh, x, v)[1]
+    for got, want in ((out, np.tanh(V)), (pullback(v)[0], sg.vjp(np.tanh, V)[1](2 * V)[0]), (pushed, pullback(v)[0])):
+        assert isinstance(got, library.kind)
+        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
 
 
 def test_what_is_not_finite_is_an_error_where_that_is_asked_for(library):

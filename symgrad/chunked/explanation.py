@@ -1,0 +1,73 @@
+"""What a call would take, block by block: the passes over the data, what they read and the memory of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..kernels.explanation import in_columns
+from ..kernels.memory import array_bytes, human_bytes
+from ..passes.splitting import Split, Stage
+from .blocks import Blocks, shape_of
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What would run: ``text`` says it."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+
+#: what becomes of the parts that blocks give
+_REDUCED: dict[np.ufunc, str] = {
+    np.add: "summed",
+    np.maximum: "the largest",
+    np.minimum: "the smallest",
+}
+
+
+def explained(split: Split, blocks: Blocks, sizes: Mapping[sympy.Symbol, int]) -> Explained:
+    """The stages with their blocks, what they read and the memory of one of their blocks."""
+    rows: list[Sequence[str]] = [("", "over", "operations", "a block", "in all", "held", "parts")]
+    longest = {**sizes, **{d: max(own) for d, own in blocks.lengths.items()}}
+    for k, stage in enumerate(split.stages):
+        read = _read_by_blocks(split, stage, blocks, sizes)
+        over = " × ".join(f"{len(blocks.lengths[d])} blocks of {d}{_beside(stage, d)}" for d in stage.dims)
+        few = f"{len(read)} of " if len(read) < blocks.count(stage.dims) else ""
+        held = max(read) + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
+        parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
+        counted = str(len(stage.program.bindings)), *map(human_bytes, (max(read), sum(read), held))
+        rows.append((str(k + 1), few + over or "once", *counted, ", ".join(parts)))
+    return Explained("\n".join(in_columns(rows)))
+
+
+def _read_by_blocks(split: Split, stage: Stage, blocks: Blocks, sizes: Mapping[Any, int]) -> list[int]:
+    """The bytes that each block reads in a stage, of those where something runs."""
+    found = []
+    for block in blocks.over(stage.dims):
+        on_block = stage.on_block(blocks.edges(stage.dims, block))
+        if on_block is not None:
+            arrays = [(stage.reads[k], reach) for k, reach in zip(on_block.reads, on_block.reaches, strict=True)]
+            places = [(n, blocks.slices(split.of(n), block, reaches)) for n, reaches in arrays]
+            found.append(sum(array_bytes(n.dtype, shape_of(n.shape, place, sizes)) for n, place in places))
+    return found
+
+
+def _beside(stage: Stage, dim: sympy.Symbol) -> str:
+    """How many elements of its neighbours a block reads along a dim."""
+    most = 0
+    for on_block in filter(None, stage.on_blocks.values()):
+        for k, reaches in zip(on_block.reads, on_block.reaches, strict=True):
+            for axis, reach in zip(stage.reads[k].shape, reaches, strict=True):
+                if reach is not None and dim in axis.free_symbols:
+                    most = max(most, max(0, -reach[0]) + max(0, reach[1]))
+    return f" and {most} beside" if most else ""
