@@ -23,7 +23,7 @@ from .blocks import Block, Blocks, shape_of
 from .kernel import BlockKernel, Kernels
 
 #: parts that one task puts together
-_FAN_IN = 8
+FAN_IN = 8
 
 
 def run(split: Split, kernels: Sequence[Kernels], arrays: Sequence[Any], sizes: Any, blocks: Blocks) -> list[Any]:
@@ -108,7 +108,7 @@ class _Tasks:
             pieces: list[Any] = [(_picked, part, k) for part in parts]
             level = 0
             while len(pieces) > 1:
-                groups = [pieces[at : at + _FAN_IN] for at in range(0, len(pieces), _FAN_IN)]
+                groups = [pieces[at : at + FAN_IN] for at in range(0, len(pieces), FAN_IN)]
                 pieces = [(f"{name}-part", *place, level, number) for number in range(len(groups))]
                 tasks |= {key: (_combined, combine, group) for key, group in zip(pieces, groups, strict=True)}
                 level += 1

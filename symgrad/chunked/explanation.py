@@ -35,19 +35,36 @@ _REDUCED: dict[np.ufunc, str] = {
 }
 
 
-def explained(split: Split, blocks: Blocks, sizes: Mapping[sympy.Symbol, int]) -> Explained:
-    """The stages with their blocks, what they read and the memory of one of their blocks."""
+#: bytes of a block below which a task of Dask takes its scheduler about as long as a worker, and those that pay
+_SHORT, _LONG = 16 * 2**20, 64 * 2**20
+
+
+def explained(split: Split, blocks: Blocks, sizes: Mapping[sympy.Symbol, int], by_tasks: bool) -> Explained:
+    """The stages with their blocks, what they read and the memory of one of their blocks.
+
+    Where each block is a task of Dask's, also how many these are, and how long blocks should be where they are short.
+    """
     rows: list[Sequence[str]] = [("", "over", "operations", "a block", "in all", "held", "parts")]
+    tasks, largest, most = 0, 0, 1
     longest = {**sizes, **{d: max(own) for d, own in blocks.lengths.items()}}
     for k, stage in enumerate(split.stages):
         read = _read_by_blocks(split, stage, blocks, sizes)
+        tasks, largest, most = tasks + len(read), max(largest, max(read)), max(most, len(read))
         over = " × ".join(f"{len(blocks.lengths[d])} blocks of {d}{_beside(stage, d)}" for d in stage.dims)
         few = f"{len(read)} of " if len(read) < blocks.count(stage.dims) else ""
         held = max(read) + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
         parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
         counted = str(len(stage.program.bindings)), *map(human_bytes, (max(read), sum(read), held))
         rows.append((str(k + 1), few + over or "once", *counted, ", ".join(parts)))
-    return Explained("\n".join(in_columns(rows)))
+    lines = in_columns(rows)
+    if by_tasks:
+        lines.append(f"{tasks} tasks of Dask, and those that put their parts together")
+        if largest < _SHORT and tasks > len(split.stages):
+            times = min(-(-_LONG // max(largest, 1)), most)
+            lines.append(
+                f"blocks are short: make them {times} times as long, so that a worker takes longer than the scheduler"
+            )
+    return Explained("\n".join(lines))
 
 
 def _read_by_blocks(split: Split, stage: Stage, blocks: Blocks, sizes: Mapping[Any, int]) -> list[int]:

@@ -194,7 +194,7 @@ class Plan:
         return self.entry.filled(results)
 
     def explained(self) -> Explained:
-        return explained(self.split, self.blocks, self.sizes)
+        return explained(self.split, self.blocks, self.sizes, any(map(is_dask, self.arrays)))
 
 
 class _Read:

@@ -140,6 +140,15 @@ def test_arguments_that_are_nested_in_other_ways_are_traced_anew():
     assert len(slopes._by_blocks) < 100
 
 
+def test_explain_counts_the_tasks_and_says_where_blocks_are_short():
+    chunked = sg.grad(lambda w, X: np.sum(np.tanh(X @ w))).in_chunks()
+    short = str(chunked.explain(np.ones(4), da.ones((1000, 4), chunks=(100, 4))))
+    assert "10 tasks of Dask" in short
+    assert "blocks are short: make them 10 times as long" in short
+    assert "make them 5 times" in str(chunked.explain(np.ones(4), da.ones((10**8, 4), chunks=(500_000, 4))))
+    assert "short" not in str(chunked.explain(np.ones(4), da.ones((10**7, 4), chunks=(10**6, 4))))
+
+
 def test_nothing_is_computed_before_it_is_asked_for():
     def never(*_):
         raise AssertionError("computed")
