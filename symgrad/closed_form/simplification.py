@@ -8,6 +8,7 @@ digits, and stands in the place of the longer one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -178,12 +179,17 @@ class _Search:
         scale = np.max([np.abs(self._values[o][defined]) for o in node.operands], axis=0, initial=0.0)
         if np.all(np.abs(target[defined]) <= _ZERO * scale):
             target = np.zeros_like(target)
-        found = min(self._matching(node, target, defined, is_wanted), key=lambda way: way.cost, default=None)
-        if found is None or found.cost > self._cost[node] - _GAIN or not self._is_equal(node, found, defined):
+        limit = self._cost[node] - _GAIN
+        ways = self._matching(node, target, defined, is_wanted, limit)
+        found = min(ways, key=lambda way: way.cost, default=None)
+        if found is None or found.cost > limit or not self._is_equal(node, found, defined):
             return None
         return found
 
-    def _matching(self, node: Node, target: np.ndarray, defined: np.ndarray, is_wanted: bool) -> Iterator[_Way]:
+    def _matching(
+        self, node: Node, target: np.ndarray, defined: np.ndarray, is_wanted: bool, limit: float
+    ) -> Iterator[_Way]:
+        """Ways that have the values ``target``; those that cost more than ``limit`` may be left out."""
         if np.ptp(target[defined]) == 0 and target[defined][0] in (0.0, *_NUMBERS):
             value = float(target[defined][0])
             if not node.shape:
@@ -191,12 +197,15 @@ class _Search:
             return
         if not target[defined].any():
             return
-        pairs = _Pairs(self._atoms(node), node.shape)
+        atoms = self._atoms(node)
+        if min((a.cost for a in atoms), default=math.inf) > limit:
+            return
+        pairs = _Pairs(atoms, node.shape)
         bound = _CLOSE * np.abs(target[defined])
         same = np.all(np.abs(pairs.values[:, defined] - target[defined]) <= bound, axis=1)
-        yield from map(pairs.way, np.flatnonzero(same & pairs.is_whole).tolist())
+        yield from map(pairs.way, np.flatnonzero(same & pairs.is_whole & (pairs.costs <= limit)).tolist())
         if is_wanted:
-            yield from self._of_two(pairs, target, defined)
+            yield from self._of_two(pairs, target, defined, limit)
 
     def _number(self, value: float) -> _Way:
         return _Way(np.full(_COUNT, value), 1.0, (), lambda: literal(value), lambda: number(value))
@@ -221,8 +230,10 @@ class _Search:
             for u in {names[o] for o in others if o in names}:
                 yield _applied(function, [self._known(u)], 2.0)
 
-    def _of_two(self, pairs: _Pairs, target: np.ndarray, defined: np.ndarray) -> Iterator[_Way]:
+    def _of_two(self, pairs: _Pairs, target: np.ndarray, defined: np.ndarray, limit: float) -> Iterator[_Way]:
         """Sums, differences, products and quotients of two of ``pairs`` that are ``target``."""
+        rest = limit - 1.0 - pairs.costs  # what the other one may cost
+        is_short = rest >= np.min(pairs.costs)
         place = int(np.flatnonzero(defined)[0])
         order = np.argsort(pairs.values[:, place])
         keys = pairs.values[order, place]
@@ -230,8 +241,9 @@ class _Search:
             key = other(pairs.values[:, place], target[place])
             width = _CLOSE * (np.abs(key) + np.abs(pairs.values[:, place]))
             low, high = np.searchsorted(keys, key - width), np.searchsorted(keys, key + width, "right")
-            for k in np.flatnonzero((high > low) & np.isfinite(key)).tolist():
+            for k in np.flatnonzero((high > low) & np.isfinite(key) & is_short).tolist():
                 others = order[low[k] : high[k]]
+                others = others[pairs.costs[others] <= rest[k]]
                 made = function.ufunc(pairs.values[k, defined], pairs.values[others][:, defined])
                 same = np.all(np.abs(made - target[defined]) <= _CLOSE * np.abs(target[defined]), axis=1)
                 for j in others[same].tolist():
@@ -274,18 +286,21 @@ class _Pairs:
         whole = np.array([a.shape == shape for a in atoms])
         i, j = np.triu_indices(len(atoms), 1)
         self._made: list[tuple[Elementwise | None, float, Any, Any]] = [(None, 0.0, range(len(atoms)), None)]
-        values, is_whole = [single], [whole]
+        cost_of = np.array([a.cost for a in atoms])
+        values, is_whole, costs = [single], [whole], [cost_of]
         for function in (f.square, f.negative):
             self._made.append((function, 1.0, range(len(atoms)), None))
             values.append(function.ufunc(single))
             is_whole.append(whole)
+            costs.append(cost_of + 1.0)
         for function, cost, both in _COMBINED:
             for first, second in ((i, j), (j, i)) if both else ((i, j),):
                 self._made.append((function, cost, first, second))
                 values.append(function.ufunc(single[first], single[second]))
                 is_whole.append(whole[first] | whole[second])
+                costs.append(cost_of[first] + cost_of[second] + cost)
         self._starts = np.cumsum([0, *map(len, values)])
-        self.values, self.is_whole = np.concatenate(values), np.concatenate(is_whole)
+        self.values, self.is_whole, self.costs = map(np.concatenate, (values, is_whole, costs))
 
     def way(self, k: int) -> _Way:
         """The ``k``-th of them."""
