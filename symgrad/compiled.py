@@ -7,7 +7,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from types import CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -271,7 +271,7 @@ class CompiledFunction:
             traced = [arguments.traced(label, v) for label, v in labeled]
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}
             try:
-                with watching(self.watched, trace.bind) if trace.graph.is_recorded else nullcontext():
+                with self._watching(trace):
                     is_users = self.body is self.watched
                     outputs = called(self.body, traced, named) if is_users else self.body(*traced, **named)
                 if host is not None:
@@ -287,6 +287,9 @@ class CompiledFunction:
             except Exception as error:
                 refuse_untyped(error, trace)
                 raise
+
+    def _watching(self, trace: Trace) -> AbstractContextManager[None]:
+        return watching(self.watched, trace.bind, trace.bind_items) if trace.graph.is_recorded else nullcontext()
 
     def _keep(self, key: Any, entry: TraceEntry) -> None:
         """Remember a trace; the oldest is forgotten where there are too many."""

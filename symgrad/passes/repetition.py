@@ -88,6 +88,15 @@ class Repetition:
         self._constants: dict[Node, None] = {}
         self._uses: dict[int, set[int]] = {}
         self._operands = [self._operands_of(j) for j in range(period)]
+        #: those that are carried further back, of which the others are the first
+        self._chains = {c: self._chain(c) for c in self.carries}
+        self.carries = dict.fromkeys(self._chains.values())
+
+    def _chain(self, carried: Carried) -> Carried:
+        """What is carried of the same operation at least as far back, and is the same as far as this one goes."""
+        back = len(carried.begins)
+        same = [c for c in self.carries if c.operation == carried.operation and c.begins[-back:] == carried.begins]
+        return max(same, key=lambda c: len(c.begins))
 
     def _column(self, j: int) -> Sequence[Node]:
         return self._nodes[self.first + j : self.end : self._period]
@@ -195,21 +204,20 @@ class Repetition:
         begins = [
             _begun(image.get(b, b), self._template[c.operation]) for c in self.carries for b in reversed(c.begins)
         ]
-        kept = [k for k, steps in self._uses.items() if steps != {self._steps - 1} or k not in self._carried_once()]
+        last = self._carried_last()
+        kept = [k for k, steps in self._uses.items() if any((k, t) not in last for t in steps)]
         names = {j: name for j in range(self._period) if (name := self._name(j, called))} if called else {}
         loop = self._loop(kept, begins, arrays, constants, loops, names)
         results = results_of(loop, [*begins, *arrays, *constants])
         made: dict[Node, Node] = {}
-        last = self._carried_once()
         for operation, steps in self._uses.items():
             column = self._column(operation)
-            if operation in last:
-                made[column[-1]] = results[last[operation]]
-            if operation in kept:
-                array = results[len(begins) + kept.index(operation)]
-                whole = full(array.shape[1:])
-                for t in steps - ({self._steps - 1} if operation in last else set()):
-                    made[column[t]] = take_slice(array, (t, *whole))
+            for t in steps:
+                if (operation, t) in last:
+                    made[column[t]] = results[last[operation, t]]
+                else:
+                    array = results[len(begins) + kept.index(operation)]
+                    made[column[t]] = take_slice(array, (t, *full(array.shape[1:])))
         return made
 
     def is_written_as_loop(self, called: Mapping[Node, str]) -> bool:
@@ -226,12 +234,13 @@ class Repetition:
         names = {called.get(n) for n in self._column(j)[1:]}
         return names.pop() if len(names) == 1 else None
 
-    def _carried_once(self) -> dict[int, int]:
-        """For operations that the next step reads, which carry has their last value."""
-        found: dict[int, int] = {}
+    def _carried_last(self) -> dict[tuple[int, int], int]:
+        """For operations that later steps read, and each of the last steps, which carry has their value at the end."""
+        found: dict[tuple[int, int], int] = {}
         count = 0
         for c in self.carries:
-            found.setdefault(c.operation, count)
+            for back in range(len(c.begins)):
+                found.setdefault((c.operation, self._steps - 1 - back), count + back)
             count += len(c.begins)
         return found
 
@@ -255,10 +264,11 @@ class Repetition:
             rest = iter(inputs)
             known: dict[Any, Node] = {}
             nexts: list[Any] = []
+            links: dict[Carried, list[Node]] = {}
             for c in self.carries:
-                own = [next(rest) for _ in c.begins]
-                known[c] = own[-1]
-                nexts += [c.operation, *own[:-1]]
+                links[c] = [next(rest) for _ in c.begins]
+                nexts += [c.operation, *links[c][:-1]]
+            known |= {c: links[chain][len(c.begins) - 1] for c, chain in self._chains.items()}
             known |= {e: next(rest) for e in self._elements}
             for c in self._constants:
                 is_value = c.is_literal or c.primitive.name == "dim"

@@ -21,6 +21,8 @@ from .tracer import Tracer
 
 #: told of a name, the line that binds it and the value; gives what the name stands for instead, or None
 Bound = Callable[[str, SourceLine, Any], Tracer | None]
+#: told of a name, when the function returns, and of the traced values in the list that it stands for then
+Listed = Callable[[str, list[Tracer]], None]
 
 
 def code_of(fn: Callable) -> CodeType | None:
@@ -37,6 +39,7 @@ class _Watch:
 
     code: CodeType
     bound: Bound
+    listed: Listed | None
     frame: FrameType | None = None
 
 
@@ -51,17 +54,18 @@ _state = _Thread()
 
 
 @contextlib.contextmanager
-def watching(fn: Callable, bound: Bound) -> Iterator[None]:
+def watching(fn: Callable, bound: Bound, listed: Listed | None = None) -> Iterator[None]:
     """Inside, ``bound(name, line, value)`` is called whenever ``fn`` itself binds a local name to a traced value.
 
-    It is called before the next instruction, and may give another value for the name. The interpreter's own tracing
-    is used, and is put back as it was; what ``fn`` calls runs untouched, further calls of its own code too.
+    It is called before the next instruction, and may give another value for the name. Values that are appended to a
+    list have no name of their own; ``listed(name, values)`` tells of them at last. The interpreter's own tracing is
+    used, and is put back as it was; what ``fn`` calls runs untouched, further calls of its own code too.
     """
     code, trace = code_of(fn), current()
     if code is None or not _stores(code):
         yield
         return
-    watch = _Watch(followed_code(code) if trace is not None and trace.follow is not None else code, bound)
+    watch = _Watch(followed_code(code) if trace is not None and trace.follow is not None else code, bound, listed)
     outer = sys.gettrace()
     try:
         _state.watches.append(watch)
@@ -94,6 +98,8 @@ def _called(frame: FrameType, event: str, arg: Any) -> Any:
         elif event == "return":
             for watch in watches:
                 watch.frame = None
+                if watch.listed is not None:
+                    _list(frame, watch.listed)
         return step
 
     return step
@@ -118,6 +124,12 @@ def _bind(frame: FrameType, store: _Store, watches: list[_Watch]) -> None:
                     if store.read_again and type(value) is Tracer:
                         value._node = other._node
                     held[name] = value = other
+
+
+def _list(frame: FrameType, listed: Listed) -> None:
+    for name, value in frame.f_locals.items():
+        if type(value) is list and any(type(v) is Tracer for v in value):
+            listed(name, [v for v in value if type(v) is Tracer])
 
 
 def bound_names(fn: Callable) -> list[str]:

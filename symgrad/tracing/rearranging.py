@@ -78,7 +78,8 @@ def _roll(a, shift, axis=None):
         by = int(by) % n if is_concrete((n,)) and n else _within(int(by), n)
         if by != 0:
             tail, head = list(full(x.shape)), list(full(x.shape))
-            tail[k], head[k] = (n - by, by, 1), (0, n - by, 1)
+            rest = normal(n - by)
+            tail[k], head[k] = (rest, by, 1), (0, rest, 1)
             x = concatenate([take_slice(x, tuple(tail)), take_slice(x, tuple(head))], k)
     return Tracer(x)
 

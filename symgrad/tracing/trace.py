@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import CodeType
 from typing import Any, NamedTuple
@@ -89,6 +89,7 @@ class Trace:
         self.run: Any = None  # what a derivative differentiates, and what it derived, for what is asked about it later
         self.derivation: Any = None
         self.bindings: list[Binding] = []
+        self._listed: dict[Node, str] = {}
         self.follow: Callable[[Callable], Callable] | None = (
             None  # makes functions whose calls are followed, if any are
         )
@@ -128,10 +129,18 @@ class Trace:
         """Note that the function binds a local name to a traced value."""
         self.bindings.append(Binding(name, line, value, value._symgrad_node))
 
+    def bind_items(self, name: str, values: Sequence[Any]) -> None:
+        """Note the traced values in a list that a local name stands for."""
+        self._listed.update((value._symgrad_node, name) for value in values)
+
     @property
     def called(self) -> dict[Node, str]:
-        """The names that the function's code gives to values first; none where the trace is to run."""
-        return {binding.node: binding.name for binding in reversed(self.bindings) if not binding.node.is_leaf}
+        """The names that the function's code gives to values first; none where the trace is to run.
+
+        What is in a list and has no name of its own is called as the list is.
+        """
+        bound = {binding.node: binding.name for binding in reversed(self.bindings)}
+        return {node: name for node, name in (self._listed | bound).items() if not node.is_leaf}
 
     def new_input(self, label: str, value: Any, weak: bool = False) -> Node:
         """An input that holds ``value`` in this run."""

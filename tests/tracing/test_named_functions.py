@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 from registered import distinct
 
 import symgrad
@@ -92,6 +93,16 @@ def test_named_dims_serve_other_sizes(function, case):
     assert any(served) or not any(s is False for s in served) or function.__name__ in REFUSED
 
 
+def sizes_are_ints(program):
+    """Sympy's integers are equal to Python's, so what is remembered of the one would be taken for the other."""
+    pending = [p for node in program.every_node for p in (node.params, node.shape)]
+    while pending:
+        param = pending.pop()
+        if isinstance(param, tuple):
+            pending += param
+        assert not isinstance(param, sympy.Integer)
+
+
 def check(declared, named, arrays, rng) -> bool | None:
     """Value and derivatives at one point; False where named dims are refused, None where NumPy has no value."""
     leaves, structure = flatten(arrays)
@@ -107,6 +118,8 @@ def check(declared, named, arrays, rng) -> bool | None:
     except SymgradError:
         return False
     assert [np.shape(g) for g in got] == [np.shape(w) for w in want]
+    gradient = symgrad.value_and_grad(symgrad.named(lambda a: sum(map(np.sum, declared.outputs(a))), a=declared.texts))
+    sizes_are_ints(gradient.kernel(arrays).program)
     for g, w in zip(got, want, strict=True):
         np.testing.assert_allclose(g, w, rtol=1e-12, atol=1e-12)
     if not sum(d.size for d in direction):  # nothing to derive by

@@ -40,6 +40,7 @@ class Latex(Text):
     norm = r"\left\|{}\right\|".format
     root = r"\sqrt{{{}}}".format
     elementwise_power = r"{}^{{\odot {}}}".format
+    scalar_power = "{}^{{{}}}".format
     exponent = "{}".format
     convention = r"{} = 0 \text{{ for }} {} = 0".format
     axis = r",\; \text{{axis}}={}".format
@@ -99,10 +100,6 @@ class Latex(Text):
         if x.data == "remainder":
             a, b = (self._within(v, PRODUCT) for v in x.args)
             return rf"{a} \bmod {b}", SUM
-        if x.data in ("power", "float_power"):
-            base, exponent = x.args
-            raised = self.raised if x.is_scalar else self.elementwise_power
-            return raised(self._within(base, ATOM), self(exponent)), POSTFIX
         return super()._function(x)
 
     def _stated(self, x: Expression, opened: bool = False) -> str:

@@ -58,6 +58,7 @@ class Text:
     norm: Spelling = "‖{}‖".format
     root: Spelling = "√({})".format
     elementwise_power: Spelling = "{}^⊙{}".format
+    scalar_power: Spelling = "{}^{}".format
     exponent: Spelling = "({})".format
     convention: Spelling = "{} = 0 for {} = 0".format
     axis: Spelling = ", axis={}".format
@@ -261,6 +262,11 @@ class Text:
         if x.data == "tie":
             a, b = (self._within(v, KRON) for v in x.args)
             return self.call("where", f"[{a} = {b}], {self.ratio(_ONE, _ONE + _ONE)}, 1"), ATOM
+        if x.data in ("power", "float_power"):
+            base, exponent = x.args
+            shown, precedence = self._printed(exponent)
+            raised = self.scalar_power if x.is_scalar else self.elementwise_power
+            return raised(self._within(base, ATOM), shown if precedence == ATOM else self.exponent(shown)), POSTFIX
         if x.data == "step":
             return f"[{self(x.args[0])} > 0]", ATOM
         return self.call(x.data, ", ".join(map(self, x.args))), ATOM

@@ -96,6 +96,9 @@ class _Run:
         if node in self._unfolding.steps.picked:
             whole, k = self._unfolding.steps.picked[node]
             return self._whole(whole, ())[k]
+        if node in self._unfolding.steps.after:
+            after, step = self._unfolding.steps.after[node]
+            return self._values[after, (*place, step)]
         if node in self._unfolding.steps.rows and (node, place) not in self._values:
             whole, offset = self._unfolding.steps.rows[node]
             return self._whole(whole, place[:-1])[place[-1] + offset]

@@ -47,6 +47,8 @@ class Steps:
         self.rows: dict[Node, tuple[Node, int]] = {}
         #: arrays that are one of those that an argument holds, with that and the place
         self.picked: dict[Node, tuple[Node, int]] = {}
+        #: what carries are after one of the steps, with what they are after each and the step
+        self.after: dict[Node, tuple[Node, int]] = {}
         self.counters: dict[str, Node] = {}
 
     # arrays of values of each step
@@ -162,6 +164,8 @@ class Steps:
         """``node`` on other operands; what is linear in sums is a sum again."""
         if node.primitive is SLICE and _is_one_of_several(node) and operands[0] in self._unfolding.names:
             return self._one(operands[0], node)
+        if node.primitive is SLICE and operands[0] in self._stacks:
+            return self._after_one(operands[0], node) or rebuilt(node, operands)
         if node.primitive is EINSUM:
             labels, out, sizes, _ = node.params
             if any(o in self._sums or o in self._stacks for o in ancestors(operands)):
@@ -183,6 +187,20 @@ class Steps:
             name = at_end(self._bases[whole], Range("", place, False), place)
             made = self._made[key] = self._unfolding.named(name, node.shape, node.dtype)
             self.picked[made] = key
+        return self._made[key]
+
+    def _after_one(self, stack: Node, node: Node) -> Node | None:
+        """What a carry is after one of the steps, where the row of a stack is that: ``x₅``."""
+        steps, row = self._stacks[stack]
+        first, *rest = node.params[0]
+        carry = self._unfolding.carry_after(row, steps)
+        if carry is None or not isinstance(first, int) or rest != [(0, d, 1) for d in node.shape]:
+            return None
+        key = (carry.after, first)
+        if key not in self._made:
+            name = at_end(carry.base, steps, first if steps.reverse else first + 1)
+            made = self._made[key] = self._unfolding.named(name, node.shape, node.dtype, steps.outer)
+            self.after[made] = key
         return self._made[key]
 
     def contracted(self, operands: Sequence[Node], labels: Sequence, out: tuple, sizes: tuple) -> Node:

@@ -41,6 +41,7 @@ class Carry(NamedTuple):
     after: Node
     end: Node
     steps: Range
+    base: str
 
 
 class Unfolding:
@@ -193,8 +194,12 @@ class Unfolding:
             if steps.outer is None and not begins.is_leaf:
                 self._after.setdefault(begins, start)
         before, after, end = made
-        self.carries.append(Carry(begins, start, before, after, end, steps))
+        self.carries.append(Carry(begins, start, before, after, end, steps, base))
         return self.carries[-1]
+
+    def carry_after(self, row: Node, steps: Range) -> Carry | None:
+        """The carry that is ``row`` after each of these steps."""
+        return next((c for c in self.carries if c.steps is steps and self._roots.get(c.after) is row), None)
 
     # results
 

@@ -175,6 +175,22 @@ def test_layers_with_weights_of_their_own_are_no_loop():
 
 
 def test_an_entry_is_counted_from_0():
+    def longest(x):
+        seen = []
+        for _ in range(10):
+            x = x + 0.1 * np.sin(x)
+            seen.append(x)
+        return seen[4] * seen[9]
+
+    rows = sg.grad(longest).formulas(0.3).text_rows(["g"])
+    assert rows[1:4] == [
+        "xₜ₊₁ = xₜ + 1/10 · sin(xₜ)   (t = 0, …, 9)",
+        "λ₁₀ = x₅",  # what is appended first is x₁, and has the index 0
+        "s[i] = Piecewise((x₁₀, Eq(i, 4)), (0, True))",
+    ]
+
+
+def test_steps_that_read_two_steps_back():
     def swapped(a0, b0):
         a, b = a0, b0
         for _ in range(10):
@@ -182,8 +198,20 @@ def test_an_entry_is_counted_from_0():
         return a * b
 
     rows = sg.grad(swapped, (0, 1)).formulas(0.3, 0.2).text_rows(["ga", "gb"])
-    assert "cₜ = sₜ₊₁   (t = 0, …, 8)" in rows
-    assert "λ_z₉ = c7" in rows  # s₈: what a is after the last step
+    assert rows[2:6] == ["sₜ₊₁ = bₜ + tanh(sₜ)", "bₜ₊₁ = sₜ   (t = 0, …, 8)", "λ_s₉ = b₉", "λ_b₉ = s₉"]
+    assert "λ_sₜ = λ_bₜ₊₁ + λ_sₜ₊₁·(1 − tanh²(sₜ))" in rows
+
+
+def test_values_in_a_list_are_called_as_the_list_is():
+    def appended(a):
+        x = [1.0, 0.5]
+        for _ in range(12):
+            x.append(a * x[-1] + 0.2 * np.sin(x[-2]))
+        return x[-1]
+
+    rows = sg.grad(appended).formulas(0.5).text_rows(["g"])
+    assert rows[2:4] == ["xₜ₊₁ = 1/5 · sin(sₜ) + axₜ", "sₜ₊₁ = xₜ   (t = 0, …, 9)"]
+    assert rows[-1].endswith("Σₜ xₜ·λ_xₜ₊₁")
 
 
 def test_numbers_that_differ_by_step_are_listed():
