@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..errors import ArgumentError
 from ..program.program import Program
 from .entries import entry_names
 from .latex import (
@@ -55,8 +56,9 @@ class Formulas:
     def latex_rows(self, labels: Sequence[str]) -> list[str]:
         """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings.
 
-        Rows of what names stand for come last.
+        Rows of what names stand for come last. ArgumentError where there are not as many labels as outputs.
         """
+        self._check_count(labels)
         return [*self._own_rows(labels), *[r for name, f in self.where for r in f.latex_rows([symbol_latex(name)])]]
 
     def _own_rows(self, labels: Sequence[str]) -> list[str]:
@@ -71,12 +73,20 @@ class Formulas:
         return [f"{label} &= {formula}" for label, formula in pairs]
 
     def text_rows(self, names: Sequence[str]) -> list[str]:
-        """A line ``name = formula`` for each output; for let-bound ones the lines of the Program, long ones cut."""
+        """A line ``name = formula`` for each output; for let-bound ones the lines of the Program, long ones cut.
+
+        ArgumentError where there are not as many names as outputs.
+        """
+        self._check_count(names)
         rows = self._own_text(names)
         if self.where:
             said = [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
             rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])
         return rows
+
+    def _check_count(self, names: Sequence[str]) -> None:
+        if self.kind != "let-bound" and (isinstance(names, str) or len(names) != len(self.program.outputs)):
+            raise ArgumentError(f"give {len(self.program.outputs)} names, one for each result, not {names!r}.")
 
     def _own_text(self, names: Sequence[str]) -> list[str]:
         if self.kind == "let-bound":

@@ -50,6 +50,11 @@ class Elements:
         at = np.unravel_index(int(number) - self._starts[place], node.shape)
         return take_slice(node, tuple(map(int, at)))
 
+    def values(self, numbers: np.ndarray) -> list[Node]:
+        """The traced values that elements with these numbers are of."""
+        traced = numbers[numbers != KNOWN]
+        return [self._nodes[k] for k in np.unique(np.searchsorted(self._starts, traced, side="right") - 1).tolist()]
+
     def assembled(self, numbers: np.ndarray, known: np.ndarray) -> Node:
         """The array of the elements with these numbers, and of ``known`` where they are ``KNOWN``."""
         flat, values = numbers.ravel(), known.ravel()

@@ -135,6 +135,11 @@ class LocalArray:
         return self._memory.numbers is not None and bool((self.numbers != KNOWN).any())
 
     @property
+    def written(self) -> list[Node]:
+        """The traced values that were written into it, and are there still."""
+        return self._elements().values(self.numbers) if self.is_traced else []
+
+    @property
     def _symgrad_node(self) -> Node:
         if not self.is_traced:
             return running().constant(np.array(self.data))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from ..program.node import Node
 from .calls import followed_code
 from .local_array import LocalArray
 from .provenance import SourceLine
@@ -21,8 +22,8 @@ from .tracer import Tracer
 
 #: told of a name, the line that binds it and the value; gives what the name stands for instead, or None
 Bound = Callable[[str, SourceLine, Any], Tracer | None]
-#: told of a name, when the function returns, and of the traced values in the list that it stands for then
-Listed = Callable[[str, list[Tracer]], None]
+#: told of a name, when the function returns, and of the traced values in the list or array that it stands for then
+Listed = Callable[[str, list[Node]], None]
 
 
 def code_of(fn: Callable) -> CodeType | None:
@@ -58,8 +59,9 @@ def watching(fn: Callable, bound: Bound, listed: Listed | None = None) -> Iterat
     """Inside, ``bound(name, line, value)`` is called whenever ``fn`` itself binds a local name to a traced value.
 
     It is called before the next instruction, and may give another value for the name. Values that are appended to a
-    list have no name of their own; ``listed(name, values)`` tells of them at last. The interpreter's own tracing is
-    used, and is put back as it was; what ``fn`` calls runs untouched, further calls of its own code too.
+    list, or written into an array, have no name of their own; ``listed(name, values)`` tells of them at last. The
+    interpreter's own tracing is used, and is put back as it was; what ``fn`` calls runs untouched, further calls of its
+    own code too.
     """
     code, trace = code_of(fn), current()
     if code is None or not _stores(code):
@@ -128,8 +130,10 @@ def _bind(frame: FrameType, store: _Store, watches: list[_Watch]) -> None:
 
 def _list(frame: FrameType, listed: Listed) -> None:
     for name, value in frame.f_locals.items():
-        if type(value) is list and any(type(v) is Tracer for v in value):
-            listed(name, [v for v in value if type(v) is Tracer])
+        if type(value) is list:
+            listed(name, [v._symgrad_node for v in value if type(v) is Tracer])
+        elif type(value) is LocalArray:
+            listed(name, value.written)
 
 
 def bound_names(fn: Callable) -> list[str]:

@@ -90,9 +90,7 @@ class Trace:
         self.derivation: Any = None
         self.bindings: list[Binding] = []
         self._listed: dict[Node, str] = {}
-        self.follow: Callable[[Callable], Callable] | None = (
-            None  # makes functions whose calls are followed, if any are
-        )
+        self.follow: Callable[[Callable], Callable] | None = None  # makes functions whose calls are followed, if any
         self.attempts = 0  # calls that run whose errors the function catches
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
@@ -129,18 +127,19 @@ class Trace:
         """Note that the function binds a local name to a traced value."""
         self.bindings.append(Binding(name, line, value, value._symgrad_node))
 
-    def bind_items(self, name: str, values: Sequence[Any]) -> None:
-        """Note the traced values in a list that a local name stands for."""
-        self._listed.update((value._symgrad_node, name) for value in values)
+    def bind_items(self, name: str, values: Sequence[Node]) -> None:
+        """Note the traced values in a list or an array that a local name stands for."""
+        self._listed.update(dict.fromkeys(values, name))
 
     @property
     def called(self) -> dict[Node, str]:
-        """The names that the function's code gives to values first; none where the trace is to run.
+        """The names that the function's code gives to values first; none where the trace is to run."""
+        return {binding.node: binding.name for binding in reversed(self.bindings) if not binding.node.is_leaf}
 
-        What is in a list and has no name of its own is called as the list is.
-        """
-        bound = {binding.node: binding.name for binding in reversed(self.bindings)}
-        return {node: name for node, name in (self._listed | bound).items() if not node.is_leaf}
+    @property
+    def called_in_steps(self) -> dict[Node, str]:
+        """As ``called``; what is in a list or an array, and has no name of its own, is called as that is."""
+        return {node: name for node, name in (self._listed | self.called).items() if not node.is_leaf}
 
     def new_input(self, label: str, value: Any, weak: bool = False) -> Node:
         """An input that holds ``value`` in this run."""

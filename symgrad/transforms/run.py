@@ -110,7 +110,7 @@ def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool]
         trace.has_loops |= rolling.repeats(nodes, trace.derived_by, since, rolling.READ)
         return output
     least = rolling.RUN if trace.purpose is Purpose.RUN else rolling.READ
-    made = rolling.rolled(nodes, trace.derived_by, since, trace.loops, least, trace.called)
+    made = rolling.rolled(nodes, trace.derived_by, since, trace.loops, least, trace.called_in_steps)
     if made == nodes:
         return output
     trace.has_loops = True

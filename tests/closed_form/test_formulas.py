@@ -76,3 +76,11 @@ def test_entries_that_are_zero_are_said_together():
     assert len(rows) == 7
     assert rows[3] == r"\left(\frac{\partial f}{\partial q}\right)_{1,2} &= 1"
     assert rows[-1] == r"\left(\frac{\partial f}{\partial q}\right)_{i,j} &= 0 \quad \text{elsewhere}"
+
+
+def test_as_many_names_as_results():
+    made = sg.grad(lambda x, y: np.sum(x * y), (0, 1)).formulas(np.ones(2), np.ones(2))
+    for names in (["a"], ["a", "b", "c"], "ab"):
+        for rows in (made.text_rows, made.latex_rows):
+            with pytest.raises(sg.errors.ArgumentError, match="give 2 names, one for each result"):
+                rows(names)

@@ -11,7 +11,7 @@ import sympy
 from ..typeset import initial, is_word, typeset
 from .expression import Expression
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
-from .printing import ATOM, HADAMARD, POSTFIX, PRODUCT, SUM, Text
+from .printing import ATOM, HADAMARD, PRODUCT, SUM, Text
 
 
 class Latex(Text):

@@ -202,16 +202,24 @@ def test_steps_that_read_two_steps_back():
     assert "λ_sₜ = λ_bₜ₊₁ + λ_sₜ₊₁·(1 − tanh²(sₜ))" in rows
 
 
-def test_values_in_a_list_are_called_as_the_list_is():
+def test_values_in_a_list_or_an_array_are_called_as_that_is():
     def appended(a):
         x = [1.0, 0.5]
         for _ in range(12):
             x.append(a * x[-1] + 0.2 * np.sin(x[-2]))
         return x[-1]
 
-    rows = sg.grad(appended).formulas(0.5).text_rows(["g"])
-    assert rows[2:4] == ["xₜ₊₁ = 1/5 · sin(sₜ) + axₜ", "sₜ₊₁ = xₜ   (t = 0, …, 9)"]
-    assert rows[-1].endswith("Σₜ xₜ·λ_xₜ₊₁")
+    def written(a):
+        x = np.zeros(14)
+        x[:2] = 1.0, 0.5
+        for t in range(12):
+            x[t + 2] = a * x[t + 1] + 0.2 * np.sin(x[t])
+        return x[-1]
+
+    for function in (appended, written):
+        rows = sg.grad(function).formulas(0.5).text_rows(["g"])
+        assert rows[2:4] == ["xₜ₊₁ = 1/5 · sin(sₜ) + axₜ", "sₜ₊₁ = xₜ   (t = 0, …, 9)"]
+        assert rows[-1].endswith("Σₜ xₜ·λ_xₜ₊₁")
 
 
 def test_numbers_that_differ_by_step_are_listed():
