@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import symgrad as sg
+from symgrad import amp, nn
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
@@ -229,3 +231,39 @@ def test_a_worker_that_is_lost_is_replaced(client):
     process = next(iter(client.run(os.getpid).values()))
     os.kill(process, signal.SIGKILL)
     np.testing.assert_allclose(future.result(timeout=120), want, rtol=1e-10)
+
+
+def test_a_network_is_trained_on_arrays_in_blocks_as_on_whole_ones():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.outer = nn.Dense(4, 5), nn.Dense(5, 1)
+
+        def construct(self, batch, target):
+            return np.mean((self.outer(np.tanh(self.inner(batch)))[:, 0] - target) ** 2)
+
+    net = Net()
+    weights = net.trainable_params()
+    scaler = amp.DynamicLossScaler(2.0**10, 2, 100)
+    begun = [w.asnumpy().copy() for w in weights]
+
+    def scaled(batch, target):
+        return scaler.scale(net(batch, target))
+
+    losses = {}
+    for name, batch, target in (
+        ("whole", np.float32(X), np.float32(Y)),
+        ("blocks", da.from_array(np.float32(X), chunks=(ROWS, 4)), da.from_array(np.float32(Y), chunks=(ROWS,))),
+    ):
+        for w, value in zip(weights, begun, strict=True):
+            w.set_data(sg.Tensor(value))
+        step, optimizer = sg.value_and_grad(scaled, None, weights), nn.Adam(weights, 0.05)
+        losses[name] = []
+        for _ in range(5):
+            loss, slopes = dask.compute(*step(batch, target))
+            slopes = scaler.unscale(slopes)
+            assert amp.all_finite(slopes)
+            optimizer(slopes)
+            losses[name].append(float(scaler.unscale(loss)))
+    np.testing.assert_allclose(losses["blocks"], losses["whole"], rtol=1e-4)
+    assert losses["whole"][-1] < losses["whole"][0]
