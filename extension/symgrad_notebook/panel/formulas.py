@@ -19,6 +19,7 @@ from symgrad.program.dims import is_concrete
 from symgrad.program.program import Program
 from symgrad.trace_entry import TraceEntry
 from symgrad.transforms.derived import DerivedFunction
+from symgrad.transforms.shown import formulas_in_names, shown_entry
 
 from ..structure import result_names
 
@@ -52,11 +53,27 @@ def labels(derived: DerivedFunction, entry: TraceEntry, args: tuple) -> list[Lab
     return [Label(*pair) for pair in pairs]
 
 
-def formulas(program: Program, named: Sequence[Label], small: bool = False) -> list[Formula]:
+def formulas_of_steps(
+    derived: DerivedFunction, entry: TraceEntry, args: tuple, kwargs: dict[str, Any]
+) -> Formulas | None:
+    """The formulas of a derivative with a loop that is short, and so runs written out; None for any other."""
+    shown = shown_entry(derived, args, kwargs)
+    if shown is entry or not shown.trace.has_loops:
+        return None
+    made = formulas_in_names(shown, shown)
+    return made if made.kind == "recurrence" else None
+
+
+def formulas(
+    program: Program, named: Sequence[Label], small: bool = False, told: Formulas | None = None
+) -> list[Formula]:
     """The formula of every output of a derivative, in the form that reads best; a line each where it is let-bound.
 
     ``small``: the function itself is written by entries, so sens does not make its derivative another kind of formula.
+    ``told`` are formulas that are known to read better.
     """
+    if told is not None:
+        return _recurrence(told, named)
     made = formulas_of(program)
     sizes = all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes))
     if small and sizes and made.kind != "entries" and fits(program, True):

@@ -17,7 +17,7 @@ from symgrad.transforms.derived import DerivedFunction
 from ..structure import caption, shape_tree, visible
 from .code import code_lines
 from .flags import Flags, asks_alike, derivative
-from .formulas import Formula, formulas, labels
+from .formulas import Formula, formulas, formulas_of_steps, labels
 from .marks import Row, compared
 from .subject import Subject
 
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class Study:
-    """The derivatives of one subject by its flags. Each is traced once; formulas are made once a trace.
+    """The derivatives of one subject by its flags. Each is traced once, and once more where its formulas have names.
 
     ``namespace`` and ``derived`` are what ``code_lines`` finds names by.
 
@@ -113,7 +113,10 @@ class Study:
         names = labels(derived, entry, called)
         known = self._formulas.get(flags)
         if known is None or known[0] is not program:
-            known = self._formulas[flags] = (program, formulas(program, names, subject.small))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they have been caught above
+                told = formulas_of_steps(derived, entry, called, named)
+            known = self._formulas[flags] = (program, formulas(program, names, subject.small, told))
         return Outcome(
             flags,
             known[1],
