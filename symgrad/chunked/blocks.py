@@ -78,6 +78,17 @@ def shape_of(dims: Sequence[Any], place: Sequence[slice], sizes: Mapping[sympy.S
     return tuple([value_of(d, sizes) if s.stop is None else s.stop - s.start for d, s in zip(dims, place, strict=True)])
 
 
+def without(lengths: Sequence[int], more: int) -> tuple[int, ...]:
+    """The blocks of a dim, where those of an axis of ``more`` elements have these lengths.
+
+    >>> without((3, 2, 1), 2), without((3, 3), -1)
+    ((3, 1), (3, 4))
+    """
+    total = sum(lengths) - more
+    ends = [0, *(end for end in itertools.accumulate(lengths[:-1]) if 0 < end < total), total]
+    return tuple([end - start for start, end in itertools.pairwise(ends)])
+
+
 def _joined(lengths: Sequence[int], least: int) -> tuple[int, ...]:
     joined: list[int] = []
     pending = 0

@@ -17,7 +17,7 @@ import numpy as np
 import sympy
 
 from ..chunked import dask_arrays, local
-from ..chunked.blocks import Blocks
+from ..chunked.blocks import Blocks, without
 from ..chunked.dask_arrays import lengths_of
 from ..chunked.explanation import Explained, explained
 from ..chunked.kernel import BlockKernel, Kernels
@@ -25,6 +25,7 @@ from ..compiled import CompiledFunction, is_tracing
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
 from ..kernels.array_libraries import is_dask
 from ..named_dims import Declared
+from ..passes.halos import axis_of
 from ..passes.splitting import NotSplit, Split, Stage, split
 from ..program.dims import is_named, named_dim
 from ..signature import paired
@@ -166,12 +167,16 @@ def dask_plan(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> 
             if len(lengths) == 1:
                 continue
             dim = declared.shape[axis] if declared is not None else None
-            if not isinstance(dim, sympy.Symbol):
+            try:
+                own = axis_of(dim, frozenset(dim.free_symbols) if is_named(dim) else frozenset())
+            except ValueError:  # such as 2·n
+                own = None
+            if own is None:
                 raise ShapeError(
                     f"{label} has {len(lengths)} blocks along axis {axis}, which is declared {dim}; declare a name for "
                     f"it, or keep it whole: {label}.rechunk({{{axis}: -1}})."
                 )
-            found.setdefault(dim, []).append(lengths)
+            found.setdefault(own.dim, []).append(without(lengths, own.more))
     return call.plan(Blocks({d: common_blockdim(list(dict.fromkeys(own))) for d, own in found.items()}))
 
 

@@ -129,6 +129,10 @@ def test_the_pullback_takes_what_is_in_blocks_and_what_is_not():
             np.testing.assert_allclose(found.compute(), want, rtol=1e-12)
     with pytest.raises(sg.errors.SymgradError):
         pullback((Y, Y))
+    out, pullback = sg.vjp(sg.named(lambda x: np.diff(x) ** 2, x="n"), da.from_array(Y, chunks=(ROWS,)))
+    assert out.chunks == ((40, 31, 31),)  # a block of one element is joined with the next
+    for v in (Y[1:], da.from_array(Y[1:], chunks=17)):
+        np.testing.assert_allclose(pullback(v)[0], sg.vjp(lambda x: np.diff(x) ** 2, Y)[1](Y[1:])[0], rtol=1e-12)
 
 
 def test_arguments_that_are_nested_in_other_ways_are_traced_anew():
