@@ -9,7 +9,7 @@ So a stage has a program for each ``Edges``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -124,6 +124,12 @@ def shifted_dims(nodes: Collection[Node], over: Dims) -> Dims:
     return frozenset(found)
 
 
+def sizes_in(nodes: Iterable[Node], totals: Collection[Dim]) -> set[sympy.Symbol]:
+    """The names in the sizes that nodes have, or that they are, but for ``totals``."""
+    dims = [d for n in nodes for d in (n.params if n.primitive.name == "dim" else n.shape) if is_named(d)]
+    return {s for d in dims if d not in totals for s in d.free_symbols}
+
+
 @dataclass(frozen=True)
 class OnBlock:
     """What runs on a block: ``program`` takes those of the stage's ``reads``, each with its halo, then the totals."""
@@ -159,11 +165,13 @@ class Halo:
         """What computes ``gives`` of ``reads``, and of the sizes of the whole; None where it gives nothing."""
         if all(n.primitive is SLICE and self._needed(n) == [None] for n in gives):
             return None
-        missing = self._dims([n for n in inside if n in self.reach]) - self._dims([n for n in reads if n in self.reach])
+        given = [n for n in reads if n in self.reach]
+        missing = sizes_in([*given, *(n for n in inside if n in self.reach)], totals)
+        missing = missing.difference(*map(self._sizes, given))
         for n in reads:  # a block's sizes are those of what it reads
-            if n not in self.reach and self._dims([n]) & missing:
+            if n not in self.reach and self._sizes(n) & missing:
                 self.reach[n] = self._own(n.shape)
-                missing -= self._dims([n])
+                missing -= self._sizes(n)
         own = [k for k, n in enumerate(reads) if n in self.reach]
         self._lengths = self._lengths_of([reads[k] for k in own])
         graph = Graph()
@@ -191,8 +199,10 @@ class Halo:
     def _axes(self, shape: Shape) -> list[Axis | None]:
         return [axis_of(d, self._over) for d in shape]
 
-    def _dims(self, nodes: Sequence[Node]) -> set[sympy.Symbol]:
-        return {axis.dim for n in nodes for axis in self._axes(n.shape) if axis is not None}
+    def _sizes(self, node: Node) -> set[sympy.Symbol]:
+        """The names whose sizes on a block are known where it reads ``node``."""
+        pairs = zip(node.shape, self._axes(node.shape), strict=True)
+        return {d if axis is None else axis.dim for d, axis in pairs if axis is not None or isinstance(d, sympy.Symbol)}
 
     def _own(self, shape: Shape) -> Reaches:
         """What a block has of an array of its own, which is never nothing."""

@@ -26,11 +26,11 @@ from ..primitives.primitive import INPUT
 from ..primitives.reduction import Accumulation, Extremum, Product, Search
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
 from ..primitives.shaping import RESHAPE, moves_elements
-from ..program.dims import Dim, Shape, is_named, size
+from ..program.dims import Dim, Shape, size
 from ..program.interpret import walk
 from ..program.node import Node, emit
 from ..program.program import Program
-from .halos import INNER, Axis, Dims, Edges, Halo, OnBlock, axis_of, part_of, places, shifted_dims
+from .halos import INNER, Axis, Dims, Edges, Halo, OnBlock, axis_of, part_of, places, shifted_dims, sizes_in
 from .sizes import made_again
 
 
@@ -40,6 +40,14 @@ class NotSplit(UnsupportedOperation):
     def __init__(self, message: str, node: Node) -> None:
         super().__init__(message)
         self.node = node
+
+
+class SizesNeeded(Exception):
+    """A stage reads no array that has these names of sizes; the program can be split where they are numbers."""
+
+    def __init__(self, names: Collection[sympy.Symbol]) -> None:
+        super().__init__(f"the sizes of {', '.join(map(str, names))} are needed")
+        self.names = names
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,8 @@ class Split:
 
 def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
     """``program`` in stages over blocks of ``dims``; NotSplit where an operation needs several blocks at once.
+
+    SizesNeeded where the names of some other dims must be numbers first.
 
     >>> import numpy as np, symgrad as sg
     >>> from symgrad.program.dims import named_dim
@@ -164,16 +174,18 @@ def _stage(
 ) -> Stage:
     inside, reads = _cone(gives, stored)
     known = {axis.dim for n in reads for d in n.shape if (axis := axis_of(d, over)) is not None}
-    known |= {s for n in reads for d in n.shape if is_named(d) for s in d.free_symbols - over}
-    needed = {s for n in inside for d in n.shape if is_named(d) for s in d.free_symbols}
-    for n in whole.inputs:  # a block's sizes are those of what it reads
-        own = {d for d in n.shape if isinstance(d, sympy.Symbol)}
-        if own & (needed - known):
-            reads.append(n)
-            known |= own
+    known |= {d for n in reads for d in n.shape if isinstance(d, sympy.Symbol)}
     totals = list(
         dict.fromkeys(n.params[0] for n in inside if n.primitive.name == "dim" and n.params[0].free_symbols & over)
     )
+    needed = sizes_in([*inside, *reads], totals)
+    for n in whole.inputs:  # a block's sizes are those of what it reads
+        own = {d for d in n.shape if isinstance(d, sympy.Symbol)}
+        if own & (needed - known) and own & over <= dims:
+            reads.append(n)
+            known |= own
+    if needed - known:
+        raise SizesNeeded(needed - known)
     ordered = tuple(sorted(dims, key=str))
     shifted = shifted_dims([*inside, *reads], over)
     on_blocks: dict[tuple[Edges, ...], OnBlock | None] = {}

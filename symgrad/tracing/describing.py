@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..primitives import functions as f
+from ..primitives.casting import CAST
 from ..primitives.contraction import expand
-from ..primitives.primitive import dim_value
+from ..primitives.primitive import literal
 from ..program.dims import is_concrete, size
-from ..program.node import Node
+from ..program.node import Node, emit
 from .declare import Case, Given, implements
 from .reductions import normalized_axes
 from .sizes import shown, shown_shape, whole
@@ -25,7 +26,8 @@ def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
     kind = np.dtype(x.dtype if dtype is None else dtype)
     if is_concrete(wanted):
         return Tracer(running().constant(np.full(wanted, value, kind)))
-    return Tracer(expand(f.cast(dim_value(1), kind), wanted)) * value
+    one = emit(CAST, (literal(1.0),), (kind,))  # which is no Python number any more
+    return (Tracer(expand(one, wanted)) * value).astype(kind)
 
 
 _LIKE = [Case((2, 3)), Case((), shape=(2,)), Case((3,), dtype=np.float32)]

@@ -6,6 +6,7 @@ a formula, before anything runs. What needs several blocks at once is refused by
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +27,9 @@ from ..errors import ArgumentError, AxisError, ShapeError, TracingError, Unsuppo
 from ..kernels.array_libraries import is_dask
 from ..named_dims import Declared
 from ..passes.halos import axis_of
-from ..passes.splitting import NotSplit, Split, Stage, split
-from ..program.dims import is_named, named_dim
+from ..passes.sizes import resized
+from ..passes.splitting import NotSplit, SizesNeeded, Split, Stage, split
+from ..program.dims import is_named, named_dim, normal
 from ..signature import paired
 from ..tensor import Tensor
 from ..trace_entry import TraceEntry
@@ -319,11 +321,12 @@ class _Read:
     def plan(self, blocks: Blocks) -> Plan:
         """The derivative split over ``blocks``."""
         entry, compiled = self._entry, self._compiled
-        made = _split_of(entry, blocks, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
+        sizes = compiled.sizes(self.args, self.kwargs)
+        made = _split_of(entry, blocks, sizes, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
         joined = blocks.at_least(made[0].least())
         arrays = [self._real.get(id(v), v) for v in self._leaves]
         wraps = entry.wraps or any(isinstance(v, Tensor) for v in self._real.values())
-        return Plan(entry, *made, entry.arguments(arrays), compiled.sizes(self.args, self.kwargs), joined, wraps)
+        return Plan(entry, *made, entry.arguments(arrays), sizes, joined, wraps)
 
 
 def _is_lazy(leaf: Any) -> bool:
@@ -348,26 +351,34 @@ def _compiled_for(derived: DerivedFunction, trees: tuple[Sequence[Any], Mapping[
 
 
 #: what was split before, by the trace and the dims
-_splits: WeakKeyDictionary[TraceEntry, dict[frozenset, tuple[Split, list[Kernels]]]] = WeakKeyDictionary()
+_splits: WeakKeyDictionary[TraceEntry, dict[Any, tuple[Split, list[Kernels]]]] = WeakKeyDictionary()
 
 
-def _split_of(entry: TraceEntry, blocks: Blocks, recorded: Callable[[], TraceEntry]) -> tuple[Split, list[Kernels]]:
+def _split_of(
+    entry: TraceEntry, blocks: Blocks, sizes: Mapping[sympy.Symbol, int], recorded: Callable[[], TraceEntry]
+) -> tuple[Split, list[Kernels]]:
     """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
     kept = _splits.setdefault(entry, {})
     dims = frozenset(blocks.lengths)
-    if dims not in kept:
+    others = frozenset((s, n) for s, n in sizes.items() if s not in dims)
+    known = {s: sympy.Integer(n) for s, n in others}
+    for key in (dims, (dims, others)):
+        if key in kept:
+            return kept[key]
+    key, program = dims, entry.readable
+    try:
         try:
-            made = split(entry.readable, dims)
-        except NotSplit as error:
-            raise UnsupportedOperation(_with_line(error, dims, recorded)) from None
-        kept[dims] = (
-            made,
-            [
-                {edges: BlockKernel(own.program, _backend(entry, s)) for edges, own in s.on_blocks.items() if own}
-                for s in made.stages
-            ],
-        )
-    return kept[dims]
+            made = split(program, dims)
+        except SizesNeeded:
+            key = dims, others
+            made = split(resized(program, lambda d: normal(d.xreplace(known))), dims)
+    except NotSplit as error:
+        raise UnsupportedOperation(_with_line(error, dims, recorded)) from None
+    kernels: list[Kernels] = [
+        {edges: BlockKernel(own.program, _backend(entry, s)) for edges, own in s.on_blocks.items() if own}
+        for s in made.stages
+    ]
+    return kept.setdefault(key, (made, kernels))
 
 
 def _backend(entry: TraceEntry, stage: Stage) -> str:
@@ -380,8 +391,9 @@ def _backend(entry: TraceEntry, stage: Stage) -> str:
 def _with_line(error: NotSplit, dims: frozenset, recorded: Callable[[], TraceEntry]) -> str:
     """The refusal with the user's line that the operation comes from, where that is found."""
     entry = recorded()
-    try:
-        split(entry.readable, dims)
-    except NotSplit as again:
-        return at_user_line(str(again), entry.ledger.line(again.node))
+    with contextlib.suppress(SizesNeeded):
+        try:
+            split(entry.readable, dims)
+        except NotSplit as again:
+            return at_user_line(str(again), entry.ledger.line(again.node))
     return str(error)

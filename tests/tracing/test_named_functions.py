@@ -117,7 +117,7 @@ def check(declared, named, arrays, rng) -> bool | None:
         got, pushed = symgrad.jvp(named, (arrays,), (v,))
     except SymgradError:
         return False
-    assert [np.shape(g) for g in got] == [np.shape(w) for w in want]
+    assert [(np.shape(g), g.dtype) for g in got] == [(np.shape(w), w.dtype) for w in want]
     gradient = symgrad.value_and_grad(symgrad.named(lambda a: sum(map(np.sum, declared.outputs(a))), a=declared.texts))
     sizes_are_ints(gradient.kernel(arrays).program)
     for g, w in zip(got, want, strict=True):

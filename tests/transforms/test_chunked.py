@@ -221,6 +221,36 @@ def test_two_dims_at_once():
     compare(sg.grad(misfit, (0, 1)), *args, m=4)
 
 
+def test_a_dim_that_is_whole_may_have_neighbours_too():
+    """Then a pass reads arrays of ``m - 1`` elements alone, of which nobody knows ``m``."""
+
+    def across(u):
+        return (u[:, 1:] - u[:, :-1]) * u[:, :-1]
+
+    functions = [
+        lambda u: np.max(across(u)) + np.mean(across(u)),
+        lambda u: np.mean(across(u[1:] - u[:-1] + u[0] * u[-1])),
+        lambda u: np.sum(across(u)[0] * across(u)[-1]) + np.var(across(u)),
+    ]
+    u = RNG.standard_normal((13, 5))
+    for function in functions:
+        for length in (4, 13, 20):
+            compare(sg.value_and_grad(sg.named(function, u="n m")), u, n=length)
+        compare(sg.value_and_grad(sg.named(function, u="n m")), u[:, :3], n=5)
+
+
+def test_zeros_like_an_array_have_its_dtype():
+    def written(u):
+        v = np.zeros_like(u)
+        v[1:-1] = u[2:] * u[:-2]
+        return np.sum(np.sin(v + u) * np.ones_like(u) * np.full_like(u, 0.5))
+
+    u = np.linspace(0, 1, 9, dtype=np.float32)
+    named = sg.value_and_grad(sg.named(written, u="n"))
+    assert [found.dtype for found in (*named(u), *named.in_chunks(n=4)(u))] == [np.float32] * 4
+    np.testing.assert_array_equal(named(u)[0], written(u))
+
+
 def test_networks_and_nested_arguments():
     class Net(nn.Cell):
         def __init__(self):
