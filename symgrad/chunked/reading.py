@@ -6,6 +6,7 @@ mapping is of, blocks of rows are read from that file by a thread, into memory t
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections import deque
@@ -33,15 +34,14 @@ def ahead(requests: Iterable[Sequence[tuple[Any, Place]]]) -> Iterator[list[Any]
     [[0, 1, 2], [3, 4]]
     """
     files: dict[int, MappedFile | None] = {}
-    with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(1, "symgrad reads"))
+    with ExitStack() as opened, ThreadPoolExecutor(1, "symgrad reads") as pool:
         waiting: deque[list[Any]] = deque()
         for request in requests:
             for value, _ in request:
                 if id(value) not in files:
                     files[id(value)] = file = mapped_file(value)
                     if file is not None:
-                        stack.callback(file.close)
+                        opened.callback(file.close)
             waiting.append([_begun(pool, files[id(value)], value, place) for value, place in request])
             if len(waiting) > 1:
                 yield list(map(_finished, waiting.popleft()))
@@ -74,7 +74,7 @@ class MappedFile:
         """The rows as an array of its own, until nothing refers to it."""
         array = self._array
         shape = (rows.stop - rows.start, *array.shape[1:])
-        each = array.strides[0]
+        each = array.itemsize * math.prod(array.shape[1:])
         size = shape[0] * each
         buffer = self._free(size)
         done = 0
@@ -101,7 +101,9 @@ class MappedFile:
 
 def mapped_file(array: Any) -> MappedFile | None:
     """The file of an array that is mapped from it, and only read; None where that is not known to be so."""
-    if not isinstance(array, np.memmap) or array.mode != "r" or not array.flags.c_contiguous or not array.size:
+    if not isinstance(array, np.memmap) or array.mode != "r" or not array.flags.c_contiguous:
+        return None
+    if not array.ndim or not array.size:
         return None
     if array.filename is None or array.dtype.hasobject:
         return None

@@ -9,7 +9,7 @@ So a stage has a program for each ``Edges``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -124,10 +124,11 @@ def shifted_dims(nodes: Collection[Node], over: Dims) -> Dims:
     return frozenset(found)
 
 
-def sizes_in(nodes: Iterable[Node], totals: Collection[Dim]) -> set[sympy.Symbol]:
-    """The names in the sizes that nodes have, or that they are, but for ``totals``."""
-    dims = [d for n in nodes for d in (n.params if n.primitive.name == "dim" else n.shape) if is_named(d)]
-    return {s for d in dims if d not in totals for s in d.free_symbols}
+def sizes_in(nodes: Sequence[Node], totals: Collection[Dim]) -> set[sympy.Symbol]:
+    """The names in the sizes that nodes have, or that they are where these are not among the ``totals``."""
+    dims = [d for n in nodes for d in n.shape if is_named(d)]
+    dims += [n.params[0] for n in nodes if n.primitive.name == "dim" and n.params[0] not in totals]
+    return {s for d in dims for s in d.free_symbols}
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,8 @@ class Halo:
                 continue
             low, high = self._at(axis, (min(old[0], new[0]), max(old[1], new[1])))
             is_first, is_last = self._edges[axis.dim]
-            self._require(axis.dim, max(low - high, 0 if is_first else -low, 0 if is_last else high - axis.more))
+            beyond = 0 if is_last else high - min(axis.more, 0)  # what an axis has more is the last block's alone
+            self._require(axis.dim, max(low - high, 0 if is_first else -low, beyond))
             widened.append((low, high))
         self.reach[node] = tuple(widened)
 

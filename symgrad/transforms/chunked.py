@@ -315,7 +315,8 @@ class _Read:
         said = ", ".join(f"{own.label} ({own.text})" for _, _, own in self.declared() if own is not None)
         return (
             f"Axes in blocks stand for every size, so they have names: {said}. An array that goes with such an axis "
-            "must be in blocks too (dask.array.from_array(y, chunks=…)), and sizes come from x.shape[0]."
+            "must be in blocks too (dask.array.from_array(y, chunks=…)), and sizes come from x.shape[0]. Where an "
+            "axis is longer than another, as of np.diff, name them: sg.named(f, x='n')."
         )
 
     def plan(self, blocks: Blocks) -> Plan:

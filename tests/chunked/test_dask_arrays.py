@@ -135,6 +135,14 @@ def test_the_pullback_takes_what_is_in_blocks_and_what_is_not():
         np.testing.assert_allclose(pullback(v)[0], sg.vjp(lambda x: np.diff(x) ** 2, Y)[1](Y[1:])[0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("chunks", [(1, 1, 1, 1), (1, 1, 2), (2, 2), (4,)])
+def test_what_an_axis_has_more_is_in_its_last_block(chunks):
+    padded = sg.named(lambda w: np.pad(w, 2), w="m")
+    _, pullback = sg.vjp(padded, da.from_array(np.arange(4.0), chunks=(chunks,)))
+    for v in (np.arange(8.0), da.from_array(np.arange(8.0), chunks=3)):
+        np.testing.assert_array_equal(pullback(v)[0].compute(), [2, 3, 4, 5])
+
+
 def test_arguments_that_are_nested_in_other_ways_are_traced_anew():
     lazy = da.from_array(X, chunks=(ROWS, 4))
     slopes = sg.grad(lambda w, data: np.sum(np.tanh(next(iter(data)) @ w) if isinstance(data, list) else data["X"] @ w))

@@ -51,6 +51,22 @@ def test_memory_is_used_again(tmp_path):
     assert len({part.__array_interface__["data"][0] for (part,) in ahead(rows(mapped, *[20] * 10))}) <= 3
 
 
+@LINUX
+def test_one_row_may_lie_anywhere(tmp_path):
+    """NumPy asks nothing of the stride of an axis of one element."""
+    mapped = saved(tmp_path, RNG.standard_normal((2, 50)))
+    for one in (mapped[::2], mapped[1:][None, 0], mapped[::-1][:1], mapped[1][None]):
+        (part,) = next(ahead(rows(one, 1)))
+        np.testing.assert_array_equal(part, np.array(one))
+
+
+def test_a_number_that_is_mapped(tmp_path):
+    np.array(2.0).tofile(tmp_path / "s.bin")
+    number = np.memmap(tmp_path / "s.bin", float, "r", shape=())
+    f = sg.named(lambda X, s: np.sum(X**2 * s), X="n", s="")
+    np.testing.assert_array_equal(sg.grad(f).in_chunks(n=2)(np.ones(5), number), np.full(5, 4.0))
+
+
 def test_other_arrays_are_read_as_they_are(tmp_path):
     array = RNG.standard_normal((9, 4))
     np.save(tmp_path / "f.npy", np.asfortranarray(array))

@@ -40,6 +40,7 @@ LINES = {
     "far": lambda u: np.sum(np.roll(u, 3) * np.roll(u, -2) * u),
     "padded": lambda u: np.sum(np.pad(u, (1, 2))[3:] ** 2 * u[0]),
     "central": lambda u: np.sum(np.gradient(u) ** 3),
+    "mean of central": lambda u: np.mean(np.gradient(u)) + np.var(np.gradient(u)),
     "trapezoid": lambda u: np.trapezoid(np.tanh(u) ** 2),
     "ends": lambda u: u[2] * u[-3] + u[0] ** 3 * np.sum(u[:2] * u[-2:]),
     "largest": lambda u: np.max(np.diff(u)) + np.sum(u[1:] ** 2),
