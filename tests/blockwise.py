@@ -20,7 +20,8 @@ def blockwise(made, arrays, lengths):
         results = [None] * len(stage.gives)
         for numbers in itertools.product(*[range(len(lengths[d])) for d in stage.dims]):
             block = dict(zip(stage.dims, numbers, strict=True))
-            on_block = stage.on_block([Edges(k == 0, k == len(lengths[d]) - 1) for d, k in block.items()])
+            edges = stage.edges([Edges(k == 0, k == len(lengths[d]) - 1) for d, k in block.items()])
+            on_block = stage.on_blocks[edges]
             if on_block is None:
                 continue
             reads = [stage.reads[k] for k in on_block.reads]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy
 
 from ..passes.halos import Axis, Edges, Reach
+from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 
 #: the number of the block along each dim
 Block = Mapping[sympy.Symbol, int]
+#: where an array is read
+Place = tuple[slice, ...]
 
 
 class Blocks:
@@ -71,6 +74,25 @@ class Blocks:
         end, length = self._ends[axis.dim][number], self.lengths[axis.dim][number]
         low, high = reach or (0, axis.more if number == len(self.lengths[axis.dim]) - 1 else 0)
         return slice(end - length + low, end + high)
+
+
+class Run(NamedTuple):
+    """A block that a stage runs on: at which edges, and where in which of the stage's ``reads``."""
+
+    block: Block
+    edges: tuple[Edges, ...]
+    places: list[tuple[int, Place]]
+
+
+def runs(split: Split, stage: Stage, blocks: Blocks) -> Iterator[Run]:
+    """What a stage runs on, block after block; those that give nothing are left out."""
+    axes = [split.of(n) for n in stage.reads]
+    for block in blocks.over(stage.dims):
+        edges = stage.edges(blocks.edges(stage.dims, block))
+        on_block = stage.on_blocks[edges]
+        if on_block is not None:
+            pairs = zip(on_block.reads, on_block.reaches, strict=True)
+            yield Run(block, edges, [(k, blocks.slices(axes[k], block, reaches)) for k, reaches in pairs])
 
 
 def shape_of(dims: Sequence[Any], place: Sequence[slice], sizes: Mapping[sympy.Symbol, int]) -> tuple[int, ...]:

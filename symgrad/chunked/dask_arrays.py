@@ -14,12 +14,12 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..kernels.array_libraries import is_dask
-from ..passes.halos import Axis, Edges
+from ..passes.halos import Axis
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
 from ..tracing.plain_arrays import plain_array
-from .blocks import Block, Blocks, shape_of
+from .blocks import Block, Blocks, runs, shape_of
 from .kernel import BlockKernel, Kernels
 
 #: parts that one task puts together
@@ -69,23 +69,18 @@ class _Tasks:
         sources = [value for value, _, _ in self._read if is_dask(value)]
         layer: dict[Any, Any] = {}
         functions = {edges: partial(_on_block, kernel, self._totals) for edges, kernel in self._kernels.items()}
-        for block in self._blocks.over(self._stage.dims):
-            edges = self._edges(block)
-            on_block = self._stage.on_blocks[edges]
-            if on_block is None:
-                continue
+        for run in runs(self._split, self._stage, self._blocks):
             own, shapes = [], []
-            for k, reaches in zip(on_block.reads, on_block.reaches, strict=True):
+            for k, place in run.places:
                 value, dims, axes = self._read[k]
-                place = self._blocks.slices(axes, block, reaches)
-                own.append(self._part(value, axes, block, place, layer) if is_dask(value) else value)
+                own.append(self._part(value, axes, run.block, place, layer) if is_dask(value) else value)
                 shapes.append(shape_of(dims, place, self._sizes))
-            layer[(self._name, *block.values())] = (functions[edges], shapes, *own)
+            layer[self._key(run.block)] = (functions[run.edges], shapes, *own)
         graph = HighLevelGraph.from_collections(self._name, layer, dependencies=sources)
         made: dict[Node, Any] = {}
         for k, (node, combine) in enumerate(zip(self._stage.gives, self._stage.combines, strict=True)):
             name = f"{self._name}-{k}"
-            tasks = self._put_together(node, k, combine, name)
+            tasks = self._put_together(node, k, combine, name, layer)
             own_graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {self._name}})
             shape = [value_of(d, self._sizes) for d in node.shape]
             axes = self._split.of(node)
@@ -93,8 +88,10 @@ class _Tasks:
             made[node] = array(own_graph, name, chunks=tuple(chunks), dtype=node.dtype)
         return made
 
-    def _put_together(self, node: Node, k: int, combine: np.ufunc | None, name: str) -> dict[Any, Any]:
-        """The tasks that give each block of a value from the results of the stage's."""
+    def _put_together(
+        self, node: Node, k: int, combine: np.ufunc | None, name: str, layer: dict[Any, Any]
+    ) -> dict[Any, Any]:
+        """The tasks that give each block of a value from the results of the stage's, those in ``layer``."""
         axes = self._split.of(node)
         own = {a.dim for a in axes if a is not None}
         kept = [d for d in self._stage.dims if d in own]
@@ -102,8 +99,7 @@ class _Tasks:
         tasks: dict[Any, Any] = {}
         for block in self._blocks.over(kept):
             beside = [{**block, **rest} for rest in self._blocks.over(lost)]
-            given = [b for b in beside if self._stage.on_blocks[self._edges(b)] is not None]
-            parts = [(self._name, *[b[d] for d in self._stage.dims]) for b in given]
+            parts = [key for b in beside if (key := self._key(b)) in layer]
             place = _numbers(axes, block)
             pieces: list[Any] = [(_picked, part, k) for part in parts]
             level = 0
@@ -115,8 +111,9 @@ class _Tasks:
             tasks[(name, *place)] = pieces[0]
         return tasks
 
-    def _edges(self, block: Block) -> tuple[Edges, ...]:
-        return self._stage.edges(self._blocks.edges(self._stage.dims, block))
+    def _key(self, block: Block) -> tuple[Any, ...]:
+        """The task of a block."""
+        return self._name, *[block[d] for d in self._stage.dims]
 
     def _part(
         self, value: Any, axes: Sequence[Axis | None], block: Block, place: Sequence[slice], layer: dict[Any, Any]

@@ -12,7 +12,7 @@ import sympy
 from ..kernels.explanation import in_columns
 from ..kernels.memory import array_bytes, human_bytes
 from ..passes.splitting import Split, Stage
-from .blocks import Blocks, shape_of
+from .blocks import Blocks, runs, shape_of
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,11 @@ def explained(split: Split, blocks: Blocks, sizes: Mapping[sympy.Symbol, int], b
 
 def _read_by_blocks(split: Split, stage: Stage, blocks: Blocks, sizes: Mapping[Any, int]) -> list[int]:
     """The bytes that each block reads in a stage, of those where something runs."""
-    found = []
-    for block in blocks.over(stage.dims):
-        on_block = stage.on_block(blocks.edges(stage.dims, block))
-        if on_block is not None:
-            arrays = [(stage.reads[k], reach) for k, reach in zip(on_block.reads, on_block.reaches, strict=True)]
-            places = [(n, blocks.slices(split.of(n), block, reaches)) for n, reaches in arrays]
-            found.append(sum(array_bytes(n.dtype, shape_of(n.shape, place, sizes)) for n, place in places))
-    return found
+    reads = stage.reads
+    return [
+        sum(array_bytes(reads[k].dtype, shape_of(reads[k].shape, place, sizes)) for k, place in run.places)
+        for run in runs(split, stage, blocks)
+    ]
 
 
 def _beside(stage: Stage, dim: sympy.Symbol) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from ..passes.splitting import Split, Stage
 from ..primitives.primitive import INPUT
 from ..program.dims import value_of
 from ..program.node import Node
-from .blocks import Block, Blocks, shape_of
-from .kernel import BlockKernel, Kernels
-from .reading import Place, ahead
+from .blocks import Blocks, runs, shape_of
+from .kernel import Kernels
+from .reading import ahead
 
 
 def run(
@@ -46,25 +46,17 @@ def _results(
     sizes: Mapping[Any, int],
     blocks: Blocks,
 ) -> dict[Node, Any]:
-    read = [(known[n], n.shape, split.of(n)) for n in stage.reads]
+    reads = stage.reads
     totals = [float(value_of(d, sizes)) for d in stage.totals]
     results = [_Result(n, split.of(n), combine, sizes) for n, combine in zip(stage.gives, stage.combines, strict=True)]
-
-    def runs() -> Iterator[tuple[Block, BlockKernel, list[tuple[int, Place]]]]:
-        for block in blocks.over(stage.dims):
-            edges = stage.edges(blocks.edges(stage.dims, block))
-            on_block = stage.on_blocks[edges]
-            if on_block is not None:
-                pairs = zip(on_block.reads, on_block.reaches, strict=True)
-                yield block, kernels[edges], [(k, blocks.slices(read[k][2], block, reaches)) for k, reaches in pairs]
-
-    once, again = itertools.tee(runs())
-    loaded = ahead([(read[k][0], place) for k, place in places] for _, _, places in again)
+    once, again = itertools.tee(runs(split, stage, blocks))
+    loaded = ahead([(known[reads[k]], place) for k, place in run.places] for run in again)
     count = blocks.count(stage.dims)  # noqa: F841  ``progress`` reads it and the number
-    for number, ((block, kernel, places), own) in enumerate(zip(once, loaded, strict=True), 1):  # noqa: B007
-        values = kernel(own, [shape_of(read[k][1], place, sizes) for k, place in places], totals)
+    for number, (run, own) in enumerate(zip(once, loaded, strict=True), 1):  # noqa: B007
+        shapes = [shape_of(reads[k].shape, place, sizes) for k, place in run.places]
+        values = kernels[run.edges](own, shapes, totals)
         for result, value in zip(results, values, strict=True):
-            result.take(value, blocks.slices(result.axes, block))
+            result.take(value, blocks.slices(result.axes, run.block))
         own.clear()  # so that what was read is free for the next block
     return {n: result.value for n, result in zip(stage.gives, results, strict=True)}
 

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from .blocks import Place
 
-#: where an array is read
-Place = tuple[slice, ...]
 #: blocks of a file in memory: one that is computed with, one that is read, and one whose result is still there
 _MAX_BUFFERS = 3
 

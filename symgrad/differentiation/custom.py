@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import TracingError, at_user_line
 from ..primitives.batching import Batching
 from ..primitives.contraction import contract, identity
-from ..primitives.external import ones_of, zeros_like
+from ..primitives.external import one_of, zeros_like
 from ..primitives.identity import STOP, custom, mark
 from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, INPUT
@@ -125,7 +125,7 @@ class Rule:
         if self.pushes if forward else self.pulls:
             return self._of_each(node, key, flow, batch, forward)
         start = node.operands[key] if self.pushes else node
-        unit = identity(start.shape) if start.ndim else ones_of(start)
+        unit = identity(start.shape) if start.ndim else one_of(start.dtype)
         columns = self._of_each(node, key, unit, start.ndim, self.pushes)
         if columns is None:
             return None

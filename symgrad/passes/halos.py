@@ -146,6 +146,8 @@ class Halo:
     def __init__(
         self, inside: Sequence[Node], gives: Collection[Node], over: Dims, edges: Mapping[sympy.Symbol, Edges]
     ) -> None:
+        self._inside = inside
+        self._gives = gives
         self._over = over
         self._edges = edges
         #: the elements that a block must have along a dim, so that what is read is its own and its neighbours'
@@ -156,18 +158,12 @@ class Halo:
                 for o, needed in zip(node.operands, self._needed(node), strict=True):
                     self._widen(o, needed)
 
-    def on_block(
-        self,
-        inside: Sequence[Node],
-        reads: Sequence[Node],
-        totals: Sequence[Dim],
-        gives: Sequence[Node],
-    ) -> OnBlock | None:
-        """What computes ``gives`` of ``reads``, and of the sizes of the whole; None where it gives nothing."""
-        if all(n.primitive is SLICE and self._needed(n) == [None] for n in gives):
+    def on_block(self, reads: Sequence[Node], totals: Sequence[Dim]) -> OnBlock | None:
+        """What runs, of ``reads`` and of the sizes of the whole; None where the block gives nothing."""
+        if all(n.primitive is SLICE and self._needed(n) == [None] for n in self._gives):
             return None
         given = [n for n in reads if n in self.reach]
-        missing = sizes_in([*given, *(n for n in inside if n in self.reach)], totals)
+        missing = sizes_in([*given, *(n for n in self._inside if n in self.reach)], totals)
         missing = missing.difference(*map(self._sizes, given))
         for n in reads:  # a block's sizes are those of what it reads
             if n not in self.reach and self._sizes(n) & missing:
@@ -186,12 +182,12 @@ class Halo:
             counted = [input_node(name, (), np.dtype(np.float64), True) for name in names[len(own) :]]
             of_total = dict(zip(totals, counted, strict=True))
             image = dict(zip([reads[k] for k in own], inputs, strict=True))
-            for node in inside:
+            for node in self._inside:
                 if node.primitive.name == "dim" and node.params[0] in of_total:
                     image[node] = of_total[node.params[0]]
                 elif node in self.reach:
                     image[node] = self._again(node, image)
-            outputs = [self._trimmed(n, image[n], self._own(n.shape)) for n in gives]
+            outputs = [self._trimmed(n, image[n], self._own(n.shape)) for n in self._gives]
         program = Program([*inputs, *counted], outputs, names, graph)
         return OnBlock(program, tuple(own), tuple([self.reach[reads[k]] for k in own]))
 
@@ -324,14 +320,21 @@ class Halo:
         needed = self._needed(node)
         read = [(o, wanted) for o, wanted in zip(node.operands, needed, strict=True) if wanted is not None]
         given = [self._trimmed(o, image[o], wanted) for o, wanted in read]
-        shape = self._shape(node.shape, self.reach[node])
+        reach = self.reach[node]
+        shape = self._shape(node.shape, reach)
         if node.primitive is SLICE:
-            return take_slice(given[0], self._part(node, read[0][1], shape)) if given else _nothing(shape, node.dtype)
+            if not read:
+                return _nothing(shape, node.dtype)
+            ((whole, wanted),) = read
+            return take_slice(given[0], self._place(node.params[0], whole.shape, wanted, shape, reach))
         if node.primitive is CONCATENATE:
             return concatenate(given, node.params[0])
         if node.primitive is ASSEMBLE:
             held = [(spec, wanted) for spec, wanted in zip(places(node), needed, strict=True) if wanted is not None]
-            specs = [self._place(spec, node, piece, wanted) for piece, (spec, wanted) in zip(given, held, strict=True)]
+            specs = [
+                self._place(spec, node.shape, reach, piece.shape, wanted)
+                for piece, (spec, wanted) in zip(given, held, strict=True)
+            ]
             return cast(assemble(given, shape, specs) if given else zeros_of(shape, node.dtype), node.dtype)
         lengths: dict[Dim, Dim] = {}
         for dims in [o.shape for o in node.operands]:
@@ -339,32 +342,19 @@ class Halo:
         lengths |= zip(node.shape, shape, strict=True)
         return made_again(node, given, _with_lengths(node.params, lengths))
 
-    def _part(self, node: Node, reaches: Reaches, kept: Shape) -> Spec:
-        """The slice of what a block has of the whole that is as long as ``kept``."""
-        lengths, entries = iter(kept), []
-        for entry, axis, reach in zip(node.params[0], self._axes(node.operands[0].shape), reaches, strict=True):
-            length = next(lengths) if isinstance(entry, tuple) else None
-            if axis is None or reach is None:
-                entries.append(entry)
-                continue
-            part = part_of(entry, axis)
-            start = self._start(part, axis, reach) if isinstance(part, Fixed) else 0
-            entries.append(start if length is None else (start, length, 1))
-        return tuple(entries)
-
-    def _place(self, spec: Spec, node: Node, piece: Node, wanted: Reaches) -> Spec:
-        """Where what a block has of a piece stands in what it has of ``node``."""
-        kept, entries = iter(zip(piece.shape, wanted, strict=True)), []
-        for entry, axis, reach in zip(spec, self._axes(node.shape), self.reach[node], strict=True):
+    def _place(self, spec: Spec, shape: Shape, whole: Reaches, lengths: Shape, part: Reaches) -> Spec:
+        """Where a part that is at ``spec`` in an array of ``shape`` is on a block, which has so much of both."""
+        kept, entries = iter(zip(lengths, part, strict=True)), []
+        for entry, axis, reach in zip(spec, self._axes(shape), whole, strict=True):
             length, own = next(kept) if isinstance(entry, tuple) else (None, None)
             if axis is None or reach is None:
                 entries.append(entry)
                 continue
-            part = part_of(entry, axis)
-            if isinstance(part, Shifted) and own is not None:
-                start = own[0] + part.by - reach[0]
+            taken = part_of(entry, axis)
+            if isinstance(taken, Shifted) and own is not None:
+                start = own[0] + taken.by - reach[0]
             else:
-                start = self._start(part, axis, reach) if isinstance(part, Fixed) else 0
+                start = self._start(taken, axis, reach) if isinstance(taken, Fixed) else 0
             entries.append(start if length is None else (start, length, 1))
         return tuple(entries)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,14 +89,8 @@ class Repetition:
         self._uses: dict[int, set[int]] = {}
         self._operands = [self._operands_of(j) for j in range(period)]
         #: those that are carried further back, of which the others are the first
-        self._chains = {c: self._chain(c) for c in self.carries}
+        self._chains = _chains(self.carries)
         self.carries = dict.fromkeys(self._chains.values())
-
-    def _chain(self, carried: Carried) -> Carried:
-        """What is carried of the same operation at least as far back, and is the same as far as this one goes."""
-        back = len(carried.begins)
-        same = [c for c in self.carries if c.operation == carried.operation and c.begins[-back:] == carried.begins]
-        return max(same, key=lambda c: len(c.begins))
 
     def _column(self, j: int) -> Sequence[Node]:
         return self._nodes[self.first + j : self.end : self._period]
@@ -295,6 +289,15 @@ class Repetition:
             own = {made[j]: name for j, name in called.items() if not made[j].is_leaf}
             loops[key] = DifferentiableLoop(body, len(begins), len(arrays), self._steps, range(len(begins)), called=own)
         return loops[key]
+
+
+def _chains(carries: Collection[Carried]) -> dict[Carried, Carried]:
+    """For each what is carried of the same operation furthest back, and is the same as far as it goes itself."""
+    own: dict[int, list[Carried]] = {}
+    for c in carries:
+        own.setdefault(c.operation, []).append(c)
+    alike = {c: [o for o in own[c.operation] if o.begins[-len(c.begins) :] == c.begins] for c in carries}
+    return {c: max(others, key=lambda o: len(o.begins)) for c, others in alike.items()}
 
 
 def _check_alike(node: Node, like: Node) -> None:

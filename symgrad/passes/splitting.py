@@ -66,16 +66,13 @@ class Stage:
     gives: tuple[Node, ...]
     combines: tuple[np.ufunc | None, ...]
     shifted: Dims
+    #: what runs on a block by its ``edges``; None where such a block gives nothing
     on_blocks: Mapping[tuple[Edges, ...], OnBlock | None]
     #: the elements along a dim that a block must have
     least: Mapping[sympy.Symbol, int]
 
-    def on_block(self, edges: Sequence[Edges]) -> OnBlock | None:
-        """What runs on a block at these edges, one a dim; None where such a block gives nothing."""
-        return self.on_blocks[self.edges(edges)]
-
     def edges(self, edges: Sequence[Edges]) -> tuple[Edges, ...]:
-        """The edges at which another program runs than inside."""
+        """Those of a block's edges, one a dim, at which another program runs than inside."""
         return tuple([e if d in self.shifted else INNER for d, e in zip(self.dims, edges, strict=True)])
 
     @property
@@ -118,10 +115,9 @@ def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
     ((n,), (<ufunc 'add'>,))
     """
     over = frozenset(dims)
-    for node in program.nodes:
-        _dims_of(node, over)
+    spaces = {n: _dims_of(n, over) for n in program.nodes}
     apart = _labels_apart(program, over)
-    spaces = {n: _dims_of(n, over) for n in apart.nodes}
+    spaces |= {n: _dims_of(n, over) for n in apart.nodes if n not in spaces}
     wide: dict[Node, Dims] = {}
     combines: dict[Node, np.ufunc | None] = {}
     reads_inputs: set[Node] = set(apart.inputs)
@@ -192,7 +188,7 @@ def _stage(
     least: dict[sympy.Symbol, int] = {}
     for edges in itertools.product(*[_EDGES if d in shifted else (INNER,) for d in ordered]):
         halo = Halo(inside, gives, over, {**dict.fromkeys(over, INNER), **dict(zip(ordered, edges, strict=True))})
-        on_blocks[edges] = made = halo.on_block(inside, reads, totals, gives)
+        on_blocks[edges] = made = halo.on_block(reads, totals)
         for n, given in zip(gives, made.program.outputs if made else (), strict=bool(made)):
             if given.dtype != n.dtype:
                 raise _refused(n, "the number of all elements is an integer in it")

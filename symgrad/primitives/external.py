@@ -93,7 +93,7 @@ class External(Primitive):
         return emit(self, tuple(operands), (call, shapes, given, (*lead, *levels)))
 
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        unit = identity(source.shape) if source.ndim else ones_of(source)
+        unit = identity(source.shape) if source.ndim else one_of(source.dtype)
         columns = self.jvp(node, source, key, unit, source.ndim)
         into = tuple(range(batch, batch + source.ndim))
         out = tuple(range(batch + source.ndim, batch + source.ndim + node.ndim))
@@ -121,9 +121,9 @@ def zeros_of(shape: Shape, dtype: np.dtype) -> Node:
     return emit(CAST, (made,), (dtype,)) if made.weak else cast(made, dtype)
 
 
-def ones_of(scalar: Node) -> Node:
-    """One, in the dtype of ``scalar``."""
-    return emit(CAST, (literal(1.0),), (scalar.dtype,))
+def one_of(dtype: np.dtype) -> Node:
+    """One, which is no Python number."""
+    return emit(CAST, (literal(1.0),), (dtype,))
 
 
 def zeros_like(node: Node) -> Node:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..primitives import functions as f
-from ..primitives.casting import CAST
 from ..primitives.contraction import expand
-from ..primitives.primitive import literal
+from ..primitives.external import one_of
 from ..program.dims import is_concrete, size
-from ..program.node import Node, emit
+from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axes
 from .sizes import shown, shown_shape, whole
@@ -26,8 +25,7 @@ def _filled(x: Node, value: Any, dtype: Any, shape: Any) -> Tracer:
     kind = np.dtype(x.dtype if dtype is None else dtype)
     if is_concrete(wanted):
         return Tracer(running().constant(np.full(wanted, value, kind)))
-    one = emit(CAST, (literal(1.0),), (kind,))  # which is no Python number any more
-    return (Tracer(expand(one, wanted)) * value).astype(kind)
+    return (Tracer(expand(one_of(kind), wanted)) * value).astype(kind)
 
 
 _LIKE = [Case((2, 3)), Case((), shape=(2,)), Case((3,), dtype=np.float32)]

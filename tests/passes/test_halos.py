@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symgrad as sg
-from symgrad.passes.halos import axis_of, part_of
+from symgrad.passes.halos import INNER, axis_of, part_of
 from symgrad.passes.splitting import split
 from symgrad.program.dims import named_dim
 
@@ -119,7 +119,7 @@ def test_second_order():
 
 def test_a_pass_over_differences_reads_one_element_of_a_neighbour():
     (stage,) = split(sg.symbolic(LINES["differences"]).program("n"), [N]).stages
-    inner = stage.on_block([next(iter(stage.on_blocks))[0]])
+    inner = stage.on_blocks[(INNER,)]
     assert inner.reaches == (((0, 1),),)
 
 
