@@ -136,6 +136,10 @@ def apart_from_refusals() -> Iterator[None]:
         refusals.latest = outer
 
 
+class UnknownSize(ShapeError, TracingError):
+    """The size of a named dim is needed as a number while a function is traced, and it stands for every size."""
+
+
 class UnsupportedOperation(TracingError):
     """A NumPy function that symgrad has no rule for."""
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from symgrad.passes.halos import Edges
+from symgrad.passes.separable import first_of
 from symgrad.passes.sizes import at_sizes
 from symgrad.program.dims import value_of
 from symgrad.program.interpret import interpreted
@@ -33,12 +34,13 @@ def blockwise(made, arrays, lengths):
                 for k, d in enumerate(n.shape)
                 if d in sizes
             }
-            totals = [float(value_of(d, sizes)) for d in stage.totals]
+            firsts = {first_of(d): sum(lengths[d][:k]) for d, k in block.items()}
+            totals = [float(value_of(d, sizes | firsts)) for d in stage.totals]
             values = interpreted(at_sizes(on_block.program, local), [*own, *totals])
             for k, (node, combine, value) in enumerate(zip(stage.gives, stage.combines, values, strict=True)):
                 axes = made.of(node)
                 if results[k] is None:
-                    results[k] = [np.full([value_of(d, sizes) for d in node.shape], np.nan).astype(node.dtype), set()]
+                    results[k] = [np.full([value_of(d, sizes) for d in node.shape], 99, node.dtype), set()]
                 whole, seen = results[k]
                 where = place(axes, block, lengths, [None] * len(axes))
                 key = str(where)

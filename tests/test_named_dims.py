@@ -378,6 +378,8 @@ DECIDING = {
     "a branch": lambda X: np.sum(X**2) if X.shape[0] > 3 else np.sum(np.sin(X)),
     "an equality": lambda X: X * X.shape[0] if X.shape == (3, 2) else X**2,
     "halves": lambda X: X[: X.shape[0] // 2] * X[X.shape[0] - X.shape[0] // 2 :],
+    "a middle": lambda X: X[(X.shape[0] - 1) // 2 : (X.shape[0] - 1) // 2 + 2] ** 2,
+    "the middle of a sum": lambda X: X[(X.shape[0] + X.shape[1]) // 2 - 1 :] ** 2,
     "parity": lambda X: X**2 if X.shape[0] % 2 else X**3,
     "pairs": lambda X: np.reshape(X, (-1, 2))[:, 0] ** 2 if X.size % 2 == 0 else X.ravel() ** 3,
     "roll": lambda X: X * np.roll(X, 2, axis=0),
@@ -406,17 +408,62 @@ def test_where_a_size_decides_each_answer_has_its_trace(name):
     assert counting.count == traced  # the second round traced nothing
 
 
+def _written(x):
+    out = np.zeros(len(x))
+    out[1:] = x[:-1] ** 2
+    return out * x
+
+
+#: functions of sizes
+OF_SIZES = {
+    "len": lambda x: x**2 / len(x),
+    "zeros": lambda x: (x + np.zeros(x.shape)) ** 2,
+    "float32": lambda x: x**2 * np.ones(x.shape[0], np.float32) + np.empty_like(x) * 0,
+    "ones of two axes": lambda x: np.ones((len(x), 2)) * x[:, None] ** 3,
+    "full": lambda x: x * np.full(x.shape[0], 2.5),
+    "full of a traced value": lambda x: x * np.full(len(x), np.sum(x)),
+    "arange": lambda x: x ** np.arange(x.size),
+    "arange from one": lambda x: x**2 * np.arange(1, len(x) + 1, dtype=float),
+    "arange between": lambda x: np.sum(x) * np.arange(-len(x), 2)[:3],
+    "linspace": lambda x: np.exp(x * np.linspace(0, 1, len(x) + 1)[1:]),
+    "linspace between traced values": lambda x: np.linspace(np.sum(x), 2, len(x), endpoint=False) * x,
+    "linspace and its step": lambda x: x**2 * np.linspace(0.5, 3, x.size + 1, retstep=True)[1],
+    "eye": lambda x: np.linalg.inv(np.outer(x, x) + np.eye(len(x))),
+    "identity": lambda x: np.identity(x.size) @ x**2,
+    "int and float": lambda x: x**2 * int(x.shape[0]) / float(len(x) + 1),
+    "written into": _written,
+    **{
+        f"{name} {mode}": lambda x, name=name, mode=mode: getattr(np, name)(x**2, [1.0, -2.0, 0.5, 3.0], mode)
+        for name in ("convolve", "correlate")
+        for mode in ("full", "same", "valid")
+    },
+    "convolve the other way": lambda x: np.convolve([1.0, 2.0], x) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", OF_SIZES)
+def test_functions_of_sizes_take_the_size_of_a_named_dim(name):
+    f = OF_SIZES[name]
+    named = sg.named(f, x="n")
+    value, jacobian, hessian = sg.symbolic(named), sg.jacobian(named), sg.hessian(named)
+    for n in (5, 1, 3, 2):
+        x = np.random.default_rng(n).uniform(0.5, 1.5, n)
+        assert value(x).dtype == f(x).dtype
+        np.testing.assert_allclose(value(x), f(x), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(jacobian(x), by_differences(f, (x,)), rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(hessian(x), by_differences(sg.grad(named), (x,)), rtol=1e-6, atol=1e-6)
+
+
 # what needs values or numbers
 
 REFUSED = {
     "a branch on values": (lambda x: x if x[0] > 0 else -x, TracingError, r"Use np\.where"),
     "a loop": (lambda x: sum(x[k] for k in range(x.shape[0])), ShapeError, "the size n is needed here as a number"),
     "iteration": (lambda x: sum(v for v in x), ShapeError, "the size n is needed here as a number"),
-    "len": (lambda x: np.sum(x) / len(x), ShapeError, "the size n is needed here as a number"),
-    "zeros": (lambda x: x + np.zeros(x.shape), ShapeError, "the size n is needed here as a number"),
-    "full": (lambda x: x + np.full(x.shape[0], 2.0), ShapeError, "the size n is needed here as a number"),
-    "arange": (lambda x: x + np.arange(x.size), ShapeError, "the size n is needed here as a number"),
-    "int": (lambda x: x * int(x.shape[0]), ShapeError, "the size n is needed here as a number"),
+    "steps of half": (lambda x: x + np.arange(0, x.size, 0.5), ShapeError, "counts whole numbers by 1"),
+    "an oblong": (lambda x: np.eye(x.size, 3) @ x[:3], ShapeError, "np.eye of a named size is square"),
+    "two named vectors": (lambda x: np.convolve(x, x), ShapeError, "takes a vector of at most 256 numbers"),
+    "a long kernel": (lambda x: np.convolve(x, np.ones(300)), ShapeError, "takes a vector of at most 256 numbers"),
     "a product": (lambda x: np.prod(x), ShapeError, r"np\.prod needs sizes, and n may be any"),
     "a triangle": (lambda x: np.tril(np.outer(x, x)), ShapeError, r"np\.tril needs sizes"),
     "a step": (lambda x: x[::2], ShapeError, "a step of 2 along the named dim n"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import sympy
 
 from ..passes.halos import Axis, Edges, Reach
+from ..passes.separable import first_of
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 
@@ -44,6 +45,10 @@ class Blocks:
         (2, 5)
         """
         return Blocks({d: _joined(own, least.get(d, 1)) for d, own in self.lengths.items()})
+
+    def first(self, dim: sympy.Symbol, number: int) -> int:
+        """The place of the first element of a block."""
+        return self._ends[dim][number] - self.lengths[dim][number]
 
     def over(self, dims: Sequence[sympy.Symbol]) -> Iterator[Block]:
         """Every block of these dims, the last dim's the fastest; one block where there are none."""
@@ -93,6 +98,12 @@ def runs(split: Split, stage: Stage, blocks: Blocks) -> Iterator[Run]:
         if on_block is not None:
             pairs = zip(on_block.reads, on_block.reaches, strict=True)
             yield Run(block, edges, [(k, blocks.slices(axes[k], block, reaches)) for k, reaches in pairs])
+
+
+def totals_of(stage: Stage, blocks: Blocks, block: Block, sizes: Mapping[sympy.Symbol, int]) -> list[float]:
+    """What a stage is told of the whole on a block: sizes, and where the block begins."""
+    places = {first_of(d): blocks.first(d, block[d]) for d in stage.dims}
+    return [float(value_of(d, {**sizes, **places})) for d in stage.totals]
 
 
 def shape_of(dims: Sequence[Any], place: Sequence[slice], sizes: Mapping[sympy.Symbol, int]) -> tuple[int, ...]:

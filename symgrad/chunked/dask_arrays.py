@@ -19,7 +19,7 @@ from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
 from ..tracing.plain_arrays import plain_array
-from .blocks import Block, Blocks, runs, shape_of
+from .blocks import Block, Blocks, runs, shape_of, totals_of
 from .kernel import BlockKernel, Kernels
 
 #: parts that one task puts together
@@ -58,7 +58,6 @@ class _Tasks:
         self._name = name
         self._kernels = kernels
         self._read = [(known[n], n.shape, split.of(n)) for n in stage.reads]
-        self._totals = [float(value_of(d, sizes)) for d in stage.totals]
 
     def results(self) -> dict[Node, Any]:
         """What the stage gives, as arrays of Dask."""
@@ -68,14 +67,14 @@ class _Tasks:
         array: Any = da.Array
         sources = [value for value, _, _ in self._read if is_dask(value)]
         layer: dict[Any, Any] = {}
-        functions = {edges: partial(_on_block, kernel, self._totals) for edges, kernel in self._kernels.items()}
+        functions = {edges: partial(_on_block, kernel) for edges, kernel in self._kernels.items()}
         for run in runs(self._split, self._stage, self._blocks):
             own, shapes = [], []
             for k, place in run.places:
                 value, dims, axes = self._read[k]
                 own.append(self._part(value, axes, run.block, place, layer) if is_dask(value) else value)
                 shapes.append(shape_of(dims, place, self._sizes))
-            layer[self._key(run.block)] = (functions[run.edges], shapes, *own)
+            layer[self._key(run.block)] = (functions[run.edges], self._totals(run.block), shapes, *own)
         graph = HighLevelGraph.from_collections(self._name, layer, dependencies=sources)
         made: dict[Node, Any] = {}
         for k, (node, combine) in enumerate(zip(self._stage.gives, self._stage.combines, strict=True)):
@@ -87,6 +86,9 @@ class _Tasks:
             chunks = [self._blocks.lengths_of(a) if a is not None else (n,) for a, n in zip(axes, shape, strict=True)]
             made[node] = array(own_graph, name, chunks=tuple(chunks), dtype=node.dtype)
         return made
+
+    def _totals(self, block: Block) -> list[float]:
+        return totals_of(self._stage, self._blocks, block, self._sizes)
 
     def _put_together(
         self, node: Node, k: int, combine: np.ufunc | None, name: str, layer: dict[Any, Any]

@@ -14,7 +14,7 @@ from ..passes.splitting import Split, Stage
 from ..primitives.primitive import INPUT
 from ..program.dims import value_of
 from ..program.node import Node
-from .blocks import Blocks, runs, shape_of
+from .blocks import Blocks, runs, shape_of, totals_of
 from .kernel import Kernels
 from .reading import ahead
 
@@ -47,14 +47,13 @@ def _results(
     blocks: Blocks,
 ) -> dict[Node, Any]:
     reads = stage.reads
-    totals = [float(value_of(d, sizes)) for d in stage.totals]
     results = [_Result(n, split.of(n), combine, sizes) for n, combine in zip(stage.gives, stage.combines, strict=True)]
     once, again = itertools.tee(runs(split, stage, blocks))
     loaded = ahead([(known[reads[k]], place) for k, place in run.places] for run in again)
     count = blocks.count(stage.dims)  # noqa: F841  ``progress`` reads it and the number
     for number, (run, own) in enumerate(zip(once, loaded, strict=True), 1):  # noqa: B007
         shapes = [shape_of(reads[k].shape, place, sizes) for k, place in run.places]
-        values = kernels[run.edges](own, shapes, totals)
+        values = kernels[run.edges](own, shapes, totals_of(stage, blocks, run.block, sizes))
         for result, value in zip(results, values, strict=True):
             result.take(value, blocks.slices(result.axes, run.block))
         own.clear()  # so that what was read is free for the next block

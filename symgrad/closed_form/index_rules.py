@@ -205,6 +205,8 @@ def _accumulation(form: IndexForm, node: Node, index: tuple) -> Any:
     k = form.indices.fresh(node.shape[axis])
     element = form.at(node.operands[0], (*index[:axis], k, *index[axis + 1 :]))
     first, last = (index[axis], node.shape[axis] - 1) if backwards else (0, index[axis])
+    if node.primitive.name == "cumsum" and k not in sympy.sympify(element).free_symbols:
+        return element * (last - first + 1)
     return over(sympy.Sum if node.primitive.name == "cumsum" else sympy.Product, element, (k, first, last))
 
 

@@ -32,8 +32,8 @@ class ArrayLibrary:
     modules: Mapping[str, str]
     #: gives the class of its arrays
     kind: Callable[[], type]
-    #: makes an argument an array of this dtype; it may be weak, and beside it may stand an array of the same call
-    taken: Callable[[Any, np.dtype, bool, Any], Any]
+    #: makes an argument an array of this dtype, which may be weak; all arguments of the call are given too
+    taken: Callable[[Any, np.dtype, bool, Sequence[Any]], Any]
     #: what an array holds; None where it stands for values that nobody knows yet
     read: Callable[[Any], np.ndarray | None]
     #: what NumPy calls the dtype of an array
@@ -82,7 +82,7 @@ class LibraryKernel(Kernel):
         results = writer.write_body(len(program.outputs), lambda node, name: ())
         for own, node in writer.constants.items():
             value = node.params[0].value
-            space[own] = library.taken(np.asarray(value), value.dtype, False, None)
+            space[own] = library.taken(np.asarray(value), np.dtype(held[value.dtype.name]), False, ())
         lines = [*writer.lines, f"return ({', '.join(results)}{',' if len(results) == 1 else ''})"]
         if any("device" in line for line in lines):
             lines.insert(0, f"device = {'a0.device' if names else None}")
@@ -91,11 +91,10 @@ class LibraryKernel(Kernel):
         run = space["kernel"]
         if library.finished is not None:
             run = library.finished(run)
-        inputs = [(n.dtype, n.weak) for n in program.inputs]
+        inputs = [(np.dtype(held.get(n.dtype.name, n.dtype)), n.weak) for n in program.inputs]
 
         def function(*arrays: Any) -> tuple:
-            beside = next((a for a in arrays if library.is_array(a)), None)
-            return run(*[library.taken(a, *own, beside) for a, own in zip(arrays, inputs, strict=True)])
+            return run(*[library.taken(a, *own, arrays) for a, own in zip(arrays, inputs, strict=True)])
 
         super().__init__(program, name, source, function)
 
@@ -113,12 +112,11 @@ def _check_precision(program: Program, library: ArrayLibrary) -> None:
             )
 
 
-def _in_jax(value: Any, dtype: np.dtype, weak: bool, beside: Any) -> Any:
+def _in_jax(value: Any, dtype: np.dtype, weak: bool, beside: Sequence[Any]) -> Any:
     jnp = sys.modules["jax.numpy"]
     if weak:
         return jnp.asarray(value)
-    wanted = _held_by_jax(dtype)
-    return value if isinstance(value, jnp.ndarray) and value.dtype == wanted else jnp.asarray(value, wanted)
+    return value if isinstance(value, jnp.ndarray) and value.dtype == dtype else jnp.asarray(value, dtype)
 
 
 def _held_by_jax(dtype: np.dtype) -> np.dtype:
@@ -133,13 +131,13 @@ def _with_jit(function: Callable) -> Callable:
     return jax.jit(function)
 
 
-def _in_torch(value: Any, dtype: np.dtype, weak: bool, beside: Any) -> Any:
+def _in_torch(value: Any, dtype: np.dtype, weak: bool, beside: Sequence[Any]) -> Any:
     torch: Any = importlib.import_module("torch")
     wanted = getattr(torch, TORCH.dtypes[dtype.name].removeprefix("torch."))
     if isinstance(value, torch.Tensor):
         return value.detach().to(wanted)
-    made = torch.from_numpy(np.array(value, order="C"))
-    return made.to(device=None if beside is None else beside.device, dtype=wanted)
+    device = next((a.device for a in beside if isinstance(a, torch.Tensor)), None)
+    return torch.from_numpy(np.array(value, order="C")).to(device=device, dtype=wanted)
 
 
 #: every library by the name of its backend

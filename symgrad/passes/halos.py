@@ -19,8 +19,9 @@ import sympy
 
 from ..primitives.casting import cast
 from ..primitives.external import zeros_of
-from ..primitives.functions import negative
-from ..primitives.primitive import input_node
+from ..primitives.functions import add, negative
+from ..primitives.primitive import input_node, literal
+from ..primitives.reduction import CUMSUM
 from ..primitives.selection import ASSEMBLE, CONCATENATE, SLICE, Spec, assemble, concatenate, take_slice
 from ..program.dims import Dim, Shape, is_named, normal
 from ..program.node import Graph, Node
@@ -340,7 +341,9 @@ class Halo:
         for dims in [o.shape for o in node.operands]:
             lengths |= zip(dims, self._shape(dims, self._own(dims)), strict=True)
         lengths |= zip(node.shape, shape, strict=True)
-        return made_again(node, given, _with_lengths(node.params, lengths))
+        again = made_again(node, given, _with_lengths(node.params, lengths))
+        counted = reach[node.params[0]] if node.primitive is CUMSUM else None
+        return add(again, literal(counted[0])) if counted and counted[0] else again  # from where it begins to count
 
     def _place(self, spec: Spec, shape: Shape, whole: Reaches, lengths: Shape, part: Reaches) -> Spec:
         """Where a part that is at ``spec`` in an array of ``shape`` is on a block, which has so much of both."""

@@ -18,7 +18,7 @@ import sympy
 
 from ..errors import UnsupportedOperation
 from ..primitives.casting import CAST
-from ..primitives.contraction import EINSUM, Labels
+from ..primitives.contraction import EINSUM
 from ..primitives.decompositions import ByTangent, Factors
 from ..primitives.elementwise import COMPARISONS, Elementwise
 from ..primitives.linalg import Cholesky, Cofactor, Determinant, Inverse, Solve
@@ -27,11 +27,10 @@ from ..primitives.reduction import Accumulation, Extremum, Product, Search
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
 from ..primitives.shaping import RESHAPE, moves_elements
 from ..program.dims import Dim, Shape, size
-from ..program.interpret import walk
-from ..program.node import Node, emit
+from ..program.node import Node
 from ..program.program import Program
 from .halos import INNER, Axis, Dims, Edges, Halo, OnBlock, axis_of, part_of, places, shifted_dims, sizes_in
-from .sizes import made_again
+from .separable import counts, first_of, is_split, separable
 
 
 class NotSplit(UnsupportedOperation):
@@ -55,9 +54,9 @@ class Stage:
     """What runs once for each block of ``dims``.
 
     It takes the values of ``reads`` (inputs of the whole program, and what stages before gave) at the block and, with
-    their halos, beside it, then the sizes ``totals`` of the whole, as floats. It gives ``gives``, each as it is or,
-    where ``combines`` has a ufunc, as a part of the result that the ufunc puts together. Along the dims that are
-    ``shifted``, a block at an edge of the whole runs another program than one inside, or none at all.
+    their halos, beside it, then ``totals`` as floats: sizes of the whole, and where the block begins. It gives
+    ``gives``, each as it is or, where ``combines`` has a ufunc, as a part of the result that the ufunc puts together.
+    Along the dims that are ``shifted``, a block at an edge of the whole runs another program than one inside, or none.
     """
 
     dims: tuple[sympy.Symbol, ...]
@@ -115,9 +114,8 @@ def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
     ((n,), (<ufunc 'add'>,))
     """
     over = frozenset(dims)
-    spaces = {n: _dims_of(n, over) for n in program.nodes}
-    apart = _labels_apart(program, over)
-    spaces |= {n: _dims_of(n, over) for n in apart.nodes if n not in spaces}
+    apart = separable(program, over)
+    spaces = {n: _dims_of(n, over) for n in (*apart.inputs, *apart.nodes)}
     wide: dict[Node, Dims] = {}
     combines: dict[Node, np.ufunc | None] = {}
     reads_inputs: set[Node] = set(apart.inputs)
@@ -171,8 +169,9 @@ def _stage(
     inside, reads = _cone(gives, stored)
     known = {axis.dim for n in reads for d in n.shape if (axis := axis_of(d, over)) is not None}
     known |= {d for n in reads for d in n.shape if isinstance(d, sympy.Symbol)}
+    of_whole = over | {first_of(d) for d in over}
     totals = list(
-        dict.fromkeys(n.params[0] for n in inside if n.primitive.name == "dim" and n.params[0].free_symbols & over)
+        dict.fromkeys(n.params[0] for n in inside if n.primitive.name == "dim" and n.params[0].free_symbols & of_whole)
     )
     needed = sizes_in([*inside, *reads], totals)
     for n in whole.inputs:  # a block's sizes are those of what it reads
@@ -271,10 +270,7 @@ def _why_not(node: Node, over: Dims) -> str | None:
     """Why an operation that moves or orders elements needs several blocks at once; None where it does not."""
     primitive, params, operands = node.primitive, node.params, node.operands
 
-    def is_split(dim: Dim) -> bool:
-        return axis_of(dim, over) is not None
-
-    if not any(is_split(d) for n in (*operands, node) for d in n.shape):
+    if not any(is_split(d, over) for n in (*operands, node) for d in n.shape):
         return None
     if primitive is SLICE:
         shifts = _is_shift(params[0], operands[0].shape, over)
@@ -283,18 +279,22 @@ def _why_not(node: Node, over: Dims) -> str | None:
         shifts = all(_is_shift(spec, node.shape, over) for spec in places(node))
         return None if shifts else "it puts pieces together along an axis that is split, and not at its ends"
     if primitive is GATHER:
-        return None if not is_split(operands[0].shape[params[0]]) else "it reads rows of any block"
+        return None if not is_split(operands[0].shape[params[0]], over) else "it reads rows of any block"
     if primitive is RESHAPE:
         return (
             None if _keeps_axes(operands[0].shape, node.shape, over) else "it joins an axis that is split with others"
         )
     if isinstance(primitive, (Accumulation, Search)):
-        return None if not is_split(operands[0].shape[params[0]]) else "each element reads those before it, or all"
+        return (
+            None
+            if counts(node, over) or not is_split(operands[0].shape[params[0]], over)
+            else "each element reads those before it, or all"
+        )
     if isinstance(primitive, Product):
         return None
     if isinstance(primitive, _LINALG):
         matrices = [d for o in operands for d in o.shape[max(0, operands[0].ndim - 2) :]]
-        return None if not any(map(is_split, matrices)) else "it needs the whole matrix"
+        return None if not any(is_split(d, over) for d in matrices) else "it needs the whole matrix"
     return "it has no rule for blocks"
 
 
@@ -310,55 +310,3 @@ def _keeps_axes(before: Shape, after: Shape, over: Dims) -> bool:
         for d in before
         if axis_of(d, over) is not None
     )
-
-
-# contractions in which two labels have blocks of one dim
-
-
-def _labels_apart(program: Program, over: Dims) -> Program:
-    """``program`` with contractions in which no two labels are of one dim that is split.
-
-    ``# einsum[i,k->i](x, y) -> einsum[i,->i](x, einsum[k->](y))``: the blocks of ``i`` are not those of ``k``.
-    """
-    if not any(n.primitive is EINSUM and _twice(n, over) is not None for n in program.nodes):
-        return program
-    with program.graph:
-        image: dict[Node, Node] = {n: n for n in program.inputs}
-        walk(program.nodes, image, lambda node, operands: _apart(_again(node, operands), over))
-    return program.with_outputs([image[o] for o in program.outputs])
-
-
-def _apart(node: Node, over: Dims) -> Node:
-    while node.primitive is EINSUM:
-        label = _twice(node, over)
-        if label is None:
-            break
-        labels, out, sizes, _ = node.params
-        group = [k for k, own in enumerate(labels) if label in own]
-        rest = [k for k in range(len(labels)) if k not in group]
-        needed = {*out, *(i for k in rest for i in labels[k])}
-        kept = tuple([i for i in dict.fromkeys(i for k in group for i in labels[k]) if i in needed and i != label])
-        inner = _einsum([node.operands[k] for k in group], [labels[k] for k in group], kept, sizes)
-        node = _einsum([*[node.operands[k] for k in rest], inner], [*[labels[k] for k in rest], kept], out, sizes)
-    return node
-
-
-def _einsum(operands: Sequence[Node], labels: Sequence[Labels], out: Labels, sizes: Shape) -> Node:
-    used = list(dict.fromkeys(i for own in (*labels, out) for i in own))
-    new = {i: k for k, i in enumerate(used)}
-    renamed = [tuple([new[i] for i in own]) for own in (*labels, out)]
-    return emit(EINSUM, tuple(operands), (tuple(renamed[:-1]), renamed[-1], tuple([sizes[i] for i in used]), ""))
-
-
-def _again(node: Node, operands: Sequence[Node]) -> Node:
-    return made_again(node, operands, node.params)
-
-
-def _twice(node: Node, over: Dims) -> int | None:
-    """A label that is summed over and has the same dim as another one, the one with the fewest operands."""
-    labels, out, sizes, _ = node.params
-    used = {i for own in labels for i in own} | set(out)
-    axes = {i: axis.dim for i in used if (axis := axis_of(sizes[i], over)) is not None}
-    dims = list(axes.values())
-    found = [i for i, dim in axes.items() if i not in out and dims.count(dim) > 1]
-    return min(found, key=lambda i: sum(i in own for own in labels), default=None)

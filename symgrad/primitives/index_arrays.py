@@ -6,6 +6,7 @@ from ..program.dims import Dim
 from ..program.node import Node
 from . import functions as f
 from .primitive import dim_value
+from .reduction import Search
 
 
 def counted(index: Node, size: Dim) -> Node:
@@ -13,6 +14,8 @@ def counted(index: Node, size: Dim) -> Node:
 
     It is ``size`` where the index is before the first element: such a place is refused where it is read.
     """
+    if isinstance(index.primitive, Search):  # which counts so
+        return index
     behind = f.add(index, dim_value(size))
     behind = f.where(f.less(behind, 0), dim_value(size), behind)
     return f.where(f.less(index, 0), behind, index)

@@ -7,6 +7,7 @@ takes the answer for large sizes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -36,7 +37,7 @@ class SizeFacts:
 
     def known(self, dim: Dim, sign: str) -> bool | None:
         """Whether a dim is ``zero`` or ``nonnegative`` in this call, a fact from now on; None where nobody can say."""
-        dim = normal(dim)
+        dim = _in_whole_numbers(normal(dim))
         if isinstance(dim, int):
             return HOLDS[sign](dim)
         always = dim.is_zero if sign == "zero" else dim.is_nonnegative
@@ -49,7 +50,7 @@ class SizeFacts:
         """As ``known``; taken to be so, as a fact, where nobody can say."""
         answer = self.known(dim, sign)
         if answer is None:
-            self._note(normal(dim), sign, True)
+            self._note(_in_whole_numbers(normal(dim)), sign, True)
         return answer is not False
 
     def usual(self, dim: Dim, sign: str) -> bool | None:
@@ -62,7 +63,7 @@ class SizeFacts:
             if leading == 0:
                 return None
             answer = sign == "nonnegative" and bool(leading > 0)
-            self._note(normal(dim), sign, answer)
+            self._note(_in_whole_numbers(normal(dim)), sign, answer)
         return answer
 
     def _note(self, dim: sympy.Expr, sign: str, holds: bool) -> None:
@@ -83,6 +84,13 @@ class SizeFacts:
             if not HOLDS[sign](value):
                 return spelled_fact(dim, sign)
         return None
+
+
+def _in_whole_numbers(dim: Dim) -> Dim:
+    """A multiple of ``dim`` that is whole for every size: ``n - 1`` for ``(n - 1)/2``."""
+    if isinstance(dim, int) or all(number.q == 1 for number in dim.atoms(sympy.Rational)):
+        return dim
+    return normal(dim * math.lcm(*[number.q for number in dim.atoms(sympy.Rational)]))
 
 
 def spelled_fact(dim: sympy.Expr, sign: str) -> str:

@@ -21,6 +21,8 @@ from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, load_rules, place_of_out, refuse
 from .labelled import LabelledTracer
 from .local_array import LocalArray, holds_traced, unwrapped
+from .making import OF_SIZES
+from .sizes import holds_size
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
 from .trace import current, running
@@ -67,6 +69,10 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         args = tuple([_as_given(v) for v in args])
     is_numeric = _is_numeric(function, owner)
     is_traced = holds_traced((args, kwargs))
+    if function is len and type(args[0]) is Tracer and args[0].ndim:
+        return args[0].shape[0]
+    if holds_size((*args, *kwargs.values())) and _is_declared(function, OF_SIZES):
+        return OF_SIZES[function](*args, **kwargs)
     if (is_traced or any(type(v) is SparseTracer for v in args)) and as_operand(owner) is not owner:
         return getattr(as_operand(owner), function.__name__)(*args, **kwargs)
     if is_traced:
@@ -112,9 +118,9 @@ def _as_given(value: Any) -> Any:
     return list(value) if isinstance(value, Iterator) else value
 
 
-def _is_declared(function: Any) -> bool:
+def _is_declared(function: Any, calls: Mapping[Callable, Callable] = CALLS) -> bool:
     try:
-        return callable(function) and function in CALLS
+        return callable(function) and function in calls
     except TypeError:  # it cannot be hashed, as functions of C
         return False
 

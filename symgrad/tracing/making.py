@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, at_user_line
+from ..errors import ArgumentError, ShapeError, at_user_line
 from ..primitives import functions as f
-from ..program.dims import is_concrete
+from ..program.dims import is_concrete, normal
 from ..program.node import Node
 from .dispatch import FUNCTIONS, answers, refuse
 from .elements import KNOWN
 from .local_array import LocalArray, holds_traced, locals_of
-from .trace import array_node, running
+from .sizes import Size, counted, holds_size, is_whole, whole
+from .trace import SIZES_FIX, array_node, running
 from .tracer import Tracer
 
 
@@ -135,6 +136,8 @@ def _fromiter(iter, dtype, count=-1, *, like=None):
 
 @answers(np.full)
 def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    if holds_size(shape):
+        return FUNCTIONS[np.full_like](fill_value, fill_value, dtype, shape=shape)
     made = LocalArray.of(np.zeros(shape, _dtype(fill_value) if dtype is None else dtype))
     made[...] = fill_value
     return made
@@ -155,6 +158,8 @@ for _function in (np.zeros_like, np.empty_like, np.ones_like, np.full_like):
 
 @answers(np.linspace)
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    if type(num) is Size:
+        return _named_linspace(start, stop, num, endpoint, retstep, dtype)
     steps = num - 1 if endpoint else num
     kind = np.result_type(*[v if isinstance(v, (int, float)) else _dtype(v) for v in (start, stop)], 1.0)
     first, last = (array_of(v, kind)[()] for v in (start, stop))
@@ -169,9 +174,23 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     return (made, step) if retstep else made
 
 
+def _named_linspace(start, stop, num, endpoint, retstep, dtype):
+    step = (stop - start) / (num - 1 if endpoint else num)
+    made = start + counted(num.dim) * step
+    made = made if dtype is None else made.astype(dtype)
+    return (made, step) if retstep else made
+
+
 @answers(np.arange)
 def _arange(start=0, stop=None, step=1, dtype=None, *, device=None, like=None):
     first, end = (0, start) if stop is None else (start, stop)
+    if holds_size((first, end)):
+        if not (is_whole(first) and is_whole(end) and step == 1):
+            raise ShapeError(
+                at_user_line(f"np.arange of a named size counts whole numbers by 1: scale what it gives. {SIZES_FIX}")
+            )
+        made = first + counted(whole(end - first))
+        return made if dtype is None else made.astype(dtype)
     kind = np.result_type(*[v if isinstance(v, (int, float)) else _dtype(v) for v in (first, end, step)])
     count = np.ceil((end - first) / step)
     size = max(int(running().guard(count._symgrad_node) if isinstance(count, Tracer) else count), 0)
@@ -207,6 +226,36 @@ def _as_strided(x, shape=None, strides=None, subok=False, writeable=True):
         "np.lib.stride_tricks.as_strided reads memory by addresses, and traced values have none. Write "
         "np.lib.stride_tricks.sliding_window_view(x, n), or an index: x[np.arange(m)[:, None] + np.arange(n)]."
     )
+
+
+def _filled_with(value: int) -> Callable:
+    def rule(shape, dtype=float, order="C", *, device=None, like=None):
+        return FUNCTIONS[np.full_like](0, value, float if dtype is None else dtype, shape=shape)
+
+    return rule
+
+
+def _eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
+    if k or (M is not None and normal(whole(M) - whole(N))):
+        raise ShapeError(
+            at_user_line(f"np.eye of a named size is square, with its ones on the main diagonal. {SIZES_FIX}")
+        )
+    return np.diag(FUNCTIONS[np.ones_like](0, dtype, shape=N))
+
+
+#: what functions give of the sizes of named dims
+OF_SIZES: dict[Callable, Callable] = {
+    np.arange: _arange,
+    np.empty: _filled_with(0),
+    np.eye: _eye,
+    np.full: _full,
+    np.identity: _eye,
+    np.linspace: _linspace,
+    np.ones: _filled_with(1),
+    np.zeros: _filled_with(0),
+    float: lambda size, /: 1.0 * size,
+    int: lambda size, /: size,
+}
 
 
 class Joined:

@@ -9,16 +9,14 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedArguments, at_user_line
 from ..primitives import functions as f
-from ..primitives.contraction import contract, expand, ones
-from ..primitives.primitive import literal
-from ..primitives.reduction import cumulative_sum
+from ..primitives.contraction import contract, expand
 from ..primitives.selection import assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import along, normalized_axes, normalized_axis
-from .sizes import concrete, whole
+from .sizes import concrete, counted, whole
 from .trace import as_node, running
 from .tracer import Tracer, traced, view
 
@@ -227,17 +225,10 @@ def _take_along_axis(arr, indices, axis=-1):
     if np.ndim(indices) != x.ndim:
         raise ShapeError(at_user_line(f"np.take_along_axis: the indices must have {x.ndim} dimensions, as the array"))
     index = [
-        indices if j == k else _counted(d).reshape((-1,) + (1,) * (x.ndim - j - 1))
+        indices if j == k else counted(d).reshape((-1,) + (1,) * (x.ndim - j - 1))
         for j, d in enumerate(x._symgrad_node.shape)
     ]
     return x[tuple(index)]
-
-
-def _counted(dim: Any) -> Any:
-    """``np.arange(dim)``, for a named dim too."""
-    if isinstance(dim, int):
-        return np.arange(dim)
-    return Tracer(f.cast(f.subtract(cumulative_sum(ones((dim,)), 0), literal(1)), np.dtype(np.intp)))
 
 
 @implements(np.sort, cases=[Case((5,)), Case((2, 3), axis=0), Case((2, 3), axis=None)])

@@ -1,8 +1,8 @@
 """Size: what ``x.shape`` holds for a named dim, a whole number that is not known while the function is traced.
 
 It computes as an int does. With arrays, floats and NumPy functions it becomes a traced value; where the
-function branches on it, the answer for this call is taken and guarded; where a number is needed (``range``,
-``np.zeros``) it is refused with the user's own line and the fix.
+function branches on it, the answer for this call is taken and guarded. ``np.zeros``, ``np.arange``, ``len`` and their
+kin take it; where a number is needed (``range``) it is refused with the user's own line and the fix.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ from typing import Any, NoReturn
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, at_user_line
-from ..primitives.primitive import dim_value
+from ..errors import ShapeError, UnknownSize, at_user_line
+from ..primitives.casting import cast
+from ..primitives.contraction import ones
+from ..primitives.functions import subtract
+from ..primitives.primitive import dim_value, literal
+from ..primitives.reduction import cumulative_sum
 from ..program.dims import Dim, Shape, is_concrete, is_named, normal
 from ..program.node import Node
 from .trace import SIZES_FIX, running
@@ -82,16 +86,16 @@ class Size:
         return _traced(other) / _traced(self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return divided(self, other)[0] if _is_whole(other) else _traced(self) // other
+        return divided(self, other)[0] if is_whole(other) else _traced(self) // other
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return divided(other, self)[0] if _is_whole(other) else other // _traced(self)
+        return divided(other, self)[0] if is_whole(other) else other // _traced(self)
 
     def __mod__(self, other: Any) -> Any:
-        return divided(self, other)[1] if _is_whole(other) else _traced(self) % other
+        return divided(self, other)[1] if is_whole(other) else _traced(self) % other
 
     def __rmod__(self, other: Any) -> Any:
-        return divided(other, self)[1] if _is_whole(other) else other % _traced(self)
+        return divided(other, self)[1] if is_whole(other) else other % _traced(self)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -105,7 +109,7 @@ class Size:
     # questions are answered for this call, and guarded
 
     def __eq__(self, other: object) -> bool:
-        return _is_whole(other) and running().decides(normal(self.dim - whole(other)), "zero")
+        return is_whole(other) and running().decides(normal(self.dim - whole(other)), "zero")
 
     def __hash__(self) -> int:
         return hash(self.dim)
@@ -128,7 +132,7 @@ class Size:
     # what needs a number
 
     def __index__(self) -> NoReturn:
-        raise ShapeError(
+        raise UnknownSize(
             at_user_line(f"the size {self.dim} is needed here as a number, and it has none for every size. {SIZES_FIX}")
         )
 
@@ -136,6 +140,18 @@ class Size:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         self.__index__()
+
+
+def holds_size(value: Any) -> bool:
+    """Whether a value, or one in a tuple or a list, is the size of a named dim."""
+    return any(map(holds_size, value)) if isinstance(value, (tuple, list)) else type(value) is Size
+
+
+def counted(dim: Dim) -> Any:
+    """``np.arange(dim)``, for a named dim too."""
+    if isinstance(dim, int):
+        return np.arange(dim)
+    return Size.traced(cast(subtract(cumulative_sum(ones((dim,)), 0), literal(1)), np.dtype(np.intp)))
 
 
 def shown(dim: Dim) -> Any:
@@ -159,7 +175,7 @@ def divided(value: Any, by: Any) -> tuple[Any, Any]:
     """``divmod`` of whole numbers; the remainder is guarded where it depends on the sizes."""
     top, bottom = whole(value), whole(by)
     quotient = sympy.cancel(sympy.sympify(top) / bottom)
-    if sympy.fraction(quotient)[1] == 1:
+    if sympy.fraction(sympy.together(quotient))[1] == 1:
         return shown(normal(quotient)), 0
     if not isinstance(bottom, int):
         raise ShapeError(at_user_line(f"{top} // {bottom} is not a whole number for every size. {SIZES_FIX}"))
@@ -175,7 +191,7 @@ def concrete(shape: Shape, what: str) -> Shape:
     raise ShapeError(at_user_line(f"{what} needs sizes, and {listed} may be any. {SIZES_FIX}"))
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
     """True for a Size and a number; a traced value may pass for an int."""
     if isinstance(value, Size):
         return True
@@ -187,13 +203,13 @@ def _traced(value: Any) -> Any:
 
 
 def _computed(operate: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    if _is_whole(left) and _is_whole(right):
+    if is_whole(left) and is_whole(right):
         return shown(normal(operate(whole(left), whole(right))))
     return operate(_traced(left), _traced(right))
 
 
 def _nonnegative(large: Any, small: Any) -> Any:
     """``large >= small``."""
-    if not (_is_whole(large) and _is_whole(small)):
+    if not (is_whole(large) and is_whole(small)):
         return _traced(large) >= _traced(small)
     return running().decides(normal(whole(large) - whole(small)), "nonnegative")

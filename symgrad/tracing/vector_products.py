@@ -10,13 +10,17 @@ from ..errors import ShapeError, UnsupportedOperation, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.convolution import CONVOLVE
-from ..program.dims import broadcast, is_concrete
+from ..primitives.selection import assemble
+from ..program.dims import broadcast, is_concrete, is_named, normal
 from ..program.node import emit
 from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
-from .trace import array_node, as_node
+from .trace import SIZES_FIX, array_node, as_node, running
 from .tracer import Tracer
+
+#: numbers of the shorter vector of a convolution, where the other one is of a named size
+_MOST_SHIFTS = 256
 
 
 def _with_last(x: Any, axis: int) -> Any:
@@ -87,19 +91,43 @@ def _kron(a, b):
 )
 def _convolve(a, v, mode="full"):
     x, y = (np.atleast_1d(Tracer(array_node(n.coeffs if isinstance(n, np.poly1d) else n))) for n in (a, v))
-    if x.ndim != 1 or y.ndim != 1 or not is_concrete((*x.shape, *y.shape)) or not x.size or not y.size:
-        raise ShapeError(at_user_line(f"np.convolve takes vectors of known sizes, got shapes {x.shape} and {y.shape}"))
+    dims = (*as_node(x).shape, *as_node(y).shape)
+    if len(dims) != 2 or not all(dims):
+        raise ShapeError(at_user_line(f"np.convolve takes vectors with elements, got shapes {x.shape} and {y.shape}"))
+    if all(map(is_named, dims)) or (not is_concrete(dims) and min(d for d in dims if not is_named(d)) > _MOST_SHIFTS):
+        raise ShapeError(
+            at_user_line(
+                f"np.convolve of a named size takes a vector of at most {_MOST_SHIFTS} numbers beside it, got shapes "
+                f"{x.shape} and {y.shape}. {SIZES_FIX}"
+            )
+        )
     if mode not in ("full", "same", "valid"):
         raise UnsupportedOperation(at_user_line(f"np.convolve with mode={mode!r}: it is 'full', 'same' or 'valid'."))
-    if y.size > x.size:  # as NumPy sums it
+    full = None if is_concrete(dims) else _shifted_sum(*((x, y) if is_named(dims[0]) else (y, x)))
+    if mode == "full" and full is not None:
+        return full
+    if _is_shorter(x, y):  # as NumPy sums it
         x, y = y, x
-    full = Tracer(emit(CONVOLVE, (as_node(x), as_node(y))))
+    full = full if full is not None else Tracer(emit(CONVOLVE, (as_node(x), as_node(y))))
     if mode == "full":
         return full
     if mode == "same":
         start = (y.size - 1) // 2
         return full[start : start + x.size]
     return full[y.size - 1 : x.size]
+
+
+def _is_shorter(x: Tracer, y: Tracer) -> bool:
+    """Whether ``x`` has fewer elements; a named size for which nobody has a number is large."""
+    return not running().sizes.usual(as_node(x).shape[0] - as_node(y).shape[0], "nonnegative")
+
+
+def _shifted_sum(x: Tracer, y: Tracer) -> Tracer:
+    """``np.convolve(x, y)`` of a vector ``x`` of named size, as a sum of shifted products, which blocks can do too."""
+    n = as_node(x).shape[0]
+    pieces = [as_node(x * y[k]) for k in range(y.size)]
+    specs = [((k, n, 1),) for k in range(y.size)]
+    return Tracer(assemble(pieces, (normal(n + y.size - 1),), specs))
 
 
 @implements(
@@ -112,7 +140,7 @@ def _convolve(a, v, mode="full"):
 def _correlate(a, v, mode="valid"):
     x, y = (np.atleast_1d(Tracer(array_node(n))) for n in (a, v))
     y = y.conj()
-    if is_concrete((*x.shape, *y.shape)) and y.size > x.size:  # as NumPy sums it
+    if (mode != "full" or is_concrete((*x.shape, *y.shape))) and _is_shorter(x, y):  # as NumPy sums it
         return np.flip(_convolve(y, np.flip(x), mode))
     return _convolve(x, np.flip(y), mode)
 

@@ -73,7 +73,7 @@ class DerivedFunction(Importable, Generic[P]):
 
     @cached_property
     def _by_library(self) -> dict[Any, TraceEntry]:
-        """The traces that serve arrays of other libraries, by the name of the library, shapes and dtypes."""
+        """The traces that serve arrays of other libraries, by the classes, shapes and dtypes of these."""
         return {}
 
     @cached_property
@@ -208,9 +208,12 @@ class DerivedFunction(Importable, Generic[P]):
 
             if holds_dask(args, kwargs):
                 return of_dask(self, args, kwargs)
-        if self.backend in LIBRARIES or not LIBRARIES.keys().isdisjoint(sys.modules):
-            from .of_libraries import library_for, of_library
+        if self.backend in LIBRARIES or any(name in sys.modules for name in LIBRARIES):
+            from .of_libraries import kept_for, library_for, of_library
 
+            entry = None if kwargs else kept_for(self, args)
+            if entry is not None:
+                return entry.run(args)
             library = library_for(self, args, kwargs)
             if library is not None:
                 return of_library(self, library, args, kwargs)

@@ -15,6 +15,8 @@ from ..compiled import CompiledFunction, is_tracing
 from ..context import is_debugging
 from ..errors import BackendError, UnsupportedOperation, at_user_line
 from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, library_of
+from ..trace_entry import TraceEntry
+from ..tracing.trace import current
 from ..tracing.tree import flatten, unflatten
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: signatures whose traces are remembered
 _MAX_KEYS = 64
+#: the classes of arrays that calls were kept of, and float
+_kinds: set[type] = {float}
 
 
 def as_numpy(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -58,6 +62,14 @@ def library_for(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -
     return found
 
 
+def kept_for(derived: DerivedFunction, args: tuple) -> TraceEntry | None:
+    """The trace that a call alike has left, which may run with nothing else done."""
+    entry = derived._by_library.get(_key(args))
+    if entry is None or current() is not None or is_debugging() or not entry.unchanged():
+        return None
+    return entry
+
+
 def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of a call in arrays of ``library``."""
     if derived.sparse:
@@ -72,10 +84,6 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
     if is_debugging() and all(library.read(a) is not None for a in flatten((args, kwargs))[0] if library.is_array(a)):
         plain, named = as_numpy(args, kwargs)
         derived(*plain, **named)  # says where something is not finite
-    key = None if kwargs else _key(library, args)
-    entry = derived._by_library.get(key)
-    if entry is not None and entry.unchanged():
-        return entry.run(args)
     compiled = _compiled_for(derived, library)
     leaves, structure = flatten((args, kwargs))
     real: dict[int, Any] = {}
@@ -101,19 +109,22 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
                 "branch as np.where, or call it outside of what compiles or transforms it."
             )
     entry, traced = found
-    if key is not None and not entry.taken and entry.host is None and compiled.shapes is None:
+    is_plain = not kwargs and all(type(a) is float or library.is_array(a) for a in args)
+    if is_plain and not entry.taken and entry.host is None and compiled.shapes is None:
         kept = derived._by_library
         if len(kept) >= _MAX_KEYS:
             del kept[next(iter(kept))]
-        kept[key] = entry
+        _kinds.update(map(type, args))
+        kept[_key(args)] = entry
     return entry.run([real.get(id(leaf), leaf) for leaf in traced])
 
 
-def _key(library: ArrayLibrary, args: tuple) -> tuple | None:
-    """What calls alike share whose arguments are arrays of the library and floats; None for other calls."""
-    if not all(type(a) is float or library.is_array(a) for a in args):
+def _key(args: tuple) -> tuple | None:
+    """What calls alike share whose arguments are floats and arrays of classes that calls were kept of."""
+    kinds = [type(a) for a in args]
+    if not _kinds.issuperset(kinds):
         return None
-    return library.name, *[float if type(a) is float else (tuple(a.shape), a.dtype) for a in args]
+    return tuple([float if kind is float else (kind, a.shape, a.dtype) for kind, a in zip(kinds, args, strict=True)])
 
 
 def _compiled_for(derived: DerivedFunction, library: ArrayLibrary) -> CompiledFunction:

@@ -48,6 +48,9 @@ LINES = {
     "steps": heat,
     "written": written,
     "clamped": clamped,
+    "counted from a neighbour": lambda u: np.sum(np.diff(u * np.cos(np.arange(len(u)))) ** 2),
+    "convolved": lambda u: np.sum(np.convolve(u**2, [1.0, -0.5, 0.25], "same") ** 2 * u),
+    "steps of a loop": lambda u: np.sum(sg.fori_loop(0, 3, lambda _, v: v + 0.1 * np.sin(np.roll(v, 1) - v), u) ** 2),
 }
 
 

@@ -65,6 +65,16 @@ def test_facts_added_later_are_checked_too():
     assert facts.broken({n: 3}) == "n ≥ 4"
 
 
+def test_halves_are_compared_as_whole_numbers():
+    """Half of an odd number is cut where it is computed, so that a fact in halves would be another one below zero."""
+    facts = SizeFacts()
+    n = named_dim("n")
+    facts.sizes = {n: 2}
+    assert not facts.known((1 - n) / 2, "nonnegative")
+    assert facts.broken({n: 2}) is None
+    assert facts.broken({n: 1}) == "n ≥ 2"
+
+
 def test_facts_as_text():
     assert spelled_fact(2 * n - 6, "nonnegative") == "2*n ≥ 6"
     assert spelled_fact(n + d - 3, "zero") == "d + n = 3"

@@ -55,8 +55,17 @@ REDUCED = [
     lambda z: np.log(np.sum(np.exp(z - np.max(z)))) + np.max(z),
     lambda z: np.sum(z) * np.mean(z**2),
     lambda z: np.sum(np.diff(z) ** 2) + z[1] * z[-2],
+    lambda z: np.sum(z) * z[np.argmin(z)] + z[np.argmax(z)] ** 2,
 ]
-SHIFTED = [np.copy, lambda z: z - np.roll(z, 1), np.gradient, lambda z: np.pad(z[2:] * z[:-2], 1)]
+SHIFTED = [
+    np.copy,
+    lambda z: z - np.roll(z, 1),
+    np.gradient,
+    lambda z: np.pad(z[2:] * z[:-2], 1),
+    lambda z: np.convolve(z, np.array([0.5, -1.0, 0.25], z.dtype), "same"),
+    lambda z: z * np.linspace(0, 1, len(z), dtype=z.dtype),
+    lambda z: sg.fori_loop(0, 2, lambda _, v: np.tanh(v + 0.1 * np.roll(v, 1)), z),
+]
 
 
 @st.composite

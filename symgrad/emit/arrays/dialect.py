@@ -53,6 +53,7 @@ CALLS = {
     "log_determinant": "{linalg}.slogdet({0})[1]",
     "max": "{np}.max({0}{over})",
     "min": "{np}.min({0}{over})",
+    "pad": "{np}.pad({0}, {widths})",
     "prod": "{np}.prod({0}{over})",
     "pseudo_inverse": "{linalg}.pinv({0}, rtol={rcond}, hermitian={hermitian})",
     "qr": "_turned_below(*{linalg}.qr({0}))",

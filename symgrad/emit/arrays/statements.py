@@ -5,12 +5,15 @@ How the call looks is the dialect's; what the libraries share is NumPy's meaning
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...primitives.matrix_functions import DECOMPOSITIONS
+from ...primitives.selection import Spec
+from ...program.dims import Shape, is_concrete
 from ...program.node import Node
 
 if TYPE_CHECKING:
@@ -29,6 +32,10 @@ def _sliced(w: ArrayWriter, node: Node) -> tuple[str, bool]:
 
 def _assembled(w: ArrayWriter, node: Node) -> tuple[str, bool]:
     shape, specs = node.params
+    if w.dialect.functional:
+        widths = [_widths(spec, shape) for spec in specs]
+        if None not in widths:
+            return " + ".join([w.call("pad", w.own(node, k), widths=own) for k, own in enumerate(widths)]), True
     name = w.assign(w.call("zeros", shape=w.shape(shape), dtype=w.dtype(node.dtype)), node)
     for k, spec in enumerate(specs):
         index, turned = w.index(spec, shape)
@@ -38,6 +45,15 @@ def _assembled(w: ArrayWriter, node: Node) -> tuple[str, bool]:
         else:
             w.lines.append(f"{name}[{index}] {'+=' if k else '='} {piece}")
     return name, True
+
+
+def _widths(spec: Spec, shape: Shape) -> list[tuple[int, int]] | None:
+    """What is beside a piece that stands at ``spec`` in an array; None for a small one, or for one in steps."""
+    if not (is_concrete(shape) and all(isinstance(e, tuple) and e[2] == 1 for e in spec)):
+        return None
+    if 2 * math.prod([length for _, length, _ in spec]) < math.prod(shape):
+        return None  # to add up many padded arrays takes longer than to write pieces into one
+    return [(start, d - start - length) for (start, length, _), d in zip(spec, shape, strict=True)]
 
 
 def _gate(w: ArrayWriter, node: Node) -> tuple[str, bool]:

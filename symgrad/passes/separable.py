@@ -1,0 +1,156 @@
+"""A program with operations that blocks can do, in place of those that need several blocks at once.
+
+``# einsum[i,k->i](x, y) -> einsum[i,->i](x, einsum[k->](y))``: the blocks of ``i`` are not those of ``k``
+``# cumsum(ones(n)) -> cumsum(ones(n)) + first``: a block counts from its ``first`` element on
+``# argmax(x) -> min(where(x == max(x), count, n))``
+``# gather(x, argmax(y)) -> sum(where(count == argmax(y), x, 0))``
+``# scan(…) -> step(… step(x))`` where what it carries is split
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import sympy
+
+from ..primitives import functions as f
+from ..primitives.casting import CAST, cast
+from ..primitives.contraction import EINSUM, Labels, contract, ones
+from ..primitives.primitive import dim_value, literal
+from ..primitives.reduction import ARGMAX, ARGMIN, CUMSUM, MAX, MIN, Extremum, cumulative_sum
+from ..primitives.scan import SCAN
+from ..primitives.selection import GATHER, SCATTER
+from ..program.dims import Dim, Shape
+from ..program.interpret import walk
+from ..program.node import Node, emit
+from ..program.program import Program
+from .halos import Dims, axis_of
+from .sizes import made_again
+from .unrolling import unrolled
+
+
+@lru_cache(maxsize=256)
+def first_of(dim: sympy.Symbol) -> sympy.Symbol:
+    """What stands for the place of the first element of a block of ``dim``."""
+    return sympy.Symbol(f"first of {dim}", integer=True, nonnegative=True)
+
+
+def separable(program: Program, over: Dims) -> Program:
+    """``program`` as blocks of ``over`` can do it, as far as is known."""
+    loops = [n for n in program.nodes if n.primitive is SCAN]
+    if any(is_split(d, over) for n in loops for o in n.operands for d in o.shape):
+        program = unrolled(program)
+    with program.graph:
+        image: dict[Node, Node] = {n: n for n in program.inputs}
+        walk(program.nodes, image, lambda node, operands: _separated(node, operands, over))
+    return program.with_outputs([image[o] for o in program.outputs])
+
+
+def _separated(node: Node, operands: Sequence[Node], over: Dims) -> Node:
+    again = made_again(node, operands, node.params)
+    primitive, params = node.primitive, node.params
+    if primitive is EINSUM:
+        return _apart(again, over)
+    if counts(node, over):
+        return f.add(again, dim_value(first_of(axis_of(node.shape[params[0]], over).dim)))
+    if primitive in (ARGMAX, ARGMIN) and is_split(operands[0].shape[params[0]], over):
+        return _found(MAX if primitive is ARGMAX else MIN, operands[0], params[0], over)
+    if primitive in (GATHER, SCATTER):
+        dim = operands[0].shape[params[0]] if primitive is GATHER else params[1]
+        if is_split(dim, over) and _is_found(operands[1], dim, over):
+            x, index = operands
+            return _picked(x, index, params[0], over) if primitive is GATHER else _put(x, index, params[0], dim, over)
+    return again
+
+
+def is_split(dim: Dim, over: Dims) -> bool:
+    """Whether an axis is in blocks; one that follows none is not."""
+    try:
+        return axis_of(dim, over) is not None
+    except ValueError:
+        return False
+
+
+def counts(node: Node, over: Dims) -> bool:
+    """Whether a node counts from 1 along an axis that is in blocks."""
+    if node.primitive is not CUMSUM or node.params[1] or not is_split(node.shape[node.params[0]], over):
+        return False
+    (x,) = node.operands
+    return x.primitive is EINSUM and all(o.is_literal and o.params[0] == 1 for o in x.operands)
+
+
+def _count(axis: int, shape: Shape, over: Dims) -> Node:
+    """The place of each element along an axis."""
+    counted = cumulative_sum(ones((shape[axis],)), 0)
+    place = f.subtract(f.add(counted, dim_value(first_of(axis_of(shape[axis], over).dim))), literal(1))
+    return contract([place], [(axis,)], tuple(range(len(shape))), shape)
+
+
+def _beside(x: Node, axis: int, shape: Shape) -> Node:
+    """``x``, which has not this axis, as an array of ``shape``."""
+    labels = tuple(range(len(shape)))
+    return contract([x], [labels[:axis] + labels[axis + 1 :]], labels, shape)
+
+
+def _found(extremum: Extremum, x: Node, axis: int, over: Dims) -> Node:
+    """Where the first one of the extreme elements along an axis is, or the first NaN."""
+    extreme = emit(extremum, (x,), ((axis,),))
+    hit = f.logical_or(f.equal(x, _beside(extreme, axis, x.shape)), f.not_equal(x, x))
+    place = f.where(hit, _count(axis, x.shape, over), dim_value(x.shape[axis]))
+    return cast(emit(MIN, (place,), ((axis,),)), np.dtype(np.intp))
+
+
+def _is_found(index: Node, dim: Dim, over: Dims) -> bool:
+    """Whether an index says where an extreme element is, of an axis that is no longer than ``dim``."""
+    if index.shape or index.primitive is not CAST or index.operands[0].primitive is not MIN:
+        return False
+    (place,) = index.operands[0].operands
+    found, own = axis_of(place.shape[0], over), axis_of(dim, over)
+    return found is not None and own is not None and found.dim == own.dim and found.more <= own.more
+
+
+def _picked(x: Node, index: Node, axis: int, over: Dims) -> Node:
+    """``np.take(x, index, axis)`` for one index, as a sum."""
+    labels = tuple(range(x.ndim))
+    kept = f.where(f.equal(_count(axis, x.shape, over), index), x, literal(0))
+    return contract([kept], [labels], labels[:axis] + labels[axis + 1 :], x.shape)
+
+
+def _put(y: Node, index: Node, axis: int, dim: Dim, over: Dims) -> Node:
+    """Zeros with ``y`` at one index of an axis of ``dim`` elements."""
+    shape = (*y.shape[:axis], dim, *y.shape[axis:])
+    return f.where(f.equal(_count(axis, shape, over), index), _beside(y, axis, shape), literal(0))
+
+
+def _apart(node: Node, over: Dims) -> Node:
+    while node.primitive is EINSUM:
+        label = _twice(node, over)
+        if label is None:
+            break
+        labels, out, sizes, _ = node.params
+        group = [k for k, own in enumerate(labels) if label in own]
+        rest = [k for k in range(len(labels)) if k not in group]
+        needed = {*out, *(i for k in rest for i in labels[k])}
+        kept = tuple([i for i in dict.fromkeys(i for k in group for i in labels[k]) if i in needed and i != label])
+        inner = _einsum([node.operands[k] for k in group], [labels[k] for k in group], kept, sizes)
+        node = _einsum([*[node.operands[k] for k in rest], inner], [*[labels[k] for k in rest], kept], out, sizes)
+    return node
+
+
+def _einsum(operands: Sequence[Node], labels: Sequence[Labels], out: Labels, sizes: Shape) -> Node:
+    used = list(dict.fromkeys(i for own in (*labels, out) for i in own))
+    new = {i: k for k, i in enumerate(used)}
+    renamed = [tuple([new[i] for i in own]) for own in (*labels, out)]
+    return emit(EINSUM, tuple(operands), (tuple(renamed[:-1]), renamed[-1], tuple([sizes[i] for i in used]), ""))
+
+
+def _twice(node: Node, over: Dims) -> int | None:
+    """A label that is summed over and has the same dim as another one, the one with the fewest operands."""
+    labels, out, sizes, _ = node.params
+    used = {i for own in labels for i in own} | set(out)
+    axes = {i: axis_of(sizes[i], over).dim for i in used if is_split(sizes[i], over)}
+    dims = list(axes.values())
+    found = [i for i, dim in axes.items() if i not in out and dims.count(dim) > 1]
+    return min(found, key=lambda i: sum(i in own for own in labels), default=None)
