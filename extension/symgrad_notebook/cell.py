@@ -61,6 +61,12 @@ def expression_function(
         reads.visit(statement)
     arguments = [n for n in reads.names if n in wanted or (n in before and is_example(before[n]))]
     if not arguments:
+        named = statements[-1].value if isinstance(statements[-1], ast.Expr) else None
+        if isinstance(named, ast.Name) and callable(namespace.get(named.id)):
+            raise ArgumentError(
+                f"{named.id} is a function, and the cell does not call it. %grad {named.id} x y derives it, where x "
+                f"and y are its arguments; in a cell, end with the call: {named.id}(x, y)."
+            )
         raise ArgumentError(
             "the expression has no variable with a number or an array in the notebook; assign one, or name it: "
             "--at 'x=1.0'. One that the cell itself assigns is named by --wrt."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import sympy
@@ -38,8 +38,9 @@ class Choice:
     A form of more than ``budget`` operations, or whose LaTeX has more than ``characters``, cannot be read.
     """
 
-    def __init__(self, budget: int, characters: int) -> None:
-        self.budget, self.characters = budget, characters
+    def __init__(self, budget: int, characters: int, reserved: Collection[str] = ()) -> None:
+        """``reserved`` are the user's names, which no other value of a loop is called as."""
+        self.budget, self.characters, self.reserved = budget, characters, reserved
         self._allowance = Allowance(_MAX_CALLS)
 
     def fastest(self, program: Program) -> Formulas | None:
@@ -115,19 +116,21 @@ def _told_by_place(forms: Sequence[tuple[Any, sympy.Basic]]) -> bool:
     return any(element.has(sympy.KroneckerDelta, sympy.Eq) for _, element in forms)
 
 
-def formulas(program: Program, budget: int = BUDGET, characters: int = MAX_CHARACTERS) -> Formulas:
+def formulas(
+    program: Program, budget: int = BUDGET, characters: int = MAX_CHARACTERS, reserved: Collection[str] = ()
+) -> Formulas:
     """The form that is read fastest: matrix notation, entry by entry, or one element at free indices.
 
     It may be that of a shorter program of the same values; see ``simplification``.
     Let-bound where a form would have more than ``budget`` operations, its LaTeX more than ``characters``, or where it
-    would take more than two seconds.
+    would take more than two seconds. What has no name in a loop is called otherwise than ``reserved``.
     """
-    return chosen(program, Choice(budget, characters))
+    return chosen(program, Choice(budget, characters, reserved))
 
 
 def chosen(program: Program, choice: Choice) -> Formulas:
     """``formulas`` as part of a larger choice."""
-    told = loops_told(program, choice.budget)
+    told = loops_told(program, choice.budget, choice.reserved)
     if told is not None and told.characters <= choice.characters:
         return told
     best = choice.fastest(program)
@@ -152,11 +155,11 @@ def element_forms(program: Program, form: str, budget: int = BUDGET) -> list[Any
     return as_arrays(found.forms) if found.kind == "entries" else [element for _, element in found.forms]
 
 
-def loops_told(program: Program, budget: int = BUDGET) -> Formulas | None:
+def loops_told(program: Program, budget: int = BUDGET, reserved: Collection[str] = ()) -> Formulas | None:
     """The recurrences of a program with loops; None where they are too long, or there are none."""
     if not has_loops(program):
         return None
-    found = recurrences(program)
+    found = recurrences(program, reserved)
     if found is None or found.operations > budget or len(found) > MAX_LINES:
         return None
     return Formulas(program, "recurrence", [found])

@@ -25,7 +25,7 @@ def named_formulas(
     program: Program, named: Mapping[Node, str], budget: int = BUDGET, characters: int = MAX_CHARACTERS
 ) -> Formulas:
     """``formulas``, in which nodes are called as ``named`` where that is read faster; ``where`` says what they are."""
-    choice = Choice(budget, characters)
+    choice = Choice(budget, characters, frozenset(named.values()))
     counts = Counter([*program.names, *named.values()])
     nodes = [n for n, name in named.items() if counts[name] == 1 and n not in program.outputs]
     if has_loops(program) or not nodes:

@@ -54,7 +54,7 @@ def _separated(node: Node, operands: Sequence[Node], over: Dims) -> Node:
     if primitive is EINSUM:
         return _apart(again, over)
     if counts(node, over):
-        return f.add(again, dim_value(first_of(axis_of(node.shape[params[0]], over).dim)))
+        return f.add(again, dim_value(first_of(_dim_of(node.shape[params[0]], over))))
     if primitive in (ARGMAX, ARGMIN) and is_split(operands[0].shape[params[0]], over):
         return _found(MAX if primitive is ARGMAX else MIN, operands[0], params[0], over)
     if primitive in (GATHER, SCATTER):
@@ -73,6 +73,13 @@ def is_split(dim: Dim, over: Dims) -> bool:
         return False
 
 
+def _dim_of(dim: Dim, over: Dims) -> sympy.Symbol:
+    """What an axis is in blocks of, which is."""
+    axis = axis_of(dim, over)
+    assert axis is not None
+    return axis.dim
+
+
 def counts(node: Node, over: Dims) -> bool:
     """Whether a node counts from 1 along an axis that is in blocks."""
     if node.primitive is not CUMSUM or node.params[1] or not is_split(node.shape[node.params[0]], over):
@@ -84,7 +91,7 @@ def counts(node: Node, over: Dims) -> bool:
 def _count(axis: int, shape: Shape, over: Dims) -> Node:
     """The place of each element along an axis."""
     counted = cumulative_sum(ones((shape[axis],)), 0)
-    place = f.subtract(f.add(counted, dim_value(first_of(axis_of(shape[axis], over).dim))), literal(1))
+    place = f.subtract(f.add(counted, dim_value(first_of(_dim_of(shape[axis], over)))), literal(1))
     return contract([place], [(axis,)], tuple(range(len(shape))), shape)
 
 
@@ -150,7 +157,7 @@ def _twice(node: Node, over: Dims) -> int | None:
     """A label that is summed over and has the same dim as another one, the one with the fewest operands."""
     labels, out, sizes, _ = node.params
     used = {i for own in labels for i in own} | set(out)
-    axes = {i: axis_of(sizes[i], over).dim for i in used if is_split(sizes[i], over)}
+    axes = {i: _dim_of(sizes[i], over) for i in used if is_split(sizes[i], over)}
     dims = list(axes.values())
     found = [i for i, dim in axes.items() if i not in out and dims.count(dim) > 1]
     return min(found, key=lambda i: sum(i in own for own in labels), default=None)

@@ -117,12 +117,12 @@ def _convolve(a, v, mode="full"):
     return full[y.size - 1 : x.size]
 
 
-def _is_shorter(x: Tracer, y: Tracer) -> bool:
+def _is_shorter(x: Any, y: Any) -> bool:
     """Whether ``x`` has fewer elements; a named size for which nobody has a number is large."""
     return not running().sizes.usual(as_node(x).shape[0] - as_node(y).shape[0], "nonnegative")
 
 
-def _shifted_sum(x: Tracer, y: Tracer) -> Tracer:
+def _shifted_sum(x: Any, y: Any) -> Tracer:
     """``np.convolve(x, y)`` of a vector ``x`` of named size, as a sum of shifted products, which blocks can do too."""
     n = as_node(x).shape[0]
     pieces = [as_node(x * y[k]) for k in range(y.size)]

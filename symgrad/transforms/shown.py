@@ -188,7 +188,7 @@ def formulas_in_names(
 
 def _of_loops(entry: TraceEntry, program: Program, budget: int, characters: int = MAX_CHARACTERS) -> Formulas:
     """The formulas of a program with loops: of loops that were found, and are short, those of their steps may win."""
-    told = formulas_of(program, budget, characters)
+    told = formulas_of(program, budget, characters, frozenset(entry.local_names.values()))
     if not entry.trace.has_loops or not fits(program, False, _MAX_STRAIGHT):
         return told
     straight = formulas_of(without_loops(program), budget, characters)

@@ -84,6 +84,14 @@ def test_an_error_in_the_expression_marks_its_line(shell, variables):
     assert "grad_f" not in variables
 
 
+def test_a_function_that_is_not_called_is_derived_by_the_line_magic(shell):
+    shell.run_cell("def price(s, k): return s * k")
+    with capture_output() as captured:
+        result = shell.run_cell("%%grad\nprice\n")
+    assert result.error_in_exec is not None
+    assert "price is a function, and the cell does not call it. %grad price x y derives it" in captured.stdout
+
+
 @pytest.mark.parametrize(
     ("cell", "message"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -148,10 +148,13 @@ class Recurrences:
         yield _Line(name, made.index, made.text, made.latex, by_row)
 
 
-def recurrences(program: Program) -> Recurrences | None:
-    """The recurrences of a program with loops; None where its loops cannot be told line by line."""
+def recurrences(program: Program, reserved: Collection[str] = ()) -> Recurrences | None:
+    """The recurrences of a program with loops; None where its loops cannot be told line by line.
+
+    No value that has no name in the user's code is called as one of ``reserved``.
+    """
     try:
-        unfolding = Unfolding(program)
+        unfolding = Unfolding(program, reserved)
     except NoRecurrence:
         return None
     return Recurrences(unfolding, shared(unfolding))

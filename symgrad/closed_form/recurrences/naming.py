@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 from ...primitives.casting import CAST
@@ -27,7 +27,9 @@ _SHARED_BACK = {0: "δεηγζ", 1: "δεηγζ", 2: "ΔΓΩΨΦ"}
 class Bases:
     """Names of what is the same from step to step, no two alike; those of the inputs are among them."""
 
-    def __init__(self, program: Program, names: Names) -> None:
+    def __init__(self, program: Program, names: Names, reserved: Collection[str]) -> None:
+        """What nobody has named is called otherwise than ``reserved``, the user's names of other values."""
+        self._reserved = reserved
         self._called = dict(names)
         self._inputs = {n.latex: node for node, n in names.items()}
         self._given: set[str] = set()
@@ -57,7 +59,7 @@ class Bases:
         if kind in ("λ", "sum"):
             yield from (letter if alone or not own else f"{letter}_{own}" for letter in _BACK)
         elif kind == "d" and rest:
-            pool = _some(_lettered(_POOLS, begins.ndim))
+            pool = _some(self._lettered(_POOLS, begins.ndim))
             yield from (user_name(name).marked("dot") for name in ([own] if own else []) + pool)
         elif not _GENERIC.match(label):
             yield label
@@ -65,13 +67,15 @@ class Bases:
         if name is not None:
             yield re.sub(r"_?0$|_?init$", "", name) or name
             yield name
-        yield from _lettered(_POOLS, begins.ndim)
+        yield from self._lettered(_POOLS, begins.ndim)
 
     def row(self, label: str, whole: Node) -> str:
         """The name of the rows of an array: its own, or what the step calls them."""
         name = self._called.get(whole)
         if name is None:
-            return self._fresh([*([] if _GENERIC.match(label) else [label]), *_some(_lettered(_POOLS, whole.ndim - 1))])
+            return self._fresh(
+                [*([] if _GENERIC.match(label) else [label]), *_some(self._lettered(_POOLS, whole.ndim - 1))]
+            )
         one = str(name)[:-1] if len(name) > 1 and name.endswith("s") else str(name)
         alike = [label] if label.lower() == one.lower() else [one] if len(one) == 1 else []
         return self._fresh([*alike, name], whole)
@@ -81,8 +85,13 @@ class Bases:
 
         It is what the user has ``called`` it, if nothing else is called so.
         """
-        letters = _lettered(_SHARED_BACK if back else _SHARED, len([d for d in shape if d != 1]))
+        letters = self._lettered(_SHARED_BACK if back else _SHARED, len([d for d in shape if d != 1]))
         return self._fresh(chain([] if called is None else [called], letters))
+
+    def _lettered(self, pools: Mapping[int, str], rank: int) -> Iterator[str]:
+        letters = [c for c in pools[min(rank, 2)] if c not in self._reserved] or [pools[min(rank, 2)][0]]
+        yield from letters
+        yield from (f"{letters[0]}{k}" for k in count(2))
 
     def _fresh(self, candidates: Iterable[str], owner: Node | None = None, indexed: bool = False) -> str:
         """The first candidate that nothing is called.
@@ -98,12 +107,6 @@ class Bases:
                 self._given.add(name.latex)
                 return str(name)
         raise AssertionError("letters do not end")
-
-
-def _lettered(pools: Mapping[int, str], rank: int) -> Iterator[str]:
-    letters = pools[min(rank, 2)]
-    yield from letters
-    yield from (f"{letters[0]}{k}" for k in count(2))
 
 
 def _some(names: Iterator[str]) -> list[str]:

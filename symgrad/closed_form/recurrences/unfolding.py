@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -47,7 +47,7 @@ class Carry(NamedTuple):
 class Unfolding:
     """The equations of a program, and the names of the values in them."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, reserved: Collection[str] = ()) -> None:
         self.program = program
         self.graph = Graph()
         self.graph.sizes = program.graph.sizes
@@ -55,7 +55,7 @@ class Unfolding:
         for node, label in zip(program.inputs, program.names, strict=True):
             self.names[node] = self.names.fresh(spellings(label))
         self.inputs = list(self.names.values())
-        self.bases = Bases(program, self.names)
+        self.bases = Bases(program, self.names, reserved)
         self.steps = Steps(self)
         self.equations: list[Equation] = []
         #: the steps that a value belongs to, and what flows back
