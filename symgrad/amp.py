@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ArgumentError, TracingError, at_user_line
+from .errors import ArgumentError, TracingError
 from .tensor import Parameter, Tensor
 from .tracing.trace import current
 from .tracing.tree import flatten, tree_map
@@ -90,7 +90,7 @@ class DynamicLossScaler:
         The scale never falls below 1, and never grows to infinity.
         """
         if current() is not None:
-            raise TracingError(at_user_line("adjust was called inside a traced function; call it outside."))
+            raise TracingError.here("adjust was called inside a traced function; call it outside.")
         scale = float(self.scale_value)
         if not bool(grads_finite):
             self.scale_value.set_data(max(scale / self.scale_factor, 1.0))

@@ -358,5 +358,5 @@ def is_tracing(args: Any) -> bool:
         return True
     leaves, _ = flatten(args)
     if any(isinstance(v, Tracer) for v in leaves):
-        raise TracingError(at_user_line("a traced value was used after its trace had ended."))
+        raise TracingError.here("a traced value was used after its trace had ended.")
     return False

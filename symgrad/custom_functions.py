@@ -28,7 +28,7 @@ from .custom_outcomes import (
 )
 from .differentiation.custom import Rule
 from .differentiation.ruled_calls import Row, RuledCall, Rules, float_sources, handles, is_float, is_traced, picked
-from .errors import ArgumentError, ArgumentTypeError, MissingDerivative, ShapeError, TracingError, at_user_line
+from .errors import ArgumentError, ArgumentTypeError, MissingDerivative, ShapeError, TracingError
 from .pickling import Importable
 from .primitives.external import Call, External, row, split
 from .primitives.identity import custom as with_rule
@@ -127,7 +127,7 @@ class CustomFunction(Importable):
         except ValueError:  # written in C, without a signature
             return args, kwargs
         except TypeError as error:
-            raise ArgumentTypeError(at_user_line(f"{self.__name__}: {error}")) from None
+            raise ArgumentTypeError.here(f"{self.__name__}: {error}") from None
         if not _is_ufunc(self._function):  # whose many options are none of the arguments
             bound.apply_defaults()
         return bound.args, bound.kwargs
@@ -137,8 +137,8 @@ class CustomFunction(Importable):
         leaves, structure = flatten((args, kwargs))
         for name, value in kwargs.items():
             if float_sources(flatten(value)[0]):
-                raise ArgumentTypeError(
-                    at_user_line(f"{self.__name__}: {name} can be passed by name alone, so it has no derivative.")
+                raise ArgumentTypeError.here(
+                    f"{self.__name__}: {name} can be passed by name alone, so it has no derivative."
                 )
         nodes = {k: as_node(v) for k, v in enumerate(leaves) if is_traced(v)}
         place = {k: Operand(i, nodes[k].weak) for i, k in enumerate(nodes)}
@@ -155,7 +155,7 @@ class CustomFunction(Importable):
         elif outcome is None:
             values = known_values(running(), operands)
             if values is None:
-                raise ShapeError(at_user_line(f"{self.__name__}: {_NO_SHAPE}"))
+                raise ShapeError.here(f"{self.__name__}: {_NO_SHAPE}")
             first = returned(values)
             outcome = outcome_of(self.__name__, self.is_ruled, first, operands)
         call = Call(
@@ -318,13 +318,9 @@ def custom(
         return functools.partial(custom, jvp=jvp, vjp=vjp, name=name, shape=shape, vectorized=vectorized)
     for what, given in {"it": function, "jvp": jvp, "vjp": vjp, "shape": shape}.items():
         if not callable(given) and (given is not None or what == "it"):
-            raise ArgumentTypeError(
-                at_user_line(f"sg.custom: {what} is a {type(given).__name__}; a function is expected.")
-            )
+            raise ArgumentTypeError.here(f"sg.custom: {what} is a {type(given).__name__}; a function is expected.")
     if name is not None and not (isinstance(name, str) and name.isidentifier()):
-        raise ArgumentError(
-            at_user_line(f"sg.custom: {name!r} is no name; take letters, digits and _, a letter first.")
-        )
+        raise ArgumentError.here(f"sg.custom: {name!r} is no name; take letters, digits and _, a letter first.")
     for what, rule in (("jvp", jvp), ("vjp", vjp)):
         if rule is not None:
             _check_rule(what, rule, function)
@@ -346,10 +342,8 @@ def _check_rule(what: str, rule: Callable[..., Any], function: Callable[..., Any
         return
     except TypeError as error:
         along = "tangents" if what == "jvp" else "cotangent"
-        raise ArgumentTypeError(
-            at_user_line(
-                f"sg.custom: {what} is called as {what}(primals, {along}) or {what}(primals, {along}, out): {error}."
-            )
+        raise ArgumentTypeError.here(
+            f"sg.custom: {what} is called as {what}(primals, {along}) or {what}(primals, {along}, out): {error}."
         ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .differentiation.ruled_calls import is_traced
-from .errors import ArgumentTypeError, DtypeError, at_user_line
+from .errors import ArgumentTypeError, DtypeError
 from .program.dims import Shape
 from .program.node import Node
 from .tracing.external_calls import Operand
@@ -91,10 +91,8 @@ def outcome_of(name: str, is_ruled: bool, made: Any, operands: Sequence[Node]) -
 
 def _check_real(name: str, dtypes: Sequence[np.dtype], operands: Sequence[Node]) -> None:
     if any(d.kind == "c" for d in (*dtypes, *(o.dtype for o in operands))):
-        raise DtypeError(
-            at_user_line(
-                f"{name}: custom functions are of real numbers, not complex; pass and return real and imaginary parts."
-            )
+        raise DtypeError.here(
+            f"{name}: custom functions are of real numbers, not complex; pass and return real and imaginary parts."
         )
 
 
@@ -119,8 +117,8 @@ def outcome_of_shapes(
     try:
         shapes = tuple([tuple(map(whole, s)) for s in (found if several else [found])])
     except TypeError:
-        raise ArgumentTypeError(
-            at_user_line(f"{name}: shape= gave {found!r}; it gives a tuple of sizes, or a tuple of such.")
+        raise ArgumentTypeError.here(
+            f"{name}: shape= gave {found!r}; it gives a tuple of sizes, or a tuple of such."
         ) from None
     kinds = [o.dtype for o in operands if o.differentiable and not o.weak]
     dtype = np.result_type(*kinds) if kinds else np.dtype(np.float64)

@@ -23,6 +23,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import Self
 
 import numpy
 
@@ -65,6 +66,16 @@ class SymgradError(Exception):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*[shortened(a) if isinstance(a, str) else a for a in args])
+
+    @classmethod
+    def here(cls, message: str, where: tuple[str, int] | None = None) -> Self:
+        """The error with ``message`` and the user's own line: the one that runs, or ``where``.
+
+        >>> print(ShapeError.here("no"))  # doctest: +ELLIPSIS
+        no
+          at ...
+        """
+        return cls(at_user_line(message, where))
 
     @property
     def _render_traceback_(self) -> Callable[[], list[str]]:

@@ -22,7 +22,7 @@ import numpy as np
 import sympy
 
 from .closed_form.reading.walk import check, computed
-from .errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
+from .errors import ArgumentError, ArgumentTypeError, ShapeError
 from .exporters import FORMATS, Format
 from .exporters.subject import Subject
 from .flags import Flag, register
@@ -68,7 +68,7 @@ class ElementwiseOperation:
         """The value on arrays, which broadcast; in a traced function a traced value."""
         arity = self._template.arity
         if len(args) != arity:
-            raise ArgumentTypeError(at_user_line(f"{self.__name__} takes {arity} arguments; it got {len(args)}."))
+            raise ArgumentTypeError.here(f"{self.__name__} takes {arity} arguments; it got {len(args)}.")
         if current() is not None and any(hasattr(a, "_symgrad_node") for a in args):
             return Tracer(self._template(*map(as_node, args)))
         return self._template.ufunc(*args)
@@ -207,7 +207,7 @@ class StructuralOperation:
         """The value on an array; in a traced function a traced value."""
         own = tuple(np.shape(x))
         if not is_concrete(own):
-            raise ShapeError(at_user_line(f"{self.__name__} moves elements of arrays whose sizes are numbers."))
+            raise ShapeError.here(f"{self.__name__} moves elements of arrays whose sizes are numbers.")
         places, is_padded = self._index_map(own)
         flat = np.reshape(x, (-1,))
         return (np.concatenate([flat, np.zeros(1, flat.dtype)]) if is_padded else flat)[places]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .dtype import float32
-from .errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, at_user_line, mistakes
+from .errors import ArgumentTypeError, DtypeError, ShapeError, TracingError, mistakes
 from .tracing.array_methods import METHODS
 from .tracing.plain_arrays import PLAIN_ARRAYS, checked_dtype, plain_array
 from .tracing.trace import current
@@ -175,11 +175,9 @@ class Parameter(Tensor):
 
     def _refuse_write(self) -> None:
         if current() is not None:
-            raise TracingError(
-                at_user_line(
-                    f"the parameter {self.name} is written to inside a traced function; it would happen once, while "
-                    "tracing, and not at the calls. Compute the new value, return it, and write it outside."
-                )
+            raise TracingError.here(
+                f"the parameter {self.name} is written to inside a traced function; it would happen once, while "
+                "tracing, and not at the calls. Compute the new value, return it, and write it outside."
             )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from ..errors import TracingError, at_user_line
+from ..errors import TracingError
 from ..primitives.batching import Batching
 from ..primitives.contraction import contract, identity
 from ..primitives.external import one_of, zeros_like
@@ -247,11 +247,9 @@ def _refuse_captured(name: str, values: list[Node], marks: set[Node]) -> None:
             continue
         seen.add(node)
         if node.primitive in (INPUT, EXAMPLE, STEP):
-            raise TracingError(
-                at_user_line(
-                    f"{name} gives gradients to the arguments only, and the value also depends on {node.params[0]!r}, "
-                    "whose gradient would be lost. Pass it as an argument, or hold it constant (stop_gradient, "
-                    "requires_grad=False)."
-                )
+            raise TracingError.here(
+                f"{name} gives gradients to the arguments only, and the value also depends on {node.params[0]!r}, "
+                "whose gradient would be lost. Pass it as an argument, or hold it constant (stop_gradient, "
+                "requires_grad=False)."
             )
         pending += [source for source, _ in node.primitive.dependencies(node)]

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, DtypeError, at_user_line
+from ..errors import ArgumentTypeError, DtypeError
 from ..exporters.naming import target_names
 from ..program.node import Node
 from ..tensor import Tensor
@@ -58,7 +58,7 @@ class CallArguments:
 
     def _refuse(self, problem: str) -> NoReturn:
         takes = f"{len(self.names)} argument{'s' if len(self.names) != 1 else ''}"
-        raise ArgumentTypeError(at_user_line(f"{self._document.name} takes {takes}, ({self.spelled}); {problem}."))
+        raise ArgumentTypeError.here(f"{self._document.name} takes {takes}, ({self.spelled}); {problem}.")
 
     def arrays(self, args: tuple) -> tuple:
         """The arguments as arrays, of the dtypes and shapes that the Program is for."""
@@ -81,17 +81,13 @@ class CallArguments:
             fits = array.dtype.kind in "biuf" and np.can_cast(array.dtype, node.dtype, "same_kind")
             array = array.astype(node.dtype) if fits else array
         else:
-            raise ArgumentTypeError(
-                at_user_line(
-                    f"{self._document.name}: {label} is a {type(value).__name__}; pass an array of {node.dtype}."
-                )
+            raise ArgumentTypeError.here(
+                f"{self._document.name}: {label} is a {type(value).__name__}; pass an array of {node.dtype}."
             )
         if not fits:
-            raise DtypeError(
-                at_user_line(
-                    f"{self._document.name}: {label} is of {array.dtype} and was exported for {node.dtype}; pass it as "
-                    f"{node.dtype}, or export the derivative for {array.dtype} too."
-                )
+            raise DtypeError.here(
+                f"{self._document.name}: {label} is of {array.dtype} and was exported for {node.dtype}; pass it as "
+                f"{node.dtype}, or export the derivative for {array.dtype} too."
             )
         return float(array) if node.weak and not array.shape else array
 

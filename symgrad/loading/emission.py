@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from ..codec.sizes import shape_text
-from ..errors import ArgumentError, DtypeError, ShapeError, at_user_line
+from ..errors import ArgumentError, DtypeError, ShapeError
 from ..passes.sizes import resized_loop
 from ..primitives.casting import cast
 from ..primitives.identity import MARK, mark
@@ -44,11 +44,9 @@ def emitted(document: Document, inputs: Sequence[Node], trace: Trace, own: bool)
     walk(whole.nodes, image, lambda node, operands: _again(node, tuple(operands), sizes))
     for condition in document.read.conditions:
         if not trace.guard(image[condition]):
-            raise ArgumentError(
-                at_user_line(
-                    f"{document.name}: these arguments take another branch of {document.facts.function} than those "
-                    "that it was exported for; export it for such arguments too."
-                )
+            raise ArgumentError.here(
+                f"{document.name}: these arguments take another branch of {document.facts.function} than those "
+                "that it was exported for; export it for such arguments too."
             )
     return [image[n] for n in program.outputs]
 
@@ -64,7 +62,7 @@ def _again(node: Node, operands: tuple[Node, ...], sizes: Sizes) -> Node:
         return dim_value(sized(node.params[0], sizes))
     made = mark(operands[0]) if primitive is MARK else emit(primitive, operands, sized(node.params, sizes))
     if made.dtype != node.dtype:
-        raise DtypeError(at_user_line(f"a Python float was exported where this is {made.dtype}; pass a Python float."))
+        raise DtypeError.here(f"a Python float was exported where this is {made.dtype}; pass a Python float.")
     return made
 
 
@@ -82,8 +80,8 @@ def sized(param: Any, sizes: Sizes) -> Any:
 def _fitting(node: Node, given: Node, label: str) -> Node:
     """The given value where it is of the dtype of an input."""
     if given.dtype != node.dtype and not given.weak:
-        raise DtypeError(
-            at_user_line(f"{label} is of {given.dtype} and was exported for {node.dtype}; pass it as {node.dtype}.")
+        raise DtypeError.here(
+            f"{label} is of {given.dtype} and was exported for {node.dtype}; pass it as {node.dtype}."
         )
     return given if node.weak or not given.weak else cast(given, node.dtype)
 
@@ -109,7 +107,7 @@ def _guard(document: Document, dim: Dim, sign: str, trace: Trace) -> None:
     else:
         held = trace.assumes(dim, sign)
     if not held:
-        raise ShapeError(at_user_line(f"{document.name} holds for other sizes: {dim} is {sign} there."))
+        raise ShapeError.here(f"{document.name} holds for other sizes: {dim} is {sign} there.")
 
 
 def check_sizes(document: Document, sizes: Mapping[sympy.Symbol, Any]) -> None:
@@ -117,10 +115,8 @@ def check_sizes(document: Document, sizes: Mapping[sympy.Symbol, Any]) -> None:
     empty = [str(d) for d, n in sizes.items() if n < 1]
     broken = f"{empty[0]} ≥ 1" if empty else document.read.broken(sizes)
     if broken:
-        raise ShapeError(
-            at_user_line(
-                f"{document.name} holds for sizes with {broken}, and {_listed(sizes)}; export it for these sizes too."
-            )
+        raise ShapeError.here(
+            f"{document.name} holds for sizes with {broken}, and {_listed(sizes)}; export it for these sizes too."
         )
 
 
@@ -139,7 +135,7 @@ def bound_sizes(program: Program, shapes: Sequence[Sequence[Any]]) -> dict[sympy
     for node, shape, label in wrong:
         where = f", where {_listed(sizes)}" if sizes else ""
         message = f"{label} has the shape {shape_text(shape)} and should have {shape_text(node.shape)}{where}."
-        raise ShapeError(at_user_line(message))
+        raise ShapeError.here(message)
     return sizes
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..codec.limits import MAX_BYTES
 from ..compiled import is_tracing
-from ..errors import ArgumentError, MissingFile, UnreadableFile, at_user_line
+from ..errors import ArgumentError, MissingFile, UnreadableFile
 from ..exporters import checked_format, export
 from ..named_dims import Declaration, Placeholder, declared_like, is_shapes
 from ..program.dims import is_concrete
@@ -97,8 +97,8 @@ class LoadedFunction(DerivedFunction):
         if not args and not kwargs:
             return self._shown
         if is_shapes(args, kwargs):
-            raise ArgumentError(
-                at_user_line(f"{self.__name__} has the shapes that it was exported with; leave the arguments out.")
+            raise ArgumentError.here(
+                f"{self.__name__} has the shapes that it was exported with; leave the arguments out."
             )
         return self._compiled.entry(*self._call_arguments.arrays(self._call_arguments.in_order(args, kwargs)))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled import CompiledFunction, is_tracing
 from ..context import is_graph_mode
 from ..differentiation.custom import call_with_rule
-from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, CellError, TracingError
 from ..tensor import UNNAMED, Parameter, ParameterTuple
 from ..tracebacks import briefly
 from ..tracing.trace import as_followed, current
@@ -94,11 +94,9 @@ class Cell:
         self._require_init()
         before = vars(self).get(name)
         if isinstance(value, Tracer):
-            raise TracingError(
-                at_user_line(
-                    f"a traced value is assigned to the attribute {name!r} of a Cell, where it outlives the trace. "
-                    "Return it from construct, or keep it in a local variable."
-                )
+            raise TracingError.here(
+                f"a traced value is assigned to the attribute {name!r} of a Cell, where it outlives the trace. "
+                "Return it from construct, or keep it in a local variable."
             )
         if isinstance(before, Parameter) and isinstance(value, np.ndarray) and not isinstance(value, Parameter):
             before.set_data(value)
@@ -216,7 +214,7 @@ class Cell:
         if not isinstance(value, bool):
             raise ArgumentTypeError(f"{name} must be True or False, got {value!r}.")
         if current() is not None:
-            raise TracingError(at_user_line(f"{name} of a Cell is set inside a traced function; set it outside."))
+            raise TracingError.here(f"{name} of a Cell is set inside a traced function; set it outside.")
         for _, cell in self.cells_and_names():
             setattr(cell, name, value)
         return self

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TracingError, at_user_line, mistakes
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TracingError, mistakes
 from ..tensor import Parameter
 from ..tracing.trace import current
 
@@ -40,11 +40,9 @@ class Optimizer:
     def __call__(self, gradients: Sequence[Any]) -> None:
         """One step along ``gradients``, one for each parameter."""
         if current() is not None:
-            raise TracingError(
-                at_user_line(
-                    "an optimizer was called inside a traced function; it would step once, while tracing. Take the "
-                    "gradients with value_and_grad, and call the optimizer on them outside."
-                )
+            raise TracingError.here(
+                "an optimizer was called inside a traced function; it would step once, while tracing. Take the "
+                "gradients with value_and_grad, and call the optimizer on them outside."
             )
         if not isinstance(gradients, (tuple, list)) or len(gradients) != len(self.parameters):
             got = len(gradients) if isinstance(gradients, (tuple, list)) else f"a {type(gradients).__name__}"

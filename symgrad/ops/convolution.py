@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line, mistakes
+from ..errors import ArgumentError, ShapeError, mistakes
 from .windows import Pads, added_up, counts, each_axis, padded, pads_of, sizes_of, windows
 
 __all__ = ["conv1d", "conv2d", "conv3d"]
@@ -151,17 +151,13 @@ def _checked(caller: str, rank: int, x: Any, weight: Any, groups: int, channels:
     """The shapes of the array and of its weights, whose axis ``channels`` is that of the channels of the array."""
     shape, own = np.shape(x), np.shape(weight)
     if isinstance(groups, bool) or not isinstance(groups, (int, np.integer)) or groups < 1:
-        raise ArgumentError(at_user_line(f"{caller}: groups is an int of at least 1, got {groups!r}."))
+        raise ArgumentError.here(f"{caller}: groups is an int of at least 1, got {groups!r}.")
     if len(shape) != rank + 2 or len(own) != rank + 2:
-        raise ShapeError(
-            at_user_line(f"{caller} takes arrays of {rank + 2} axes, of shapes (n, c, …), got {shape} and {own}.")
-        )
+        raise ShapeError.here(f"{caller} takes arrays of {rank + 2} axes, of shapes (n, c, …), got {shape} and {own}.")
     parts = own[1] * groups if channels else own[0]
     if shape[1] != parts or own[0] % groups or shape[1] % groups:
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: weights of shape {own} in {groups} groups do not fit {shape[1]} channels of {shape}."
-            )
+        raise ShapeError.here(
+            f"{caller}: weights of shape {own} in {groups} groups do not fit {shape[1]} channels of {shape}."
         )
     return shape, own
 
@@ -170,9 +166,7 @@ def _with_bias(caller: str, y: Any, bias: Any) -> Any:
     if bias is None:
         return y
     if np.shape(bias) != np.shape(y)[1:2]:
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: bias has shape {np.shape(bias)}, it must be one number for each of {np.shape(y)[1]}."
-            )
+        raise ShapeError.here(
+            f"{caller}: bias has shape {np.shape(bias)}, it must be one number for each of {np.shape(y)[1]}."
         )
     return np.add(y, np.reshape(bias, (-1, *[1] * (np.ndim(y) - 2))))

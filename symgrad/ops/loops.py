@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError
 from ..tracing.trace import as_followed
 from ..tracing.tree import flatten, nesting, tree_map
 from ..transforms.loops import fori_loop, scan, while_loop
@@ -111,18 +111,18 @@ class WhileLoop(Operator):
 
 def _check_function(caller: str, name: str, value: Any) -> None:
     if not callable(value):
-        raise ArgumentTypeError(at_user_line(f"{caller}: {name} is a function, not a {type(value).__name__}."))
+        raise ArgumentTypeError.here(f"{caller}: {name} is a function, not a {type(value).__name__}.")
 
 
 def _check_flag(caller: str, unroll: Any) -> None:
     if not isinstance(unroll, bool):
-        raise ArgumentTypeError(at_user_line(f"{caller}: unroll is True or False, not {unroll!r}."))
+        raise ArgumentTypeError.here(f"{caller}: unroll is True or False, not {unroll!r}.")
 
 
 def _bound(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or np.ndim(value):
-        raise ArgumentTypeError(
-            at_user_line(f"ForiLoop: {name} is an int, or a Tensor of one int, not a {type(value).__name__}.")
+        raise ArgumentTypeError.here(
+            f"ForiLoop: {name} is an int, or a Tensor of one int, not a {type(value).__name__}."
         )
     return operator.index(value)
 
@@ -130,27 +130,25 @@ def _bound(name: str, value: Any) -> int:
 def _items(xs: Any, length: Any) -> Sequence[Any]:
     """The items that a Scan goes over."""
     if not (xs is None or isinstance(xs, (tuple, list))):
-        raise ArgumentTypeError(
-            at_user_line(
-                f"Scan: xs is a tuple, a list or None, not a {type(xs).__name__}; give list(xs), or take sg.scan, "
-                "which goes along the first axis of an array."
-            )
+        raise ArgumentTypeError.here(
+            f"Scan: xs is a tuple, a list or None, not a {type(xs).__name__}; give list(xs), or take sg.scan, "
+            "which goes along the first axis of an array."
         )
     if length is not None and (isinstance(length, bool) or not hasattr(length, "__index__")):
-        raise ArgumentTypeError(at_user_line(f"Scan: length is an int or None, not a {type(length).__name__}."))
+        raise ArgumentTypeError.here(f"Scan: length is an int or None, not a {type(length).__name__}.")
     count = None if length is None else operator.index(length)
     if xs is not None:
         if count is not None and count != len(xs):
-            raise ArgumentError(at_user_line(f"Scan: length is {count} and xs holds {len(xs)} items."))
+            raise ArgumentError.here(f"Scan: length is {count} and xs holds {len(xs)} items.")
         return xs
     if count is None:
-        raise ArgumentError(at_user_line("Scan: give xs, or the length where there are none."))
+        raise ArgumentError.here("Scan: give xs, or the length where there are none.")
     return [None] * count
 
 
 def _pair(result: Any) -> tuple[Any, Any]:
     if not isinstance(result, tuple) or len(result) != 2:
-        raise ArgumentError(at_user_line("Scan: loop_func gives a tuple of two, the next carry and what is kept."))
+        raise ArgumentError.here("Scan: loop_func gives a tuple of two, the next carry and what is kept.")
     return result
 
 
@@ -163,11 +161,9 @@ def _keeping(caller: str, init: Any, step: Callable[[Any, Any], tuple[Any, Any]]
         after, y = step(carry, x)
         own, nested = flatten(after)
         if nesting(nested) != nesting(structure) or list(map(np.shape, own)) != shapes:
-            raise ArgumentError(
-                at_user_line(
-                    f"{caller}: loop_func gave a value of another structure or shape than it takes, "
-                    f"{list(map(np.shape, own))} for {shapes}; it must keep them."
-                )
+            raise ArgumentError.here(
+                f"{caller}: loop_func gave a value of another structure or shape than it takes, "
+                f"{list(map(np.shape, own))} for {shapes}; it must keep them."
             )
         return after, y
 
@@ -179,6 +175,6 @@ def _stacked(items: Sequence[Any]) -> Any:
     taken = [flatten(item) for item in items]
     structure = taken[0][1]
     if any(nesting(own) != nesting(structure) for _, own in taken):
-        raise ShapeError(at_user_line("Scan: with unroll=False the items of xs have one structure and shape."))
+        raise ShapeError.here("Scan: with unroll=False the items of xs have one structure and shape.")
     columns = iter([np.stack(column) for column in zip(*[leaves for leaves, _ in taken], strict=True)])
     return tree_map(lambda _: next(columns), items[0])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line, mistakes
+from ..errors import ArgumentError, ShapeError, mistakes
 from .activations import LogSoftmax, Softplus
 from .arrays import OneHot
 
@@ -41,9 +41,7 @@ def reduced(x: Any, reduction: str) -> Any:
     np.float64(2.0)
     """
     if not isinstance(reduction, str) or reduction not in REDUCTIONS:
-        raise ArgumentError(
-            at_user_line(f"reduction must be one of {', '.join(map(repr, REDUCTIONS))}, got {reduction!r}.")
-        )
+        raise ArgumentError.here(f"reduction must be one of {', '.join(map(repr, REDUCTIONS))}, got {reduction!r}.")
     return np.mean(x) if reduction == "mean" else np.sum(x) if reduction == "sum" else x
 
 
@@ -85,13 +83,13 @@ def nll_loss(
     """
     with mistakes("nll_loss"):
         if target.dtype.kind not in "iu":
-            raise ArgumentError(at_user_line(f"nll_loss takes class numbers, got an array of {target.dtype}."))
+            raise ArgumentError.here(f"nll_loss takes class numbers, got an array of {target.dtype}.")
         return _of_logs("nll_loss", inputs, target, weight, ignore_index, reduction, label_smoothing)
 
 
 def _class_axis(caller: str, logits: Any) -> int:
     if np.ndim(logits) < 1:
-        raise ShapeError(at_user_line(f"{caller} takes logits of shape (n, classes, …) or (classes,), got a number."))
+        raise ShapeError.here(f"{caller} takes logits of shape (n, classes, …) or (classes,), got a number.")
     return 0 if np.ndim(logits) == 1 else 1
 
 
@@ -100,17 +98,15 @@ def _of_logs(
 ) -> Any:
     """The cross entropy of logarithms of probabilities."""
     if not 0 <= smoothing <= 1:
-        raise ArgumentError(at_user_line(f"{caller}: label_smoothing must be from 0 to 1, got {smoothing!r}."))
+        raise ArgumentError.here(f"{caller}: label_smoothing must be from 0 to 1, got {smoothing!r}.")
     axis = _class_axis(caller, logs)
     classes, shape = np.shape(logs)[axis], np.shape(logs)
     by_number = target.dtype.kind in "iu" and np.shape(target) != shape
     if np.shape(target) != (shape[:axis] + shape[axis + 1 :] if by_number else shape):
         what = "class numbers have" if by_number else "targets have"
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: {what} shape {np.shape(target)} and logits {shape}; they must have the shape of the "
-                "logits, class numbers that without the classes."
-            )
+        raise ShapeError.here(
+            f"{caller}: {what} shape {np.shape(target)} and logits {shape}; they must have the shape of the "
+            "logits, class numbers that without the classes."
         )
     each = np.reshape(weight, (-1, *[1] * (len(shape) - 1 - axis))) if weight is not None else 1.0
     targets = target
@@ -165,10 +161,8 @@ def _weighed(x: Any, weight: Any, reduction: str) -> Any:
 
 def _same_shape(caller: str, x: Any, y: Any) -> None:
     if np.shape(x) != np.shape(y):
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: predictions have shape {np.shape(x)} and targets {np.shape(y)}; make them the same."
-            )
+        raise ShapeError.here(
+            f"{caller}: predictions have shape {np.shape(x)} and targets {np.shape(y)}; make them the same."
         )
 
 
@@ -219,7 +213,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     """
     with mistakes("smooth_l1_loss"):
         if not isinstance(beta, (int, float, np.number)) or not beta > 0:
-            raise ArgumentError(at_user_line(f"smooth_l1_loss: beta must be positive, got {beta!r}."))
+            raise ArgumentError.here(f"smooth_l1_loss: beta must be positive, got {beta!r}.")
         distance = np.subtract(input, target)
         size = np.abs(distance)
         near = np.multiply(0.5 / beta, np.square(distance))

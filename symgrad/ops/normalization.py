@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line, mistakes
+from ..errors import ArgumentError, ShapeError, mistakes
 from ..primitives.external import Call, External
 from ..primitives.primitive import dim_value
 from ..program.dims import is_named
@@ -32,7 +32,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     with mistakes("layer_norm"):
         shape = (normalized_shape,) if isinstance(normalized_shape, (int, np.integer)) else tuple(normalized_shape)
         if not shape or np.shape(input)[-len(shape) :] != shape:
-            raise ShapeError(at_user_line(f"layer_norm: the last axes of {np.shape(input)} are not {shape}."))
+            raise ShapeError.here(f"layer_norm: the last axes of {np.shape(input)} are not {shape}.")
         return _affine(_standard(input, tuple(range(-len(shape), 0)), eps), weight, bias, None)
 
 
@@ -47,7 +47,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     with mistakes("group_norm"):
         n, channels, *others = _channels("group_norm", input)
         if not isinstance(num_groups, (int, np.integer)) or num_groups < 1 or channels % num_groups:
-            raise ShapeError(at_user_line(f"group_norm: {channels} channels are not {num_groups!r} groups."))
+            raise ShapeError.here(f"group_norm: {channels} channels are not {num_groups!r} groups.")
         apart = np.reshape(input, (n, num_groups, channels // num_groups, *others))
         made = _standard(apart, tuple(range(2, np.ndim(apart))), eps)
         return _affine(np.reshape(made, (n, channels, *others)), weight, bias, channels)
@@ -105,7 +105,7 @@ def batch_norm(
 
 def _channels(caller: str, x: Any) -> tuple:
     if np.ndim(x) < 2:
-        raise ShapeError(at_user_line(f"{caller} takes arrays of shape (n, channels, …), got {np.shape(x)}."))
+        raise ShapeError.here(f"{caller} takes arrays of shape (n, channels, …), got {np.shape(x)}.")
     return np.shape(x)
 
 
@@ -125,7 +125,7 @@ def _affine(x: Any, weight: Any, bias: Any, channels: Any) -> Any:
         if own is None:
             continue
         if channels is not None and np.shape(own) != (channels,):
-            raise ShapeError(at_user_line(f"{name} has shape {np.shape(own)}, and there are {channels} channels."))
+            raise ShapeError.here(f"{name} has shape {np.shape(own)}, and there are {channels} channels.")
         x = operation(x, own if channels is None else _along_channels(x, own))
     return x
 
@@ -135,7 +135,7 @@ def _moved(mean: Any, variance: Any, size: Any, running_mean: Any, running_var: 
     if not isinstance(running_mean, Parameter) or not isinstance(running_var, Parameter):
         return 0
     if not 0 <= momentum <= 1:
-        raise ArgumentError(at_user_line(f"batch_norm: momentum must be from 0 to 1, got {momentum!r}."))
+        raise ArgumentError.here(f"batch_norm: momentum must be from 0 to 1, got {momentum!r}.")
 
     def run(values: Sequence[Any]) -> list[np.ndarray]:
         of_batch, biased, count = values

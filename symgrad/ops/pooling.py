@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line, mistakes
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation, mistakes
 from .windows import Pads, counts, each_axis, padded, pads_of, sizes_of, windows
 
 __all__ = [
@@ -221,14 +221,14 @@ def _pooled(
 ) -> tuple[Pads, Sequence[int], Callable[[Any], Any]]:
     """How much is padded, how much further windows reach, and what takes the windows of what is padded by both."""
     if np.ndim(x) < rank + 1:
-        raise ShapeError(at_user_line(f"{caller} takes arrays of shape (n, c, …), got {np.shape(x)}."))
+        raise ShapeError.here(f"{caller} takes arrays of shape (n, c, …), got {np.shape(x)}.")
     widths = each_axis(f"{caller}: kernel_size", kernel_size, rank)
     strides = widths if stride is None else each_axis(f"{caller}: stride", stride, rank)
     dilations = each_axis(f"{caller}: dilation", dilation, rank)
     sizes = sizes_of(caller, x, rank)
     pads = pads_of(caller, pad_mode, padding, sizes, widths, strides, dilations)
     if pad_mode == "pad" and any(2 * max(pair) > width for pair, width in zip(pads, widths, strict=True)):
-        raise ArgumentError(at_user_line(f"{caller}: padding is at most half of kernel_size, got {padding!r}."))
+        raise ArgumentError.here(f"{caller}: padding is at most half of kernel_size, got {padding!r}.")
     full = [size + sum(pair) for size, pair in zip(sizes, pads, strict=True)]
     count = counts(caller, full, widths, strides, dilations, ceil_mode)
     if ceil_mode:  # a window that begins in the padding behind the end counts for nothing
@@ -251,7 +251,7 @@ def _adaptive(caller: str, rank: int, x: Any, output_size: Any, pool: Callable[[
         wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * rank
         sizes = sizes_of(caller, x, rank)
         if np.ndim(x) < rank + 1:
-            raise ShapeError(at_user_line(f"{caller} takes arrays of shape (n, c, …), got {np.shape(x)}."))
+            raise ShapeError.here(f"{caller} takes arrays of shape (n, c, …), got {np.shape(x)}.")
         given = [sizes[k % rank] if n is None else n for k, n in enumerate(wanted)]
         parts = each_axis(f"{caller}: output_size", given, rank)
         for k, (size, n) in enumerate(zip(sizes, parts, strict=True)):
@@ -302,6 +302,6 @@ def _parts(size: int, parts: int) -> list[tuple[int, int]]:
 
 def _no_indices(caller: str, return_indices: bool) -> None:
     if return_indices:
-        raise UnsupportedOperation(
-            at_user_line(f"{caller}: return_indices=True is not supported; take np.argmax of the windows.")
+        raise UnsupportedOperation.here(
+            f"{caller}: return_indices=True is not supported; take np.argmax of the windows."
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line, mistakes
+from ..errors import ArgumentError, ShapeError, mistakes
 from .pooling import along_axis, shares
 from .windows import added_up, counts, each_axis, padded, sizes_of, windows
 
@@ -33,11 +33,9 @@ def pad(input_x: Any, padding: Sequence[int], mode: str = "constant", value: Any
     """
     with mistakes("pad"):
         if mode not in _MODES:
-            raise ArgumentError(at_user_line(f"pad: mode is one of {', '.join(_MODES)}, got {mode!r}."))
+            raise ArgumentError.here(f"pad: mode is one of {', '.join(_MODES)}, got {mode!r}.")
         if len(padding) % 2 or len(padding) > 2 * np.ndim(input_x):
-            raise ArgumentError(
-                at_user_line(f"pad: padding is two ints for each axis, from the last on, got {padding!r}.")
-            )
+            raise ArgumentError.here(f"pad: padding is two ints for each axis, from the last on, got {padding!r}.")
         flat = each_axis("pad: padding", tuple(padding), len(padding), 0) if padding else ()
         pairs = list(zip(flat[::2], flat[1::2], strict=True))[::-1]
         pairs = [(0, 0)] * (np.ndim(input_x) - len(pairs)) + pairs
@@ -58,7 +56,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None 
     """
     with mistakes("dropout"):
         if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 <= p <= 1:
-            raise ArgumentError(at_user_line(f"dropout: p must be from 0 to 1, got {p!r}."))
+            raise ArgumentError.here(f"dropout: p must be from 0 to 1, got {p!r}.")
         if not training or p == 0:
             return input
         kept = drawn(np.shape(input), p, seed)
@@ -80,7 +78,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     with mistakes("unfold"):
         widths, strides, dilations, pads = _windows_of("unfold", kernel_size, dilation, padding, stride)
         if np.ndim(input) != 4:
-            raise ShapeError(at_user_line(f"unfold takes arrays of 4 axes, got {np.shape(input)}."))
+            raise ShapeError.here(f"unfold takes arrays of 4 axes, got {np.shape(input)}.")
         whole = padded(input, pads)
         count = counts("unfold", sizes_of("unfold", whole, 2), widths, strides, dilations)
         near = np.transpose(windows(whole, count, widths, strides, dilations), (0, 1, 3, 5, 2, 4))
@@ -103,7 +101,7 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
         elements = math.prod(widths)
         if np.ndim(input) != 3 or np.shape(input)[1] % elements or np.shape(input)[2] != math.prod(count):
             wanted = f"(n, c · {elements}, {math.prod(count)})"
-            raise ShapeError(at_user_line(f"fold takes arrays of shape {wanted}, got {np.shape(input)}."))
+            raise ShapeError.here(f"fold takes arrays of shape {wanted}, got {np.shape(input)}.")
         n, c = np.shape(input)[0], np.shape(input)[1] // elements
         near = np.transpose(np.reshape(input, (n, c, *widths, *count)), (0, 1, 4, 2, 5, 3))
         image = added_up(near, sizes, strides, dilations)
@@ -127,7 +125,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
         *lead, c, h, w = np.shape(input)
         r = each_axis("pixel_shuffle: upscale_factor", upscale_factor, 1)[0]
         if c % (r * r):
-            raise ShapeError(at_user_line(f"pixel_shuffle: {c} channels are no multiple of {r * r}."))
+            raise ShapeError.here(f"pixel_shuffle: {c} channels are no multiple of {r * r}.")
         k = len(lead)
         apart = np.reshape(input, (*lead, c // (r * r), r, r, h, w))
         order = (*range(k), k, k + 3, k + 1, k + 4, k + 2)
@@ -144,7 +142,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
         *lead, c, h, w = np.shape(input)
         r = each_axis("pixel_unshuffle: downscale_factor", downscale_factor, 1)[0]
         if h % r or w % r:
-            raise ShapeError(at_user_line(f"pixel_unshuffle: an image of {h} times {w} is not made of squares of {r}."))
+            raise ShapeError.here(f"pixel_unshuffle: an image of {h} times {w} is not made of squares of {r}.")
         k = len(lead)
         apart = np.reshape(input, (*lead, c, h // r, r, w // r, r))
         order = (*range(k), k, k + 2, k + 4, k + 1, k + 3)
@@ -174,14 +172,12 @@ def interpolate(
     with mistakes("interpolate"):
         rank = np.ndim(input) - 2
         if rank < 1 or (mode not in ("nearest", "area") and _LINEAR.get(mode) != rank):
-            raise ArgumentError(
-                at_user_line(
-                    f"interpolate: mode is 'nearest', 'area' or, for one to three axes behind channels, "
-                    f"{', '.join(map(repr, _LINEAR))}; got {mode!r} for an array of shape {np.shape(input)}."
-                )
+            raise ArgumentError.here(
+                f"interpolate: mode is 'nearest', 'area' or, for one to three axes behind channels, "
+                f"{', '.join(map(repr, _LINEAR))}; got {mode!r} for an array of shape {np.shape(input)}."
             )
         if (size is None) == (scale_factor is None):
-            raise ArgumentError(at_user_line("interpolate: give size or scale_factor, one of them."))
+            raise ArgumentError.here("interpolate: give size or scale_factor, one of them.")
         sizes = sizes_of("interpolate", input, rank)
         if size is not None:
             wanted = each_axis("interpolate: size", size, rank)

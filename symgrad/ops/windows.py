@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line
+from ..errors import ArgumentError, ShapeError
 from ..primitives.selection import SCATTER
 from ..primitives.windows import Windows, overlap_add
 from ..program.node import emit
@@ -42,7 +42,7 @@ def each_axis(what: str, value: Any, rank: int, least: int = 1) -> tuple[int, ..
     given = given * rank if len(given) == 1 else given
     whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in given)
     if len(given) != rank or not whole or min(given) < least:
-        raise ArgumentError(at_user_line(f"{what} is an int of at least {least} or {rank} of them, got {value!r}."))
+        raise ArgumentError.here(f"{what} is an int of at least {least} or {rank} of them, got {value!r}.")
     return tuple(map(int, given))
 
 
@@ -63,7 +63,7 @@ def sizes_of(caller: str, x: Any, rank: int) -> tuple[int, ...]:
     sizes = np.shape(x)[-rank:]
     if not all(isinstance(d, (int, np.integer)) for d in sizes):
         shown = ", ".join(map(str, sizes))
-        raise ShapeError(at_user_line(f"{caller} needs the sizes of the axes that it goes along, got ({shown})."))
+        raise ShapeError.here(f"{caller} needs the sizes of the axes that it goes along, got ({shown}).")
     return sizes
 
 
@@ -79,12 +79,12 @@ def pads_of(
     """The padding of each axis: ``same`` keeps ``ceil(size / stride)`` windows, ``valid`` adds none."""
     rank = len(sizes)
     if pad_mode not in ("same", "valid", "pad"):
-        raise ArgumentError(at_user_line(f"{caller}: pad_mode is 'same', 'valid' or 'pad', got {pad_mode!r}."))
+        raise ArgumentError.here(f"{caller}: pad_mode is 'same', 'valid' or 'pad', got {pad_mode!r}.")
     own = each_side(f"{caller}: padding", padding, rank)
     if pad_mode == "pad":
         return own
     if any(p for pair in own for p in pair):
-        raise ArgumentError(at_user_line(f"{caller}: padding belongs to pad_mode='pad', got pad_mode={pad_mode!r}."))
+        raise ArgumentError.here(f"{caller}: padding belongs to pad_mode='pad', got pad_mode={pad_mode!r}.")
     if pad_mode == "valid":
         return own
     made = []
@@ -115,7 +115,7 @@ def counts(
     for size, width, stride, dilation in zip(sizes, widths, strides, dilations, strict=True):
         extent = dilation * (width - 1) + 1
         if size < extent:
-            raise ShapeError(at_user_line(f"{caller}: a window of {extent} elements does not fit an axis of {size}."))
+            raise ShapeError.here(f"{caller}: a window of {extent} elements does not fit an axis of {size}.")
         made.append((-((extent - size) // stride) if ceil_mode else (size - extent) // stride) + 1)
     return tuple(made)
 

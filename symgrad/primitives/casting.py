@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DtypeError, at_user_line
+from ..errors import DtypeError
 from ..program.dims import Shape
 from ..program.node import Node, emit
 from .primitive import Params, Primitive
@@ -57,10 +57,8 @@ def cast(node: Node, dtype: np.dtype) -> Node:
     Complex numbers become no real ones: a DtypeError.
     """
     if node.dtype.kind == "c" and dtype.kind not in "cb":
-        raise DtypeError(
-            at_user_line(
-                "real numbers are needed here, and these are complex; take np.real, np.imag or np.abs of them."
-            )
+        raise DtypeError.here(
+            "real numbers are needed here, and these are complex; take np.real, np.imag or np.abs of them."
         )
     if (node.dtype == dtype and not node.weak) or node.is_literal:
         return node

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DtypeError, MissingDerivative, ShapeError, at_user_line
+from ..errors import DtypeError, MissingDerivative, ShapeError
 from ..program.dims import Dim, Shape, is_concrete, is_named, size, value_of
 from ..program.node import Node, emit
 from .batching import Batching
@@ -85,7 +85,7 @@ class External(Primitive):
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node:
         call, shapes, given, levels = node.params
         if key not in call.linear:
-            raise MissingDerivative(at_user_line(call.undeclared))
+            raise MissingDerivative.here(call.undeclared)
         operands = [zeros_like(o) if k in call.linear else o for k, o in enumerate(node.operands)]
         operands[key] = cast(tangent, source.dtype)
         own = tuple([k == key for k in range(len(operands))])

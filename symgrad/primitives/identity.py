@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import DtypeError, at_user_line
+from ..errors import DtypeError
 from ..program.dims import Shape
 from ..program.node import Node, emit
 from .primitive import Params, Primitive
@@ -103,7 +103,5 @@ def stop_gradient(node: Node) -> Node:
 def custom(value: Node, sources: Sequence[Node], rule: Any) -> Node:
     """``value``, whose derivative by ``sources`` is what ``rule`` says."""
     if any(n.is_complex for n in (value, *sources)):
-        raise DtypeError(
-            at_user_line("a declared rule (bprop) is of real numbers, and these are complex; pass their parts.")
-        )
+        raise DtypeError.here("a declared rule (bprop) is of real numbers, and these are complex; pass their parts.")
     return emit(CUSTOM, (value, *sources), (rule,))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DtypeError, UnsupportedOperation, at_user_line
+from ..errors import DtypeError, UnsupportedOperation
 from ..program.dims import Shape
 from ..program.node import Node, emit
 from .batching import Batching
@@ -131,7 +131,7 @@ class LU(ByTangent):
         return add(by_first, product(lead, [(where(below, 0, own), "ij"), (second, "jk")], "ik"))
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        raise UnsupportedOperation(at_user_line("scipy.linalg.lu_factor is of one matrix; vmap takes np.linalg.solve."))
+        raise UnsupportedOperation.here("scipy.linalg.lu_factor is of one matrix; vmap takes np.linalg.solve.")
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return importlib.import_module("scipy.linalg").lu_factor(values[0])[0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperation, at_user_line
+from ..errors import UnsupportedOperation
 from ..program.dims import Dim, Shape
 from ..program.node import Node, active_graph, emit
 
@@ -66,8 +66,8 @@ class Primitive:
 
         ``operands`` are those of ``node``, lifted where ``batched`` says so: there the examples lead.
         """
-        raise UnsupportedOperation(
-            at_user_line(f"vmap has no rule for {self.name}; compute it for one example at a time, in a loop.")
+        raise UnsupportedOperation.here(
+            f"vmap has no rule for {self.name}; compute it for one example at a time, in a loop."
         )
 
     def evaluate(self, params: Params, *values: Any) -> Any:

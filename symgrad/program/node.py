@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import TracingError, at_user_line
+from ..errors import TracingError
 from ..pickling import OfOneProcess
 from .dims import Shape
 from .facts import SizeFacts
@@ -125,8 +125,8 @@ def active_graph() -> Graph:
     """The Graph that new nodes are interned in."""
     graph = _state.graph
     if graph is None:
-        raise TracingError(
-            at_user_line("a traced value was used after its trace had ended; return it from the function instead.")
+        raise TracingError.here(
+            "a traced value was used after its trace had ended; return it from the function instead."
         )
     return graph
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, at_user_line
+from ..errors import ArgumentError
 from ..finite_differences import differences
 from ..named_dims import argument_names
 from ..tracing.tree import flatten, leaf_labels, unflatten
@@ -21,7 +21,7 @@ def check_declared(custom: Any, args: tuple, kwargs: dict[str, Any], order: int,
     The function is called with float64 arrays alone: code of C takes no others.
     """
     if custom.jvp is None and custom.vjp is None:
-        raise ArgumentError(at_user_line(f"{custom.__name__} declares no derivative; there is nothing to check."))
+        raise ArgumentError.here(f"{custom.__name__} declares no derivative; there is nothing to check.")
     one = _OfFloats(custom, args, kwargs, np.random.default_rng(seed))
     for rule in ("jvp", "vjp"):
         if getattr(custom, rule) is not None:
@@ -41,7 +41,7 @@ class _OfFloats:
         self._places = [k for k in range(len(flatten(args)[0])) if _is_float(leaves[k])]
         self.point = [np.array(leaves[k], np.float64) for k in self._places]
         if not self.point:
-            raise ArgumentError(at_user_line(f"{self.name} is checked with floats, and no argument is one."))
+            raise ArgumentError.here(f"{self.name} is checked with floats, and no argument is one.")
         named = zip(argument_names(custom, len(args)), args, strict=True)
         names = [label for name, value in named for label in leaf_labels(name, flatten(value)[1])]
         self.labels = [names[k] for k in self._places]

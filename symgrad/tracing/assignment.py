@@ -26,7 +26,7 @@ def put(x: Node, index: Any, value: Node) -> Node:
         return x
     entries = expanded(x, index)
     if value.dtype.kind == "f" and x.dtype.kind not in "fc":
-        raise TracingError(at_user_line(f"a float written into an array of {x.dtype} would be cut; use a float array."))
+        raise TracingError.here(f"a float written into an array of {x.dtype} would be cut; use a float array.")
     value = f.cast(value, x.dtype)
     if any(is_array(e) for e in entries):
         return _put_advanced(x, entries, value)
@@ -88,7 +88,7 @@ def _fit(value: Node, window: tuple) -> Node:
     while len(shape) > len(window) and shape[0] == 1:
         shape = shape[1:]
     if len(shape) > len(window) or broadcast(shape, window) != window:
-        raise ShapeError(at_user_line(f"could not broadcast a value of shape {value.shape} into {window}"))
+        raise ShapeError.here(f"could not broadcast a value of shape {value.shape} into {window}")
     return expand(unsqueeze(value, shape), window)
 
 
@@ -141,7 +141,7 @@ def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
         return _put_at(x, entries, value)
     if any(isinstance(e, Node) for e in entries):
         if running().follow is None:
-            raise TracingError(at_user_line("x[i] = v with a traced index array is not supported; use np.where."))
+            raise TracingError.here("x[i] = v with a traced index array is not supported; use np.where.")
         entries = [running().guard(e) if isinstance(e, Node) else e for e in entries]
     shape = concrete(x.shape, "x[i] = v with an index array")
     number = np.arange(size(shape)).reshape(shape)

@@ -13,7 +13,6 @@ from ..errors import (
     ShapeError,
     UnsupportedArguments,
     UnsupportedOperation,
-    at_user_line,
 )
 from ..primitives import functions as f
 from ..primitives.primitive import literal
@@ -27,7 +26,7 @@ from .tracer import Tracer, traced
 @implements(np.where, cases=[Case(Given(np.array([True, False, True])), (3,), (2, 3)), Case(Given(True), (3,), ())])
 def _where(condition, *branches):
     if len(branches) != 2:
-        raise UnsupportedOperation(at_user_line("np.where(condition) alone has a shape that depends on values."))
+        raise UnsupportedOperation.here("np.where(condition) alone has a shape that depends on values.")
     return Tracer(f.where(f.condition(as_node(condition)), *map(as_node, branches)))
 
 
@@ -48,7 +47,7 @@ def _clip(a, a_min=None, a_max=None, min=None, max=None):
 def _round(a, decimals=0):
     x = as_node(a)
     if decimals and x.dtype.kind == "b":
-        raise ArgumentTypeError(at_user_line("np.round: truth values have no decimals"))
+        raise ArgumentTypeError.here("np.round: truth values have no decimals")
     if not decimals:
         return Tracer(x if x.dtype.kind in "iu" else f.rint(x))
     if x.dtype.kind in "iu" and decimals > 0:
@@ -133,10 +132,10 @@ def _gradient(f, *varargs, axis=None):
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [normalized_axis(k, x.ndim) for k in axes]
     if any(np.ndim(h) for h in varargs):
-        raise UnsupportedArguments(at_user_line("np.gradient at places that are not evenly spaced has no rule."))
+        raise UnsupportedArguments.here("np.gradient at places that are not evenly spaced has no rule.")
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     if len(steps) != len(axes):
-        raise ArgumentTypeError(at_user_line(f"np.gradient takes one spacing, or one for each of {len(axes)} axes"))
+        raise ArgumentTypeError.here(f"np.gradient takes one spacing, or one for each of {len(axes)} axes")
     if x.dtype.kind in "iu":
         x = x.astype(float)
     made = [_differences(x, k, h).astype(x.dtype) for k, h in zip(axes, steps, strict=True)]
@@ -146,7 +145,7 @@ def _gradient(f, *varargs, axis=None):
 def _differences(x: Tracer, k: int, h: float) -> Any:
     """Central differences along axis ``k``, one-sided at its ends."""
     if x._symgrad_node.shape[k] in (0, 1):
-        raise ShapeError(at_user_line("np.gradient needs at least two elements along an axis"))
+        raise ShapeError.here("np.gradient needs at least two elements along an axis")
     lead = (slice(None),) * k
 
     def at(start: int | None, stop: int | None) -> Tracer:
@@ -160,7 +159,7 @@ def _differences(x: Tracer, k: int, h: float) -> Any:
 def _diff(a, n=1, axis=-1):
     x = traced(a)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-        raise ArgumentError(at_user_line(f"np.diff: n={n!r} must be a whole number, 0 or more"))
+        raise ArgumentError.here(f"np.diff: n={n!r} must be a whole number, 0 or more")
     if not n:
         return x
     k = normalized_axis(axis, x.ndim)
@@ -185,7 +184,7 @@ def _ediff1d(ary, to_end=None, to_begin=None):
     x = traced(ary).ravel()
     ends = [None if v is None else Tracer(array_node(v)).ravel() for v in (to_begin, to_end)]
     if not all(np.can_cast(v.dtype, x.dtype, "same_kind") for v in ends if v is not None):
-        raise ArgumentTypeError(at_user_line(f"np.ediff1d: the ends cannot be of the dtype {x.dtype} of the array"))
+        raise ArgumentTypeError.here(f"np.ediff1d: the ends cannot be of the dtype {x.dtype} of the array")
     parts = [ends[0], x[1:] - x[:-1], ends[1]]
     return np.concatenate([p.astype(x.dtype) for p in parts if p is not None])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.fourier import TRANSPOSED
 from ..program.dims import is_concrete
@@ -62,10 +62,10 @@ def _transformed(x: Any, transform: Callable, kind: int, norm: str, orthogonal: 
     """The transform along the last axis of real numbers."""
     is_sine = transform is _sine
     if kind not in _INVERSE:
-        raise ArgumentError(at_user_line(f"scipy.fft: type={kind!r} is none of 1, 2, 3, 4"))
+        raise ArgumentError.here(f"scipy.fft: type={kind!r} is none of 1, 2, 3, 4")
     size = 2 * (x.shape[-1] + (kind == 1) * (1 if is_sine else -1))
     if not size:
-        raise ShapeError(at_user_line("scipy.fft.dct of type 1 takes two elements or more"))
+        raise ShapeError.here("scipy.fft.dct of type 1 takes two elements or more")
     scale = {"backward": 1.0, "ortho": size**-0.5, "forward": 1.0 / size}[norm]
     ends = [0, -1] if kind == 1 else [-1] if is_sine else [0]
     is_weighed = orthogonal and kind != 4 and not (is_sine and kind == 1)
@@ -81,8 +81,8 @@ def _one_axis(transform: Callable, inverse: bool) -> Callable:
     def answer(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
         given, place = along(x, n, axis)
         if not is_concrete((given.shape[place],)):
-            raise UnsupportedOperation(
-                at_user_line("scipy.fft: cosine and sine transforms along an axis of a named size have no rule.")
+            raise UnsupportedOperation.here(
+                "scipy.fft: cosine and sine transforms along an axis of a named size have no rule."
             )
         if given.dtype == np.float16:  # which SciPy widens
             given = f.cast(given, np.dtype(np.float32))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.decompositions import (
     EIG,
@@ -66,15 +66,15 @@ def sized(a: Any, name: str, square: bool = False) -> Node:
     """A stack of matrices whose last two dimensions are equal, or numbers."""
     x = matrices(a, name, square)
     if x.shape[-1] != x.shape[-2] and not is_concrete(x.shape[-2:]):
-        raise UnsupportedOperation(
-            at_user_line(f"{name} of matrices of shape {x.shape[-2:]}: named dimensions have to be equal, or numbers.")
+        raise UnsupportedOperation.here(
+            f"{name} of matrices of shape {x.shape[-2:]}: named dimensions have to be equal, or numbers."
         )
     return x
 
 
 def _triangle_of(a: Any, uplo: str, name: str) -> Node:
     if uplo.upper() not in ("L", "U"):
-        raise ArgumentError(at_user_line(f'{name}: UPLO is {uplo!r}; it is "L" or "U".'))
+        raise ArgumentError.here(f'{name}: UPLO is {uplo!r}; it is "L" or "U".')
     x = matrices(a, name)
     return x if uplo.upper() == "L" else adjoint(x)
 
@@ -129,11 +129,9 @@ def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     if not compute_uv:
         return Tracer(emit(SVDVALS, (x,)))
     if full_matrices and x.shape[-1] != x.shape[-2]:
-        raise UnsupportedOperation(
-            at_user_line(
-                f"np.linalg.svd of matrices of shape {x.shape[-2:]} with full_matrices=True: the further singular "
-                "vectors are any basis, and have no derivative. Say full_matrices=False, or compute_uv=False."
-            )
+        raise UnsupportedOperation.here(
+            f"np.linalg.svd of matrices of shape {x.shape[-2:]} with full_matrices=True: the further singular "
+            "vectors are any basis, and have no derivative. Say full_matrices=False, or compute_uv=False."
         )
     values, u, w = SVD.factors(x)
     return _Svd(Tracer(u), Tracer(_real(values)), Tracer(transposed(w)))
@@ -163,14 +161,12 @@ def _svdvals(x, /):
 def _qr(a, mode="reduced"):
     x = sized(a, "np.linalg.qr")
     if not is_concrete(x.shape[-2:]):
-        raise UnsupportedOperation(at_user_line(f"np.linalg.qr of matrices of the named shape {x.shape[-2:]}."))
+        raise UnsupportedOperation.here(f"np.linalg.qr of matrices of the named shape {x.shape[-2:]}.")
     rows, columns = x.shape[-2:]
     if mode not in ("reduced", "r") and not (mode == "complete" and rows <= columns):
-        raise UnsupportedOperation(
-            at_user_line(
-                f"np.linalg.qr with mode={mode!r} of matrices of shape {x.shape[-2:]} has no derivative rule: what it "
-                'adds to "reduced" is any basis, or LAPACK\'s own form. Say mode="reduced".'
-            )
+        raise UnsupportedOperation.here(
+            f"np.linalg.qr with mode={mode!r} of matrices of shape {x.shape[-2:]} has no derivative rule: what it "
+            'adds to "reduced" is any basis, or LAPACK\'s own form. Say mode="reduced".'
         )
     q, turned = QR.factors(x)
     r = Tracer(transposed(turned))
@@ -193,11 +189,11 @@ def _lstsq(a, b, rcond=None):
     x, right = sized(a, "np.linalg.lstsq"), traced(b)
     x = f.cast(x, np.result_type(x.dtype, right.dtype))
     if x.ndim != 2 or right.ndim not in (1, 2) or right.shape[0] != x.shape[0]:
-        raise ShapeError(at_user_line(f"np.linalg.lstsq: shapes {x.shape} and {right.shape} do not fit"))
+        raise ShapeError.here(f"np.linalg.lstsq: shapes {x.shape} and {right.shape} do not fit")
     rows, columns = x.shape
     wide = right if right.ndim == 2 else right[:, None]
     if not is_concrete(x.shape):
-        raise UnsupportedOperation(at_user_line(f"np.linalg.lstsq of a matrix of the named shape {x.shape}."))
+        raise UnsupportedOperation.here(f"np.linalg.lstsq of a matrix of the named shape {x.shape}.")
     relative = _precision(x) * max(rows, columns) if rcond is None else float(rcond)
     made = Tracer(emit(LEAST_SQUARES, (x, matrices(wide, "np.linalg.lstsq", square=False)), (relative,)))
     solution, squares = made[:-1], made[-1].real
@@ -242,7 +238,7 @@ def _cond(x, p=None):
 def _tensorinv(a, ind=2):
     x = Tracer(as_node(a))
     if ind <= 0:
-        raise ArgumentError(at_user_line(f"np.linalg.tensorinv: ind is {ind}, and has to be positive."))
+        raise ArgumentError.here(f"np.linalg.tensorinv: ind is {ind}, and has to be positive.")
     matrix = x.reshape((math.prod(x.shape[:ind]), math.prod(x.shape[ind:])))
     return np.linalg.inv(matrix).reshape((*x.shape[ind:], *x.shape[:ind]))
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import TracingError, UnsupportedArguments, UnsupportedOperation, at_user_line
+from ..errors import TracingError, UnsupportedArguments, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
 
@@ -80,7 +80,7 @@ def answers(*functions: Callable) -> Callable[[Callable], Callable]:
 
 def refuse(message: str) -> NoReturn:
     """Raise a TracingError that shows the user's line."""
-    raise TracingError(at_user_line(message))
+    raise TracingError.here(message)
 
 
 def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error: TypeError) -> None:
@@ -88,11 +88,9 @@ def refuse_unknown(func: Callable, rule: Callable, args: Any, kwargs: Any, error
     try:
         inspect.signature(rule).bind(*args, **kwargs)
     except TypeError as refused:
-        raise UnsupportedArguments(
-            at_user_line(
-                f"np.{func.__name__} with these arguments has no derivative rule in symgrad ({refused}). Write it with "
-                "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
-            )
+        raise UnsupportedArguments.here(
+            f"np.{func.__name__} with these arguments has no derivative rule in symgrad ({refused}). Write it with "
+            "other supported NumPy functions, or compute it outside the differentiated function and pass it in."
         ) from error
 
 
@@ -141,11 +139,9 @@ def no_rule(ufunc: np.ufunc) -> Callable:
             name = f"scipy.special.{ufunc.__name__}"
             found = difflib.get_close_matches(ufunc.__name__, [u.__name__ for u in UFUNCS], 1)
             near = f" The nearest that has one is {found[0]}." if found else ""
-        raise UnsupportedOperation(
-            at_user_line(
-                f"{name} has no derivative rule in symgrad.{near} Say what its derivative is: symgrad.custom(f, "
-                "vjp=…), or extend.elementwise for a function of numbers."
-            )
+        raise UnsupportedOperation.here(
+            f"{name} has no derivative rule in symgrad.{near} Say what its derivative is: symgrad.custom(f, "
+            "vjp=…), or extend.elementwise for a function of numbers."
         )
 
     return rule

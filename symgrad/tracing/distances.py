@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from .dispatch import answers_for
 from .making import array_of
@@ -28,7 +28,7 @@ def _root(values: Any) -> Any:
 
 def _minkowski(u, v, w=None, p=2.0):
     if p <= 0:
-        raise ArgumentError(at_user_line(f"{_PACKAGE}.minkowski: p={p!r} must be greater than 0"))
+        raise ArgumentError.here(f"{_PACKAGE}.minkowski: p={p!r} must be greater than 0")
     if np.isinf(p):
         return _chebyshev(u, v, w)
     return np.linalg.norm((u - v) if w is None else w ** (1 / p) * (u - v), p, axis=-1)
@@ -132,9 +132,7 @@ def _of_vectors(name: str) -> Callable:
     def answer(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
         x, y = (_doubles(x) if name in _IN_DOUBLES else _floats(x) for x in (u, v))
         if name != "jensenshannon" and (x.ndim != 1 or y.ndim != 1 or x.shape != y.shape):
-            raise ShapeError(
-                at_user_line(f"{_PACKAGE}.{name}: shapes {x.shape} and {y.shape} are not those of vectors")
-            )
+            raise ShapeError.here(f"{_PACKAGE}.{name}: shapes {x.shape} and {y.shape} are not those of vectors")
         given: dict[str, Any] = dict(zip(_EXTRA.get(name, ("w",)), args, strict=False)) | kwargs
         if given.get("w") is not None:
             given["w"] = _doubles(given["w"])
@@ -161,7 +159,7 @@ for _name in METRICS:
 def _cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
     x, y = _doubles(XA), _doubles(XB)
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
-        raise ShapeError(at_user_line(f"{_PACKAGE}.cdist: shapes {x.shape} and {y.shape} do not fit"))
+        raise ShapeError.here(f"{_PACKAGE}.cdist: shapes {x.shape} and {y.shape} do not fit")
     _only_new(out)
     return _between(metric, x[:, None, :], y[None, :, :], np.concatenate([x, y]), kwargs)
 
@@ -170,7 +168,7 @@ def _cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
 def _pdist(X, metric="euclidean", *, out=None, **kwargs):
     x = _doubles(X)
     if x.ndim != 2:
-        raise ShapeError(at_user_line(f"{_PACKAGE}.pdist takes rows, not an array of shape {x.shape}"))
+        raise ShapeError.here(f"{_PACKAGE}.pdist takes rows, not an array of shape {x.shape}")
     _only_new(out)
     first, second = np.triu_indices(x.shape[0], 1)
     return _between(metric, x[first], x[second], x, kwargs)
@@ -178,7 +176,7 @@ def _pdist(X, metric="euclidean", *, out=None, **kwargs):
 
 def _only_new(out: Any) -> None:
     if out is not None:
-        raise UnsupportedOperation(at_user_line(f"{_PACKAGE}: out= is not supported on traced values; leave it away."))
+        raise UnsupportedOperation.here(f"{_PACKAGE}: out= is not supported on traced values; leave it away.")
 
 
 def _between(metric: Any, x: Any, y: Any, rows: Any, kwargs: dict[str, Any]) -> Any:
@@ -191,10 +189,8 @@ def _between(metric: Any, x: Any, y: Any, rows: Any, kwargs: dict[str, Any]) -> 
     name = str(metric).lower()
     name = _ALIASES.get(name, name)
     if name not in METRICS:
-        raise UnsupportedOperation(
-            at_user_line(
-                f"{_PACKAGE} with metric={metric!r} has no derivative rule in symgrad. There are: {[*METRICS]}."
-            )
+        raise UnsupportedOperation.here(
+            f"{_PACKAGE} with metric={metric!r} has no derivative rule in symgrad. There are: {[*METRICS]}."
         )
     given = {k: _doubles(v) if k in ("w", "V", "VI") and v is not None else v for k, v in kwargs.items()}
     if name == "seuclidean" and given.get("V") is None:
@@ -209,14 +205,14 @@ def _between(metric: Any, x: Any, y: Any, rows: Any, kwargs: dict[str, Any]) -> 
 def _squareform(X, force="no", checks=True):
     x = _floats(X)
     if x.ndim == 1 and force.lower() != "tomatrix" and force.lower() in ("tovector", "tovec"):
-        raise ShapeError(at_user_line(f"{_PACKAGE}.squareform: forcing 'tovector' but the input is a vector"))
+        raise ShapeError.here(f"{_PACKAGE}.squareform: forcing 'tovector' but the input is a vector")
     if x.ndim == 1:
         n = int(np.ceil(np.sqrt(2 * x.shape[0])))
         if n * (n - 1) != 2 * x.shape[0]:
-            raise ShapeError(at_user_line(f"{_PACKAGE}.squareform: {x.shape[0]} is no number of pairs"))
+            raise ShapeError.here(f"{_PACKAGE}.squareform: {x.shape[0]} is no number of pairs")
         place = np.full((n, n), x.shape[0])
         place[np.triu_indices(n, 1)] = np.arange(x.shape[0])
         return np.concatenate([x, np.zeros(1, x.dtype)])[np.minimum(place, place.T)]
     if x.ndim != 2 or x.shape[0] != x.shape[1]:
-        raise ShapeError(at_user_line(f"{_PACKAGE}.squareform: a matrix of shape {x.shape} is not square"))
+        raise ShapeError.here(f"{_PACKAGE}.squareform: a matrix of shape {x.shape} is not square")
     return x[np.triu_indices(x.shape[0], 1)]

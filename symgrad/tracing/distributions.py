@@ -19,7 +19,7 @@ from scipy import special
 from scipy.stats import rv_continuous, rv_discrete
 from scipy.stats._distn_infrastructure import rv_continuous_frozen, rv_discrete_frozen, rv_generic
 
-from ..errors import UnsupportedOperation, at_user_line
+from ..errors import UnsupportedOperation
 from .dispatch import answers
 from .local_array import holds_traced, unwrapped
 from .trace import as_node
@@ -152,11 +152,9 @@ class _Standard:
 
     def __init__(self, family: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         if family.name in _FOLDED:
-            raise UnsupportedOperation(
-                at_user_line(
-                    f"scipy.stats.{family.name} has no derivative rule in symgrad: SciPy folds it at its middle, where "
-                    "its slopes would be lost. Write its formula with NumPy and scipy.special."
-                )
+            raise UnsupportedOperation.here(
+                f"scipy.stats.{family.name} has no derivative rule in symgrad: SciPy folds it at its middle, where "
+                "its slopes would be lost. Write its formula with NumPy and scipy.special."
             )
         shapes, loc, scale = family._parse_args(*args, **kwargs)
         self.family = _Family(family)
@@ -171,12 +169,10 @@ class _Standard:
         try:
             return function(np.where(inside, y, held), *self.shapes)
         except Exception as error:
-            raise UnsupportedOperation(
-                at_user_line(
-                    f"scipy.stats.{self.family.name}.{name.removeprefix('_')} has no derivative rule in symgrad: SciPy "
-                    "computes it with a function that has none. Write its formula with NumPy and scipy.special, or say "
-                    "what its derivative is: symgrad.custom."
-                )
+            raise UnsupportedOperation.here(
+                f"scipy.stats.{self.family.name}.{name.removeprefix('_')} has no derivative rule in symgrad: SciPy "
+                "computes it with a function that has none. Write its formula with NumPy and scipy.special, or say "
+                "what its derivative is: symgrad.custom."
             ) from error
 
     def settled(self, inside: Any, value: Any, others: Any) -> Any:

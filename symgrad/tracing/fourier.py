@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.elementwise import conjugated
 from ..primitives.fourier import FFT, IRFFT, RFFT, TRANSPOSED
@@ -25,7 +25,7 @@ def checked_norm(norm: Any) -> str:
     """The name of how a transform is scaled."""
     given = "backward" if norm is None else norm
     if given not in TRANSPOSED:
-        raise ArgumentError(at_user_line(f'norm is {norm!r}; it is "backward", "ortho" or "forward".'))
+        raise ArgumentError.here(f'norm is {norm!r}; it is "backward", "ortho" or "forward".')
     return given
 
 
@@ -33,7 +33,7 @@ def _float(a: Any) -> Node:
     """The numbers as floats or complex numbers."""
     x = as_node(a)
     if x.weak or not x.ndim:
-        raise ShapeError(at_user_line("a Fourier transform is of an array, along an axis of it; this is one number."))
+        raise ShapeError.here("a Fourier transform is of an array, along an axis of it; this is one number.")
     return x if x.differentiable else f.cast(x, np.dtype(np.float64))
 
 
@@ -43,9 +43,9 @@ def _counted(x: Node, n: Any, axis: int) -> Node:
     if n is None or n == size:
         n = size
     elif not is_concrete((size,)):
-        raise UnsupportedOperation(at_user_line(f"np.fft: n={n} of an axis of the named size {size}; leave n away."))
+        raise UnsupportedOperation.here(f"np.fft: n={n} of an axis of the named size {size}; leave n away.")
     if is_concrete((n,)) and n < 1:
-        raise ShapeError(at_user_line(f"np.fft: {n} is no number of elements to transform"))
+        raise ShapeError.here(f"np.fft: {n} is no number of elements to transform")
     if n == size:
         return x
     shape = [*x.shape[:axis], min(n, size), *x.shape[axis + 1 :]]
@@ -89,9 +89,9 @@ def _ifft(a, n=None, axis=-1, norm=None):
 def _rfft(a, n=None, axis=-1, norm=None):
     x, axis = along(a, n, axis)
     if x.is_complex:
-        raise ArgumentError(at_user_line("np.fft.rfft is of real numbers, and these are complex; take np.fft.fft."))
+        raise ArgumentError.here("np.fft.rfft is of real numbers, and these are complex; take np.fft.fft.")
     if not is_concrete((x.shape[axis],)):
-        raise UnsupportedOperation(at_user_line("np.fft.rfft along an axis of a named size; np.fft.fft takes one."))
+        raise UnsupportedOperation.here("np.fft.rfft along an axis of a named size; np.fft.fft takes one.")
     return Tracer(emit(RFFT, (x,), (axis, checked_norm(norm))))
 
 
@@ -100,10 +100,10 @@ def _irfft(a, n=None, axis=-1, norm=None):
     x = _float(a)
     axis = normalized_axis(axis, x.ndim)
     if not is_concrete((x.shape[axis],)):
-        raise UnsupportedOperation(at_user_line("np.fft.irfft along an axis of a named size; np.fft.ifft takes one."))
+        raise UnsupportedOperation.here("np.fft.irfft along an axis of a named size; np.fft.ifft takes one.")
     count = 2 * (x.shape[axis] - 1) if n is None else n
     if count < 1:
-        raise ShapeError(at_user_line(f"np.fft.irfft: {count} is no number of elements to transform to"))
+        raise ShapeError.here(f"np.fft.irfft: {count} is no number of elements to transform to")
     x = _counted(x, count // 2 + 1, axis)
     return Tracer(emit(IRFFT, (x,), (axis - x.ndim, count, checked_norm(norm))))
 
@@ -125,7 +125,7 @@ def sizes_of_axes(x: Node, s: Any, axes: Any) -> list[tuple[Any, int]]:
     axes = [normalized_axis(k, x.ndim) for k in axes]
     given = [None] * len(axes) if s is None else [None if n is None or n == -1 else n for n in s]
     if len(given) != len(axes):
-        raise ShapeError(at_user_line(f"np.fft: s has {len(given)} sizes and there are {len(axes)} axes"))
+        raise ShapeError.here(f"np.fft: s has {len(given)} sizes and there are {len(axes)} axes")
     return list(zip(given, axes, strict=True))[::-1]
 
 

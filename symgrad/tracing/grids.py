@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, at_user_line
+from ..errors import ShapeError
 from .declare import Case, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
@@ -26,7 +26,7 @@ from .tracer import Tracer, traced
 )
 def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     if indexing not in ("xy", "ij"):
-        raise ShapeError(at_user_line("np.meshgrid: indexing is 'xy' or 'ij'"))
+        raise ShapeError.here("np.meshgrid: indexing is 'xy' or 'ij'")
     order = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         order[:2] = [1, 0]
@@ -69,7 +69,7 @@ def _depth(arrays: Any) -> int:
         return 0
     depths = {_depth(a) for a in arrays}
     if len(depths) != 1:
-        raise ShapeError(at_user_line("np.block: lists must be nested equally deep, and not be empty"))
+        raise ShapeError.here("np.block: lists must be nested equally deep, and not be empty")
     return depths.pop() + 1
 
 

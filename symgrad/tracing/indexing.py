@@ -80,7 +80,7 @@ def expanded(x: Node, index: Any) -> list[Any]:
         if _is_boolean(part):
             chosen = _boolean(part)
             if not chosen:
-                raise TracingError(at_user_line("x[…, False] is an empty array; write x[:0] where that is meant."))
+                raise TracingError.here("x[…, False] is an empty array; write x[:0] where that is meant.")
             if np.ndim(part):
                 masks.append((len(entries), np.asarray(part)))
             entries += chosen
@@ -123,11 +123,9 @@ def _is_boolean(part: Any) -> bool:
 def _boolean(part: Any) -> list[Any]:
     node = getattr(part, "_symgrad_node", None)
     if node is not None and running().follow is None:
-        raise TracingError(
-            at_user_line(
-                "the shape of x[mask] depends on traced values. Use np.where(mask, x, 0), "
-                "or compute the mask outside the differentiated function."
-            )
+        raise TracingError.here(
+            "the shape of x[mask] depends on traced values. Use np.where(mask, x, 0), "
+            "or compute the mask outside the differentiated function."
         )
     mask = np.asarray(part if node is None else running().guard(node))
     if not mask.ndim:  # x[True] is x with a new axis
@@ -155,9 +153,8 @@ def _as_index(e: Any) -> Any:
     if array.size == 0:
         array = array.astype(np.intp)
     if array.dtype.kind not in "iu":
-        raise IndexError(
-            at_user_line("only integers, slices, None, ... and integer or boolean arrays are valid indices")
-        )
+        message = "only integers, slices, None, ... and integer or boolean arrays are valid indices"
+        raise IndexError(at_user_line(message))
     return array
 
 
@@ -198,7 +195,7 @@ def _named_slice(e: slice, dim: Any) -> tuple:
     if step == -1 and e.start is None and e.stop is None:
         return normal(dim - 1), dim, -1
     if step != 1:
-        raise ShapeError(at_user_line(f"a step of {step} along the named dim {dim} is not supported. {SIZES_FIX}"))
+        raise ShapeError.here(f"a step of {step} along the named dim {dim} is not supported. {SIZES_FIX}")
     start = 0 if e.start is None else _from_start(e.start, dim)
     stop = dim if e.stop is None else _from_start(e.stop, dim)
     if all(trace.assumes(normal(d), "nonnegative") for d in (start, stop - start, dim - stop)):

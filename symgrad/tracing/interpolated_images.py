@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, UnsupportedOperation
 from .dispatch import answers_for
 from .local_array import holds_traced
 from .reductions import normalized_axis
@@ -34,8 +34,8 @@ def _along(x: Any, axis: int, order: int, mode: str) -> Any:
 
 def _order(order: Any) -> int:
     if order not in (0, 1, 2, 3):
-        raise UnsupportedOperation(
-            at_user_line(f"scipy.ndimage: splines of order {order!r} have no derivative rule in symgrad; 0 to 3 have.")
+        raise UnsupportedOperation.here(
+            f"scipy.ndimage: splines of order {order!r} have no derivative rule in symgrad; 0 to 3 have."
         )
     return order
 
@@ -107,7 +107,7 @@ def _at(image: Any, coordinates: Sequence[Any], order: int, mode: str, cval: flo
     """The image between its pixels: one array of coordinates for each axis."""
     mode = "reflect" if mode == "grid-mirror" else mode
     if mode not in ("reflect", "mirror", "nearest", "wrap", "grid-wrap", "constant", "grid-constant"):
-        raise ArgumentError(at_user_line(f"scipy.ndimage: mode={mode!r} is not known"))
+        raise ArgumentError.here(f"scipy.ndimage: mode={mode!r} is not known")
     offset = 0
     sizes = image.shape
     if prefilter and _order(order) > 1:
@@ -177,9 +177,7 @@ def _affine_transform(
 def _zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *, grid_mode=False):
     x = as_floats(input)
     if holds_traced(zoom):
-        raise UnsupportedOperation(
-            at_user_line("scipy.ndimage.zoom has no derivative rule by its zoom; take affine_transform.")
-        )
+        raise UnsupportedOperation.here("scipy.ndimage.zoom has no derivative rule by its zoom; take affine_transform.")
     factors = np.asarray(zoom, float) * np.ones(x.ndim)
     shape = [round(n * z) for n, z in zip(x.shape, factors, strict=True)]
     places = []

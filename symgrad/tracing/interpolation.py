@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedArguments, at_user_line
+from ..errors import ShapeError, UnsupportedArguments
 from ..primitives.reduction import SEARCHSORTED
 from ..primitives.selection import gather
 from ..program.node import emit
@@ -36,7 +36,7 @@ def _searchsorted(a, v, side="left", sorter=None):
     ordered = a if sorter is None else traced(a)[np.asarray(sorter)]
     knots, values = as_node(ordered), as_node(v)
     if knots.ndim != 1:
-        raise ShapeError(at_user_line(f"np.searchsorted looks into vectors, not into an array of shape {knots.shape}"))
+        raise ShapeError.here(f"np.searchsorted looks into vectors, not into an array of shape {knots.shape}")
     return Tracer(emit(SEARCHSORTED, (knots, values), (side,)))
 
 
@@ -61,10 +61,10 @@ def _interp(x, xp, fp, left=None, right=None, period=None):
     knots: Any = xp.astype(np.float64) if isinstance(xp, Tracer) else np.asarray(xp, dtype=np.float64)
     at, values = Tracer(as_node(x)).astype(np.float64), Tracer(as_node(fp)).astype(np.float64)
     if knots.ndim != 1 or values.shape != knots.shape or not len(knots):
-        raise ShapeError(at_user_line(f"np.interp: xp and fp of shapes {knots.shape} and {values.shape} do not fit"))
+        raise ShapeError.here(f"np.interp: xp and fp of shapes {knots.shape} and {values.shape} do not fit")
     if period is not None:
         if not period:
-            raise ShapeError(at_user_line("np.interp: the period must not be zero"))
+            raise ShapeError.here("np.interp: the period must not be zero")
         period, left, right = abs(period), None, None
         order = np.argsort(knots % period)
         knots, at = (knots % period)[order], at % period
@@ -89,10 +89,10 @@ def _looked_up(x: Any, index: Tracer) -> Tracer:
 @implements(np.polyval, cases=[Case((4,), (3,)), Case((1,), (2, 2)), Case(Given([2.0, 0.0, -1.0]), ())])
 def _polyval(p, x):
     if any(isinstance(v, np.poly1d) for v in (p, x)):
-        raise UnsupportedArguments(at_user_line("np.polyval of an np.poly1d has no rule."))
+        raise UnsupportedArguments.here("np.polyval of an np.poly1d has no rule.")
     coefficients, at = Tracer(as_node(p)), Tracer(as_node(x))
     if not coefficients.ndim:
-        raise ShapeError(at_user_line("np.polyval takes a vector of coefficients, not a number"))
+        raise ShapeError.here("np.polyval takes a vector of coefficients, not a number")
     if (
         coefficients.ndim == 1
         and len(coefficients) > _MAX_STEPS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, at_user_line
+from ..errors import ShapeError
 from ..primitives import functions as f
 from ..primitives.selection import concatenate, full, take_slice
 from ..primitives.shaping import reshape
@@ -26,7 +26,7 @@ def _nodes(arrays: Any) -> list[Node]:
         arrays = list(arrays)
     nodes = [as_node(a) for a in arrays]
     if not nodes:
-        raise ShapeError(at_user_line("need at least one array to join"))
+        raise ShapeError.here("need at least one array to join")
     dtype = np.result_type(*[n.dtype for n in nodes])
     return [_array(n, dtype) for n in nodes]
 
@@ -43,7 +43,7 @@ def _joined(nodes: list[Node], axis: int) -> Tracer:
         if n.ndim != len(shape) or any(
             d != e for k, (d, e) in enumerate(zip(n.shape, shape, strict=True)) if k != axis
         ):
-            raise ShapeError(at_user_line(f"cannot concatenate shapes {[m.shape for m in nodes]} along axis {axis}"))
+            raise ShapeError.here(f"cannot concatenate shapes {[m.shape for m in nodes]} along axis {axis}")
     return Tracer(concatenate(nodes, axis))
 
 
@@ -63,7 +63,7 @@ def _concatenate(arrays, axis=0, dtype=None, casting=None):
 def _stack(arrays, axis=0, dtype=None, casting=None):
     nodes = _nodes(arrays)
     if any(n.shape != nodes[0].shape for n in nodes):
-        raise ShapeError(at_user_line(f"all arrays must have one shape to be stacked, got {[n.shape for n in nodes]}"))
+        raise ShapeError.here(f"all arrays must have one shape to be stacked, got {[n.shape for n in nodes]}")
     k = normalized_axis(axis, nodes[0].ndim + 1)
     return _joined([reshape(n, (*n.shape[:k], 1, *n.shape[k:])) for n in nodes], k)
 
@@ -90,7 +90,7 @@ def _pieces(a: Any, sections: Any, axis: int) -> list[Tracer]:
     (n,) = concrete((x.shape[k],), "splitting an array")
     if isinstance(sections, (int, np.integer)):
         if sections < 1:
-            raise ShapeError(at_user_line(f"an array is split into one section or more, not into {sections}"))
+            raise ShapeError.here(f"an array is split into one section or more, not into {sections}")
         each, extra = divmod(n, int(sections))
         bounds = np.cumsum([0] + [each + 1] * extra + [each] * (int(sections) - extra)).tolist()
     else:
@@ -106,7 +106,7 @@ def _split(ary, indices_or_sections, axis=0):
     x = as_node(ary)
     (n,) = concrete((x.shape[normalized_axis(axis, x.ndim)],), "splitting an array")
     if isinstance(indices_or_sections, (int, np.integer)) and n % (indices_or_sections or 1):
-        raise ShapeError(at_user_line("array split does not result in an equal division; use np.array_split"))
+        raise ShapeError.here("array split does not result in an equal division; use np.array_split")
     return _pieces(ary, indices_or_sections, axis)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ShapeError, UnsupportedOperation
 from . import containers
 from .dispatch import DEFERRED
 from .plain_arrays import plain_array
@@ -218,7 +218,7 @@ class LabelledTracer:
 
     def _with(self, array: Any) -> LabelledTracer:
         if array.shape != self.shape:
-            raise ShapeError(at_user_line(f"a {self._name} of shape {self.shape} and shape {array.shape} do not fit"))
+            raise ShapeError.here(f"a {self._name} of shape {self.shape} and shape {array.shape} do not fit")
         return LabelledTracer(array, self._labels)
 
     def _may_align(self, other: Any) -> bool:
@@ -248,11 +248,9 @@ DEFERRED.add(LabelledTracer)
 
 
 def _refuse(what: str, instead: str) -> NoReturn:
-    raise UnsupportedOperation(
-        at_user_line(
-            f"{what} has no derivative rule in symgrad: labels align, and NaN are left out. {instead}, or compute it "
-            "outside the differentiated function and pass it in."
-        )
+    raise UnsupportedOperation.here(
+        f"{what} has no derivative rule in symgrad: labels align, and NaN are left out. {instead}, or compute it "
+        "outside the differentiated function and pass it in."
     )
 
 

@@ -153,11 +153,9 @@ def said_of(function: Any) -> Iterator[None]:
         )
         if name in what or not at_user_line("").endswith(where):
             raise
-        raise UnsupportedOperation(
-            at_user_line(
-                f"{name} has no derivative rule in symgrad for these arguments: inside of it {what} Else compute it "
-                f"outside the differentiated function and pass it in, or {declared(name)}."
-            )
+        raise UnsupportedOperation.here(
+            f"{name} has no derivative rule in symgrad for these arguments: inside of it {what} Else compute it "
+            f"outside the differentiated function and pass it in, or {declared(name)}."
         ) from error
 
 
@@ -213,7 +211,7 @@ def refuse_untyped(error: Exception, trace: Trace) -> None:
         text = re.sub(r"'?\bSparseTracer\b'?", "a sparse matrix", str(error))
         text = re.sub(r"'?\bTracer\b'?", "a traced value", text)
         if type(error) is TypeError and text != str(error):
-            raise ArgumentTypeError(at_user_line(text, where)) from None
+            raise ArgumentTypeError.here(text, where) from None
     elif inside[0].is_own:
         instead = typed(error, where=where)
         if instead is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DtypeError, at_user_line, is_library
+from ..errors import DtypeError, is_library
 from .dispatch import CALLS, NAMED_CALLS, has_rule
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
@@ -80,9 +80,7 @@ def _check_real(function: Any, args: Any, kwargs: Any) -> None:
         for v in (*args, *kwargs.values())
     ):
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
-        raise DtypeError(
-            at_user_line(f"{name} of complex numbers has no derivative rule in symgrad; take it of their parts.")
-        )
+        raise DtypeError.here(f"{name} of complex numbers has no derivative rule in symgrad; take it of their parts.")
 
 
 def _named(function: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DtypeError, ShapeError, at_user_line
+from ..errors import DtypeError, ShapeError
 from ..primitives.contraction import expand
 from ..primitives.linalg import CHOLESKY, DETERMINANT, DETERMINANT_SIGN, INVERSE, LOG_DETERMINANT, SOLVE
 from ..primitives.order import NAMED
@@ -42,15 +42,15 @@ def matrices(value: Any, name: str, square: bool = True) -> Node:
     """A stack of matrices of a dtype that NumPy's linear algebra computes in."""
     x = _computable(as_node(value), name)
     if x.ndim < 2:
-        raise ShapeError(at_user_line(f"{name}: got shape {x.shape}; it takes arrays of at least two dimensions"))
+        raise ShapeError.here(f"{name}: got shape {x.shape}; it takes arrays of at least two dimensions")
     if square and x.shape[-1] != x.shape[-2]:
-        raise ShapeError(at_user_line(f"{name}: the last two dimensions of {x.shape} must be equal"))
+        raise ShapeError.here(f"{name}: the last two dimensions of {x.shape} must be equal")
     return x
 
 
 def _computable(x: Node, name: str) -> Node:
     if x.dtype.kind == "f" and x.dtype not in (np.float32, np.float64):
-        raise DtypeError(at_user_line(f"{name} computes in float32 and float64, not in {x.dtype}; cast with astype."))
+        raise DtypeError.here(f"{name} computes in float32 and float64, not in {x.dtype}; cast with astype.")
     return x
 
 
@@ -78,7 +78,7 @@ def _solve(a, b):
     matrix, right = matrices(a, "np.linalg.solve"), _computable(as_node(b), "np.linalg.solve")
     own = 1 if right.ndim == 1 else 2
     if not right.ndim or right.shape[-own] != matrix.shape[-1]:
-        raise ShapeError(at_user_line(f"np.linalg.solve: shapes {matrix.shape} and {right.shape} do not fit"))
+        raise ShapeError.here(f"np.linalg.solve: shapes {matrix.shape} and {right.shape} do not fit")
     lead = broadcast(matrix.shape[:-2], right.shape[: right.ndim - own])
     matrix = expand(matrix, lead + matrix.shape[-2:])
     right = expand(right, lead + right.shape[right.ndim - own :])
@@ -116,7 +116,7 @@ def _cholesky(a, /, *, upper=False):
 def _matrix_power(a, n):
     x = traced(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError(at_user_line(f"np.linalg.matrix_power: the last two dimensions of {x.shape} must be equal"))
+        raise ShapeError.here(f"np.linalg.matrix_power: the last two dimensions of {x.shape} must be equal")
     n = operator.index(n)
     if n == 0:
         unit = running().constant(np.eye(x.shape[-1], dtype=x.dtype))
@@ -148,7 +148,7 @@ def _matrix_power(a, n):
 def _multi_dot(arrays):
     factors: list[Any] = [Tracer(as_node(a)) for a in arrays]
     if len(factors) < 2:
-        raise ShapeError(at_user_line("np.linalg.multi_dot takes at least two arrays"))
+        raise ShapeError.here("np.linalg.multi_dot takes at least two arrays")
     if len(factors) == 2:
         return np.dot(factors[0], factors[1])
     row, column = factors[0].ndim == 1, factors[-1].ndim == 1
@@ -157,9 +157,7 @@ def _multi_dot(arrays):
     if column:
         factors[-1] = factors[-1][:, None]
     if any(x.ndim != 2 for x in factors):
-        raise ShapeError(
-            at_user_line("np.linalg.multi_dot takes matrices, and vectors at its ends; use np.matmul for stacks")
-        )
+        raise ShapeError.here("np.linalg.multi_dot takes matrices, and vectors at its ends; use np.matmul for stacks")
     if len(factors) == 3:
         result = _of_three(*factors)
     else:
@@ -215,7 +213,7 @@ def _cross(x1, x2, /, *, axis=-1):
 def _outer(x1, x2, /):
     x, y = as_node(x1), as_node(x2)
     if x.ndim != 1 or y.ndim != 1:
-        raise ShapeError(at_user_line(f"np.linalg.outer takes vectors, got shapes {x.shape} and {y.shape}"))
+        raise ShapeError.here(f"np.linalg.outer takes vectors, got shapes {x.shape} and {y.shape}")
     return np.outer(Tracer(x), Tracer(y))
 
 

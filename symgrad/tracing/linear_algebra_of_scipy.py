@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives.matrix_functions import LU_FACTORS, LU_ORDER, order_of_pivots
 from ..program.node import Node, emit
 from .declare import Case, Given
@@ -49,7 +49,7 @@ def double(value: Any) -> Any:
 
 def refused(name: str, what: str, instead: str) -> UnsupportedOperation:
     """The error for arguments that have no rule."""
-    return UnsupportedOperation(at_user_line(f"scipy.linalg.{name} with {what} has no derivative rule; {instead}."))
+    return UnsupportedOperation.here(f"scipy.linalg.{name} with {what} has no derivative rule; {instead}.")
 
 
 def adjoint(a: Any) -> Any:
@@ -163,7 +163,7 @@ def _qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fin
         raise refused("qr", "pivoting or mode='raw'", "leave them out")
     modes: dict[str, Any] = {"full": "complete", "economic": "reduced", "r": "r"}
     if mode not in modes:
-        raise ArgumentError(at_user_line(f"scipy.linalg.qr: mode is {mode!r}; it is full, economic, r or raw."))
+        raise ArgumentError.here(f"scipy.linalg.qr: mode is {mode!r}; it is full, economic, r or raw.")
     x = array(a)
     made = np.linalg.qr(x, "reduced" if x.shape[-1] == x.shape[-2] and mode == "full" else modes[mode])
     return (made,) if mode == "r" else tuple(made)
@@ -202,7 +202,7 @@ def _of_form(a: Any, assume_a: Any, lower: bool, name: str) -> Any:
         return _symmetric(a, lower)
     triangle = {"lower triangular": np.tril, "upper triangular": np.triu, "diagonal": lambda a: np.tril(np.triu(a))}
     if assume_a not in triangle:
-        raise ArgumentError(at_user_line(f"scipy.linalg.{name}: assume_a is {assume_a!r}, which SciPy does not know."))
+        raise ArgumentError.here(f"scipy.linalg.{name}: assume_a is {assume_a!r}, which SciPy does not know.")
     return triangle[assume_a](a)
 
 
@@ -232,7 +232,7 @@ def _solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite
         a = np.tril(a) if lower else np.triu(a)
     turned = {0: a, "N": a, 1: np.swapaxes(a, -1, -2), "T": np.swapaxes(a, -1, -2), 2: adjoint(a), "C": adjoint(a)}
     if trans not in turned:
-        raise ArgumentError(at_user_line(f"scipy.linalg.solve_triangular: trans is {trans!r}; it is 0, 1 or 2."))
+        raise ArgumentError.here(f"scipy.linalg.solve_triangular: trans is {trans!r}; it is 0, 1 or 2.")
     return np.linalg.solve(turned[trans], array(b))
 
 
@@ -258,7 +258,7 @@ def _lu_factor(a, overwrite_a=False, check_finite=True):
 def _one(a: Any, name: str) -> Node:
     x = square(a, name)
     if x.ndim > 2:
-        raise ShapeError(at_user_line(f"scipy.linalg.{name} has a rule for one matrix, and these are {x.shape}"))
+        raise ShapeError.here(f"scipy.linalg.{name} has a rule for one matrix, and these are {x.shape}")
     return x
 
 

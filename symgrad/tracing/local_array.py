@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..errors import ArgumentTypeError, ShapeError, TracingError
 from ..primitives import functions as f
 from ..program.dims import is_concrete
 from ..program.node import Node
@@ -149,7 +149,7 @@ class LocalArray:
         """What the numbers are of; an error in another trace than theirs."""
         trace = current()
         if trace is None or trace.locals is not self._memory.trace:
-            raise TracingError(at_user_line("an array with traced values was used after its trace had ended."))
+            raise TracingError.here("an array with traced values was used after its trace had ended.")
         return self._memory.trace.elements
 
     @property
@@ -180,7 +180,7 @@ class LocalArray:
 
     def __iter__(self) -> Iterator[Any]:
         if not self.data.ndim:
-            raise ArgumentTypeError(at_user_line("iteration over a 0-d array"))
+            raise ArgumentTypeError.here("iteration over a 0-d array")
         return (self[k] for k in range(len(self.data)))
 
     def __repr__(self) -> str:
@@ -276,7 +276,7 @@ class LocalArray:
         try:
             self.data[index] = data
         except ValueError as error:
-            raise ShapeError(at_user_line(str(error))) from error
+            raise ShapeError.here(str(error)) from error
         self.numbers[index] = numbers
 
     def fill(self, value: Any) -> None:
@@ -318,7 +318,7 @@ class LocalArray:
         return bool((self == value).any())
 
     def __hash__(self) -> int:
-        raise ArgumentTypeError(at_user_line("unhashable type: 'numpy.ndarray'"))
+        raise ArgumentTypeError.here("unhashable type: 'numpy.ndarray'")
 
     def __bool__(self) -> bool:
         return bool(self.now)

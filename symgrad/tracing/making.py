@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line
+from ..errors import ArgumentError, ShapeError
 from ..primitives import functions as f
 from ..program.dims import is_concrete, normal
 from ..program.node import Node
@@ -64,11 +64,9 @@ def _collect(value: Any, at: tuple[int, ...], leaves: list) -> tuple:
     shapes = [_collect(v, (*at, k), leaves) for k, v in enumerate(value)]
     for k, shape in enumerate(shapes):
         if shape != shapes[0]:
-            raise ArgumentError(
-                at_user_line(
-                    f"lists of different lengths make no array: its parts 0 and {k} have the shapes {shapes[0]} and "
-                    f"{shape}. Make them of one shape."
-                )
+            raise ArgumentError.here(
+                f"lists of different lengths make no array: its parts 0 and {k} have the shapes {shapes[0]} and "
+                f"{shape}. Make them of one shape."
             )
     return (len(value), *(shapes[0] if shapes else ()))
 
@@ -186,8 +184,8 @@ def _arange(start=0, stop=None, step=1, dtype=None, *, device=None, like=None):
     first, end = (0, start) if stop is None else (start, stop)
     if holds_size((first, end)):
         if not (is_whole(first) and is_whole(end) and step == 1):
-            raise ShapeError(
-                at_user_line(f"np.arange of a named size counts whole numbers by 1: scale what it gives. {SIZES_FIX}")
+            raise ShapeError.here(
+                f"np.arange of a named size counts whole numbers by 1: scale what it gives. {SIZES_FIX}"
             )
         made = first + counted(whole(end - first))
         return made if dtype is None else made.astype(dtype)
@@ -237,9 +235,7 @@ def _filled_with(value: int) -> Callable:
 
 def _eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     if k or (M is not None and normal(whole(M) - whole(N))):
-        raise ShapeError(
-            at_user_line(f"np.eye of a named size is square, with its ones on the main diagonal. {SIZES_FIX}")
-        )
+        raise ShapeError.here(f"np.eye of a named size is square, with its ones on the main diagonal. {SIZES_FIX}")
     return np.diag(FUNCTIONS[np.ones_like](0, dtype, shape=N))
 
 
@@ -270,7 +266,7 @@ class Joined:
             return LocalArray.of(made) if type(made) is np.ndarray else made
         parts = index if isinstance(index, tuple) else (index,)
         if isinstance(parts[0], str):
-            raise ArgumentError(at_user_line("np.r_['…'] of traced values is not supported; use np.concatenate."))
+            raise ArgumentError.here("np.r_['…'] of traced values is not supported; use np.concatenate.")
         parts = tuple(self._value[p] if isinstance(p, slice) else p for p in parts)
         if self._value is np.r_:
             return FUNCTIONS[np.concatenate]([np.atleast_1d(array_of(p)) for p in parts])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, at_user_line
+from ..errors import ArgumentError, ShapeError
 from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
 from ..program.node import emit
 from .declare import Case
@@ -126,7 +126,7 @@ def _polar(a, side="right"):
     a = array(a)
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     if side not in ("left", "right"):
-        raise ArgumentError(at_user_line(f"scipy.linalg.polar: side is {side!r}; it is left or right."))
+        raise ArgumentError.here(f"scipy.linalg.polar: side is {side!r}; it is left or right.")
     positive = (adjoint(vh) * s) @ vh if side == "right" else (u * s) @ adjoint(u)
     return u @ vh, positive
 
@@ -144,8 +144,8 @@ def _orthogonal_procrustes(A, B, check_finite=True):
 def _solve_sylvester(a, b, q):
     first, second, right = square(a, "solve_sylvester"), square(b, "solve_sylvester"), as_node(q)
     if right.shape != (first.shape[-1], second.shape[-1]):
-        raise ShapeError(
-            at_user_line(f"scipy.linalg.solve_sylvester: {first.shape}, {second.shape} and {right.shape} do not fit")
+        raise ShapeError.here(
+            f"scipy.linalg.solve_sylvester: {first.shape}, {second.shape} and {right.shape} do not fit"
         )
     return Tracer(emit(SYLVESTER, (first, second, right)))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.reduction import MAX, MIN
@@ -58,9 +58,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     if len(axes) == 1:
         return _vector_norm(x, 2 if ord is None else ord, axes, keepdims)
     if len(axes) != 2:
-        raise ShapeError(
-            at_user_line("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
-        )
+        raise ShapeError.here("np.linalg.norm takes one axis or two; ravel the array for the norm of all of it")
     if ord in (None, "f", "fro"):
         return Tracer(f.norm_sqrt(np.sum(_squares(x), axis=axes, keepdims=keepdims)._symgrad_node))
     if ord in (1, -1, np.inf, -np.inf):
@@ -74,7 +72,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         values = np.linalg.svdvals(FUNCTIONS[np.moveaxis](x, (row, column), (-2, -1)))
         made = np.sum(values, axis=-1) if ord == "nuc" else values[..., 0 if ord == 2 else -1]
         return np.expand_dims(made, axes) if keepdims else made
-    raise ArgumentError(at_user_line(f"np.linalg.norm has no order {ord!r} of a matrix."))
+    raise ArgumentError.here(f"np.linalg.norm has no order {ord!r} of a matrix.")
 
 
 def _squares(x: Tracer) -> Tracer:
@@ -102,4 +100,4 @@ def _vector_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
         total = np.sum(abs(x) ** ord, axis=axes, keepdims=keepdims)
         root = total ** np.reciprocal(total.dtype.type(ord))
         return FUNCTIONS[np.where](total == 0, 0.0, root) if ord > 0 else root  # where all is 0 the slope is 0
-    raise UnsupportedOperation(at_user_line(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule."))
+    raise UnsupportedOperation.here(f"np.linalg.norm with ord={ord!r} of a vector has no derivative rule.")

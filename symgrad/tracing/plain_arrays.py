@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, DtypeError, at_user_line, mistakes
+from ..errors import ArgumentTypeError, DtypeError, mistakes
 
 
 def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
@@ -36,7 +36,7 @@ _BESIDE_COMPUTING = frozenset(
 def plain_array(value: Any, what: str) -> np.ndarray:
     """``value`` as a plain array; an error where it is one whose class computes by rules of its own."""
     if isinstance(value, np.ndarray) and not _computes_plainly(type(value)):
-        raise ArgumentTypeError(at_user_line(f"{what} is a {by_own_rules(type(value))}"))
+        raise ArgumentTypeError.here(f"{what} is a {by_own_rules(type(value))}")
     with mistakes(what):
         return np.asarray(value)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, at_user_line
+from ..errors import ShapeError
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.shaping import reshape
@@ -23,7 +23,7 @@ _BATCHES = [Case((5, 2, 3), (5, 3, 4)), Case((5, 2, 3), (3, 4)), Case((1, 2, 3),
 
 
 def _fail(name: str, a: Node, b: Node) -> ShapeError:
-    return ShapeError(at_user_line(f"{name}: shapes {a.shape} and {b.shape} do not fit"))
+    return ShapeError.here(f"{name}: shapes {a.shape} and {b.shape} do not fit")
 
 
 @implements(np.matmul, cases=[*_PAIRS, *_BATCHES])
@@ -161,17 +161,17 @@ def _einsum(*operands, optimize=False, **kwargs):
     try:
         inputs, output, _ = parse_einsum_input(form)
     except ValueError as error:
-        raise ShapeError(at_user_line(f"einsum: {error}")) from error
+        raise ShapeError.here(f"einsum: {error}") from error
     terms = inputs.split(",")
     extent: dict[str, Any] = {}
     for letters, node in zip(terms, nodes, strict=True):
         if len(letters) != node.ndim:
-            raise ShapeError(at_user_line(f"einsum: {letters!r} does not fit an array of shape {node.shape}"))
+            raise ShapeError.here(f"einsum: {letters!r} does not fit an array of shape {node.shape}")
         for letter, d in zip(letters, node.shape, strict=True):
             if extent.get(letter, 1) == 1:
                 extent[letter] = d
             elif d not in (1, extent[letter]):
-                raise ShapeError(at_user_line(f"einsum: axis {letter!r} has sizes {extent[letter]} and {d}"))
+                raise ShapeError.here(f"einsum: axis {letter!r} has sizes {extent[letter]} and {d}")
     number = {letter: k for k, letter in enumerate(extent)}
     sizes = list(extent.values())
     labels = []

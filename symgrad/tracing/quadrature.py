@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperation, at_user_line
+from ..errors import UnsupportedOperation
 from .dispatch import answers_for
 from .local_array import holds_traced
 from .trace import as_followed, as_node, running
@@ -90,11 +90,9 @@ def _quad(
     complex_func=False,
 ):
     if points is not None or weight is not None or full_output or complex_func:
-        raise UnsupportedOperation(
-            at_user_line(
-                "scipy.integrate.quad with points, weight, full_output or complex_func has no derivative rule in "
-                "symgrad. Split the integral at the points, and write the weight into the integrand."
-            )
+        raise UnsupportedOperation.here(
+            "scipy.integrate.quad with points, weight, full_output or complex_func has no derivative rule in "
+            "symgrad. Split the integral at the points, and write the weight into the integrand."
         )
     args = args if isinstance(args, tuple) else (args,)
     followed = as_followed(func)
@@ -138,11 +136,9 @@ def _adaptive(function: Callable, low: float, high: float, epsabs: float, epsrel
             return total, error
         worst = max(parts, key=lambda p: float(trace.value_of(as_node(p[3]))))
         if len(parts) >= limit or not np.isfinite(float(trace.value_of(as_node(error)))):
-            raise UnsupportedOperation(
-                at_user_line(
-                    "scipy.integrate.quad: the integral does not settle within its limit of intervals; its derivative "
-                    "would not either. Split it where the integrand is singular, or give a larger limit."
-                )
+            raise UnsupportedOperation.here(
+                "scipy.integrate.quad: the integral does not settle within its limit of intervals; its derivative "
+                "would not either. Split it where the integrand is singular, or give a larger limit."
             )
         parts.remove(worst)
         middle = (worst[0] + worst[1]) / 2
@@ -171,9 +167,7 @@ def _one(value: Any) -> Tracer:
 
 @answers_for("scipy.integrate.solve_ivp", "scipy.integrate.odeint")
 def _solver(*_: Any, **__: Any):
-    raise UnsupportedOperation(
-        at_user_line(
-            "scipy.integrate.solve_ivp and odeint have no derivative rule in symgrad: their steps follow from the "
-            "values. Write the steps of a Runge-Kutta method in a loop, or in symgrad.scan."
-        )
+    raise UnsupportedOperation.here(
+        "scipy.integrate.solve_ivp and odeint have no derivative rule in symgrad: their steps follow from the "
+        "values. Write the steps of a Runge-Kutta method in a loop, or in symgrad.scan."
     )

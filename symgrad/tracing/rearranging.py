@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedArguments, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedArguments
 from ..primitives import functions as f
 from ..primitives.contraction import contract, expand
 from ..primitives.selection import assemble, concatenate, full, gather, take_slice
@@ -70,7 +70,7 @@ def _roll(a, shift, axis=None):
     try:
         shifts, axes = np.broadcast_arrays(shifts, axes)
     except ValueError as error:
-        raise ShapeError(at_user_line(f"np.roll: the shifts {shift} do not fit the axes {axis}")) from error
+        raise ShapeError.here(f"np.roll: the shifts {shift} do not fit the axes {axis}") from error
     for by, k in zip(shifts.tolist(), axes.tolist(), strict=True):
         n = x.shape[k]
         by = int(by) % n if is_concrete((n,)) and n else _within(int(by), n)
@@ -127,11 +127,11 @@ def _is_traced(value: Any) -> bool:
 def _pad(array, pad_width, mode="constant", constant_values: Any = 0.0, **kwargs):
     x = as_node(array)
     if isinstance(pad_width, dict) or callable(mode) or mode not in _PADS or kwargs or _is_traced(constant_values):
-        raise UnsupportedArguments(at_user_line(f"np.pad with mode={mode!r} and these arguments has no rule."))
+        raise UnsupportedArguments.here(f"np.pad with mode={mode!r} and these arguments has no rule.")
     try:
         widths = np.broadcast_to(np.asarray(pad_width).astype(np.intp, casting="same_kind"), (x.ndim, 2)).tolist()
     except ValueError as error:
-        raise ShapeError(at_user_line(f"np.pad: the widths {pad_width} do not fit shape {x.shape}")) from error
+        raise ShapeError.here(f"np.pad: the widths {pad_width} do not fit shape {x.shape}") from error
     if mode == "constant":
         shape = tuple(before + d + after for (before, after), d in zip(widths, x.shape, strict=True))
         spec = tuple((before, d, 1) for (before, _), d in zip(widths, x.shape, strict=True))
@@ -145,7 +145,7 @@ def _pad(array, pad_width, mode="constant", constant_values: Any = 0.0, **kwargs
         if any(width):
             (length,) = concrete((x.shape[k],), f"np.pad with mode={mode!r}")
             if not length:
-                raise ShapeError(at_user_line(f"np.pad with mode={mode!r} cannot extend an axis without elements"))
+                raise ShapeError.here(f"np.pad with mode={mode!r} cannot extend an axis without elements")
             x = _taken(x, np.pad(np.arange(length), width, mode=mode), k)
     return Tracer(x)
 
@@ -159,7 +159,7 @@ def _repeat(a, repeats, axis=None):
     try:
         index = np.repeat(np.arange(length), repeats)
     except ValueError as error:
-        raise ShapeError(at_user_line(f"np.repeat: {repeats} repeats do not fit an axis of size {length}")) from error
+        raise ShapeError.here(f"np.repeat: {repeats} repeats do not fit an axis of size {length}") from error
     return Tracer(_taken(x, index, k))
 
 
@@ -194,7 +194,7 @@ def _take(a, indices, axis=None, mode="raise"):
 def within(indices: Any, length: Any, mode: str) -> Any:
     """Indices along an axis as ``mode`` has them; what is outside of it is left for the indexing to refuse."""
     if mode not in ("raise", "wrap", "clip"):
-        raise ArgumentError(at_user_line(f"mode={mode!r}: it is 'raise', 'wrap' or 'clip'"))
+        raise ArgumentError.here(f"mode={mode!r}: it is 'raise', 'wrap' or 'clip'")
     if mode == "raise":
         return indices
     return np.remainder(indices, length) if mode == "wrap" else np.clip(indices, 0, length - 1)
@@ -211,7 +211,7 @@ def within(indices: Any, length: Any, mode: str) -> Any:
 def _choose(a, choices, mode="raise"):
     parts = list(choices)
     if mode == "raise" and not isinstance(a, Tracer) and np.any((np.asarray(a) < 0) | (np.asarray(a) >= len(parts))):
-        raise ArgumentError(at_user_line(f"np.choose: an index is not within the {len(parts)} choices"))
+        raise ArgumentError.here(f"np.choose: an index is not within the {len(parts)} choices")
     index, *rows = np.broadcast_arrays(traced(within(a, len(parts), mode)), *parts)
     return _take_along_axis(np.stack(rows), index[None], 0)[0]
 
@@ -223,7 +223,7 @@ def _take_along_axis(arr, indices, axis=-1):
         x, axis = x.ravel(), 0
     k = normalized_axis(axis, x.ndim)
     if np.ndim(indices) != x.ndim:
-        raise ShapeError(at_user_line(f"np.take_along_axis: the indices must have {x.ndim} dimensions, as the array"))
+        raise ShapeError.here(f"np.take_along_axis: the indices must have {x.ndim} dimensions, as the array")
     index = [
         indices if j == k else counted(d).reshape((-1,) + (1,) * (x.ndim - j - 1))
         for j, d in enumerate(x._symgrad_node.shape)
@@ -256,7 +256,7 @@ def _argpartition(a, kth, axis=-1, kind="introselect", order=None):
 def _lexsort(keys, axis=-1):
     order: Any = None
     if not len(keys):
-        raise ArgumentTypeError(at_user_line("np.lexsort takes one key or more"))
+        raise ArgumentTypeError.here("np.lexsort takes one key or more")
     for key in keys:
         x = traced(key)
         found = np.argsort(x if order is None else _take_along_axis(x, order, axis), axis)
@@ -308,7 +308,7 @@ def _diag(v, k=0):
     if x.ndim == 2:
         return _diagonal(v, k)
     if x.ndim != 1:
-        raise ShapeError(at_user_line("np.diag takes an array of one or two dimensions"))
+        raise ShapeError.here("np.diag takes an array of one or two dimensions")
     square = contract([x], [(0,)], (0, 0), x.shape)
     if k == 0:
         return Tracer(square)
@@ -332,7 +332,7 @@ def _triu(m, k=0):
 def _lower(x: Node, k: int, name: str) -> Node:
     """Where a matrix is on or below its ``k``-th diagonal."""
     if not x.ndim:
-        raise ShapeError(at_user_line(f"{name} takes an array of at least one dimension"))
+        raise ShapeError.here(f"{name} takes an array of at least one dimension")
     return running().constant(np.tri(*concrete(x.shape[-2:], name), k=k, dtype=bool))
 
 

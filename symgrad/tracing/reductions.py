@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError
 from ..primitives import functions as f
 from ..primitives.contraction import contract, expand
 from ..primitives.primitive import Primitive, dim_value
@@ -43,7 +43,7 @@ def normalized_axes(axis: Any, rank: int) -> tuple[int, ...]:
     given = axis if isinstance(axis, (tuple, list, range)) else (axis,)
     axes = tuple(sorted(normalized_axis(a, rank) for a in given))
     if len(set(axes)) < len(axes):
-        raise ShapeError(at_user_line(f"axis {axis} names an axis twice"))
+        raise ShapeError.here(f"axis {axis} names an axis twice")
     return axes
 
 
@@ -52,7 +52,7 @@ def normalized_axis(axis: Any, rank: int) -> int:
     try:
         k = operator.index(axis)
     except TypeError as error:
-        raise ArgumentTypeError(at_user_line(f"an axis is a whole number, not {axis!r}")) from error
+        raise ArgumentTypeError.here(f"an axis is a whole number, not {axis!r}") from error
     if not -rank <= k < rank:
         raise AxisError(k, rank)
     return k % rank
@@ -101,7 +101,7 @@ def counted_in(x: Node, where: Any, neutral: Any) -> Node:
     mask = f.condition(as_node(where) if is_traced else running().constant(np.asarray(where, bool)))
     shape = broadcast(mask.shape, x.shape)
     if shape != x.shape:
-        raise ShapeError(at_user_line(f"where= of shape {mask.shape} does not fit an array of shape {x.shape}"))
+        raise ShapeError.here(f"where= of shape {mask.shape} does not fit an array of shape {x.shape}")
     return f.where(mask, x, running().constant(np.asarray(neutral, x.dtype)))
 
 
@@ -110,7 +110,7 @@ def _with_initial(combine: Any, initial: Any, result: Node) -> Node:
     if initial is None or initial is np._NoValue:
         return result
     if np.ndim(initial):
-        raise ShapeError(at_user_line("initial= is one number, not an array"))
+        raise ShapeError.here("initial= is one number, not an array")
     is_float = type(initial) is float and result.dtype.kind == "f"
     return combine(result, as_node(initial) if is_float else f.cast(array_node(initial), result.dtype))
 
@@ -158,7 +158,7 @@ def quotient(total: Node, count: Node) -> Node:
 def _variance(a, axis, dtype, ddof, keepdims, where, mean, correction) -> Node:
     if correction is not None:
         if ddof:
-            raise ArgumentError(at_user_line("ddof and correction are one thing: give one of them"))
+            raise ArgumentError.here("ddof and correction are one thing: give one of them")
         ddof = correction
     x = _typed(a, dtype)
     if not x.differentiable:
@@ -196,14 +196,14 @@ def extremum(
         of_none = initial
     if not (isinstance(where, (bool, np.bool_)) and where):
         if of_none is None:
-            raise ArgumentError(at_user_line(f"np.{primitive.name} with where= needs initial=, as NumPy has it"))
+            raise ArgumentError.here(f"np.{primitive.name} with where= needs initial=, as NumPy has it")
         x = counted_in(x, where, of_none)
     axes = reduced_axes(axis, x.ndim)
     rest = tuple(d for k, d in enumerate(x.shape) if k not in axes)
     if all(x.shape[k] != 0 for k in axes):
         made = emit(primitive, (x,), (axes,)) if axes else x
     elif of_none is None and 0 not in rest:
-        raise ShapeError(at_user_line("an extremum over no elements has no value"))
+        raise ShapeError.here("an extremum over no elements has no value")
     else:
         made = expand(running().constant(np.asarray(of_none or 0, x.dtype)), rest)
     made = _with_initial(f.maximum if primitive is MAX else f.minimum, initial, made)
@@ -268,7 +268,7 @@ def _search(primitive, a, axis, keepdims=False) -> Tracer:
     whole = as_node(a)
     x, k = along(whole, axis)
     if x.shape[k] == 0 and primitive is not ARGSORT:
-        raise ShapeError(at_user_line(f"np.{primitive.name} over no elements has no value"))
+        raise ShapeError.here(f"np.{primitive.name} over no elements has no value")
     found = emit(primitive, (x,), (k,))
     return Tracer(_keep(found, whole.shape, reduced_axes(axis, whole.ndim), keepdims))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, MissingPart, at_user_line
+from ..errors import ArgumentTypeError, MissingPart
 from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .dispatch import answers
@@ -37,7 +37,7 @@ def number(value: Any) -> Any:
         try:
             float(np.zeros(node.shape))
         except TypeError as error:
-            raise ArgumentTypeError(at_user_line(f"{error}; use NumPy's function of arrays.")) from None
+            raise ArgumentTypeError.here(f"{error}; use NumPy's function of arrays.") from None
     x = Tracer(reshape(node, ()))
     return x if x.dtype == float else x.astype(float)
 
@@ -88,7 +88,7 @@ def _special(name: str) -> Callable:
         try:
             from scipy import special
         except ImportError:
-            raise MissingPart(at_user_line(f"math.{name} of a traced value needs scipy: pip install scipy")) from None
+            raise MissingPart.here(f"math.{name} of a traced value needs scipy: pip install scipy") from None
         return getattr(special, _SPECIAL[name])(number(x))
 
     return rule

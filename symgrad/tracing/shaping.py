@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ShapeError, UnsupportedOperation
 from ..primitives.contraction import expand, transpose
 from ..primitives.selection import take_slice
 from ..primitives.shaping import reshape
@@ -25,7 +25,7 @@ def _transpose(a, axes=None):
     x = as_node(a)
     order = tuple(range(x.ndim))[::-1] if axes is None else tuple(normalized_axis(k, x.ndim) for k in axes)
     if sorted(order) != list(range(x.ndim)):
-        raise ShapeError(at_user_line(f"axes {axes} do not name each axis of an array of shape {x.shape} once"))
+        raise ShapeError.here(f"axes {axes} do not name each axis of an array of shape {x.shape} once")
     return view(a, lambda base: transpose(base, order))
 
 
@@ -51,7 +51,7 @@ def _moveaxis(a, source, destination):
         for given in (source, destination)
     )
     if len(set(sources)) != len(sources) or len(set(targets)) != len(targets) or len(sources) != len(targets):
-        raise ShapeError(at_user_line(f"np.moveaxis: {source} and {destination} do not name as many axes, each once"))
+        raise ShapeError.here(f"np.moveaxis: {source} and {destination} do not name as many axes, each once")
     order = [k for k in range(x.ndim) if k not in sources]
     for target, source_axis in sorted(zip(targets, sources, strict=True)):
         order.insert(target, source_axis)
@@ -87,7 +87,7 @@ def _quotient(x: Node, total: Any, rest: Any, wanted: tuple) -> Any:
 
 def _misfit(x: Node, wanted: tuple) -> ShapeError:
     fix = "" if is_concrete((*x.shape, *wanted)) else f". {SIZES_FIX}"
-    return ShapeError(at_user_line(f"cannot reshape an array of shape {x.shape} into {wanted}{fix}"))
+    return ShapeError.here(f"cannot reshape an array of shape {x.shape} into {wanted}{fix}")
 
 
 @implements(
@@ -101,7 +101,7 @@ def _reshape(a, shape=None, order="C", newshape=None, copy=None):
 def _reshaped(a: Any, shape: Any, order: str, certain: bool | None = None) -> Tracer:
     wanted = resolved_shape(as_node(a), shape)
     if order not in ("C", "A", "F"):
-        raise UnsupportedOperation(at_user_line(f"reshape with order={order!r} is not supported."))
+        raise UnsupportedOperation.here(f"reshape with order={order!r} is not supported.")
 
     def along(base: Node) -> Node:
         return _turned(reshape(_turned(base), wanted[::-1])) if order == "F" else reshape(base, wanted)
@@ -129,7 +129,7 @@ def _squeeze(a, axis=None):
     else:
         axes = reduced_axes(axis, x.ndim)
         if not all(_is_unit(x.shape[k]) for k in axes):
-            raise ShapeError(at_user_line(f"cannot squeeze axis {axis} of shape {x.shape}: its size is not 1"))
+            raise ShapeError.here(f"cannot squeeze axis {axis} of shape {x.shape}: its size is not 1")
     # a named dim may be of size 1 in this run
     spec = tuple((0, 1, 1) if k in axes else (0, d, 1) for k, d in enumerate(x.shape))
     shape = tuple(d for k, d in enumerate(x.shape) if k not in axes)
@@ -175,7 +175,7 @@ def _broadcast_to(a, shape, subok=False):
     x = as_node(a)
     wanted = tuple(map(whole, shape)) if isinstance(shape, (tuple, list)) else (whole(shape),)
     if broadcast(x.shape, wanted) != wanted:
-        raise ShapeError(at_user_line(f"cannot broadcast an array of shape {x.shape} to {wanted}"))
+        raise ShapeError.here(f"cannot broadcast an array of shape {x.shape} to {wanted}")
     return view(a, lambda base: expand(base, wanted))
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, UnknownSize, at_user_line
+from ..errors import ShapeError, UnknownSize
 from ..primitives.casting import cast
 from ..primitives.contraction import ones
 from ..primitives.functions import subtract
@@ -132,8 +132,8 @@ class Size:
     # what needs a number
 
     def __index__(self) -> NoReturn:
-        raise UnknownSize(
-            at_user_line(f"the size {self.dim} is needed here as a number, and it has none for every size. {SIZES_FIX}")
+        raise UnknownSize.here(
+            f"the size {self.dim} is needed here as a number, and it has none for every size. {SIZES_FIX}"
         )
 
     __int__ = __float__ = __index__
@@ -178,7 +178,7 @@ def divided(value: Any, by: Any) -> tuple[Any, Any]:
     if sympy.fraction(sympy.together(quotient))[1] == 1:
         return shown(normal(quotient)), 0
     if not isinstance(bottom, int):
-        raise ShapeError(at_user_line(f"{top} // {bottom} is not a whole number for every size. {SIZES_FIX}"))
+        raise ShapeError.here(f"{top} // {bottom} is not a whole number for every size. {SIZES_FIX}")
     rest = running().fixed(sympy.Mod(top, bottom))
     return shown(normal((top - rest) / sympy.Integer(bottom))), rest
 
@@ -188,7 +188,7 @@ def concrete(shape: Shape, what: str) -> Shape:
     if is_concrete(shape):
         return shape
     listed = " and ".join(str(d) for d in shape if not isinstance(d, int))
-    raise ShapeError(at_user_line(f"{what} needs sizes, and {listed} may be any. {SIZES_FIX}"))
+    raise ShapeError.here(f"{what} needs sizes, and {listed} may be any. {SIZES_FIX}")
 
 
 def is_whole(value: Any) -> bool:

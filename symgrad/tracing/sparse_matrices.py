@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentTypeError, ShapeError, UnsupportedOperation
 from ..primitives.selection import SCATTER, gather
 from ..program.node import emit
 from .dispatch import DEFERRED
@@ -148,7 +148,7 @@ class SparseTracer:
             _refuse("the product of two sparse matrices with traced entries", "Write A @ (B @ x), or B.toarray()")
         x = _dense(other)
         if x.ndim not in (1, 2) or x.shape[0] != self.shape[1]:
-            raise ShapeError(at_user_line(f"a sparse matrix of shape {self.shape} and shape {x.shape} do not fit"))
+            raise ShapeError.here(f"a sparse matrix of shape {self.shape} and shape {x.shape} do not fit")
         picked = gather(as_node(x), as_node(self.col), 0)
         data = Tracer(as_node(self.entries))
         return _added((data if x.ndim == 1 else data[:, None]) * Tracer(picked), self.row, self.shape[0])
@@ -184,7 +184,7 @@ class SparseTracer:
         elif x.shape == (rows, 1):
             x, place = x.reshape((rows,)), self.row
         else:
-            raise ShapeError(at_user_line(f"a sparse matrix of shape {self.shape} and shape {x.shape} do not fit"))
+            raise ShapeError.here(f"a sparse matrix of shape {self.shape} and shape {x.shape} do not fit")
         made = self._scaled(Tracer(gather(as_node(x), as_node(place), 0)))
         made.is_ordered = False
         return made
@@ -203,7 +203,7 @@ class SparseTracer:
         if is_sparse(other):
             right = stand_in(other)
             if right.shape != self.shape:
-                raise ShapeError(at_user_line(f"sparse matrices of shapes {self.shape} and {right.shape} do not fit"))
+                raise ShapeError.here(f"sparse matrices of shapes {self.shape} and {right.shape} do not fit")
             pairs = [(self.entries, right.entries), (self.row, right.row), (self.col, right.col)]
             data, row, col = (np.concatenate([Tracer(as_node(v)) for v in pair]) for pair in pairs)
             coo = self.asformat("coo").kind
@@ -262,7 +262,7 @@ class SparseTracer:
         _refuse(f"a quotient by a {self.kind.__name__}", "Write x / A.toarray()")
 
     def __len__(self) -> NoReturn:
-        raise ArgumentTypeError(at_user_line("sparse matrix length is ambiguous; use A.shape[0] or A.nnz"))
+        raise ArgumentTypeError.here("sparse matrix length is ambiguous; use A.shape[0] or A.nnz")
 
     def __repr__(self) -> str:
         return f"SparseTracer({self.kind.__name__}, shape={self.shape}, entries={self.row.shape[0]})"
@@ -276,11 +276,9 @@ _PLACES = ("indptr", "indices", "coords", "offsets", "blocksize", "rows")
 
 
 def _refuse(what: str, instead: str) -> NoReturn:
-    raise UnsupportedOperation(
-        at_user_line(
-            f"{what} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated function "
-            "and pass it in."
-        )
+    raise UnsupportedOperation.here(
+        f"{what} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated function "
+        "and pass it in."
     )
 
 
@@ -326,7 +324,7 @@ def stand_in(matrix: Any) -> SparseTracer:
 def entries_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The stored entries of a matrix of two dims in their order, with their rows and columns."""
     if matrix.ndim != 2:
-        raise ShapeError(at_user_line(f"sparse arrays of {matrix.ndim} dims are not traced; reshape it to two"))
+        raise ShapeError.here(f"sparse arrays of {matrix.ndim} dims are not traced; reshape it to two")
     if matrix.format in ("csr", "csc"):
         lengths = np.diff(matrix.indptr)
         outer, inner = np.repeat(np.arange(lengths.size), lengths), matrix.indices[: matrix.indptr[-1]].astype(np.intp)

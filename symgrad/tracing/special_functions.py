@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ..errors import ArgumentError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, UnsupportedOperation
 from ..primitives.elementwise import Elementwise
 from ..primitives.identity import STOP
 from ..primitives.special import OPERATIONS, SEVERAL, zeta
@@ -96,10 +96,8 @@ if hasattr(special, "softplus"):  # of newer versions
 def _constant(name: str, argument: str, value: Any) -> Any:
     """An argument that says which function is meant, and is none to derive by."""
     if holds_traced(value):
-        raise UnsupportedOperation(
-            at_user_line(
-                f"scipy.special.{name} has no derivative rule in symgrad by {argument}: it must be a plain number here."
-            )
+        raise UnsupportedOperation.here(
+            f"scipy.special.{name} has no derivative rule in symgrad by {argument}: it must be a plain number here."
         )
     return unwrapped(value)
 
@@ -126,7 +124,7 @@ def _primed(name: str, sign: int, factor: int = 1) -> Callable:
 
     def answer(v: Any, z: Any, n: int = 1) -> Tracer:
         if _constant(f"{name}p", "n", n) != int(n) or n < 0:
-            raise ArgumentError(at_user_line(f"scipy.special.{name}p takes a whole n ≥ 0; it got {n!r}."))
+            raise ArgumentError.here(f"scipy.special.{name}p takes a whole n ≥ 0; it got {n!r}.")
         v, z, weight = _constant(f"{name}p", "v", v), _traced(z), 1.0
         total = function(v - n, z)
         for k in range(1, n + 1):
@@ -159,11 +157,9 @@ def _hurwitz(s: Any, q: Any) -> Tracer:
 @answers(special.zeta)
 def _zeta(x, q=None):
     if q is None:
-        raise UnsupportedOperation(
-            at_user_line(
-                "scipy.special.zeta(x) has no derivative rule in symgrad by x; zeta(x, q) has one by q. Compute it "
-                "outside the differentiated function and pass it in, or say what its derivative is: symgrad.custom."
-            )
+        raise UnsupportedOperation.here(
+            "scipy.special.zeta(x) has no derivative rule in symgrad by x; zeta(x, q) has one by q. Compute it "
+            "outside the differentiated function and pass it in, or say what its derivative is: symgrad.custom."
         )
     return _hurwitz(_constant("zeta", "x", x), _floats(q))
 
@@ -179,7 +175,7 @@ def _multigammaln(a, d):
 @answers(special.comb)
 def _comb(N, k, *, exact=False, repetition=False):
     if exact:
-        raise UnsupportedOperation(at_user_line("scipy.special.comb(…, exact=True) counts integers; leave exact away."))
+        raise UnsupportedOperation.here("scipy.special.comb(…, exact=True) counts integers; leave exact away.")
     N, k = _floats(N), _floats(k)
     if repetition:
         return np.where((k == 0) & (N >= 0), 1.0, special.binom(N + k - 1, k))
@@ -189,7 +185,7 @@ def _comb(N, k, *, exact=False, repetition=False):
 @answers(special.perm)
 def _perm(N, k, exact=False):
     if exact:
-        raise UnsupportedOperation(at_user_line("scipy.special.perm(…, exact=True) counts integers; leave exact away."))
+        raise UnsupportedOperation.here("scipy.special.perm(…, exact=True) counts integers; leave exact away.")
     N, k = _floats(N), _floats(k)
     return np.where((k <= N) & (N >= 0) & (k >= 0), special.poch(N - k + 1, k), 0.0)
 
@@ -197,18 +193,14 @@ def _perm(N, k, exact=False):
 @answers(special.factorial)
 def _factorial(n, exact=False, extend="zero"):
     if exact:
-        raise UnsupportedOperation(
-            at_user_line("scipy.special.factorial(…, exact=True) counts integers; leave exact away.")
-        )
+        raise UnsupportedOperation.here("scipy.special.factorial(…, exact=True) counts integers; leave exact away.")
     n = _floats(n)
     return np.where(n < 0, 0.0, special.gamma(n + 1)).astype(float)
 
 
 @answers(special.lambertw)
 def _lambertw(z, k=0, tol=1e-8):
-    raise UnsupportedOperation(
-        at_user_line(
-            "scipy.special.lambertw gives complex numbers, and has no derivative rule in symgrad. Of a positive z "
-            "write scipy.special.wrightomega(np.log(z)), which is its real branch there."
-        )
+    raise UnsupportedOperation.here(
+        "scipy.special.lambertw gives complex numbers, and has no derivative rule in symgrad. Of a positive z "
+        "write scipy.special.wrightomega(np.log(z)), which is its real branch there."
     )

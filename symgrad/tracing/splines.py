@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperation, at_user_line
+from ..errors import UnsupportedOperation
 from .dispatch import answers_for
 from .local_array import holds_traced
 from .making import array_of
@@ -126,11 +126,9 @@ def _b_spline(at: Any, t: Any, c: Any, k: int, nu: int) -> Any:
 def _make_interp_spline(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
     """The coefficients are linear in the values: those of the values' unit vectors, which are constants."""
     if holds_traced((x, t, bc_type)) or bc_type not in (None, "natural", "clamped", "periodic", "not-a-knot"):
-        raise UnsupportedOperation(
-            at_user_line(
-                f"{_PACKAGE}.make_interp_spline has no derivative rule in symgrad by the places x, the knots t and the "
-                "conditions at the ends. Take CubicSpline, which has one by the places too."
-            )
+        raise UnsupportedOperation.here(
+            f"{_PACKAGE}.make_interp_spline has no derivative rule in symgrad by the places x, the knots t and the "
+            "conditions at the ends. Take CubicSpline, which has one by the places too."
         )
     library = sys.modules[_PACKAGE]
     values = np.moveaxis(_values(y).astype(float), axis, 0)
@@ -197,9 +195,7 @@ def _evaluate_linear_2d(values, indices, norm_distances, grid, out):
     "scipy.interpolate.BarycentricInterpolator.__call__",
 )
 def _barycentric(*_: Any, **__: Any):
-    raise UnsupportedOperation(
-        at_user_line(
-            f"{_PACKAGE}: barycentric interpolation has no derivative rule in symgrad, since its formula has none at "
-            "the nodes. Take KroghInterpolator, which is the same polynomial, or CubicSpline."
-        )
+    raise UnsupportedOperation.here(
+        f"{_PACKAGE}: barycentric interpolation has no derivative rule in symgrad, since its formula has none at "
+        "the nodes. Take KroghInterpolator, which is the same polynomial, or CubicSpline."
     )

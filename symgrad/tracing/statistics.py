@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DtypeError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import DtypeError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..program.dims import is_concrete, size
 from ..program.node import Node
@@ -46,7 +46,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None:
         average: Any = np.mean(x, axis=axis, keepdims=keepdims)
         if average.size == 0:
-            raise ShapeError(at_user_line(f"np.average over axis {axis} of shape {as_node(x).shape} has no elements"))
+            raise ShapeError.here(f"np.average over axis {axis} of shape {as_node(x).shape} has no elements")
         total = np.full_like(average, x.size / average.size)
     else:
         w = _aligned_weights(Tracer(as_node(weights)), x, axis)
@@ -64,9 +64,7 @@ def _aligned_weights(w: Tracer, x: Tracer, axis: Any) -> Tracer:
     given = () if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = [normalized_axis(k, x.ndim) for k in given]
     if own != tuple(wide[k] for k in axes) or not axes:
-        raise ShapeError(
-            at_user_line(f"np.average: weights of shape {own} do not fit axis {axis} of an array of shape {wide}")
-        )
+        raise ShapeError.here(f"np.average: weights of shape {own} do not fit axis {axis} of an array of shape {wide}")
     turned = w.transpose(np.argsort(axes).tolist())
     return turned.reshape([d if k in axes else 1 for k, d in enumerate(x.shape)])
 
@@ -120,7 +118,7 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
     rest = [k for k in range(x.ndim) if k not in axes]
     count = size(tuple(x.shape[k] for k in axes))
     if not is_concrete((count,)):
-        raise UnsupportedOperation(at_user_line(f"np.median over {axis} of shape {x.shape} has no middle to find."))
+        raise UnsupportedOperation.here(f"np.median over {axis} of shape {x.shape} has no middle to find.")
     flat = x.transpose([*rest, *axes]).reshape((*[x.shape[k] for k in rest], count))
     ordered = FUNCTIONS[np.sort](flat, axis=-1) if count else flat
     middle = np.mean(ordered[..., max(count - 1, 0) // 2 : count // 2 + 1], axis=-1)
@@ -137,7 +135,7 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
 def _nanmedian(a, axis=None, overwrite_input=False, keepdims=False):
     x = Tracer(as_node(a))
     if x.dtype.kind == "c":
-        raise DtypeError(at_user_line("np.nanmedian of complex numbers has no rule; take it of their parts."))
+        raise DtypeError.here("np.nanmedian of complex numbers has no rule; take it of their parts.")
     if x.dtype.kind != "f":
         return _median(x, axis, keepdims=keepdims)
     axes = normalized_axes(axis, x.ndim)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special, stats
 from scipy.stats import _multivariate as families
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ShapeError, UnsupportedOperation
 from .dispatch import answers
 from .distributions import floats
 from .local_array import holds_traced, unwrapped
@@ -19,10 +19,8 @@ from .tracer import Tracer
 
 def _only(name: str, others: dict[str, Any]) -> None:
     if others:
-        raise UnsupportedOperation(
-            at_user_line(
-                f"scipy.stats.{name} with {', '.join(others)} has no derivative rule in symgrad; leave it away."
-            )
+        raise UnsupportedOperation.here(
+            f"scipy.stats.{name} with {', '.join(others)} has no derivative rule in symgrad; leave it away."
         )
 
 
@@ -66,7 +64,7 @@ def _dirichlet(_: Any, x: Any, alpha: Any) -> Any:
 def _wishart(_: Any, x: Any, df: Any, scale: Any) -> Any:
     x, df, scale = floats(x), floats(df), floats(scale)
     if x.ndim != 2 or scale.ndim != 2:
-        raise ShapeError(at_user_line("scipy.stats.wishart.logpdf has a derivative rule for one matrix."))
+        raise ShapeError.here("scipy.stats.wishart.logpdf has a derivative rule for one matrix.")
     size = x.shape[0]
     logarithm = 0.5 * (df - size - 1) * np.linalg.slogdet(x)[1] - 0.5 * np.trace(np.linalg.solve(scale, x))
     terms = [special.gammaln(0.5 * (df - j)) for j in range(size)]

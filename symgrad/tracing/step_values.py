@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any, NoReturn
 
-from ..errors import TracingError, at_user_line
+from ..errors import TracingError
 from ..primitives.loop import STEP
 from ..program.node import Node, active_graph
 
@@ -46,7 +46,7 @@ class _Gone:
     """The shape of a value whose step has ended: whatever is computed of the value asks for it."""
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise TracingError(at_user_line(_GONE))
+        raise TracingError.here(_GONE)
 
     __iter__ = __len__ = __bool__ = __getitem__ = __eq__ = __ne__ = __hash__ = _refuse
     __add__ = __radd__ = __mul__ = __rmul__ = __int__ = __index__ = _refuse

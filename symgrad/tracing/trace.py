@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, TracingError, apart_from_refusals, at_user_line, refusals
+from ..errors import ShapeError, TracingError, apart_from_refusals, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
@@ -185,22 +185,18 @@ class Trace:
         if node not in memo:
             needed = _missing(node, memo)
             if any(n.primitive is STEP for n in needed):
-                raise TracingError(at_user_line(_IN_STEP))
+                raise TracingError.here(_IN_STEP)
             if any(n.primitive is EXAMPLE for n in needed):
-                raise TracingError(
-                    at_user_line(
-                        "the value of an array that vmap maps over is needed here, and it differs between the "
-                        "examples: one program serves them all. Use np.where for a choice between values; pass a plain "
-                        "array that is indexed by them as an argument too (None in in_axes)."
-                    )
+                raise TracingError.here(
+                    "the value of an array that vmap maps over is needed here, and it differs between the "
+                    "examples: one program serves them all. Use np.where for a choice between values; pass a plain "
+                    "array that is indexed by them as an argument too (None in in_axes)."
                 )
             if not all(map(_is_computable, needed)):
-                raise TracingError(
-                    at_user_line(
-                        "the value of a traced array is needed here, and an array of named dims has none while it is "
-                        "traced: one trace serves every size. Use np.where for a choice between values, or drop the "
-                        "named dims of this function."
-                    )
+                raise TracingError.here(
+                    "the value of a traced array is needed here, and an array of named dims has none while it is "
+                    "traced: one trace serves every size. Use np.where for a choice between values, or drop the "
+                    "named dims of this function."
                 )
             with np.errstate(all="ignore"):
                 walk(needed, memo, evaluated)
@@ -251,7 +247,7 @@ class Trace:
         """Whether it is, for this run, guarded; an error where this run has no sizes."""
         known = self.sizes.known(dim, sign)
         if known is None:
-            raise ShapeError(at_user_line(f"a choice depends on the size of the named dims in {dim}. {SIZES_FIX}"))
+            raise ShapeError.here(f"a choice depends on the size of the named dims in {dim}. {SIZES_FIX}")
         return known
 
     def fixed(self, dim: Dim) -> int:
@@ -259,7 +255,7 @@ class Trace:
         if not is_named(dim):
             return int(dim)
         if self.sizes.sizes is None:
-            raise ShapeError(at_user_line(f"the size {dim} of named dims is needed here as a number. {SIZES_FIX}"))
+            raise ShapeError.here(f"the size {dim} of named dims is needed here as a number. {SIZES_FIX}")
         size = value_of(dim, self.sizes.sizes)
         self.sizes.known(dim - size, "zero")
         return size
@@ -363,11 +359,9 @@ def as_node(value: Any) -> Node:
         return running().constant(np.asarray(value))
     if isinstance(value, (list, tuple)):
         return _stacked(value) if _holds_node(value) else running().constant(_array_of(value))
-    raise TracingError(
-        at_user_line(
-            f"cannot compute with a value of type {type(value).__name__} and a traced one; pass it as an argument, or "
-            "its numbers as a plain array, made outside of it (np.asarray(x), or what the library has for that)."
-        )
+    raise TracingError.here(
+        f"cannot compute with a value of type {type(value).__name__} and a traced one; pass it as an argument, or "
+        "its numbers as a plain array, made outside of it (np.asarray(x), or what the library has for that)."
     )
 
 
@@ -389,7 +383,7 @@ def _stacked(values: Any) -> Node:
     """The array of nested lists, some of whose elements are traced."""
     nodes = [array_node(v) for v in values]
     if any(n.shape != nodes[0].shape for n in nodes):
-        raise ShapeError(at_user_line(f"lists of the shapes {[n.shape for n in nodes]} make no array of one shape"))
+        raise ShapeError.here(f"lists of the shapes {[n.shape for n in nodes]} make no array of one shape")
     dtype = np.result_type(*[n.dtype for n in nodes])
     return concatenate([cast(reshape(n, (1, *n.shape)), dtype) for n in nodes], 0)
 

@@ -80,7 +80,7 @@ class Tracer(ArrayMethods):
         for view in reversed(outdated):
             assert view._along is not None
             if not view._is_certain():
-                raise StaleView(at_user_line(_STALE))
+                raise StaleView.here(_STALE)
             node = view._node = view._along(node)
             view._writes = root._writes
 
@@ -138,12 +138,12 @@ class Tracer(ArrayMethods):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise ArgumentTypeError(at_user_line("len() of a 0-d array"))
+            raise ArgumentTypeError.here("len() of a 0-d array")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tracer]:
         if not self.shape:
-            raise ArgumentTypeError(at_user_line("iteration over a 0-d array"))
+            raise ArgumentTypeError.here("iteration over a 0-d array")
         return (self[k] for k in range(self.shape[0]))
 
     # NumPy's protocols
@@ -160,7 +160,7 @@ class Tracer(ArrayMethods):
             return _call_ufunc(ufunc, inputs, kwargs)
         rule = UFUNC_METHODS.get(method)
         if rule is None:
-            raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad."))
+            raise UnsupportedOperation.here(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad.")
         return rule(ufunc, *inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
@@ -169,11 +169,9 @@ class Tracer(ArrayMethods):
             refuse_library_call(FUNCTIONS, func)
             name = f"{getattr(func, '__module__', 'numpy')}.{getattr(func, '__name__', func)}"
             instead = ADVICE.get(func, "Write it with supported NumPy functions")
-            raise UnsupportedOperation(
-                at_user_line(
-                    f"{name} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated "
-                    "function and pass it in."
-                )
+            raise UnsupportedOperation.here(
+                f"{name} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated "
+                "function and pass it in."
             )
         out = kwargs.get("out")
         given = {k: v for k, v in kwargs.items() if k != "out" and v is not np._NoValue}
@@ -226,8 +224,8 @@ class Tracer(ArrayMethods):
     def __index__(self) -> int:
         if self.dtype.kind in "fcb":  # NumPy has it so too, and takes a mask for an index instead
             kind = "truth value" if self.dtype.kind == "b" else "float"
-            raise ArgumentTypeError(
-                at_user_line(f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant.")
+            raise ArgumentTypeError.here(
+                f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant."
             )
         return int(self._concrete())
 
@@ -309,7 +307,7 @@ class Tracer(ArrayMethods):
             raise MissingAttribute(f"a traced array has no attribute {name!r}{where}")
         refuse_library_call(FUNCTIONS)
         needs = f"Of a function f that needs it, such as one that calls C, {declared('f')}."
-        raise UnsupportedOperation(at_user_line(f"ndarray.{name} has no derivative rule in symgrad. {needs}"))
+        raise UnsupportedOperation.here(f"ndarray.{name} has no derivative rule in symgrad. {needs}")
 
 
 Size.traced = staticmethod(Tracer)
@@ -375,7 +373,7 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
             refuse_unknown(ufunc, rule, inputs, kept, error)
             raise
     elif kept:
-        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__} with {', '.join(kept)} has no rule in symgrad."))
+        raise UnsupportedOperation.here(f"np.{ufunc.__name__} with {', '.join(kept)} has no rule in symgrad.")
     else:
         nodes = [as_node(v) for v in inputs]
         result = Tracer(template(*[f.cast(n, dtype) if dtype is not None else n for n in nodes]))

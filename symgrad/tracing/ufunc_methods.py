@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from .dispatch import FUNCTIONS, REDUCTIONS, UFUNC_METHODS
 from .plain_arrays import plain_array
 from .reductions import normalized_axis, reduced_axes
@@ -42,15 +42,15 @@ def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, wher
         made = extremum(np.where(missing, beyond, x).astype(x.dtype), axis=axis, keepdims=keepdims)
         return np.where(np.all(missing, axis=axis, keepdims=keepdims), np.nan, made).astype(x.dtype)
     if where is not True:
-        raise UnsupportedOperation(at_user_line(f"np.{ufunc.__name__}.reduce with where= has no rule in symgrad."))
+        raise UnsupportedOperation.here(f"np.{ufunc.__name__}.reduce with where= has no rule in symgrad.")
     if ufunc.identity is None and len(axes) > 1 and ufunc not in (np.maximum, np.minimum, np.fmax, np.fmin):
-        raise ArgumentError(at_user_line(f"np.{ufunc.__name__}.reduce takes one axis: it matters in which order"))
+        raise ArgumentError.here(f"np.{ufunc.__name__}.reduce takes one axis: it matters in which order")
     for k in reversed(axes):
         rows, _ = _rows(ufunc, x, k, dtype)
         if initial is not None and k == min(axes):
             rows = [initial, *rows]
         if not rows and ufunc.identity is None:
-            raise ShapeError(at_user_line(f"np.{ufunc.__name__}.reduce over no elements has no value"))
+            raise ShapeError.here(f"np.{ufunc.__name__}.reduce over no elements has no value")
         made = rows[0] if rows else np.full_like(np.sum(x, k), ufunc.identity)
         for row in rows[1:]:
             made = ufunc(made, row)

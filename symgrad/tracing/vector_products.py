@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.convolution import CONVOLVE
@@ -38,7 +38,7 @@ def _vecdot(x1, x2, /, *, axis=-1):
     if is_complex:
         nodes[0] = f.conjugate(nodes[0])
     if nodes[0].shape[-1] != nodes[1].shape[-1]:
-        raise ShapeError(at_user_line(f"vecdot: shapes {nodes[0].shape} and {nodes[1].shape} do not fit"))
+        raise ShapeError.here(f"vecdot: shapes {nodes[0].shape} and {nodes[1].shape} do not fit")
     shape = broadcast(*[n.shape for n in nodes])
     labels, sizes = [], list(shape)
     for n in nodes:
@@ -61,9 +61,7 @@ def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         axisa = axisb = axisc = axis
     x, y = _with_last(a, axisa), _with_last(b, axisb)
     if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise ShapeError(
-            at_user_line(f"np.cross: vectors of shapes {x.shape} and {y.shape} must have three components")
-        )
+        raise ShapeError.here(f"np.cross: vectors of shapes {x.shape} and {y.shape} must have three components")
     components = [x[..., i] * y[..., j] - x[..., j] * y[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return np.stack(components, axis=normalized_axis(axisc, components[0].ndim + 1))
 
@@ -93,16 +91,14 @@ def _convolve(a, v, mode="full"):
     x, y = (np.atleast_1d(Tracer(array_node(n.coeffs if isinstance(n, np.poly1d) else n))) for n in (a, v))
     dims = (*as_node(x).shape, *as_node(y).shape)
     if len(dims) != 2 or not all(dims):
-        raise ShapeError(at_user_line(f"np.convolve takes vectors with elements, got shapes {x.shape} and {y.shape}"))
+        raise ShapeError.here(f"np.convolve takes vectors with elements, got shapes {x.shape} and {y.shape}")
     if all(map(is_named, dims)) or (not is_concrete(dims) and min(d for d in dims if not is_named(d)) > _MOST_SHIFTS):
-        raise ShapeError(
-            at_user_line(
-                f"np.convolve of a named size takes a vector of at most {_MOST_SHIFTS} numbers beside it, got shapes "
-                f"{x.shape} and {y.shape}. {SIZES_FIX}"
-            )
+        raise ShapeError.here(
+            f"np.convolve of a named size takes a vector of at most {_MOST_SHIFTS} numbers beside it, got shapes "
+            f"{x.shape} and {y.shape}. {SIZES_FIX}"
         )
     if mode not in ("full", "same", "valid"):
-        raise UnsupportedOperation(at_user_line(f"np.convolve with mode={mode!r}: it is 'full', 'same' or 'valid'."))
+        raise UnsupportedOperation.here(f"np.convolve with mode={mode!r}: it is 'full', 'same' or 'valid'.")
     full = None if is_concrete(dims) else _shifted_sum(*((x, y) if is_named(dims[0]) else (y, x)))
     if mode == "full" and full is not None:
         return full

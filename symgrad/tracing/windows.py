@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from .dispatch import answers_for
 from .local_array import holds_traced
 from .making import array_of
@@ -46,7 +46,7 @@ def _places(count: int, wanted: np.ndarray, mode: str) -> np.ndarray:
     """Where elements at ``wanted`` places of an axis come from; ``count`` is what fills it."""
     beyond = _BEYOND.get(mode, mode)
     if mode not in _BEYOND:
-        raise ArgumentError(at_user_line(f"mode={mode!r} is none of {[*_BEYOND]}"))
+        raise ArgumentError.here(f"mode={mode!r} is none of {[*_BEYOND]}")
     if beyond is None:
         return np.where((wanted >= 0) & (wanted < count), wanted, count)
     before, after = max(0, -int(wanted.min(initial=0))), max(0, int(wanted.max(initial=0)) - count + 1)
@@ -84,7 +84,7 @@ def written(output: Any, made: Any) -> Any:
 def _around(count: int, size: int, origin: int, mode: str) -> np.ndarray:
     """The window of ``size`` places around each place of an axis."""
     if not -(size // 2) <= origin <= (size - 1) // 2:
-        raise ArgumentError(at_user_line(f"an origin of {origin} is outside of a window of {size}"))
+        raise ArgumentError.here(f"an origin of {origin} is outside of a window of {size}")
     return _places(count, np.arange(count)[:, None] + np.arange(size) - size // 2 - origin, mode)
 
 
@@ -108,7 +108,7 @@ def _correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, 
     x, w = as_floats(input), as_floats(weights)
     own = normalized_axes(axes, x.ndim)
     if w.ndim != len(own):
-        raise ShapeError(at_user_line(f"scipy.ndimage: weights of {w.ndim} axes do not fit an array of {x.ndim}"))
+        raise ShapeError.here(f"scipy.ndimage: weights of {w.ndim} axes do not fit an array of {x.ndim}")
     given = zip(own, w.shape, _each(origin, w.ndim), _each(mode, w.ndim), strict=True)
     places = [(k, _around(x.shape[k], size, o, m)) for k, size, o, m in given]
     return written(output, _correlated(x, w, places, cval))
@@ -143,7 +143,7 @@ answers_for("scipy.ndimage.minimum_filter1d")(_extremum1d(np.min))
 def _chosen(choose: Callable, x: Tracer, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any) -> Any:
     """What ``choose`` takes of the window around each place, along a last axis."""
     if footprint is None and size is None:
-        raise ArgumentError(at_user_line("a filter takes size or footprint"))
+        raise ArgumentError.here("a filter takes size or footprint")
     chosen = np.ones(_each(size, x.ndim), bool) if footprint is None else np.asarray(footprint, bool)
     given = zip(range(x.ndim), chosen.shape, _each(origin, x.ndim), _each(mode, x.ndim), strict=True)
     places = [(k, _around(x.shape[k], n, o, m)) for k, n, o, m in given]
@@ -157,7 +157,7 @@ def _middle(windows: Tracer) -> Any:
 def _choosing(name: str, choose: Callable) -> None:
     def answer(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
         if axes is not None:
-            raise UnsupportedOperation(at_user_line(f"{name} with axes= has no rule; loop over the other axes."))
+            raise UnsupportedOperation.here(f"{name} with axes= has no rule; loop over the other axes.")
         return written(output, _chosen(choose, as_floats(input), size, footprint, mode, cval, origin))
 
     answers_for(name)(answer)
@@ -172,9 +172,7 @@ _choosing("scipy.ndimage.minimum_filter", lambda windows: np.min(windows, axis=-
 def _min_or_max_filter(input, size, footprint, structure, output, mode, cval, origin, minimum, axes=None):
     """What the filters of grey morphology are made of."""
     if axes is not None and normalized_axes(axes, np.ndim(input)) != tuple(range(np.ndim(input))):
-        raise UnsupportedOperation(
-            at_user_line("scipy.ndimage: filters with axes= have no rule; loop over the others.")
-        )
+        raise UnsupportedOperation.here("scipy.ndimage: filters with axes= have no rule; loop over the others.")
     heights = None if structure is None else np.asarray(structure, float)
     if footprint is None and heights is not None:
         footprint = np.ones(heights.shape, bool)
@@ -193,7 +191,7 @@ def _of_rank(name: str, place: Callable) -> None:
 
     def answer(input, which, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
         if axes is not None or holds_traced(which):
-            raise UnsupportedOperation(at_user_line(f"{name} with axes=, or by its rank, has no derivative rule."))
+            raise UnsupportedOperation.here(f"{name} with axes=, or by its rank, has no derivative rule.")
         sort = lambda windows: np.sort(windows, axis=-1)[..., place(windows.shape[-1], which)]  # noqa: E731
         return written(output, _chosen(sort, as_floats(input), size, footprint, mode, cval, origin))
 
@@ -212,7 +210,7 @@ def _of_frequencies(name: str) -> None:
 
     def answer(input, parameter, n=-1, axis=-1, output=None):
         if holds_traced(parameter):
-            raise UnsupportedOperation(at_user_line(f"scipy.ndimage.{name} has no derivative rule by its parameter."))
+            raise UnsupportedOperation.here(f"scipy.ndimage.{name} has no derivative rule by its parameter.")
         x = array_of(input)
         real, dtype = name != "fourier_shift", x.dtype
         if dtype not in ((np.float32, np.complex64, np.complex128) if real else (np.complex64, np.complex128)):
@@ -245,12 +243,12 @@ def _promoted(*arrays: Any) -> list[Any]:
 def _convolved(x: Any, w: Any, mode: str, beyond: str = "fill", fill: Any = 0.0) -> Any:
     x, w = _promoted(x, w)
     if x.ndim != w.ndim:
-        raise ShapeError(at_user_line(f"scipy.signal: arrays of {x.ndim} and {w.ndim} axes are not convolved"))
+        raise ShapeError.here(f"scipy.signal: arrays of {x.ndim} and {w.ndim} axes are not convolved")
     if mode not in ("full", "same", "valid"):
-        raise ArgumentError(at_user_line(f"scipy.signal: mode={mode!r} is none of 'full', 'same', 'valid'"))
+        raise ArgumentError.here(f"scipy.signal: mode={mode!r} is none of 'full', 'same', 'valid'")
     if mode == "valid" and any(n < m for n, m in zip(x.shape, w.shape, strict=True)):
         if any(n > m for n, m in zip(x.shape, w.shape, strict=True)):
-            raise ShapeError(at_user_line("scipy.signal: for mode='valid' one array must be as large along every axis"))
+            raise ShapeError.here("scipy.signal: for mode='valid' one array must be as large along every axis")
         x, w = w, x
     places = []
     for k, (n, m) in enumerate(zip(x.shape, w.shape, strict=True)):
@@ -262,9 +260,7 @@ def _convolved(x: Any, w: Any, mode: str, beyond: str = "fill", fill: Any = 0.0)
 @answers_for("scipy.signal.convolve", "scipy.signal.fftconvolve", "scipy.signal.oaconvolve")
 def _signal_convolve(in1, in2, mode="full", method="auto", axes=None):
     if axes is not None:
-        raise UnsupportedOperation(
-            at_user_line("scipy.signal: convolving along some axes= has no rule; loop over rows.")
-        )
+        raise UnsupportedOperation.here("scipy.signal: convolving along some axes= has no rule; loop over rows.")
     return _convolved(as_floats(in1), as_floats(in2), mode)
 
 
@@ -345,9 +341,7 @@ def _sosfilt(sos, x, axis=-1, zi=None):
 @answers_for("scipy.signal.upfirdn")
 def _upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or cval:
-        raise UnsupportedOperation(
-            at_user_line(f"scipy.signal.upfirdn with mode={mode!r} has no rule; pad the signal.")
-        )
+        raise UnsupportedOperation.here(f"scipy.signal.upfirdn with mode={mode!r} has no rule; pad the signal.")
     taps, signal = _promoted(as_floats(h), as_floats(x))
     k = normalized_axis(axis, signal.ndim)
     n, m = signal.shape[k], taps.shape[0]
@@ -364,11 +358,11 @@ def _detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
     if type in ("constant", "c"):
         return x - np.mean(x, axis, keepdims=True)
     if type not in ("linear", "l"):
-        raise ArgumentError(at_user_line("scipy.signal.detrend: type is 'linear' or 'constant'"))
+        raise ArgumentError.here("scipy.signal.detrend: type is 'linear' or 'constant'")
     rows = np.moveaxis(x, axis, 0)
     ends = np.unique([0, *np.atleast_1d(bp), rows.shape[0]])
     if ends[-1] > rows.shape[0]:
-        raise ArgumentError(at_user_line("scipy.signal.detrend: a breakpoint lies beyond the data"))
+        raise ArgumentError.here("scipy.signal.detrend: a breakpoint lies beyond the data")
     pieces = []
     for first, last in pairwise(ends):
         n = last - first
@@ -389,7 +383,7 @@ def _savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mod
     if mode != "interp":
         return _correlate1d(data, coefficients[::-1], axis, None, mode, cval, origin)
     if window_length > data.shape[axis]:
-        raise ArgumentError(at_user_line("scipy.signal.savgol_filter: the window is longer than the data"))
+        raise ArgumentError.here("scipy.signal.savgol_filter: the window is longer than the data")
     rows = np.moveaxis(data, axis, 0)
     half = window_length // 2
     units = np.eye(window_length, dtype=data.dtype)

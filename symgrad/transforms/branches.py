@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled import is_tracing
-from ..errors import ArgumentTypeError, ShapeError, at_user_line
+from ..errors import ArgumentTypeError, ShapeError
 from ..primitives import functions as f
 from ..program.node import Node
 from ..tracing.trace import as_node, called, running
@@ -53,11 +53,9 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, *operands: Any) -> An
 
 
 def _no_single_truth(shape: tuple) -> ShapeError:
-    return ShapeError(
-        at_user_line(
-            f"cond: pred is one truth value, and it has shape {shape}; use np.all or np.any, or np.where for a choice "
-            "element by element."
-        )
+    return ShapeError.here(
+        f"cond: pred is one truth value, and it has shape {shape}; use np.all or np.any, or np.where for a choice "
+        "element by element."
     )
 
 
@@ -66,11 +64,9 @@ def _both(truth: Node, true_fn: Callable, false_fn: Callable, operands: tuple) -
     given = Nested.of(operands)
     first, second = (Nested.of(called(fn, given.filled(map(_own, given.arrays)), {})) for fn in (true_fn, false_fn))
     if not first.is_like(second):
-        raise ArgumentTypeError(
-            at_user_line(
-                "cond: both functions are computed here, and they give different structures; return the same tuples, "
-                "lists and dicts from both, and None in the same places."
-            )
+        raise ArgumentTypeError.here(
+            "cond: both functions are computed here, and they give different structures; return the same tuples, "
+            "lists and dicts from both, and None in the same places."
         )
     pairs = zip(first.arrays, second.arrays, strict=True)
     return first.filled([Tracer(_chosen(truth, as_node(a), as_node(b))) for a, b in pairs])
@@ -85,17 +81,13 @@ def _chosen(truth: Node, a: Node, b: Node) -> Node:
     if a is b:
         return a
     if a.shape != b.shape:
-        raise ShapeError(
-            at_user_line(
-                f"cond: both functions are computed here, and one gives shape {a.shape} where the other gives "
-                f"{b.shape}; they must be the same (np.broadcast_to, np.zeros_like)."
-            )
+        raise ShapeError.here(
+            f"cond: both functions are computed here, and one gives shape {a.shape} where the other gives "
+            f"{b.shape}; they must be the same (np.broadcast_to, np.zeros_like)."
         )
     if a.dtype != b.dtype and not (a.weak or b.weak):
-        raise ArgumentTypeError(
-            at_user_line(
-                f"cond: both functions are computed here, and one gives {a.dtype} where the other gives {b.dtype}; "
-                "they must be the same (astype)."
-            )
+        raise ArgumentTypeError.here(
+            f"cond: both functions are computed here, and one gives {a.dtype} where the other gives {b.dtype}; "
+            "they must be the same (astype)."
         )
     return f.where(truth, a, b)

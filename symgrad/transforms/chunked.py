@@ -211,11 +211,9 @@ class _Read:
         if derived.sparse:
             raise UnsupportedOperation(f"{derived.__name__} is sparse, which no block computes; ask for a dense one.")
         if is_tracing((args, kwargs)):
-            raise UnsupportedOperation(
-                at_user_line(
-                    f"{derived.__name__} runs block by block here, and cannot be part of another function; derive "
-                    "first, and call in_chunks of the derivative that you want."
-                )
+            raise UnsupportedOperation.here(
+                f"{derived.__name__} runs block by block here, and cannot be part of another function; derive "
+                "first, and call in_chunks of the derivative that you want."
             )
         self._derived = derived
         self._real: dict[int, Any] = {}

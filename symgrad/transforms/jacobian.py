@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiled import CompiledFunction
 from ..differentiation.reverse import active_nodes, reverse_sweep
 from ..differentiation.stored import recalled
-from ..errors import ArgumentError, DtypeError, TracingError, at_user_line
+from ..errors import ArgumentError, DtypeError, TracingError
 from ..named_dims import is_shapes
 from ..primitives.identity import CUSTOM, STOP
 from ..primitives.order import extent
@@ -214,10 +214,8 @@ class JacobianFunction(DerivedFunction[P]):
 
     def _derive(self, args, kwargs, fresh):
         if self.sparse and not fresh:
-            raise TracingError(
-                at_user_line(
-                    f"{self.__name__}: a sparse result is not traced; leave sparse=True to the outermost call."
-                )
+            raise TracingError.here(
+                f"{self.__name__}: a sparse result is not traced; leave sparse=True to the outermost call."
             )
         run = self._run(args, kwargs, fresh)
         found = Linearised(self, run)

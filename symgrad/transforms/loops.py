@@ -14,7 +14,7 @@ import numpy as np
 
 from ..compiled import is_tracing
 from ..differentiation.bodies import loop_of
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError
 from ..pickling import Importable
 from ..primitives.primitive import dim_value
 from ..primitives.scan import results_of
@@ -199,17 +199,17 @@ def _checkpoint(value: Any) -> int | str | None:
     if value is None or (isinstance(value, str) and value == "sqrt"):
         return value
     if isinstance(value, (bool, str)) or not hasattr(value, "__index__"):
-        raise ArgumentTypeError(at_user_line(f"scan: checkpoint is None, 'sqrt' or a number of steps, not {value!r}."))
+        raise ArgumentTypeError.here(f"scan: checkpoint is None, 'sqrt' or a number of steps, not {value!r}.")
     steps = operator.index(value)
     if steps < 1:
-        raise ArgumentError(at_user_line(f"scan: checkpoint is a number of steps from 1 on, and it is {steps}."))
+        raise ArgumentError.here(f"scan: checkpoint is a number of steps from 1 on, and it is {steps}.")
     return steps
 
 
 def _bound(value: Any, name: str) -> Dim:
     if isinstance(value, bool) or not (isinstance(value, Size) or hasattr(value, "__index__")):
-        raise ArgumentTypeError(
-            at_user_line(f"fori_loop: {name} is a whole number, as range takes it, not a {type(value).__name__}.")
+        raise ArgumentTypeError.here(
+            f"fori_loop: {name} is a whole number, as range takes it, not a {type(value).__name__}."
         )
     return whole(value)
 
@@ -219,26 +219,22 @@ def _length(xs: Any, length: Any, caller: str) -> Dim:
     arrays = Nested.of(xs).arrays
     shapes = [as_node(v).shape if hasattr(type(v), "_symgrad_node") else np.shape(v) for v in arrays]
     if not all(shapes):
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: every array of xs needs a first axis, along which the steps go, and there is a number; "
-                "make an array of a list of numbers (np.array(xs))."
-            )
+        raise ShapeError.here(
+            f"{caller}: every array of xs needs a first axis, along which the steps go, and there is a number; "
+            "make an array of a list of numbers (np.array(xs))."
         )
     sizes: list[Dim] = [shape[0] for shape in shapes]
     if length is not None:
         if isinstance(length, bool) or not (isinstance(length, Size) or hasattr(length, "__index__")):
-            raise ArgumentTypeError(
-                at_user_line(f"{caller}: length is a whole number of steps, not a {type(length).__name__}.")
-            )
+            raise ArgumentTypeError.here(f"{caller}: length is a whole number of steps, not a {type(length).__name__}.")
         sizes.insert(0, whole(length))
     if not sizes:
-        raise ArgumentError(at_user_line(f"{caller}: give xs, or the length where there are none."))
+        raise ArgumentError.here(f"{caller}: give xs, or the length where there are none.")
     if any(normal(n - sizes[0]) != 0 for n in sizes):
         listed = " and ".join(map(str, dict.fromkeys(sizes)))
-        raise ArgumentError(at_user_line(f"{caller}: the arrays of xs and length must agree, and they are {listed}."))
+        raise ArgumentError.here(f"{caller}: the arrays of xs and length must agree, and they are {listed}.")
     if not is_named(sizes[0]) and sizes[0] < 0:
-        raise ArgumentError(at_user_line(f"{caller}: the length is {sizes[0]}; it cannot be negative."))
+        raise ArgumentError.here(f"{caller}: the length is {sizes[0]}; it cannot be negative.")
     return sizes[0]
 
 
@@ -246,11 +242,9 @@ def _truth(value: Any) -> Any:
     """What a condition gives, as one truth value."""
     node = as_node(value)
     if node.shape:
-        raise ShapeError(
-            at_user_line(
-                f"while_loop: the condition gave an array of shape {node.shape}, and it takes one truth value; use "
-                "np.all or np.any."
-            )
+        raise ShapeError.here(
+            f"while_loop: the condition gave an array of shape {node.shape}, and it takes one truth value; use "
+            "np.all or np.any."
         )
     return value if node.dtype.kind == "b" else np.not_equal(value, 0)
 
@@ -277,7 +271,7 @@ def _run(step: Callable, carry: Any, xs: Any, count: int, reverse: bool) -> tupl
     if reverse:
         kept.reverse()
     if not all(y.is_like(kept[0]) for y in kept):
-        raise ArgumentTypeError(at_user_line("scan: what a step keeps has another structure than that of the others."))
+        raise ArgumentTypeError.here("scan: what a step keeps has another structure than that of the others.")
     columns = zip(*[y.arrays for y in kept], strict=True)
     return carry, kept[0].filled([np.stack(column) for column in columns])
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compiled import CompiledFunction, is_tracing
 from ..context import is_debugging
-from ..errors import BackendError, UnsupportedOperation, at_user_line
+from ..errors import BackendError, UnsupportedOperation
 from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, library_of
 from ..trace_entry import TraceEntry
 from ..tracing.trace import current
@@ -75,11 +75,9 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
     if derived.sparse:
         raise UnsupportedOperation(f"{derived.__name__} is sparse: scipy.sparse is NumPy's. Ask for a dense one.")
     if is_tracing((args, kwargs)):
-        raise UnsupportedOperation(
-            at_user_line(
-                f"{derived.__name__} of arrays of {library.name} cannot be part of a function that is traced; pass "
-                "the traced values."
-            )
+        raise UnsupportedOperation.here(
+            f"{derived.__name__} of arrays of {library.name} cannot be part of a function that is traced; pass "
+            "the traced values."
         )
     if is_debugging() and all(library.read(a) is not None for a in flatten((args, kwargs))[0] if library.is_array(a)):
         plain, named = as_numpy(args, kwargs)

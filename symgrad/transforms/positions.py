@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, at_user_line, shortened
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError, shortened
 from ..kernels.array_libraries import library_of
 from ..named_dims import parameters_of
 from ..primitives.casting import cast
@@ -151,8 +151,8 @@ def output_nodes(value: Any, caller: str) -> tuple[list[Node], Any]:
     leaves, structure = data_of(value)
     for leaf in leaves:
         if leaf is None or isinstance(leaf, str):
-            raise ArgumentTypeError(
-                at_user_line(f"{caller}: the function returned {leaf!r}; return the array to differentiate.")
+            raise ArgumentTypeError.here(
+                f"{caller}: the function returned {leaf!r}; return the array to differentiate."
             )
     nodes = [as_node(v) for v in leaves]
     if not any(n.differentiable for n in nodes):

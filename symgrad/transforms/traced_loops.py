@@ -9,7 +9,7 @@ import numpy as np
 
 from ..differentiation.bodies import loop_of
 from ..differentiation.segments import checkpointed
-from ..errors import ArgumentTypeError, ShapeError, TracingError, at_user_line
+from ..errors import ArgumentTypeError, ShapeError, TracingError
 from ..primitives import functions as f
 from ..primitives.casting import cast
 from ..primitives.external import zeros_of
@@ -101,7 +101,7 @@ class TracedLoop:
         end_step([running_on, taken])
         trace = running()
         if not all(map(trace.has_value, operands)):
-            raise TracingError(at_user_line(_UNKNOWN))
+            raise TracingError.here(_UNKNOWN)
         count = _steps_taken(loop, [trace.value_of(o) for o in operands])
         if any(n.primitive.name == "input" for n in ancestors(operands)):
             # with other values it may never end, so no more steps are counted than tell the difference
@@ -136,11 +136,9 @@ class TracedLoop:
             step = self._once()
         for name, n, s in zip(self._labels, step.nexts, self._starts, strict=False):
             if n.shape != s.shape:
-                raise ShapeError(
-                    at_user_line(
-                        f"{self.caller}: {name} has shape {s.shape} and after a step {n.shape}; it must keep its "
-                        "shape. Begin with an array of the shape that a step gives, such as np.zeros(shape)."
-                    )
+                raise ShapeError.here(
+                    f"{self.caller}: {name} has shape {s.shape} and after a step {n.shape}; it must keep its "
+                    "shape. Begin with an array of the shape that a step gives, such as np.zeros(shape)."
                 )
         return step
 
@@ -185,11 +183,9 @@ class TracedLoop:
             if n.dtype == s.dtype:
                 continue
             if not (n.differentiable and s.dtype.kind in ("iuf" if n.is_complex else "iu")):
-                raise ArgumentTypeError(
-                    at_user_line(
-                        f"{self.caller}: {name} has dtype {s.dtype} and after a step {n.dtype}; it must keep its "
-                        f"dtype. Begin with it as {n.dtype}, or give it back by astype({s.dtype})."
-                    )
+                raise ArgumentTypeError.here(
+                    f"{self.caller}: {name} has dtype {s.dtype} and after a step {n.dtype}; it must keep its "
+                    f"dtype. Begin with it as {n.dtype}, or give it back by astype({s.dtype})."
                 )
             wider[k] = np.result_type(n.dtype, s.dtype)
         return wider
@@ -208,21 +204,17 @@ def _steps_taken(loop: Loop, values: Sequence[Any]) -> int:
 
 def not_a_pair(caller: str, result: Any) -> ArgumentTypeError:
     """A step has given something else."""
-    return ArgumentTypeError(
-        at_user_line(
-            f"{caller}: a step gives a pair, the next carry and what is kept of it (None for nothing), and it gave "
-            f"{'a tuple of ' + str(len(result)) if isinstance(result, tuple) else 'a ' + type(result).__name__}."
-        )
+    return ArgumentTypeError.here(
+        f"{caller}: a step gives a pair, the next carry and what is kept of it (None for nothing), and it gave "
+        f"{'a tuple of ' + str(len(result)) if isinstance(result, tuple) else 'a ' + type(result).__name__}."
     )
 
 
 def other_structure(caller: str) -> ArgumentTypeError:
     """A step has given a carry that the next one cannot take."""
-    return ArgumentTypeError(
-        at_user_line(
-            f"{caller}: a step gives a carry of another structure than it is given: the same tuples, lists and dicts "
-            "with the same keys in the same order, None and settings where they stand; return it built alike."
-        )
+    return ArgumentTypeError.here(
+        f"{caller}: a step gives a carry of another structure than it is given: the same tuples, lists and dicts "
+        "with the same keys in the same order, None and settings where they stand; return it built alike."
     )
 
 

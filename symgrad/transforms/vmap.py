@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError, at_user_line
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError
 from ..named_dims import argument_names, declaration_of
 from ..primitives.batching import Batching
 from ..primitives.casting import CAST
@@ -88,20 +88,16 @@ class MappedFunction(DerivedFunction[P]):
 def _mapped(leaf: Any, axis: int, label: str, caller: str) -> Node:
     """The node of an argument that is mapped along ``axis``."""
     if not isinstance(leaf, (np.ndarray, np.generic)):
-        raise ArgumentTypeError(
-            at_user_line(
-                f"{caller}: {label} is of type {leaf.__class__.__name__}, which has no axis to map over. Pass an "
-                "array, or give it None in in_axes (keyword arguments are always mapped; bind others by "
-                "functools.partial)."
-            )
+        raise ArgumentTypeError.here(
+            f"{caller}: {label} is of type {leaf.__class__.__name__}, which has no axis to map over. Pass an "
+            "array, or give it None in in_axes (keyword arguments are always mapped; bind others by "
+            "functools.partial)."
         )
     node = as_node(leaf)
     if not -node.ndim <= axis < node.ndim:
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: {label} has shape {node.shape}, and is to be mapped along axis {axis}. Give it an axis for "
-                "the examples, or None in in_axes where it is the same for all."
-            )
+        raise ShapeError.here(
+            f"{caller}: {label} has shape {node.shape}, and is to be mapped along axis {axis}. Give it an axis for "
+            "the examples, or None in in_axes where it is the same for all."
         )
     return node
 
@@ -109,15 +105,13 @@ def _mapped(leaf: Any, axis: int, label: str, caller: str) -> Node:
 def _common_size(mapped: list[tuple[Node, int, str]], caller: str) -> Dim:
     """How many examples there are."""
     if not mapped:
-        raise ArgumentError(at_user_line(f"{caller}: no array is mapped; give one of them an axis in in_axes."))
+        raise ArgumentError.here(f"{caller}: no array is mapped; give one of them an axis in in_axes.")
     sizes = [node.shape[axis] for node, axis, _ in mapped]
     if any(d != sizes[0] for d in sizes):
         listed = ", ".join(f"{label} has {d} along axis {k}" for d, (_, k, label) in zip(sizes, mapped, strict=True))
-        raise ShapeError(
-            at_user_line(
-                f"{caller}: the mapped axes must have the same size, and {listed}. Give None in in_axes for what is "
-                "the same for all examples."
-            )
+        raise ShapeError.here(
+            f"{caller}: the mapped axes must have the same size, and {listed}. Give None in in_axes for what is "
+            "the same for all examples."
         )
     return sizes[0]
 
@@ -127,20 +121,20 @@ def _of_all(leaf: Any, axis: int | None, label: str, over: Batching, caller: str
     if leaf is None:
         return None
     if not isinstance(leaf, (np.ndarray, np.generic, bool, int, float, Size)):
-        raise ArgumentTypeError(
-            at_user_line(f"{caller}: {label} is of type {type(leaf).__name__}; return arrays, numbers or None.")
+        raise ArgumentTypeError.here(
+            f"{caller}: {label} is of type {type(leaf).__name__}; return arrays, numbers or None."
         )
     node = _strong(as_node(leaf))
     every = over.lifted(node)
     if axis is None:
         if every is not None:
-            raise ArgumentError(
-                at_user_line(f"{caller}: {label} differs between the examples; give it an axis in out_axes, not None.")
+            raise ArgumentError.here(
+                f"{caller}: {label} differs between the examples; give it an axis in out_axes, not None."
             )
         return Tracer(node)
     if not -node.ndim - 1 <= axis <= node.ndim:
-        raise ShapeError(
-            at_user_line(f"{caller}: {label} has shape {node.shape} for one example; out_axes={axis} is beyond it.")
+        raise ShapeError.here(
+            f"{caller}: {label} has shape {node.shape} for one example; out_axes={axis} is beyond it."
         )
     return Tracer(_moved(over.repeated(node) if every is None else every, 0, axis % (node.ndim + 1)))
 

@@ -14,7 +14,7 @@ import numpy as np
 import sympy
 from scipy import special
 
-from ...errors import UnsupportedOperation, at_user_line
+from ...errors import UnsupportedOperation
 from ...program.node import Node
 from .. import functions as f
 from ..contraction import gate
@@ -166,11 +166,9 @@ def _partial(name: str, place: int, rule: Rule | None) -> Partial | None:
 
     def partial(*operands: Node) -> Node:
         if any(o.is_complex for o in operands):
-            raise UnsupportedOperation(
-                at_user_line(
-                    f"scipy.special.{name} of complex numbers has no derivative rule in symgrad, only of real ones. "
-                    f"Say what the derivative is: symgrad.custom(scipy.special.{name}, vjp=…)."
-                )
+            raise UnsupportedOperation.here(
+                f"scipy.special.{name} of complex numbers has no derivative rule in symgrad, only of real ones. "
+                f"Say what the derivative is: symgrad.custom(scipy.special.{name}, vjp=…)."
             )
         return _node(rule(*map(Value, operands)))
 
@@ -185,10 +183,8 @@ class Refusal:
 
     def __call__(self, *_: Node) -> NoReturn:
         at = ("first", "second", "third", "fourth")[self.place]
-        raise UnsupportedOperation(
-            at_user_line(
-                f"scipy.special.{self.name} has no derivative rule in symgrad by its {at} argument. Differentiate by "
-                "the others and pass this one as a constant, or say what the derivative is: "
-                f"symgrad.custom(scipy.special.{self.name}, vjp=…)."
-            )
+        raise UnsupportedOperation.here(
+            f"scipy.special.{self.name} has no derivative rule in symgrad by its {at} argument. Differentiate by "
+            "the others and pass this one as a constant, or say what the derivative is: "
+            f"symgrad.custom(scipy.special.{self.name}, vjp=…)."
         )
