@@ -22,6 +22,7 @@ from .gathering import gathered
 from .index_form import index_forms
 from .latex import MAX_CHARACTERS, MAX_LETTERS, MAX_LINES, elements, has_few_entries, prefers_entries
 from .matrix import matrix_forms, required_forms
+from .reals import of_real_numbers
 from .recurrences import recurrences
 from .simplification import simplified
 from .vanishing import without_vanishing
@@ -58,7 +59,7 @@ class Choice:
         """A shorter program of the same values, or ``program`` itself."""
         made = program
         with contextlib.suppress(TimeIsUp), self._allowance.drawn_on():
-            made = simplified(gathered(without_vanishing(program)))
+            made = simplified(gathered(without_vanishing(of_real_numbers(program))))
         return made
 
     def _form(self, program: Program, kind: str) -> Formulas | None:

@@ -194,7 +194,7 @@ def _density(name: str, outside: float, scaled: Callable[[Any, Any], Any]) -> Ca
         y = (x - standard.loc) / standard.scale
         inside = (standard.bounds[0] <= y) & (y <= standard.bounds[1])
         value = scaled(standard.of(name, inside, y, standard.middle()), standard.scale)
-        return np.where(np.isnan(x), np.nan, standard.settled(inside, value, outside))
+        return standard.settled(inside, value, np.where(np.isnan(x), np.nan, outside))
 
     return answer
 
@@ -206,8 +206,8 @@ def _distribution(name: str, below: float, above: float) -> Callable:
         y = (x - standard.loc) / standard.scale
         inside = (standard.bounds[0] < y) & (y < standard.bounds[1])
         value = standard.of(name, inside, y, standard.middle())
-        others = np.where(y >= standard.bounds[1], above, below)
-        return np.where(np.isnan(x), np.nan, standard.settled(inside, value, others))
+        others = np.where(y >= standard.bounds[1], above, np.where(np.isnan(x), np.nan, below))
+        return standard.settled(inside, value, others)
 
     return answer
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..primitives.contraction import transpose
 from ..primitives.selection import concatenate, gather, take_slice
 from ..primitives.shaping import reshape
+from ..primitives.windows import steps_of
 from ..program.node import Node
 from .trace import running
 
@@ -65,7 +67,11 @@ class Elements:
         follows = (piece[1:] == piece[:-1]) & ((flat[1:] == flat[:-1] + 1) | (piece[1:] == KNOWN))
         starts = np.concatenate([[0], np.flatnonzero(~follows) + 1])
         pieces = np.unique(piece)
-        if len(starts) > _FEW and len(starts) > 2 * len(pieces):
+        is_one = len(pieces) == 1 < len(starts)
+        part = _part(self._nodes[pieces[0]], numbers - self._starts[pieces[0]]) if is_one else None
+        if part is not None:
+            made = part
+        elif len(starts) > _FEW and len(starts) > 2 * len(pieces):
             made = self._picked(flat, piece, pieces, values)
         else:
             ends = [*starts[1:].tolist(), flat.size]
@@ -98,6 +104,29 @@ class Elements:
             offset += part.shape[0]
         joined = parts[0] if len(parts) == 1 else concatenate(parts, 0)
         return gather(joined, running().constant(index), 0)
+
+
+def _part(node: Node, places: np.ndarray) -> Node | None:
+    """The elements of ``node`` at flat ``places``, where they are a slice of it whose axes are permuted; else None."""
+    steps = steps_of(places)
+    if steps is None:
+        return None
+    strides = np.cumprod((1, *node.shape[:0:-1]))[::-1].tolist()
+    spec: list[Any] = [int(k) for k in np.unravel_index(places.flat[0], node.shape)]
+    axes = []
+    for step, count in zip(steps, places.shape, strict=True):
+        if count == 1:
+            continue
+        axis = next((k for k, s in enumerate(strides) if s <= abs(step)), None)
+        if axis is None or step % strides[axis] or axis in axes:
+            return None
+        first, along = spec[axis], step // strides[axis]
+        if not 0 <= first + along * (count - 1) < node.shape[axis]:
+            return None
+        spec[axis] = (first, count, along)
+        axes.append(axis)
+    made = take_slice(node, tuple(spec))
+    return reshape(transpose(made, [sorted(axes).index(k) for k in axes]), places.shape)
 
 
 def _size(node: Node) -> int:
