@@ -141,7 +141,7 @@ def _where(truth: Truth, condition: Node, a: Node, b: Node) -> Node | None:
 
 def _gate(truth: Truth, m: Node, t: Node) -> Node | None:
     known = truth(m)
-    if known is None and m.shape == t.shape and m.dtype == t.dtype:
+    if known is None and not m.masked and m.shape == t.shape and m.dtype == t.dtype:
         labels = tuple(range(t.ndim))
         made = contract([m, t], [labels, labels], labels, t.shape)
         return (_product(made) if made.primitive is EINSUM else None) or made
