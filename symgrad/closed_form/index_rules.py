@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,9 @@ def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
     _, specs = node.params
     turns, others = rotations(list(zip(node.operands, specs, strict=True)), node.shape)
     total: Any = sum([as_number(_turned(form, turn, node.shape, index)) for turn in turns], start=sympy.Integer(0))
+    by_zone = _by_zone(form, others, node.shape, index)
+    if by_zone is not None:
+        return total + by_zone
     for piece, spec in others:
         inner, tests = [], []
         for i, e, d in zip(index, spec, node.shape, strict=True):
@@ -90,14 +94,46 @@ def _assemble(form: IndexForm, node: Node, index: tuple) -> Any:
             elif e != (0, d, 1):
                 start, length, step = e
                 inner.append((i - start) / step)
-                tests += [(i - start) / step >= 0, (i - start) / step < length]
-                if abs(step) != 1:
-                    tests.append(sympy.Eq(sympy.Mod(i - start, step), 0))
+                tests += _inside(i, start, length, step, d)
             else:
                 inner.append(i)
         element = as_number(form.at(piece, tuple(inner)))
         total += cases((element, sympy.And(*tests)), (0, True)) if tests else element
     return total
+
+
+def _by_zone(form: IndexForm, pieces: list[tuple[Node, Any]], shape: tuple, index: tuple) -> Any:
+    """The sum of pieces of one axis as cases, from its start to its end; None where each is told better on its own."""
+    partial = {k for _, spec in pieces for k, (e, d) in enumerate(zip(spec, shape, strict=True)) if e != (0, d, 1)}
+    if len(pieces) < 2 or len(partial) != 1:
+        return None
+    (axis,) = partial
+    runs = [spec[axis] for _, spec in pieces]
+    if any(not isinstance(e, tuple) or e[2] != 1 or not is_concrete((*e, shape[axis])) for e in runs):
+        return None
+    ends = sorted({0, shape[axis], *(e[0] for e in runs), *(e[0] + e[1] for e in runs)})
+    if len(ends) - 1 > 2 * len(pieces):
+        return None
+    i = index[axis]
+    elements = [
+        as_number(form.at(piece, (*index[:axis], i - start, *index[axis + 1 :])))
+        for (piece, _), (start, _, _) in zip(pieces, runs, strict=True)
+    ]
+    zones: list[Any] = []
+    for first, end in itertools.pairwise(ends):
+        inside = [x for x, (start, length, _) in zip(elements, runs, strict=True) if start <= first < start + length]
+        zones.append((sum(inside, start=sympy.Integer(0)), True if end == shape[axis] else i < end))
+    return cases(*zones)
+
+
+def _inside(i: Any, start: Any, length: Any, step: Any, size: Any) -> list[Any]:
+    """What an index of an axis of ``size`` is where a slice of it is."""
+    if length == 1:
+        return [sympy.Eq(i, start)]
+    tests = [(i - start) / step >= 0, (i - start) / step < length]
+    if step == 1 and start + length == size:
+        return tests[:1]  # no index is further
+    return tests if abs(step) == 1 else [*tests, sympy.Eq(sympy.Mod(i - start, step), 0)]
 
 
 def _concatenate(form: IndexForm, node: Node, index: tuple) -> Any:

@@ -20,7 +20,7 @@ from ..derivation.naming import Names
 from ..entries import entry_forms, entry_names
 from ..matrix.translation import short_number
 from ..plain_text import plain_text
-from ..typeset import typeset
+from ..typeset import element, typeset
 from .equations import Range
 from .naming import entry_of, lowered
 from .unfolding import Unfolding
@@ -32,6 +32,7 @@ _MAX_OPERATIONS = 120
 #: how much shorter a number in factors is, if it is written so, and the calls that this may take
 _SHORTER, _MAX_CALLS = 0.7, 300_000
 #: elements that matrix notation takes out of a vector
+_NAME = re.compile(r"\w+[\w₀-₉ₐ-ₜ₊₋]*")
 _PICKED = re.compile(r"\[\d")
 
 
@@ -151,13 +152,22 @@ def summed(steps: Range, part: Formula) -> Formula:
 
 
 def added(parts: Sequence[Formula]) -> Formula:
-    """The sum of formulas."""
+    """The sum of formulas; where one of them is an element, those of whole arrays are taken at its index."""
+    index = next((p.index for p in parts if p.index), ())
+    parts = [p if p.index or not index else _at(p, index) for p in parts]
     text, latex = parts[0].text, parts[0].latex
     for part in parts[1:]:
         minus = part.text.startswith("−") and part.latex.startswith("-")
         text += f" − {part.text[1:]}" if minus else f" + {part.text}"
         latex += f" - {part.latex[1:]}" if minus else f" + {part.latex}"
-    return Formula(text, latex, next((p.index for p in parts if p.index), ()))
+    return Formula(text, latex, index)
+
+
+def _at(part: Formula, index: tuple[str, ...]) -> Formula:
+    """An element of an array, which has a name or is in brackets then."""
+    is_name = part.text.isidentifier() or _NAME.fullmatch(part.text) is not None
+    text, latex = (part.text, part.latex) if is_name else (f"({part.text})", rf"\left({part.latex}\right)")
+    return Formula(f"{text}[{', '.join(index)}]", element(latex, index), index)
 
 
 def _is_product(text: str) -> bool:
