@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from . import context, dtype
 from .codec import pickling as _pickling  # noqa: F401
-from .context import GRAPH_MODE, PYNATIVE_MODE, debug, get_context, set_context
+from .context import (
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    debug,
+    get_auto_parallel_context,
+    get_context,
+    reset_auto_parallel_context,
+    set_auto_parallel_context,
+    set_context,
+)
 from .dtype import (
     bool_,
     float16,
@@ -80,6 +89,7 @@ __all__ = [
     "fori_loop",
     "from_latex",
     "from_sympy",
+    "get_auto_parallel_context",
     "get_context",
     "get_grad",
     "grad",
@@ -103,8 +113,10 @@ __all__ = [
     "nn",
     "ops",
     "progress",
+    "reset_auto_parallel_context",
     "root",
     "scan",
+    "set_auto_parallel_context",
     "set_context",
     "stop_gradient",
     "stopping",

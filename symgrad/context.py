@@ -18,6 +18,8 @@ GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
 _TARGETS = ("CPU", "GPU", "Ascend")
+_PARALLEL_MODES = ("stand_alone", "data_parallel")
+_parallel: dict[str, Any] = {"parallel_mode": "stand_alone", "gradients_mean": False}
 _settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU", "debug": False}
 _debugged: ContextVar[bool | None] = ContextVar("debugged", default=None)
 
@@ -56,6 +58,43 @@ def get_context(key: str) -> Any:
     if key not in settings:
         raise ArgumentError(f"there is no setting {key!r}; there are {', '.join(settings)}.")
     return settings[key]
+
+
+def set_auto_parallel_context(parallel_mode: str | None = None, gradients_mean: bool | None = None) -> None:
+    """Choose how gradients by weights go over batches that are arrays of Dask, as MindSpore's workers share a batch.
+
+    ``"data_parallel"`` takes each block as the batch of one worker: the loss of every block is derived by itself, and
+    the results are added up, values and gradients alike; ``gradients_mean=True`` divides them by the number of blocks.
+    So statistics such as those of a batch norm are each block's own. ``"stand_alone"``, which is the default, gives
+    what the whole batch gives in one piece.
+
+    >>> set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    >>> get_auto_parallel_context("gradients_mean")
+    True
+    >>> reset_auto_parallel_context()
+    >>> get_auto_parallel_context("parallel_mode")
+    'stand_alone'
+    """
+    if parallel_mode is not None and (not isinstance(parallel_mode, str) or parallel_mode not in _PARALLEL_MODES):
+        raise ArgumentError(f"parallel_mode must be one of {', '.join(_PARALLEL_MODES)}, got {parallel_mode!r}.")
+    if gradients_mean is not None and not isinstance(gradients_mean, bool):
+        raise ArgumentError(f"gradients_mean must be True or False, got {gradients_mean!r}.")
+    if parallel_mode is not None:
+        _parallel["parallel_mode"] = parallel_mode
+    if gradients_mean is not None:
+        _parallel["gradients_mean"] = gradients_mean
+
+
+def get_auto_parallel_context(key: str) -> Any:
+    """The setting ``parallel_mode`` or ``gradients_mean``."""
+    if key not in _parallel:
+        raise ArgumentError(f"there is no setting {key!r}; there are {', '.join(_parallel)}.")
+    return _parallel[key]
+
+
+def reset_auto_parallel_context() -> None:
+    """The whole batch in one piece again."""
+    set_auto_parallel_context(parallel_mode="stand_alone", gradients_mean=False)
 
 
 @contextlib.contextmanager

@@ -115,14 +115,14 @@ def _by_zone(form: IndexForm, pieces: list[tuple[Node, Any]], shape: tuple, inde
     if len(ends) - 1 > 2 * len(pieces):
         return None
     i = index[axis]
-    elements = [
-        as_number(form.at(piece, (*index[:axis], i - start, *index[axis + 1 :])))
-        for (piece, _), (start, _, _) in zip(pieces, runs, strict=True)
-    ]
     zones: list[Any] = []
     for first, end in itertools.pairwise(ends):
-        inside = [x for x, (start, length, _) in zip(elements, runs, strict=True) if start <= first < start + length]
-        zones.append((sum(inside, start=sympy.Integer(0)), True if end == shape[axis] else i < end))
+        place = i if end - first > 1 else sympy.Integer(first)
+        value: Any = sympy.Integer(0)
+        for (piece, _), (start, length, _) in zip(pieces, runs, strict=True):
+            if start <= first < start + length:
+                value += as_number(form.at(piece, (*index[:axis], place - start, *index[axis + 1 :])))
+        zones.append((value, True if end == shape[axis] else i < end))
     return cases(*zones)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sympy
@@ -20,9 +22,25 @@ from ..program.program import Program
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-@lru_cache(maxsize=1)
 def memory_limit() -> float:
-    """Bytes of memory that this process may use, as far as the system says; infinite where it does not."""
+    """Bytes of memory that this process may use, as far as the system or Dask says; infinite where neither does."""
+    return min(_of_system(), _of_worker())
+
+
+def _of_worker() -> float:
+    """What the worker of Dask may use on which this runs; infinite elsewhere, and where it has no limit."""
+    distributed: Any = sys.modules.get("distributed")
+    if distributed is None:
+        return float("inf")
+    try:
+        worker = distributed.get_worker()
+    except ValueError:  # no task runs in this thread
+        return float("inf")
+    return float(worker.memory_manager.memory_limit or "inf")
+
+
+@lru_cache(maxsize=1)
+def _of_system() -> float:
     limits = [float("inf")]
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))

@@ -101,6 +101,28 @@ class Split:
         return found
 
 
+def sharded(program: Program, dims: Collection[sympy.Symbol]) -> Split:
+    """All of ``program`` run on each block of ``dims`` as if it were the whole, the results added up.
+
+    Results that have one of these dims stay in its blocks.
+
+    >>> import numpy as np, symgrad as sg
+    >>> from symgrad.program.dims import named_dim
+    >>> gradient = sg.grad(lambda w, X: np.mean(np.sort(X @ w))).program("d", "n d")
+    >>> (stage,) = sharded(gradient, [named_dim("n")]).stages
+    >>> stage.dims, stage.combines
+    ((n,), (<ufunc 'add'>,))
+    """
+    over = frozenset(dims)
+    order = tuple(sorted(over, key=str))
+    gives = tuple(dict.fromkeys(o for o in program.outputs if o not in program.inputs))
+    combines = tuple([None if _dims_of(o, over) else np.add for o in gives])
+    reaches = tuple([(None,) * n.ndim for n in program.inputs])
+    whole = OnBlock(program.with_outputs(gives), tuple(range(len(program.inputs))), reaches)
+    stage = Stage(order, program.inputs, (), gives, combines, frozenset(), {(INNER,) * len(order): whole}, {})
+    return Split(program, over, (stage,))
+
+
 def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
     """``program`` in stages over blocks of ``dims``; NotSplit where an operation needs several blocks at once.
 

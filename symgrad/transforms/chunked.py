@@ -23,12 +23,13 @@ from ..chunked.dask_arrays import lengths_of
 from ..chunked.explanation import Explained, explained
 from ..chunked.kernel import BlockKernel, Kernels
 from ..compiled import CompiledFunction, is_tracing
+from ..context import get_auto_parallel_context
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
 from ..kernels.array_libraries import is_dask
 from ..named_dims import Declared
 from ..passes.halos import axis_of
 from ..passes.sizes import resized
-from ..passes.splitting import NotSplit, SizesNeeded, Split, Stage, split
+from ..passes.splitting import NotSplit, SizesNeeded, Split, Stage, sharded, split
 from ..program.dims import is_named, named_dim, normal
 from ..signature import paired
 from ..tensor import Tensor
@@ -179,7 +180,19 @@ def dask_plan(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> 
                     f"it, or keep it whole: {label}.rechunk({{{axis}: -1}})."
                 )
             found.setdefault(own.dim, []).append(without(lengths, own.more))
-    return call.plan(Blocks({d: common_blockdim(list(dict.fromkeys(own))) for d, own in found.items()}))
+    blocks = Blocks({d: common_blockdim(list(dict.fromkeys(own))) for d, own in found.items()})
+    if (
+        not found
+        or not getattr(derived, "weights", None)
+        or get_auto_parallel_context("parallel_mode") != "data_parallel"
+    ):
+        return call.plan(blocks)
+    if len(found) > 1:
+        raise ArgumentError(
+            f"data parallel training goes by the blocks of one dim, and the arguments are in blocks of "
+            f"{', '.join(map(str, found))}. Keep the others whole: rechunk({{axis: -1}})."
+        )
+    return call.plan(blocks, in_shards=True)
 
 
 @dataclass(frozen=True)
@@ -193,9 +206,14 @@ class Plan:
     sizes: Mapping[sympy.Symbol, int]
     blocks: Blocks
     wraps: bool
+    #: what is added up is divided by
+    divisor: int = 1
 
     def filled(self, results: Sequence[Any]) -> Any:
         """The results in the function's own structure."""
+        if self.divisor > 1:
+            outputs = zip(results, self.split.program.outputs, strict=True)
+            results = [r if any(self.split.of(o)) else r / self.divisor for r, o in outputs]
         if self.wraps and not any(map(is_dask, results)):
             results = [np.asarray(r).view(Tensor) for r in results]
         return self.entry.filled(results)
@@ -317,15 +335,16 @@ class _Read:
             "axis is longer than another, as of np.diff, name them: sg.named(f, x='n')."
         )
 
-    def plan(self, blocks: Blocks) -> Plan:
-        """The derivative split over ``blocks``."""
+    def plan(self, blocks: Blocks, in_shards: bool = False) -> Plan:
+        """The derivative split over ``blocks``, or that of each block by itself."""
         entry, compiled = self._entry, self._compiled
         sizes = compiled.sizes(self.args, self.kwargs)
-        made = _split_of(entry, blocks, sizes, lambda: compiled.recorded(*self.args, **self.kwargs)[0])
+        made = _split_of(entry, blocks, sizes, lambda: compiled.recorded(*self.args, **self.kwargs)[0], in_shards)
         joined = blocks.at_least(made[0].least())
         arrays = [self._real.get(id(v), v) for v in self._leaves]
         wraps = entry.wraps or any(isinstance(v, Tensor) for v in self._real.values())
-        return Plan(entry, *made, entry.arguments(arrays), sizes, joined, wraps)
+        divisor = blocks.count(list(blocks.lengths)) if in_shards and get_auto_parallel_context("gradients_mean") else 1
+        return Plan(entry, *made, entry.arguments(arrays), sizes, joined, wraps, divisor)
 
 
 def _is_lazy(leaf: Any) -> bool:
@@ -354,22 +373,26 @@ _splits: WeakKeyDictionary[TraceEntry, dict[Any, tuple[Split, list[Kernels]]]] =
 
 
 def _split_of(
-    entry: TraceEntry, blocks: Blocks, sizes: Mapping[sympy.Symbol, int], recorded: Callable[[], TraceEntry]
+    entry: TraceEntry,
+    blocks: Blocks,
+    sizes: Mapping[sympy.Symbol, int],
+    recorded: Callable[[], TraceEntry],
+    in_shards: bool,
 ) -> tuple[Split, list[Kernels]]:
     """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
     kept = _splits.setdefault(entry, {})
     dims = frozenset(blocks.lengths)
     others = frozenset((s, n) for s, n in sizes.items() if s not in dims)
     known = {s: sympy.Integer(n) for s, n in others}
-    for key in (dims, (dims, others)):
+    for key in ((in_shards, dims), (in_shards, dims, others)):
         if key in kept:
             return kept[key]
-    key, program = dims, entry.readable
+    key, program = (in_shards, dims), entry.readable
     try:
         try:
-            made = split(program, dims)
+            made = sharded(program, dims) if in_shards else split(program, dims)
         except SizesNeeded:
-            key = dims, others
+            key = in_shards, dims, others
             made = split(resized(program, lambda d: normal(d.xreplace(known))), dims)
     except NotSplit as error:
         raise UnsupportedOperation(_with_line(error, dims, recorded)) from None

@@ -1,5 +1,6 @@
 """Arrays of Dask in, arrays of Dask out, on its schedulers and on processes that it starts and loses."""
 
+import itertools
 import os
 import signal
 import time
@@ -243,6 +244,86 @@ def test_a_worker_that_is_lost_is_replaced(client):
     process = next(iter(client.run(os.getpid).values()))
     os.kill(process, signal.SIGKILL)
     np.testing.assert_allclose(future.result(timeout=120), want, rtol=1e-10)
+
+
+def test_a_block_beyond_the_memory_of_its_worker_is_refused_before_it_is_computed(tmp_path):
+    def pairs(x, y):
+        return np.sum(np.max(np.sin(x[:, None] - y), axis=1))
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": str(tmp_path)}
+    with (
+        distributed.LocalCluster(processes=False, memory_limit=2**30, **options) as cluster,
+        distributed.Client(cluster),
+    ):
+        x = da.ones(600, chunks=300)
+        with pytest.raises(sg.errors.ResultTooLarge, match=r"300 × 600000 would take 1.34 GiB.* has 1 GiB"):
+            sg.grad(pairs)(x, np.ones(600_000)).compute()
+        assert sg.grad(pairs)(x, np.ones(3)).compute().shape == (600,)
+
+
+class Shards:
+    """A batch in the blocks of three workers, and the weights of a layer."""
+
+    def __init__(self):
+        self.layer = nn.Dense(4, 2)
+        self.weights = self.layer.trainable_params()
+        ends = np.cumsum([0, *ROWS])
+        self.batch = np.float32(X), np.float32(Y)
+        self.parts = [[v[a:b] for v in self.batch] for a, b in itertools.pairwise(ends)]
+        self.lazy = da.from_array(self.batch[0], chunks=(ROWS, 4)), da.from_array(self.batch[1], chunks=(ROWS,))
+
+
+LOSSES = {
+    "a mean": lambda out, y: np.mean((out[:, 0] - y) ** 2),
+    "a sum": lambda out, y: np.sum((out[:, 0] - y) ** 2),
+    "of statistics of a block": lambda out, y: np.std(out[:, 0]) * np.sum(y * out[:, 1]),
+    "sorted": lambda out, y: np.sort(out[:, 0])[0] + np.mean(np.sort(out[:, 1])[0] * y),
+}
+
+
+@pytest.fixture
+def _stand_alone():
+    yield
+    sg.reset_auto_parallel_context()
+
+
+@pytest.mark.parametrize("mean", [True, False])
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.usefixtures("_stand_alone")
+def test_data_parallel_training_adds_up_what_each_block_gives_by_itself(name, mean):
+    shards = Shards()
+    step = sg.value_and_grad(lambda x, y: LOSSES[name](shards.layer(x), y), None, shards.weights)
+    alone = [step(*part) for part in shards.parts]
+    sg.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=mean)
+    value, slopes = dask.compute(*step(*shards.lazy))
+    count = len(alone) if mean else 1
+    close = {"rtol": 1e-4, "atol": 1e-4}
+    np.testing.assert_allclose(value, sum(v for v, _ in alone) / count, **close)
+    for k, slope in enumerate(slopes):
+        assert slope.dtype == np.float32
+        np.testing.assert_allclose(slope, sum(np.asarray(s[k]) for _, s in alone) / count, **close)
+    assert "4 blocks of x_axis0" in str(step.in_chunks().explain(*shards.lazy))
+
+
+@pytest.mark.usefixtures("_stand_alone")
+def test_data_parallel_training_leaves_rows_in_blocks_and_whole_batches_as_they_are():
+    shards = Shards()
+
+    def loss(x, y):
+        out = shards.layer(x)[:, 0]
+        return np.mean((out - y) ** 2), out
+
+    step = sg.value_and_grad(loss, None, shards.weights, has_aux=True)
+    (_, rows), slopes = step(*shards.batch)
+    sg.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    (_, lazy_rows), _ = step(*shards.lazy)
+    np.testing.assert_allclose(lazy_rows.compute(), rows, rtol=1e-5, atol=1e-6)
+    assert lazy_rows.chunks == (ROWS,)
+    np.testing.assert_array_equal(step(*shards.batch)[1][0], slopes[0])
+    with pytest.raises(sg.errors.ArgumentError, match="blocks of one dim, and the arguments are in blocks of"):
+        sg.grad(lambda x, z: np.sum(shards.layer(x)) * np.sum(z), None, shards.weights)(
+            shards.lazy[0], da.ones(9, chunks=3)
+        )
 
 
 def test_a_network_is_trained_on_arrays_in_blocks_as_on_whole_ones():

@@ -1,4 +1,4 @@
-"""What is shown of real numbers has the program's values at them, and is as short as the same formula without guards."""
+"""What is shown of real numbers has the program's values at them, and is as short as without a library's guards."""
 
 import numpy as np
 import pytest
