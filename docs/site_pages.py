@@ -37,7 +37,15 @@ ROLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "settings": (
         "Settings",
         "How functions run, and what is said while they do.",
-        ("set_context", "get_context", "debug", "progress"),
+        (
+            "set_context",
+            "get_context",
+            "debug",
+            "progress",
+            "set_auto_parallel_context",
+            "get_auto_parallel_context",
+            "reset_auto_parallel_context",
+        ),
     ),
     "networks": (
         "Tensors and parameters",
