@@ -68,7 +68,6 @@ class Back:
     def __init__(
         self,
         loop: Loop,
-        lead: Shape,
         by_carry: Mapping[int, Node],
         by_kept: Mapping[int, Node],
         given: Collection[int],
@@ -79,7 +78,6 @@ class Back:
         ``last`` are inputs whose cotangents no derivative is multiplied by.
         """
         self._loop = loop
-        self._lead = lead
         self._by_carry = by_carry
         self._by_kept = by_kept
         self._given = given

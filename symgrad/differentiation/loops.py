@@ -197,7 +197,7 @@ class DifferentiableLoop(Loop):
                 if not more:
                     break
                 hides |= more
-            back = Back(self, lead, by_carry, by_kept, given, last)
+            back = Back(self, by_carry, by_kept, given, last)
             return back.written(
                 dict(zip(flowing, nexts, strict=True)), dict(zip(wrt, found[len(flowing) :], strict=True)), wanted
             )

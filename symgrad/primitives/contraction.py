@@ -377,11 +377,6 @@ def transpose(x: Node, axes: Sequence[int]) -> Node:
     return contract([x], [tuple(range(x.ndim))], tuple(axes), x.shape)
 
 
-def total(x: Node) -> Node:
-    """The sum of all elements."""
-    return contract([x], [tuple(range(x.ndim))], (), x.shape)
-
-
 def letters(labels: Labels) -> str:
     """Labels as text: ``i j k …``, then ``i1 j1 …``.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DtypeError, is_library
+from ..errors import DtypeError
 from .dispatch import CALLS, NAMED_CALLS, has_rule
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
@@ -31,13 +31,6 @@ _OF_COMPLEX = ("scipy.fft", "scipy.linalg")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
-
-
-def is_followed(function: Any) -> bool:
-    """Whether calls in this function are followed: the user's own, and those of libraries that compute in Python."""
-    if type(function) is not FunctionType:
-        return False
-    return not is_library(function.__code__.co_filename) or is_library_code(function)
 
 
 def is_library_code(function: Any) -> bool:

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from derived_programs import pullback, pushforward
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_programs import SMOOTH, random_program
@@ -13,7 +14,6 @@ import symgrad
 from symgrad.codec import operations
 from symgrad.codec.packed import Damaged, decoded, encoded, name_of
 from symgrad.differentiation.jacobian import jacobian_terms
-from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.differentiation.structure.structured_tangents import dense
 from symgrad.errors import TracingError, UnsupportedOperation
 from symgrad.kernels.kernel import lower

@@ -11,6 +11,7 @@ import pytest
 import structure
 import sympy
 import workloads
+from derived_programs import pullback, pushforward
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from looping import CASES as LOOPS
@@ -25,7 +26,6 @@ from symgrad.codec.limits import MAX_LOOPS_WITHIN
 from symgrad.codec.operations import SPECIAL, names
 from symgrad.codec.programs import PROGRAM, read_program, written_program
 from symgrad.codec.sizes import written_dim
-from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.errors import UnsupportedOperation
 from symgrad.kernels.kernel import lower
 from symgrad.loading.document import read_document

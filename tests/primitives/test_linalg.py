@@ -8,9 +8,9 @@ import itertools
 
 import numpy as np
 import pytest
+from derived_programs import pullback, pushforward
 
 import symgrad as sg
-from symgrad.differentiation.programs import pullback, pushforward
 from symgrad.finite_differences import differences
 from symgrad.kernels.kernel import lower
 

@@ -16,8 +16,6 @@ from ...primitives.elementwise import ELEMENTWISE, SLOTS
 from .algebra import Algebra
 from .terms import Factor, Labels, NotExpressible, Poly, Term, content, not_negative
 
-_HALF = Fraction(1, 2)
-
 
 def power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
     """``poly`` to a power, elementwise."""

@@ -8,7 +8,7 @@ import sympy
 
 from .declaring import POSITIVE, A, B, C, D, Value, declare, fn, gated
 
-WHOLE, REAL, UNIT = (1, 5), (0.3, 4.0), (-0.9, 0.9)
+WHOLE, UNIT = (1, 5), (-0.9, 0.9)
 SHAPE, POINT = (0.3, 2.0), (-0.8, 0.8)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..primitives.casting import flow_as
-from ..primitives.contraction import expand
-from ..primitives.primitive import input_node, literal
-from ..program.node import Node
-from ..program.program import Program
-from .forward import forward_sweep
-from .reverse import reverse_sweep
+from symgrad.differentiation.forward import forward_sweep
+from symgrad.differentiation.reverse import reverse_sweep
+from symgrad.primitives.casting import flow_as
+from symgrad.primitives.contraction import expand
+from symgrad.primitives.primitive import input_node, literal
+from symgrad.program.node import Node
+from symgrad.program.program import Program
 
 
 def pushforward(program: Program) -> Program:
