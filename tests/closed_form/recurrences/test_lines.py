@@ -253,3 +253,23 @@ def test_what_has_no_loop_or_too_many_lines_is_refused():
     function, positions, args = CASES["kalman"]
     with pytest.raises(ClosedFormTooLarge, match="there is no recurrence"):
         sg.grad(function, positions).closed_form(*args, form="recurrence", budget=10)
+
+
+def heat(u):
+    u = u.copy()
+    for _ in range(40):
+        u[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**2)
+
+
+def test_the_adjoint_of_a_stencil_is_told_from_end_to_end():
+    gradient = sg.grad(heat).closed_form(np.ones(40), form="recurrence")
+    assert str(gradient).splitlines() == [
+        "u₀ = u",
+        "uₜ₊₁ = [u[0], 1/5 · (3 uₜ[1:39] + uₜ[2:40] + uₜ[0:38]), u[39]]   (t = 0, …, 39)",
+        "λ₄₀ = 2u₄₀",
+        "λₜ[i] = Piecewise((0.2*λₜ₊₁[1], i < 1), (0.6*λₜ₊₁[1] + 0.2*λₜ₊₁[2], i < 2), "
+        "(0.2*λₜ₊₁[i + 1] + 0.2*λₜ₊₁[i - 1] + 0.6*λₜ₊₁[i], i < 38), (0.2*λₜ₊₁[37] + 0.6*λₜ₊₁[38], i < 39), "
+        "(0.2*λₜ₊₁[38], True))   (t = 39, …, 0)",
+        "∂f/∂u[i] = λ₀[i] + Σₜ Piecewise((λₜ₊₁[0], i < 1), (0, i < 39), (λₜ₊₁[39], True))",
+    ]
