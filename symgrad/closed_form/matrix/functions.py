@@ -119,8 +119,15 @@ def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
         if name == "log1p":
             return function(algebra, "log", [algebra.add([one, first])])
         return algebra.add([function(algebra, "exp", [first]), algebra.constant(-1, dims)])
-    if name == "where" and (pair := _compared_for_ties(args)):
-        return algebra.array("function", "tie", pair, dims)
+    compared = _compared(algebra, first) if name in ("where", "logical_not") else None
+    if compared is not None:
+        operation, sides = compared
+        if name == "logical_not" and operation in _OPPOSITE:
+            return algebra.array("function", _OPPOSITE[operation], sides, dims)
+        if operation == "equal" and [p.number for p in args[1:]] == [sympy.Rational(1, 2), 1]:
+            return algebra.array("function", "tie", sides, dims)  # its share
+        if name == "where" and sides[1].number == 0 and _is_positive_part(operation, sides[0], *args[1:]):
+            return algebra.array("function", "relu", [sides[0]], dims)
     if name in ("maximum", "fmax") and len(args) == 2:
         zero = [p.number is not None and p.number == 0 for p in args]
         if all(zero):
@@ -143,17 +150,32 @@ def _known(name: str, args: Sequence[Poly]) -> Any | None:
     return value if value.is_Rational else None
 
 
-def _compared_for_ties(args: Sequence[Poly]) -> Sequence[Poly] | None:
-    """``(a, b)`` where the arguments are those of ``where(a = b, 1/2, 1)``, the share of a tie."""
-    test, half, one = args
-    single = test.single
-    if half.number != sympy.Rational(1, 2) or one.number != 1 or single is None or single[1] != 1:
+#: a comparison, and what holds of real numbers where it does not
+_OPPOSITE = {
+    "less": "greater_equal",
+    "greater": "less_equal",
+    "less_equal": "greater",
+    "greater_equal": "less",
+    "equal": "not_equal",
+    "not_equal": "equal",
+}
+
+
+def _compared(algebra: Algebra, poly: Poly) -> tuple[str, list[Poly]] | None:
+    """The comparison that ``poly`` is, and its sides; None where it is something else."""
+    single = poly.single
+    if single is None or single[1] != 1 or len(single[0].factors) != 1:
         return None
-    factors = single[0].factors
-    plain = len(factors) == 1 and factors[0].labels == single[0].out == tuple(range(len(test.dims)))
-    if not plain or factors[0].base.kind != "function" or factors[0].base.data != "equal":
+    (f,), out = single[0].factors, single[0].out
+    if f.power != 1 or f.base.kind != "function" or f.base.data not in _OPPOSITE or sorted(f.labels) != sorted(out):
         return None
-    return factors[0].base.args
+    return f.base.data, [algebra.relabelled(p, f.labels, out) for p in f.base.args]
+
+
+def _is_positive_part(operation: str, x: Poly, chosen: Poly, other: Poly) -> bool:
+    """Whether ``chosen`` where ``x`` is so to 0, and ``other`` elsewhere, is ``x`` where that is positive, else 0."""
+    kept, rest = (chosen, other) if operation.startswith("greater") else (other, chosen)
+    return operation not in ("equal", "not_equal") and kept.key == x.key and rest.number == 0
 
 
 def _exponential(algebra: Algebra, poly: Poly) -> Poly:

@@ -211,3 +211,48 @@ def test_a_mean_is_read_as_one(name):
     gradient = symgrad.grad(lambda x: np.sum(function(x) ** 2))
     (made,) = matrix_forms(gradient.program(x))
     np.testing.assert_allclose(made.evaluate({"x": x}), gradient(x), rtol=1e-10, atol=1e-12)
+
+
+#: the positive part, as it is written; where a tie gives half of the slope, and where none of it
+POSITIVE_PARTS = {
+    "maximum": lambda z: np.maximum(z, 0),
+    "greater": lambda z: np.where(z > 0, z, 0),
+    "at least": lambda z: np.where(z >= 0, z, 0),
+    "at most": lambda z: np.where(z <= 0, 0, z),
+    "less": lambda z: np.where(z < 0, 0, z),
+    "not": lambda z: np.where(np.logical_not(z <= 0), z, 0),
+}
+#: what is none
+OTHERS = {
+    "negative part": lambda z: np.where(z > 0, 0, z),
+    "of another": lambda z: np.where(z > 0, 2 * z, 0),
+    "above one": lambda z: np.where(z > 1, z, 0),
+    "a plateau": lambda z: np.where(z > 0, z, 1),
+    "equal": lambda z: np.where(z == 0, z, 0) + z,
+    "other shares": lambda z: z * np.where(z == 0, 0.25, 1.0),
+}
+A, B = np.array([[1.0, -1.0], [2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 1.0], [-1.0, 2.0], [2.0, 1.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("name", [*POSITIVE_PARTS, *OTHERS])
+@pytest.mark.parametrize("z", [lambda A, B: A @ B.T, lambda A, B: B @ A.T, lambda A, B: A @ B[0]])
+def test_positive_parts_have_a_name_and_values_at_kinks_stay(name, z):
+    function = (POSITIVE_PARTS | OTHERS)[name]
+    value = symgrad.symbolic(lambda A, B: function(z(A, B)))
+    slope = symgrad.grad(lambda A, B: np.sum(function(z(A, B)) ** 2 + function(z(A, B))))
+    for derived in (value, slope):
+        form = derived.closed_form(A, B, form="matrix")
+        np.testing.assert_allclose(form.evaluate({"A": A, "B": B}), derived(A, B), rtol=1e-12, atol=1e-12)
+    text = value.closed_form(A, B, form="matrix").text
+    assert text.startswith("relu(") == (name in POSITIVE_PARTS), text
+
+
+def test_a_network_of_positive_parts_reads_like_its_back_propagation():
+    def loss(W, V, X, Y):
+        return np.sum((np.maximum(X @ W.T, 0) @ V.T - Y) ** 2)
+
+    gradient = symgrad.grad(loss, (0, 1)).formulas("h d", "k h", "n d", "n k")
+    assert gradient.text_rows(["W", "V"]) == [
+        "W = 2([XWᵀ > 0] ⊙ (relu(XWᵀ) Vᵀ − Y)V)ᵀX",
+        "V = 2(V relu(WXᵀ) − Yᵀ) relu(XWᵀ)",
+    ]
