@@ -1,6 +1,7 @@
 """Compilers that hang, fail, are stopped or make something else: they cost speed, and nothing that stays."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -53,7 +54,16 @@ def cosine_of(backend):
     return g.kernel(np.ones(3))
 
 
+@pytest.fixture
+def _interruptible():
+    """What is started here can be interrupted, even where the tests run in the background and cannot."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @needs_compiler
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize(
     "end",
     ["kill -INT $$", "kill -KILL $$", "exit 130", "echo cc: Killed signal terminated program cc1 >&2; exit 1"],
