@@ -6,13 +6,11 @@ a formula, before anything runs. What needs several blocks at once is refused by
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import sympy
@@ -21,21 +19,21 @@ from ..chunked import dask_arrays, local
 from ..chunked.blocks import Blocks, without
 from ..chunked.dask_arrays import lengths_of
 from ..chunked.explanation import Explained, explained
-from ..chunked.kernel import BlockKernel, Kernels
+from ..chunked.kernel import Kernels
 from ..compiled import CompiledFunction, is_tracing
 from ..context import get_auto_parallel_context
-from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation, at_user_line
+from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation
 from ..kernels.array_libraries import is_dask
 from ..named_dims import Declared
 from ..passes.halos import axis_of
-from ..passes.sizes import resized
-from ..passes.splitting import NotSplit, SizesNeeded, Split, Stage, sharded, split
-from ..program.dims import is_named, named_dim, normal
+from ..passes.splitting import Split
+from ..program.dims import is_named, named_dim
 from ..signature import paired
 from ..tensor import Tensor
 from ..trace_entry import TraceEntry
 from ..tracebacks import briefly
 from ..tracing.tree import flatten, leaf_labels, unflatten
+from .split_entries import split_of
 
 if TYPE_CHECKING:
     from .derived import DerivedFunction
@@ -339,7 +337,7 @@ class _Read:
         """The derivative split over ``blocks``, or that of each block by itself."""
         entry, compiled = self._entry, self._compiled
         sizes = compiled.sizes(self.args, self.kwargs)
-        made = _split_of(entry, blocks, sizes, lambda: compiled.recorded(*self.args, **self.kwargs)[0], in_shards)
+        made = split_of(entry, blocks, sizes, lambda: compiled.recorded(*self.args, **self.kwargs)[0], in_shards)
         joined = blocks.at_least(made[0].least())
         arrays = [self._real.get(id(v), v) for v in self._leaves]
         wraps = entry.wraps or any(isinstance(v, Tensor) for v in self._real.values())
@@ -366,56 +364,3 @@ def _compiled_for(derived: DerivedFunction, trees: tuple[Sequence[Any], Mapping[
             derived._derive_fresh, derived.fn, derived.backend, shapes=lambda *_: trees, names=derived._argument_names
         )
     return kept[said]
-
-
-#: what was split before, by the trace and the dims
-_splits: WeakKeyDictionary[TraceEntry, dict[Any, tuple[Split, list[Kernels]]]] = WeakKeyDictionary()
-
-
-def _split_of(
-    entry: TraceEntry,
-    blocks: Blocks,
-    sizes: Mapping[sympy.Symbol, int],
-    recorded: Callable[[], TraceEntry],
-    in_shards: bool,
-) -> tuple[Split, list[Kernels]]:
-    """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
-    kept = _splits.setdefault(entry, {})
-    dims = frozenset(blocks.lengths)
-    others = frozenset((s, n) for s, n in sizes.items() if s not in dims)
-    known = {s: sympy.Integer(n) for s, n in others}
-    for key in ((in_shards, dims), (in_shards, dims, others)):
-        if key in kept:
-            return kept[key]
-    key, program = (in_shards, dims), entry.readable
-    try:
-        try:
-            made = sharded(program, dims) if in_shards else split(program, dims)
-        except SizesNeeded:
-            key = in_shards, dims, others
-            made = split(resized(program, lambda d: normal(d.xreplace(known))), dims)
-    except NotSplit as error:
-        raise UnsupportedOperation(_with_line(error, dims, recorded)) from None
-    kernels: list[Kernels] = [
-        {edges: BlockKernel(own.program, _backend(entry, s)) for edges, own in s.on_blocks.items() if own}
-        for s in made.stages
-    ]
-    return kept.setdefault(key, (made, kernels))
-
-
-def _backend(entry: TraceEntry, stage: Stage) -> str:
-    """What a stage runs on: never two kernels in turn, so that the same blocks give the same bits."""
-    if entry.backend != "auto":
-        return entry.backend
-    return "native" if stage.dims else "numpy"
-
-
-def _with_line(error: NotSplit, dims: frozenset, recorded: Callable[[], TraceEntry]) -> str:
-    """The refusal with the user's line that the operation comes from, where that is found."""
-    entry = recorded()
-    with contextlib.suppress(SizesNeeded):
-        try:
-            split(entry.readable, dims)
-        except NotSplit as again:
-            return at_user_line(str(again), entry.ledger.line(again.node))
-    return str(error)
