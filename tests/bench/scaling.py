@@ -100,7 +100,7 @@ def main() -> None:
     central = step = math.nan
     for workers in map(int, options.workers.split(",")):
         with (
-            distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
             distributed.Client(cluster) as client,
         ):
             measured[workers] = {

@@ -216,7 +216,7 @@ def test_values_that_are_not_there_yet_are_no_ground_for_a_branch():
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dask")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(folder)}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": str(folder)}
     before = dict(os.environ)
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as made:
         yield made
