@@ -19,7 +19,8 @@ PYNATIVE_MODE = 1
 
 _TARGETS = ("CPU", "GPU", "Ascend")
 _PARALLEL_MODES = ("stand_alone", "data_parallel")
-_parallel: dict[str, Any] = {"parallel_mode": "stand_alone", "gradients_mean": False}
+_ALONE = {"parallel_mode": "stand_alone", "gradients_mean": False}
+_parallel: dict[str, Any] = dict(_ALONE)
 _settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU", "debug": False}
 _debugged: ContextVar[bool | None] = ContextVar("debugged", default=None)
 
@@ -94,7 +95,7 @@ def get_auto_parallel_context(key: str) -> Any:
 
 def reset_auto_parallel_context() -> None:
     """The whole batch in one piece again."""
-    set_auto_parallel_context(parallel_mode="stand_alone", gradients_mean=False)
+    _parallel.update(_ALONE)
 
 
 @contextlib.contextmanager

@@ -57,7 +57,8 @@ def of_real_numbers(program: Program) -> Program:
         return known.get(node)
 
     def rule(node: Node, original: Node) -> Node | None:
-        found = _RULES.get(node.primitive.name)
+        rules = _TRUTHS if node.dtype.kind == "b" else _VALUES if node.dtype.kind == "f" else _CHOICES
+        found = rules.get(node.primitive.name)
         made = _product(node) if node.primitive is EINSUM else found and found(truth, *node.operands)
         if isinstance(made, bool):
             known[node] = made
@@ -86,7 +87,9 @@ def _without_cases_twice(program: Program, node: Node, original: Node) -> Node |
 
 
 def _number(node: Node) -> float | None:
-    """The number that a leaf without axes is."""
+    """The number that a leaf without axes is, but for a truth value."""
+    if node.dtype.kind == "b":
+        return None
     if node.is_literal:
         return literal_value(node)
     return node.params[0].value.item() if node.primitive is CONSTANT and not node.shape else None
@@ -242,7 +245,9 @@ def _add(truth: Truth, a: Node, b: Node) -> Node | None:
     return None
 
 
-_RULES: dict[str, Callable[..., Node | bool | None]] = {
+Rules = dict[str, Callable[..., "Node | bool | None"]]
+#: by what a node is: a truth value, any other, and a real number, of which alone numbers may be put together
+_TRUTHS: Rules = {
     "greater": _bounded(True),
     "greater_equal": _bounded(True),
     "less": _bounded(False),
@@ -253,8 +258,9 @@ _RULES: dict[str, Callable[..., Node | bool | None]] = {
     "bitwise_or": _either,
     "logical_not": _not,
     "invert": _not,
-    "where": _where,
-    "gate": _gate,
+}
+_CHOICES: Rules = {"where": _where, "gate": _gate}
+_VALUES: Rules = _CHOICES | {
     "erf": _erf,
     "square": _square,
     "negative": _negative,

@@ -58,6 +58,22 @@ def test_values_at_numbers_are_the_programs(name, order):
     np.testing.assert_allclose(got[number], wanted[number], rtol=3e-6 if x.dtype == np.float32 else 1e-12, atol=1e-15)
 
 
+#: numbers that are no real ones stay as they are
+APART = {
+    "whole numbers": (lambda n: np.where(n < np.inf, -(2 * (3 * n)), 0), np.array([1, 2**53 + 1])),
+    "a truth value": (lambda x: np.where(x < np.inf, np.array(True) * (2 * x), 0), X),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_only_real_numbers_are_put_together(name):
+    function, x = APART[name]
+    program = sg.trace(function, x)
+    (wanted,), (got,) = (lower(p, "numpy")(x) for p in (program, of_real_numbers(program)))
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
 @pytest.mark.parametrize("name", NORMAL)
 def test_a_call_option_is_told_by_d1(name):
     def call(S, K, T, r, sigma):

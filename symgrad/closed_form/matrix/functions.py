@@ -122,11 +122,11 @@ def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
     compared = _compared(algebra, first) if name in ("where", "logical_not") else None
     if compared is not None:
         operation, sides = compared
-        if name == "logical_not" and operation in _OPPOSITE:
+        if name == "logical_not":
             return algebra.array("function", _OPPOSITE[operation], sides, dims)
         if operation == "equal" and [p.number for p in args[1:]] == [sympy.Rational(1, 2), 1]:
             return algebra.array("function", "tie", sides, dims)  # its share
-        if name == "where" and sides[1].number == 0 and _is_positive_part(operation, sides[0], *args[1:]):
+        if sides[1].number == 0 and _is_positive_part(operation, sides[0], *args[1:]):
             return algebra.array("function", "relu", [sides[0]], dims)
     if name in ("maximum", "fmax") and len(args) == 2:
         zero = [p.number is not None and p.number == 0 for p in args]
