@@ -43,36 +43,25 @@ def has_structure(term: StructuredTangent) -> bool:
     return None in labels or len(set(labels)) < len(labels) or not set(labels).issubset(term.labels)
 
 
-def pushforward_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
-    """A stand-in for the tangent of ``source``, and the tangent of ``node`` as an expression in it."""
-    stand_in = _stand_in(source)
+def map_of(node: Node, source: Node, key: Any, forward: bool) -> tuple[Node, Node]:
+    """A stand-in for the tangent of ``source``, and that of ``node`` as an expression in it; backwards, cotangents."""
+    start = source if forward else node
+    stand_in = mark(expand(cast(literal(0.0), start.dtype), start.shape))
     if node.primitive is COFACTOR:
-        return stand_in, by_minors(node, stand_in)
+        return stand_in, by_minors(node, stand_in, transposed=not forward)
     if node.primitive is not SOLVE:
-        return stand_in, _some(node.primitive.jvp(node, source, key, stand_in, 0))
-    tangent = stand_in
-    if key == 0:
-        columns = columns_of(node)
-        tangent = product(lead_of(source, 2), [(stand_in, "ik"), (node, "k" + columns)], "i" + columns, -1)
-    return stand_in, _by_inverse(node, tangent, "ik")
-
-
-def pullback_of(node: Node, source: Node, key: Any) -> tuple[Node, Node]:
-    """A stand-in for the cotangent of ``node``, and that of ``source`` as an expression in it."""
-    stand_in = _stand_in(node)
-    if node.primitive is COFACTOR:
-        return stand_in, by_minors(node, stand_in, transposed=True)
-    if node.primitive is not SOLVE:
-        return stand_in, _some(node.primitive.vjp(node, source, key, stand_in, 0))
-    by_b = _by_inverse(node, stand_in, "ki")
-    if key == 1:
-        return stand_in, by_b
+        apply = node.primitive.jvp if forward else node.primitive.vjp
+        made = apply(node, source, key, stand_in, 0)
+        assert made is not None
+        return stand_in, made
     columns = columns_of(node)
-    return stand_in, product(lead_of(source, 2), [(by_b, "i" + columns), (node, "j" + columns)], "ij", -1)
-
-
-def _stand_in(like: Node) -> Node:
-    return mark(expand(cast(literal(0.0), like.dtype), like.shape))
+    flow = stand_in
+    if forward and key == 0:
+        flow = product(lead_of(source, 2), [(flow, "ik"), (node, "k" + columns)], "i" + columns, -1)
+    flow = _by_inverse(node, flow, "ik" if forward else "ki")
+    if not forward and key == 0:
+        flow = product(lead_of(source, 2), [(flow, "i" + columns), (node, "j" + columns)], "ij", -1)
+    return stand_in, flow
 
 
 def _by_inverse(node: Node, flow: Node, turned: str) -> Node:
@@ -80,8 +69,3 @@ def _by_inverse(node: Node, flow: Node, turned: str) -> Node:
     columns = columns_of(node)
     factors = [(inverse(node.operands[0]), turned), (flow, "k" + columns)]
     return product(lead_of(flow, 1 + len(columns)), factors, "i" + columns)
-
-
-def _some(flow: Node | None) -> Node:
-    assert flow is not None
-    return flow

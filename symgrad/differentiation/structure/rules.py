@@ -12,8 +12,8 @@ from ...primitives.contraction import EINSUM, GATE, float_operands
 from ...primitives.elementwise import Elementwise, partial_factor
 from ...primitives.identity import MARK
 from ...primitives.primitive import made_constant
-from ...primitives.reduction import CUMSUM, MAX, MIN, PROD, Extremum
-from ...primitives.selection import Selection, Structural
+from ...primitives.reduction import CUMSUM, MAX, MIN, PROD
+from ...primitives.selection import Structural
 from ...program.dims import Shape
 from ...program.node import Node
 from .index_maps import (
@@ -31,31 +31,24 @@ from .structured_tangents import StructuredTangent, dense_term, gated, node_flow
 #: running sums along longer axes stay sums
 _MAX_TRIANGLE = 256
 
-Rule = Callable[[Node, Node, Any, StructuredTangent], "list[StructuredTangent] | None"]
+Rule = Callable[[Node, Node, Any, StructuredTangent, bool], "list[StructuredTangent] | None"]
 
 
-def pushed(node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape) -> list[StructuredTangent]:
-    """What the tangent ``term`` of ``source`` gives to the tangent of ``node``."""
-    return _through(_FORWARD, node, source, key, term, seed_shape)
-
-
-def pulled(node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape) -> list[StructuredTangent]:
-    """What the cotangent ``term`` of ``node`` gives to the cotangent of ``source``."""
-    return _through(_REVERSE, node, source, key, term, seed_shape)
-
-
-def _through(
-    rules: dict[Any, Rule], node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape
+def through(
+    node: Node, source: Node, key: Any, term: StructuredTangent, seed_shape: Shape, forward: bool
 ) -> list[StructuredTangent]:
-    forward = rules is _FORWARD
+    """What the tangent ``term`` of ``source`` gives to that of ``node``; backwards, what a cotangent of ``node`` gives.
+
+    ``source`` is the operand of ``node`` that ``key`` names.
+    """
     start, end = (source, node) if forward else (node, source)
     if 0 in (*seed_shape, *start.shape, *end.shape):
         return []
-    rule = rules.get(next((c for c in (Elementwise, Structural) if isinstance(node.primitive, c)), node.primitive))
+    rule = _RULES.get(next((c for c in (Elementwise, Structural) if isinstance(node.primitive, c)), node.primitive))
     made = None
     if rule is not None:
         try:
-            made = rule(node, source, key, term)
+            made = rule(node, source, key, term, forward)
         except Unsolved:
             made = None
     if made is None:
@@ -93,35 +86,30 @@ def _times(term: StructuredTangent, factor: Node, shape: Shape, after: Sequence[
     return [scaled(term, [(value, labels)], after)]
 
 
-def _push_elementwise(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent] | None:
+def _over(
+    node: Node, source: Node, term: StructuredTangent, forward: bool
+) -> tuple[StructuredTangent, tuple[Map, ...]]:
+    """The term at places in ``node``, over which factors broadcast, and the places that it goes to from there."""
+    if not forward:
+        return term, _narrowed_at(term.at, node.shape, source.shape)
+    at = _broadcast_at(term.at, source.shape, node.shape)
+    return term.moved(at), at
+
+
+def _elementwise(
+    node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool
+) -> list[StructuredTangent] | None:
     if type(key) is tuple:  # of a flow and its conjugate
         return None
     factor = partial_factor(node, key)
     if factor is None:
         return []
-    at = _broadcast_at(term.at, source.shape, node.shape)
-    return _times(term.moved(at), factor, node.shape, at)
+    term, after = _over(node, source, term, forward)
+    return _times(term, factor, node.shape, after)
 
 
-def _pull_elementwise(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent] | None:
-    if type(key) is tuple:
-        return None
-    factor = partial_factor(node, key)
-    if factor is None:
-        return []
-    return _times(term, factor, node.shape, _narrowed_at(term.at, node.shape, source.shape))
-
-
-def _push_gate(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
-    at = _broadcast_at(term.at, source.shape, node.shape)
-    return _gate(node, key, term.moved(at), at)
-
-
-def _pull_gate(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
-    return _gate(node, key, term, _narrowed_at(term.at, node.shape, source.shape))
-
-
-def _gate(node: Node, key: int, term: StructuredTangent, after: Sequence[Map]) -> list[StructuredTangent]:
+def _gate(node: Node, source: Node, key: int, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
+    term, after = _over(node, source, term, forward)
     factor = node.operands[1 - key]
     value, labels = at_maps(factor, _narrowed_at(term.at, node.shape, factor.shape))
     if key == 0 and term.value.is_literal:
@@ -132,22 +120,14 @@ def _gate(node: Node, key: int, term: StructuredTangent, after: Sequence[Map]) -
 # contraction
 
 
-def _push_einsum(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
+def _einsum(node: Node, source: Node, key: int, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
     labels, out, _, _ = node.params
-    found = _one_place_a_label(term, labels[key], source.shape)
+    before, after, shape = (labels[key], out, source.shape) if forward else (out, labels[key], node.shape)
+    found = _one_place_a_label(term, before, shape)
     if found is None:
         return []
     term, place = found
-    return _contracted(node, key, term, place, out)
-
-
-def _pull_einsum(node: Node, source: Node, key: int, term: StructuredTangent) -> list[StructuredTangent]:
-    labels, out, _, _ = node.params
-    found = _one_place_a_label(term, out, node.shape)
-    if found is None:
-        return []
-    term, place = found
-    return _contracted(node, key, term, place, labels[key])
+    return _contracted(node, key, term, place, after)
 
 
 def _one_place_a_label(
@@ -188,19 +168,11 @@ def _contracted(
 # selections: places move, values stay
 
 
-def _selection(node: Node, key: int) -> tuple[Selection, bool]:
+def _structural(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
     assert isinstance(node.primitive, Structural)
-    return node.primitive.selection(node, key)
-
-
-def _push_structural(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
-    selection, is_part = _selection(node, key)
-    return taken(term, selection, source.shape) if is_part else put(term, selection, node.shape)
-
-
-def _pull_structural(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
-    selection, is_part = _selection(node, key)
-    return put(term, selection, source.shape) if is_part else taken(term, selection, node.shape)
+    selection, is_part = node.primitive.selection(node, key)
+    start, end = (source, node) if forward else (node, source)
+    return taken(term, selection, start.shape) if is_part == forward else put(term, selection, end.shape)
 
 
 # reductions
@@ -216,42 +188,33 @@ def _spread_at(node: Node, at: Sequence[Map]) -> list[Map]:
     return [plain(Label(d)) if a in node.params[0] else next(rest) for a, d in enumerate(shape)]
 
 
-def _extremum(node: Node) -> Extremum:
-    return MAX if node.primitive is MAX else MIN
-
-
-def _push_extremum(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
-    hit, share = _extremum(node).mask(node)
-    (made,) = _times(term, hit, source.shape, _reduced_at(node, term.at))
-    return _times(made, share, node.shape, made.at)
-
-
-def _pull_extremum(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
-    hit, share = _extremum(node).mask(node)
+def _extremum(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
+    hit, share = (MAX if node.primitive is MAX else MIN).mask(node)
+    if forward:
+        (made,) = _times(term, hit, source.shape, _reduced_at(node, term.at))
+        return _times(made, share, node.shape, made.at)
     (made,) = _times(term, share, node.shape, term.at)
     at = tuple(_spread_at(node, made.at))
     return _times(made.having(at=at), hit, source.shape, at)
 
 
-def _push_product(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
-    return _times(term, PROD.others(node), source.shape, _reduced_at(node, term.at))
-
-
-def _pull_product(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
+def _product(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
+    if forward:
+        return _times(term, PROD.others(node), source.shape, _reduced_at(node, term.at))
     at = tuple(_spread_at(node, term.at))
     return _times(term.having(at=at), PROD.others(node), source.shape, at)
 
 
-def _running(node: Node, term: StructuredTangent, backwards: bool) -> list[StructuredTangent]:
+def _running(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
     """Running sums of an identity: a triangle of ones; a sum that runs over values stays one."""
-    axis, _ = node.params
+    axis, backwards = node.params
     d = node.shape[axis]
     m = term.at[axis]
     held = {k for own in term.seed for k in own.labels}
     if not isinstance(d, int) or d > _MAX_TRIANGLE or not held.issuperset([k for k in m.labels if k.size != 1]):
         raise Unsolved
     new = plain(Label(d))
-    value, labels = at_maps(triangle(d, backwards), [new, m])
+    value, labels = at_maps(triangle(d, upper=backwards == forward), [new, m])
     return [scaled(term, [(value, labels)], (*term.at[:axis], new, *term.at[axis + 1 :]))]
 
 
@@ -261,31 +224,19 @@ def triangle(size: int, upper: bool) -> Node:
     return made_constant(key, lambda: np.ascontiguousarray(np.tri(size).T if upper else np.tri(size)))
 
 
-def _same(node: Node, source: Node, key: Any, term: StructuredTangent) -> list[StructuredTangent]:
+def _same(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
     return [term]
 
 
-_FORWARD: dict[Any, Rule] = {
-    Elementwise: _push_elementwise,
-    EINSUM: _push_einsum,
-    GATE: _push_gate,
-    Structural: _push_structural,
-    MAX: _push_extremum,
-    MIN: _push_extremum,
-    PROD: _push_product,
-    CUMSUM: lambda node, source, key, term: _running(node, term, node.params[1]),
-    CAST: _same,
-    MARK: _same,
-}
-_REVERSE: dict[Any, Rule] = {
-    Elementwise: _pull_elementwise,
-    EINSUM: _pull_einsum,
-    GATE: _pull_gate,
-    Structural: _pull_structural,
-    MAX: _pull_extremum,
-    MIN: _pull_extremum,
-    PROD: _pull_product,
-    CUMSUM: lambda node, source, key, term: _running(node, term, not node.params[1]),
+_RULES: dict[Any, Rule] = {
+    Elementwise: _elementwise,
+    EINSUM: _einsum,
+    GATE: _gate,
+    Structural: _structural,
+    MAX: _extremum,
+    MIN: _extremum,
+    PROD: _product,
+    CUMSUM: _running,
     CAST: _same,
     MARK: _same,
 }

@@ -16,8 +16,8 @@ from ...program.dims import Shape, is_concrete
 from ...program.node import Node, emit, originating
 from ..reverse import accumulate, active_nodes
 from .index_maps import Label, Lookup, index_array, positions
-from .linear_maps import has_structure, is_contracted, pullback_of, pushforward_of
-from .rules import pulled, pushed
+from .linear_maps import has_structure, is_contracted, map_of
+from .rules import through
 from .structured_tangents import StructuredTangent, collected, dense, dense_term, node_flow, product, seed_term
 
 #: terms that a flow may have, and single entries among them; more are gathered into one
@@ -52,7 +52,7 @@ def swept_forward(
             continue
         for operand, key in node.primitive.dependencies(node):
             for term in flow.get(operand, ()):
-                parts += _forward(node, operand, key, term, seed_shape)
+                parts += _across(node, operand, key, term, seed_shape, forward=True)
         flow[node] = _bounded(collected(parts), node.shape, seed_shape)
     return [flow.get(o, []) for o in outputs]
 
@@ -73,39 +73,28 @@ def swept_reverse(
             continue
         if node.primitive.flows_together:
             reached = [(o, key) for o, key in node.primitive.dependencies(node) if o in active]
-            for operand, made in _all_backward(node, reached, own, seed_shape):
-                arrived.setdefault(operand, []).append(made)
+            for operand, one in _all_backward(node, reached, own, seed_shape):
+                arrived.setdefault(operand, []).append(one)
             continue
         for operand, key in node.primitive.dependencies(node):
             if operand not in active:
                 continue
             for term in own:
-                arrived.setdefault(operand, []).extend(_backward(node, operand, key, term, seed_shape))
+                made = _across(node, operand, key, term, seed_shape, forward=False)
+                arrived.setdefault(operand, []).extend(made)
     return [arrived.get(w, []) for w in wrt]
 
 
-def _forward(
-    node: Node, operand: Node, key: Any, term: StructuredTangent, seed_shape: Shape
+def _across(
+    node: Node, operand: Node, key: Any, term: StructuredTangent, seed_shape: Shape, forward: bool
 ) -> list[StructuredTangent]:
-    """What a tangent of one operand gives to that of ``node``."""
+    """What a tangent of one operand gives to that of ``node``; backwards, what a cotangent of ``node`` gives."""
     if node.primitive is CUSTOM and not node.params[0].is_entered:
-        return _by_rule(node, key, term, seed_shape, forward=True)
+        return _by_rule(node, key, term, seed_shape, forward)
     if is_contracted(node) and has_structure(term):
-        stand_in, result = pushforward_of(node, operand, key)
+        stand_in, result = map_of(node, operand, key, forward)
         return swept_forward([result], stand_in, [term], seed_shape)[0]
-    return pushed(node, operand, key, term, seed_shape)
-
-
-def _backward(
-    node: Node, operand: Node, key: Any, term: StructuredTangent, seed_shape: Shape
-) -> list[StructuredTangent]:
-    """What a cotangent of ``node`` gives to that of one operand."""
-    if node.primitive is CUSTOM and not node.params[0].is_entered:
-        return _by_rule(node, key, term, seed_shape, forward=False)
-    if is_contracted(node) and has_structure(term):
-        stand_in, result = pullback_of(node, operand, key)
-        return swept_forward([result], stand_in, [term], seed_shape)[0]
-    return pulled(node, operand, key, term, seed_shape)
+    return through(node, operand, key, term, seed_shape, forward)
 
 
 def _all_forward(
