@@ -32,47 +32,16 @@ SEVERAL: dict[np.ufunc, tuple[Elementwise, ...]] = {}
 Rule = Callable[..., Any]
 
 
-class Value:
-    """A node with Python's operators."""
+class Value(np.lib.mixins.NDArrayOperatorsMixin):
+    """A node with Python's operators, each the operation of the ufunc that NumPy has for it."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
 
-    def __add__(self, other: Any) -> Value:
-        return fn.add(self, other)
-
-    def __radd__(self, other: Any) -> Value:
-        return fn.add(other, self)
-
-    def __sub__(self, other: Any) -> Value:
-        return fn.subtract(self, other)
-
-    def __rsub__(self, other: Any) -> Value:
-        return fn.subtract(other, self)
-
-    def __mul__(self, other: Any) -> Value:
-        return fn.multiply(self, other)
-
-    def __rmul__(self, other: Any) -> Value:
-        return fn.multiply(other, self)
-
-    def __truediv__(self, other: Any) -> Value:
-        return fn.divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> Value:
-        return fn.divide(other, self)
-
-    def __neg__(self) -> Value:
-        return fn.negative(self)
-
-    def __pow__(self, exponent: Any) -> Value:
-        return fn.square(self) if exponent == 2 else fn.power(self, exponent)
-
-    def __lt__(self, other: Any) -> Value:
-        return fn.less(self, other)
-
-    def __gt__(self, other: Any) -> Value:
-        return fn.greater(self, other)
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any) -> Value:
+        if ufunc is np.power and type(operands[1]) is int and operands[1] == 2:
+            return fn.square(operands[0])
+        return getattr(fn, ufunc.__name__)(*operands)
 
 
 class _Functions:
