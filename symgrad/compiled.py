@@ -289,7 +289,9 @@ class CompiledFunction:
                 raise
 
     def _watching(self, trace: Trace) -> AbstractContextManager[None]:
-        return watching(self.watched, trace.bind, trace.bind_items) if trace.graph.is_recorded else nullcontext()
+        if not trace.graph.is_recorded:
+            return nullcontext()
+        return watching(self.watched, trace.bind, trace.bind_items, calls=True)
 
     def _keep(self, key: Any, entry: TraceEntry) -> None:
         """Remember a trace; the oldest is forgotten where there are too many."""

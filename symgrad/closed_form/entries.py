@@ -143,13 +143,19 @@ def written_operations(element: sympy.Basic) -> float:
 
 
 def _steps(low: Any, high: Any, last: Mapping[Any, Any]) -> float:
-    """How many indices there are; the end of an inner sum may be the index of an outer one."""
-    steps = high - low + 1
+    """How many indices there are, at most; the end of an inner sum may be the index of an outer one."""
+    steps = _number_of(sympy.Min, high) - _number_of(sympy.Max, low) + 1
     for _ in last:
         if steps.is_Integer:
             break
         steps = steps.xreplace(last)
     return max(int(steps), 0) if steps.is_Integer else math.inf
+
+
+def _number_of(kind: Any, bound: Any) -> Any:
+    """The number that the least or the greatest of several bounds is compared with, where there is one."""
+    numbers = [a for a in bound.args if a.is_Integer] if isinstance(bound, kind) else []
+    return numbers[0] if numbers else bound
 
 
 def entry_names(program: Program) -> list[list[str]]:

@@ -18,7 +18,7 @@ from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
 from .cases import over, too_many_cases
-from .index_rules import RULES, broadcast_index, external
+from .index_rules import RULES, broadcast_index, evenly, external, is_spaced
 from .positions import divided, joined
 from .symbols import Indices, as_number, binding_names, instantiate, is_condition, number, safe_names, symbol
 
@@ -94,7 +94,9 @@ class IndexForm:
         if name == "constant":
             value = node.params[0].value
             uniform = value.size and (value == value.flat[0]).all()
-            return number(value.flat[0]) if uniform else self._named(self._names[node], node, index)
+            if uniform:
+                return number(value.flat[0])
+            return evenly(value, index) if is_spaced(value) else self._named(self._names[node], node, index)
         wrapped = counted_index(node)
         if wrapped is not None:  # the index is within its axis, or nothing is computed
             return sympy.Mod(self.at(wrapped[0], broadcast_index(index, node, wrapped[0])), wrapped[1])
@@ -122,7 +124,8 @@ class IndexForm:
                 continue
             if any(_has_cases_of_its_own(s) for s in body.atoms(sympy.Sum)):
                 raise too_many_cases()  # at once: sympy takes minutes to move many of them
-            body = over(sympy.Sum, body, (k, 0, size - 1))
+            factor, summand = body.as_independent(k, as_Add=False)
+            body = factor * over(sympy.Sum, summand, (k, 0, size - 1))
         return body
 
 
@@ -139,7 +142,9 @@ def named_array(name: str, shape: Sequence, dtype: np.dtype) -> Any:
     """The symbol of an array, which is called with indices, or of a number."""
     if not shape:
         return symbol(name, dtype)
-    return sympy.IndexedBase(name) if dtype.kind == "c" else sympy.IndexedBase(name, real=True)
+    if dtype.kind == "c":
+        return sympy.IndexedBase(name)
+    return sympy.IndexedBase(name, integer=True) if dtype.kind in "iu" else sympy.IndexedBase(name, real=True)
 
 
 def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:

@@ -18,7 +18,7 @@ from . import fourier
 from .bound import Applied, ExtremumOver, SearchOver
 from .cases import cases, over
 from .linalg import FORMS as LINEAR_ALGEBRA
-from .positions import reshaped, turned, unflattened
+from .positions import reshaped, same, solved, turned, unflattened
 from .rotations import Rotation, rotations
 from .symbols import as_number, gated
 
@@ -181,32 +181,50 @@ def _unraveled(form: IndexForm, chosen: Node, index: tuple, dims: tuple[int, ...
         return list(unflattened(form.at(chosen, index), dims, form.indices.sizes))
     found: list[Any] = []
     for k, places in enumerate(np.unravel_index(value, dims)):
-        steps, stride = steps_of(places), math.prod(dims[k + 1 :])
-        if steps is None:
-            whole = form.at(chosen, index)
-            quotient = sympy.floor(whole / stride) if stride > 1 else whole
-            found.append(sympy.Mod(quotient, dims[k]) if k else quotient)
-        else:
-            found.append(int(places.flat[0]) + sum(step * i for step, i in zip(steps, index, strict=True)))
-    return list(map(sympy.sympify, found))
+        if is_spaced(places):
+            found.append(evenly(places, index))
+            continue
+        whole, stride = form.at(chosen, index), math.prod(dims[k + 1 :])
+        quotient = sympy.floor(whole / stride) if stride > 1 else whole
+        found.append(sympy.Mod(quotient, dims[k]) if k else quotient)
+    return found
+
+
+def is_spaced(value: np.ndarray) -> bool:
+    """True for an array of whole numbers that are evenly spaced along each axis: an index says them."""
+    return bool(value.size) and value.dtype.kind in "iu" and steps_of(value) is not None
+
+
+def evenly(value: np.ndarray, index: tuple) -> Any:
+    """An element of evenly spaced whole numbers."""
+    steps = steps_of(value)
+    assert steps is not None
+    return sympy.Add(int(value.flat[0]), *[step * i for step, i in zip(steps, index, strict=True)])
 
 
 def _scatter(form: IndexForm, node: Node, index: tuple) -> Any:
     y, chosen = node.operands
     axis, _ = node.params
     inner = tuple(map(form.indices.fresh, chosen.shape))
-    element = form.at(y, (*index[:axis], *inner, *index[axis + 1 :]))
-    body = sympy.KroneckerDelta(index[axis], _chosen(form, chosen, inner, node.shape[axis])) * as_number(element)
-    return form.summed(body, list(zip(inner, chosen.shape, strict=True)))
+    sizes = form.indices.sizes
+    places = sympy.sympify(_chosen(form, chosen, inner, node.shape[axis]))
+    given, ranges, left = solved(same(index[axis], places, sizes), inner, sizes)
+    at = form.at(y, (*index[:axis], *[given.get(k, k) for k in inner], *index[axis + 1 :]))
+    equal = [(place, sum_of.xreplace(given)) for place, sum_of in left]
+    element = sympy.sympify(as_number(at)).xreplace({b: a for a, b in equal if not b.is_Symbol and not b.is_number})
+    bound = {k for k, _, _ in ranges}
+    free = [(k, d) for k, d in zip(inner, chosen.shape, strict=True) if k not in given and k not in bound]
+    total = form.summed(sympy.Mul(*[sympy.KroneckerDelta(a, b) for a, b in equal], element), free)
+    for limits in ranges:
+        total = over(sympy.Sum, total, limits)
+    return total
 
 
 def _chosen(form: IndexForm, chosen: Node, index: tuple, length: Any) -> Any:
     """The place that an array of indices names: ``2 i + k`` where its entries are evenly spaced."""
-    steps = even_steps(chosen, length)
-    if steps is None:
+    if even_steps(chosen, length) is None:
         return form.at(chosen, index)
-    first = int(chosen.params[0].value.flat[0])
-    return sympy.Integer(first) + sum(step * i for step, i in zip(steps, index, strict=True))
+    return evenly(chosen.params[0].value, index)
 
 
 def _over_axes(form: IndexForm, node: Node, index: tuple) -> tuple[Any, list[tuple]]:

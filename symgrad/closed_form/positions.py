@@ -114,6 +114,63 @@ def divided(position: Any, by: Any, sizes: Sizes) -> tuple[Any, Any] | None:
     return (sympy.Add(*whole), rest) if _within(rest, by, sizes) else None
 
 
+def same(position: Any, other: Any, sizes: Sizes) -> list[tuple[Any, Any]]:
+    """What is equal to what where two positions are one: ``i = k`` and ``j = m``, where ``i n + j = k n + m``.
+
+    >>> i, j, k, m, n = sympy.symbols("i j k m n", integer=True, nonnegative=True)
+    >>> same(i * n + j, k * n + m, {i: 5, j: n, k: 5, m: n})
+    [(i, k), (j, m)]
+    """
+    strides = [t.as_independent(*sizes, as_Add=False)[0] if sizes else t for t in sympy.Add.make_args(position)]
+    for stride in sorted([s for s in strides if s != 1], key=sympy.default_sort_key, reverse=True):
+        first, second = divided(position, stride, sizes), divided(other, stride, sizes)
+        if first is not None and second is not None:
+            rows = [] if first[0] == second[0] else [(first[0], second[0])]
+            return [*rows, *same(first[1], second[1], sizes)]
+    return [(position, other)]
+
+
+def solved(
+    pairs: Sequence[tuple[Any, Any]], indices: Sequence[Any], sizes: Sizes
+) -> tuple[dict[Any, Any], list[tuple[Any, Any, Any]], list[tuple[Any, Any]]]:
+    """Those of ``indices`` that equations give, the ranges that this leaves to others, and the equations that are left.
+
+    >>> i, k, m = sympy.symbols("i k m", integer=True, nonnegative=True)
+    >>> solved([(i, k)], [k], {i: 5, k: 5})
+    ({k: i}, [], [])
+    >>> solved([(i, k + m)], [k, m], {i: 8, k: 6, m: 3})
+    ({k: i - m}, [(m, Max(0, i - 5), Min(2, i))], [])
+    """
+    given: dict[Any, Any] = {}
+    ranges: list[tuple[Any, Any, Any]] = []
+    left: list[tuple[Any, Any]] = []
+    for n, (place, sum_of) in enumerate(pairs):
+        own = [k for k in indices if sum_of.has(k)]
+        others = [other for j, pair in enumerate(pairs) if j != n for other in pair]
+        alone = not any(e.has(k) for e in others for k in own)
+        if len(own) == 1 and sum_of == own[0] and _within(place, sizes[own[0]], sizes) and own[0] not in given:
+            given[own[0]] = place
+        elif len(own) == 2 and alone and not place.has(*own) and (by := _by_other(place, sum_of, own, sizes)):
+            (k, value), bounds = by
+            given[k] = value
+            ranges.append(bounds)
+        else:
+            left.append((place, sum_of))
+    return given, ranges, left
+
+
+def _by_other(place: Any, sum_of: Any, own: Sequence[Any], sizes: Sizes) -> Any:
+    """``k = place - s m`` and the range of ``m``, where ``k + s m`` is ``place``; None for another sum."""
+    for k, m in (own, own[::-1]):
+        step = sum_of.coeff(m)
+        if sum_of == k + step * m and step.is_Integer and step > 0:
+            low, high = place - sizes[k] + 1, place
+            if step != 1:
+                low, high = sympy.ceiling(low / step), sympy.floor(high / step)
+            return (k, place - step * m), (m, sympy.Max(0, low), sympy.Min(sizes[m] - 1, high))
+    return None
+
+
 def _size(index: Any, sizes: Sizes) -> Any:
     """What an index, a remainder or a quotient of one stays below; None where that is not known."""
     if isinstance(index, sympy.Mod):

@@ -258,17 +258,20 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
     for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
         node = i if isinstance(i, Node) else _checked_index(i, d)
         node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
-        node = counted(node, d)
-        if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
-            node = gather(running().constant(np.arange(d)), node, 0)
+        if isinstance(i, Node) or not isinstance(d, int):
+            node = counted(node, d)
+            if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
+                node = gather(running().constant(np.arange(d)), node, 0)
         total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)
     return total
 
 
 def _checked_index(index: Any, dim: Any) -> Node:
-    """A known index, within ``dim`` as far as that is known."""
+    """A known index, within ``dim`` as far as that is known; from 0 where it is a number."""
     values = np.asarray(index)
     for beyond in (normal(dim - 1 - int(values.max())), normal(dim + int(values.min()))) if values.size else ():
         if not running().assumes(beyond, "nonnegative"):
             raise IndexError(at_user_line(f"an index of {index} is out of bounds for an axis of size {dim}"))
-    return as_node(index if isinstance(index, int) else values)
+    if isinstance(dim, int):
+        values = np.where(values < 0, values + dim, values).astype(np.intp)
+    return as_node(int(values) if isinstance(index, int) else values)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from ..errors import is_library
 from ..program.node import Node
 from .calls import followed_code
 from .local_array import LocalArray
@@ -41,7 +42,13 @@ class _Watch:
     code: CodeType
     bound: Bound
     listed: Listed | None
+    #: whether the user's functions that it calls are watched in its place
+    calls: bool
     frame: FrameType | None = None
+
+    def is_for(self, code: CodeType) -> bool:
+        """Whether calls of this code are watched."""
+        return code is not self.code and not is_library(code.co_filename) if self.calls else code is self.code
 
 
 class _Thread(threading.local):
@@ -55,8 +62,11 @@ _state = _Thread()
 
 
 @contextlib.contextmanager
-def watching(fn: Callable, bound: Bound, listed: Listed | None = None) -> Iterator[None]:
+def watching(fn: Callable, bound: Bound, listed: Listed | None = None, calls: bool = False) -> Iterator[None]:
     """Inside, ``bound(name, line, value)`` is called whenever ``fn`` itself binds a local name to a traced value.
+
+    Where it binds none and ``calls`` is true, whenever one of the user's functions that it calls does: an expression
+    such as ``loss(w, X)`` is told in the names of ``loss``.
 
     It is called before the next instruction, and may give another value for the name. Values that are appended to a
     list, or written into an array, have no name of their own; ``listed(name, values)`` tells of them at last. The
@@ -64,10 +74,12 @@ def watching(fn: Callable, bound: Bound, listed: Listed | None = None) -> Iterat
     own code too.
     """
     code, trace = code_of(fn), current()
-    if code is None or not _stores(code):
+    if code is None or not (calls or _stores(code)):
         yield
         return
-    watch = _Watch(followed_code(code) if trace is not None and trace.follow is not None else code, bound, listed)
+    calls = calls and not _stores(code)
+    followed = followed_code(code) if trace is not None and trace.follow is not None else code
+    watch = _Watch(followed, bound, listed, calls)
     outer = sys.gettrace()
     try:
         _state.watches.append(watch)
@@ -80,7 +92,7 @@ def watching(fn: Callable, bound: Bound, listed: Listed | None = None) -> Iterat
 
 def _called(frame: FrameType, event: str, arg: Any) -> Any:
     """A call begins: gives what follows its instructions, where it is watched."""
-    watches = [w for w in _state.watches if w.code is frame.f_code and w.frame is None]
+    watches = [w for w in _state.watches if w.frame is None and w.is_for(frame.f_code)]
     if not watches:
         return None
     for watch in watches:

@@ -12,11 +12,12 @@ import numpy as np
 
 from ..closed_form.choice import formulas, formulas_in
 from ..closed_form.deadline import TimeIsUp, within_calls
-from ..closed_form.derivation.constants import Constants, lifted
+from ..closed_form.derivation.constants import Constants, is_unit, lifted
 from ..closed_form.derivation.lines import Line, cut
 from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings, user_name
 from ..closed_form.derivation.steps import Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
+from ..closed_form.index_rules import is_spaced
 from ..closed_form.labels import label_text
 from ..closed_form.matrix import matrix_forms
 from ..closed_form.recurrences import recurrences
@@ -232,7 +233,7 @@ def _together(
 ) -> list[tuple[str, str, str]]:
     called = {name.latex: str(name) for name in wrt}
     empty = any(d == 0 for n in program.nodes for d in n.shape)
-    forms = [] if empty else matrix_forms(lifted(program, captured))
+    forms = [] if empty else matrix_forms(lifted(program, captured, is_unit))
     made = []
     for label, form in zip(labels, forms, strict=False):
         if form is not None and len(form.latex_line) <= _MAX_CHARACTERS and "I[" not in form.text:
@@ -242,7 +243,7 @@ def _together(
         return made
     written = formulas(program)
     if written.kind == "index":
-        written = formulas_in(lifted(program, captured, identities=True), "index")
+        written = formulas_in(lifted(program, captured, is_spaced), "index")
     if written.kind == "let-bound" or written.characters > _MAX_CHARACTERS:
         return []
     names = [label_text(label, called) for label in labels]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...primitives.selection import GATHER, SCATTER
 from ...program.interpret import rebuilt, walk
 from ...program.node import Node, ancestors
 from ...program.program import Program
+from ..index_rules import is_spaced
 from ..symbols import number
 from ..typeset import typeset
 from .lines import spelled_shape
@@ -43,7 +44,7 @@ class Constants:
         found = [n for n in nodes if n.primitive.name == "constant" and n in used]
         values = {n: n.params[0].value for n in found if n not in self._names}
         told = {n: v for n, v in values.items() if is_told(v)}
-        for n in sorted(told, key=lambda n: is_unit(told[n])):  # last what a formula seldom calls by its name
+        for n in sorted(told, key=lambda n: is_unit(told[n]) or is_spaced(told[n])):  # last what is seldom called so
             self._names[n] = self._of(told[n])
 
     def _of(self, value: np.ndarray) -> Name:
@@ -59,14 +60,14 @@ class Constants:
         return [(name, *description(name, value)) for name, value in self._values.items()]
 
 
-def lifted(program: Program, names: Names, identities: bool = False) -> Program:
-    """``program`` with the captured arrays that ``names`` has as inputs, called so.
+def lifted(program: Program, names: Names, said: Callable[[np.ndarray], bool]) -> Program:
+    """``program`` with the captured arrays that ``names`` has as inputs, called so, but those that a notation has said.
 
-    ``identities`` too, which matrix notation has a sign for.
+    Matrix notation has a sign for a ``is_unit``, an element at an index for what ``is_spaced``.
     """
     found: dict[Node, Node] = {}
     for n in program.nodes:
-        if n.primitive.name == "constant" and n in names and (identities or not is_unit(n.params[0].value)):
+        if n.primitive.name == "constant" and n in names and not said(n.params[0].value):
             found[n] = input_node("constant", n.shape, n.dtype)
     with program.graph:
         image = walk(program.nodes, dict(found), rebuilt)

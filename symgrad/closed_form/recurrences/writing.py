@@ -80,7 +80,7 @@ def _with_numbers(program: Program, unfolding: Unfolding) -> Program:
     """The program in the names of its inputs, constants as the numbers that they are."""
     names = Names()
     names.update({n: unfolding.names[n] for n in program.inputs})
-    return named_program(program, names)
+    return named_program(program, names, lambda _: True)
 
 
 def length_of(node: Node, unfolding: Unfolding) -> int:
