@@ -110,6 +110,8 @@ class Result:
                     nodes += leaf.nodes
         self.argument_names = arguments.names
         self.keywords = arguments.keywords
+        #: the names that the function's code gives to values; none where the trace is not recorded
+        self.local_names: Mapping[Node, str] = arguments.trace.called
         self.program = Program(inputs, nodes, labels, arguments.trace.graph)
 
     @cached_property
@@ -210,11 +212,6 @@ class TraceEntry(Result):
                 yield
             finally:
                 self.trace.let_go()
-
-    @cached_property
-    def local_names(self) -> dict[Node, str]:
-        """The names that the function's code gives to values; none where the trace is not recorded."""
-        return self.trace.called
 
     @property
     def is_recorded(self) -> bool:

@@ -65,12 +65,13 @@ def result_names(derived: DerivedFunction, result: Result, args: tuple) -> list[
     # the gradient of a gradient is that of its sum, which is the second derivative of a number alone
     order = derived.order if not any(shapes) else 1
     power = "" if order == 1 else str(order).translate(_RAISED)
-    of = "Σ∇" * (derived.nesting - order) + "f"
+    f = label_text(derived.letter(result))
+    of = "Σ∇" * (derived.nesting - order) + f
     partials = [
         f"∂{power}{of}/∂{label}{power}" for p in positions for label in leaf_names(flatten(args[p])[1], names[p])
     ]
     partials += [f"∂{of}/∂{w.name}" for w in derived.weights or ()]
-    value = "f" if derived.nesting == 1 else "Σ∇" * (derived.nesting - 2) + "∇f"
+    value = f if derived.nesting == 1 else "Σ∇" * (derived.nesting - 2) + f"∇{f}"
     values = _counted("aux" if derived.has_aux and not derived.with_value else value, len(shapes) - len(partials))
     return values + partials if derived.with_value else partials + values
 
@@ -83,12 +84,13 @@ def _block_names(derived: JacobianFunction, result: Result, args: tuple, count: 
     """What the blocks of a Jacobian or Hessian are called, row by row, and what comes with them."""
     names = argument_names(derived.fn, len(args))
     by = [label for p in derived.positions for label in leaf_names(flatten(args[p])[1], names[p])]
+    letter = label_text(derived.letter(result))
     if derived.verb == "hessian":
-        made = [f"∂²f/∂{x}²" if x == y else f"∂²f/∂{x}∂{y}" for x in by for y in by]
+        made = [f"∂²{letter}/∂{x}²" if x == y else f"∂²{letter}/∂{x}∂{y}" for x in by for y in by]
     else:
         rows = derived.block_count(result.structure, len(result.slots)) // len(by)
         power = str(derived.order).translate(_RAISED) if rows * len(by) == 1 and derived.order > 1 else ""
-        made = [f"∂{power}{f}/∂{x}{power}" for f in _counted("f", rows) for x in by]
+        made = [f"∂{power}{f}/∂{x}{power}" for f in _counted(letter, rows) for x in by]
     return made + [f"aux_{k}" for k in range(count - len(made))]
 
 

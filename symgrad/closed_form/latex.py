@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,10 @@ def input_latex(program: Program) -> dict[str, str]:
     return dict(zip(program.names, map(name_latex, safe_names(program.names)), strict=True))
 
 
-def function_letter(program: Program) -> str:
-    """What the function is called in formulas: ``f``, or another letter where an input has that one."""
-    taken = {latex.partition("_")[0] for latex in input_latex(program).values()}
+def function_letter(program: Program, local: Iterable[str]) -> str:
+    """What the function is called in formulas: ``f``, or another letter where an input or a ``local`` has that one."""
+    names = [*input_latex(program).values(), *map(symbol_latex, local)]
+    taken = {latex.partition("_")[0] for latex in names}
     return next((c for c in "fFgGhH" if c not in taken), r"\mathrm{fn}")
 
 

@@ -69,8 +69,9 @@ def _known(expression, known):
         return known[f"{expression.base}[]"][place]
     if name in ("BooleanTrue", "BooleanFalse"):
         return name == "BooleanTrue"
-    if name in ("floor", "Mod") and all(s.is_Symbol and s.is_integer for s in expression.free_symbols):  # of indices, exactly
-        return int(expression.xreplace({s: sympy.Integer(known[s.name]) for s in expression.free_symbols}))
+    free = expression.free_symbols
+    if name in ("floor", "Mod") and all(s.is_Symbol and s.is_integer for s in free):  # of indices, exactly
+        return int(expression.xreplace({s: sympy.Integer(known[s.name]) for s in free}))
     if name in ("Sum", "Product"):
         return _over(expression, known)
     if name in ("Piecewise", "ITE"):

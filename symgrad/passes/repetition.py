@@ -79,7 +79,7 @@ class Repetition:
             first + period : first + 2 * period
         ]  # the first step may read numbers in place of arrays
         for node, like in zip(nodes[first : first + period], self._template, strict=True):
-            _check_alike(node, like)
+            _check_alike(node, like, promotes)
         self._starts = first + period * np.arange(steps)
         #: what is no operation of the step but an element of an array that all steps share
         self._sliced: dict[int, Element] = {}
@@ -300,10 +300,10 @@ def _chains(carries: Collection[Carried]) -> dict[Carried, Carried]:
     return {c: max(others, key=lambda o: len(o.begins)) for c, others in alike.items()}
 
 
-def _check_alike(node: Node, like: Node) -> None:
+def _check_alike(node: Node, like: Node, promotes: bool) -> None:
     """Unlike where a first step computes something else than those after it."""
     same = node.primitive is like.primitive and node.shape == like.shape and node.dtype == like.dtype
-    if not same or node.weak != like.weak or len(node.operands) != len(like.operands):
+    if not same or (node.weak != like.weak and not promotes) or len(node.operands) != len(like.operands):
         raise Unlike
     if node.params != like.params and node.primitive not in (SLICE, MARK):
         raise Unlike

@@ -69,7 +69,8 @@ def rolled(
     while True:
         left: list[tuple[int, str]] = []
         best, fewest = found, count
-        for nodes in _ways(found, since, least):
+        # the last step is a whole one with what it binds for a step that never comes
+        for nodes in _ways([*found, *[n for n in called if n.serial > since]], since, least):
             if len(nodes) < least.operations:
                 continue
             image = _once(nodes, found, derived_by, loops, left, least, called)

@@ -155,6 +155,20 @@ def bound_names(fn: Callable) -> list[str]:
     return list(dict.fromkeys(name for store in stores.values() for name in store.names))
 
 
+def has_names(fn: Callable) -> bool:
+    """Whether ``fn`` binds local names, or a function of the user's does that it calls by its name: see ``watching``."""
+    if bound_names(fn):
+        return True
+    try:
+        found = inspect.getclosurevars(inspect.unwrap(fn))
+    except TypeError:  # no function of Python
+        return False
+    held = [*found.globals.values(), *found.nonlocals.values()]
+    called = [f for o in held for f in (o, *[inspect.getattr_static(o, name, None) for name in found.unbound])]
+    users = [f for f in called if callable(f) and (code := code_of(f)) is not None and not is_library(code.co_filename)]
+    return any(map(bound_names, users))
+
+
 def binding_count(fn: Callable, name: str) -> int:
     """How many places of ``fn`` bind the local ``name``."""
     code = code_of(fn)

@@ -324,7 +324,13 @@ class DerivedFunction(Importable, Generic[P]):
 
     def labels(self, entry: Result) -> list[str]:
         """LaTeX names of the outputs."""
-        return numbered(self._letter, len(entry.program.outputs))
+        return numbered(self._letter or self.letter(entry), len(entry.program.outputs))
+
+    def letter(self, entry: Result) -> str:
+        """What the user's function is called in formulas, in LaTeX."""
+        from ..closed_form.latex import function_letter  # slow to import
+
+        return function_letter(entry.program, entry.local_names.values())
 
     def _repr_latex_(self) -> str | None:
         """The closed form of the latest call; nothing before the first."""

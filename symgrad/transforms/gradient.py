@@ -145,9 +145,9 @@ class GradientFunction(DerivedFunction[P]):
         by_input = [n for p in self.inputs_of(entry) for n in entry.argument_names[p]]
         # the gradient of a gradient is that of its sum, which is the second derivative of a number alone
         order = self.order if not any(o.shape for o in entry.program.outputs) else 1
-        from ..closed_form.latex import function_letter, input_latex, symbol_latex  # slow to import
+        from ..closed_form.latex import input_latex, symbol_latex  # slow to import
 
-        f, shown = function_letter(entry.program), input_latex(entry.program)
+        f, shown = self.letter(entry), input_latex(entry.program)
         of = r"\Sigma\nabla " * (self.nesting - order) + f
         by = [*by_input, *(w.name for w in self.weights or ())]
         gradients = [partial_latex(shown.get(n) or symbol_latex(n), order, of) for n in by]

@@ -103,12 +103,12 @@ class JacobianFunction(DerivedFunction[P]):
         return super()._entry(args, kwargs)
 
     def labels(self, entry):
-        from ..closed_form.latex import function_letter, input_latex, symbol_latex  # slow to import
+        from ..closed_form.latex import input_latex, symbol_latex  # slow to import
 
         shown = input_latex(entry.program)
         by = [shown.get(n) or symbol_latex(n) for p in self.positions for n in entry.argument_names[p]]
         count = self.block_count(entry.structure, len(entry.slots))
-        made = self._block_labels(by, count, function_letter(entry.program))
+        made = self._block_labels(by, count, self.letter(entry))
         return made + [rf"\mathrm{{aux}}_{{{k}}}" for k in range(len(entry.program.outputs) - len(made))]
 
     @property

@@ -125,7 +125,7 @@ class SymbolicFunction(DerivedFunction[P]):
     """A function as it is, traced and compiled: it runs, and shows its Program, formula and kernel."""
 
     verb = "symbolic"
-    _letter = "f"
+    _letter = ""  # that of the function
 
     def _derive(self, args, kwargs, fresh):
         return self._value(args, kwargs)

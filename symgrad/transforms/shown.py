@@ -25,7 +25,7 @@ from ..kernels.kernel import lower
 from ..passes.unrolling import has_loops, steps_in
 from ..program.dims import is_concrete
 from ..program.program import Program
-from ..tracing.local_names import bound_names
+from ..tracing.local_names import has_names
 from ..tracing.trace import Purpose
 from .steps import steps_of
 
@@ -157,7 +157,7 @@ def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -
     readable = derived._readable()
     entry = readable._entry(args, kwargs)
     is_latest = not args and not kwargs and readable.declaration is None
-    if is_latest or entry.is_for(Purpose.FORMULAS) or _is_long(entry) or not bound_names(derived.underlying):
+    if is_latest or entry.is_for(Purpose.FORMULAS) or _is_long(entry) or not has_names(derived.underlying):
         return entry
     with contextlib.redirect_stdout(io.StringIO()):
         return derived._recorded(args, kwargs, Purpose.FORMULAS)[0]

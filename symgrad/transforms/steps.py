@@ -93,7 +93,7 @@ def _written(
     with program.graph:
         bars: dict[Node, Node] = {}
         lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
-        names = _names(program, lines, local, derivation.outputs)
+        names = _names(program, lines, local, derivation.outputs, label_text(derived.letter(entry)))
         sweep = Sweep(program.graph, names)
         steps = sweep.values(lines)
         symbol = {line.node: line.stand_in for line in lines}
@@ -194,8 +194,10 @@ def _direction_reason(tangent: Node | None) -> str:
     return "the argument by itself" if tangent.is_literal else "the direction that was given"
 
 
-def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], outputs: Sequence[Node]) -> Names:
-    """A name for each input and each line, no two alike."""
+def _names(
+    program: Program, lines: Sequence[Line], local: Mapping[Node, str], outputs: Sequence[Node], letter: str
+) -> Names:
+    """A name for each input and each line, no two alike; ``letter`` is that of the function."""
     names = Names()
     for node, label in zip(program.inputs, program.names, strict=True):
         names[node] = names.fresh(spellings(label))
@@ -212,7 +214,7 @@ def _names(program: Program, lines: Sequence[Line], local: Mapping[Node, str], o
             again = bound[label] > 1 or label in arguments
             candidates = chain([counted(label, seen[label])] if again else [], spellings(label))
         elif line.node in results:
-            candidates = spellings("f" if len(results) == 1 else f"f_{results[line.node]}")
+            candidates = spellings(letter if len(results) == 1 else f"{letter}_{results[line.node]}")
         names[line.stand_in] = names.fresh(candidates)
     return names
 

@@ -58,10 +58,7 @@ class FieldDerivative(DerivedFunction[P]):
         return run
 
     def labels(self, entry):
-        from ..closed_form.latex import function_letter  # slow to import
-
-        f = function_letter(entry.program)
-        return [self.sign + one for one in numbered(f, len(entry.program.outputs))]
+        return [self.sign + one for one in numbered(self.letter(entry), len(entry.program.outputs))]
 
 
 class LaplacianFunction(FieldDerivative[P]):

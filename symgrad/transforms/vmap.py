@@ -36,7 +36,7 @@ class MappedFunction(DerivedFunction[P]):
     """A function of many examples; made by ``vmap``."""
 
     verb = "vmap"
-    _letter = "f"
+    _letter = ""  # that of the function
 
     def __init__(self, fn: Callable, in_axes: Any, out_axes: Any, backend: str) -> None:
         self.in_axes = in_axes

@@ -121,3 +121,23 @@ def test_what_a_name_is_said_to_be_is_called_by_it():
     known = {"Q": Q, "K": K, "V": V, "weights": weights / weights.sum(axis=1, keepdims=True)}
     for form, value in zip(found.forms, sg.grad(attention, (0, 1, 2))(Q, K, V), strict=True):
         np.testing.assert_allclose(form.evaluate(known), value, atol=1e-12)
+
+
+def test_a_value_that_is_called_as_the_function_is_keeps_its_name():
+    def forces(q):
+        f = np.array([np.sin(q[0]), q[0] * q[1]])
+        return np.exp(f) * f[::-1]
+
+    x = np.array([0.5, 2.0])
+    (row,) = sg.jacobian(forces).latex(x).split(r" \\[1ex] ")[1:]
+    assert row.startswith("f &= ")
+    assert sg.jacobian(forces).latex(x).startswith(r"\begin{aligned} \frac{\partial F}{\partial q} &=")
+    assert sg.symbolic(forces).latex(x).startswith(r"\begin{aligned} F &=")
+
+
+def test_a_function_of_f_is_called_otherwise():
+    def wave(f, t):
+        return np.sin(2 * np.pi * f * t)
+
+    assert sg.symbolic(wave).latex(1.0, 2.0).startswith(r"\begin{aligned} F &=")
+    assert r"\frac{\partial F}{\partial f}" in sg.grad(wave).latex(1.0, 2.0)

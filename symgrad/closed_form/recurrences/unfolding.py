@@ -191,7 +191,7 @@ class Unfolding:
         if begins not in self.names or self.names[begins].latex != name.latex:
             start = self.named(name, begins.shape, begins.dtype, steps.outer)
             self.equations.append(Equation(start, self.steps.total(begins, steps.outer), steps.outer))
-            if steps.outer is None and not begins.is_leaf:
+            if steps.outer is None and not begins.is_leaf and inputs_of(begins):
                 self._after.setdefault(begins, start)
         before, after, end = made
         self.carries.append(Carry(begins, start, before, after, end, steps, base))

@@ -103,7 +103,7 @@ def test_loops_of_a_few_steps_are_told_in_the_names_of_the_users_locals():
     lefts = [row.partition(" = ")[0] for row in rows]
     assert lefts[:2] == ["m₀", "P₀"]
     assert {"eₜ", "Sₜ", "Kₜ", "mₜ₊₁", "Pₜ₊₁", "λ_mₜ", "λ_Pₜ"} < set(lefts)
-    assert "eₜ = yₜ₊₁ − bₜ" in rows
+    assert "eₜ = yₜ − cₜ" in rows  # every step is in the loop, the first and the last too
 
 
 def test_three_steps_are_told_unless_their_formula_is_short():
@@ -273,3 +273,35 @@ def test_the_adjoint_of_a_stencil_is_told_from_end_to_end():
         "(0.2*λₜ₊₁[38], True))   (t = 39, …, 0)",
         "∂f/∂u[i] = λ₀[i] + Σₜ Piecewise((λₜ₊₁[0], i < 1), (0, i < 39), (λₜ₊₁[39], True))",
     ]
+
+
+def kalman(F, H, Q, R, m, P, ys):
+    ll = 0.0
+    for y in ys:
+        m = F @ m
+        P = F @ P @ F.T + Q
+        v = y - H @ m
+        S = H @ P @ H.T + R
+        K = P @ H.T @ np.linalg.inv(S)
+        m = m + K @ v
+        P = P - K @ S @ K.T
+        ll = ll - 0.5 * (v @ np.linalg.solve(S, v) + np.linalg.slogdet(S)[1])
+    return ll
+
+
+MODEL = (np.eye(2) * 0.9, np.eye(2), np.eye(2) * 0.1, np.eye(2) * 0.2, np.zeros(2), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    "fn", [kalman, lambda F, H, Q, R, m, P, ys: kalman(F, H, Q, R, m, P, ys)], ids=["own", "called"]
+)
+def test_a_kalman_filter_is_told_once_and_in_its_own_names(fn):
+    derived = sg.grad(fn, ("F", "Q"))
+    args = (*MODEL, np.sin(np.arange(40.0)).reshape(20, 2))
+    rows = derived.formulas(*args).text_rows(["∂F", "∂Q"])
+    forward = [row for row in rows if row.partition(" = ")[0] in ("vₜ", "Sₜ", "Kₜ", "mₜ₊₁", "Pₜ₊₁")]
+    assert len(forward) == 5
+    assert "Kₜ = MₜHᵀSₜ⁻¹" in rows
+    assert "∂Q = Σₜ Ωₜ" in rows
+    assert len(rows) < 22
+    assert derived.agreement(*args).recurrence < 1e-12
