@@ -24,7 +24,7 @@ from .trace_entry import Arguments, TraceEntry, is_input
 from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
-from .tracing.local_names import watching
+from .tracing.local_names import code_of, watching
 from .tracing.trace import Purpose, Trace, called, current
 from .tracing.trace_guards import TraceGuards
 from .tracing.tracer import Tracer
@@ -83,6 +83,8 @@ class CompiledFunction:
         self._by_arrays = self._entries if shapes is None else {}
         self._bound: dict[Any, Any] = {}
         self._ints = VaryingInts(_MAX_SIGNATURES)
+        code = code_of(watched)
+        self._asks_types = code is not None and "type" in code.co_names  # type(n) is int of no number but itself
         self._follows = False
         self._has_warned = False
         self._not_kept: Any = None  # the signature of the latest trace that cannot serve again
@@ -205,7 +207,7 @@ class CompiledFunction:
     def _running(self, call: Call) -> tuple[TraceEntry, Sequence[Any]]:
         """The trace that runs, and its inputs: ints are part of the signature until they change."""
         found = self._kept(call.key, call)
-        varying, key = self._ints.of(call.key) if found is None and self.cache else ((), ())
+        varying, key = self._ints.of(call.key) if found is None and self.cache and not self._asks_types else ((), ())
         if not varying:
             return found or (self._serving(call), call.leaves)
         found = self._kept(key, call)

@@ -185,8 +185,12 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
         leaves.append(value)
         key.append(kind)
         return False
-    if isinstance(value, (np.ndarray, np.generic)):
-        array = value if isinstance(value, np.generic) else plain_array(value, "an argument")
+    if isinstance(value, np.generic):  # which isinstance tells from an array without axes
+        leaves.append(value)
+        key += (np.generic, value.dtype)
+        return False
+    if isinstance(value, np.ndarray):
+        array = plain_array(value, "an argument")
         leaves.append(array)
         key += (array.shape, array.dtype)
         return isinstance(value, Tensor)

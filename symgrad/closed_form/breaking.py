@@ -17,7 +17,7 @@ _SIGNS = {
         ["+", "-", r"\odot", r"\oslash", r"\otimes", r"\oplus", r"\wedge", r"\vee", r"\bmod", r"\cdot"], 12.5
     ),
     **dict.fromkeys(["=", "<", ">", r"\leq", r"\geq", r"\neq", r"\le", r"\ge", r"\ne", ":"], 14.0),
-    **dict.fromkeys([",", ";", ".", "!", "'", "|", r"\|", r"\top"], 5.0),
+    **dict.fromkeys([",", ";", ".", "!", "'", "|", r"\|", r"\lVert", r"\rVert", r"\top"], 5.0),
     **dict.fromkeys("mwMWQ", 9.5),
     r"\infty": 10.0,
     r"\sum": 17.0,

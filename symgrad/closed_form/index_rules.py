@@ -18,6 +18,7 @@ from . import fourier
 from .bound import Applied, ExtremumOver, SearchOver
 from .cases import cases, over
 from .linalg import FORMS as LINEAR_ALGEBRA
+from .linalg import all_of
 from .positions import reshaped, same, solved, turned, unflattened
 from .rotations import Rotation, rotations
 from .symbols import as_number, gated
@@ -294,9 +295,7 @@ def external(form: IndexForm, node: Node, index: tuple) -> Any:
     operands = []
     for k, o in enumerate(node.operands):
         lead = tuple([i for i, (flags, _) in zip(index, levels, strict=False) if flags[k]])
-        bound = [(form.indices.fresh(d), d) for d in o.shape[len(lead) :]]
-        element = as_number(form.at(o, (*lead, *(i for i, _ in bound))))
-        operands.append(sympy.Tuple(element, *[sympy.Tuple(*b) for b in bound]) if bound else element)
+        operands.append(all_of(form, o, lead))
     return Applied(sympy.Symbol(call.name), sympy.Tuple(*index[len(levels) :]), *operands)
 
 

@@ -12,7 +12,7 @@ from ..errors import ClosedFormTooLarge
 from ..primitives.decompositions import Factors
 from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..program.node import Node
-from .bound import OfMatrix
+from .bound import Applied, OfMatrix
 from .symbols import as_number
 
 if TYPE_CHECKING:
@@ -66,10 +66,20 @@ _FACTORS = {
 }
 
 
+def all_of(form: IndexForm, node: Node, lead: tuple = ()) -> Any:
+    """Every element of ``node``, or of what it has at the indices ``lead``, as what a function is of."""
+    bound = [(form.indices.fresh(d), d) for d in node.shape[len(lead) :]]
+    element = as_number(form.at(node, (*lead, *[i for i, _ in bound])))
+    return sympy.Tuple(element, *[sympy.Tuple(*b) for b in bound]) if bound else element
+
+
 def _factor_at(form: IndexForm, node: Node, index: tuple) -> Any:
     """An entry of one of the factors, which stand one below the other."""
-    (x,), name = node.operands, node.primitive.name
     primitive: Any = node.primitive
+    name = primitive.name
+    if name not in _FACTORS:
+        return Applied(sympy.Symbol(name), sympy.Tuple(*index), *[all_of(form, o) for o in node.operands])
+    (x,) = node.operands
     if not isinstance(primitive, Factors):
         stacked = x.ndim - 2
         return _of_matrix(_FACTORS[name][0], form, x, index[:stacked], index[stacked:])

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
+import numpy as np
+
+from ..primitives.casting import cast
+from ..primitives.elementwise import Elementwise
 from ..primitives.primitive import Primitive
 from ..program.node import Node, emit_again, originating
 from ..program.program import Program
 
 Rule = Callable[[Node, Node], "Node | None"]
+
+
+def _taken_by(node: Node, operands: Sequence[Node]) -> tuple[Node, ...]:
+    """``operands`` as ``node`` takes its own: what stood for a number of Python has the dtype that this gave way to."""
+    pairs = list(zip(operands, node.operands, strict=True))
+    if all(n.weak or not o.weak for n, o in pairs):
+        return tuple(operands)
+    taken: Sequence[np.dtype] = [node.dtype] * len(operands)
+    if isinstance(node.primitive, Elementwise):
+        taken = node.primitive.loop_dtypes(node.operands)
+    return tuple(
+        [
+            cast(n, d) if o.weak and not n.weak and n.dtype.kind == d.kind else n
+            for (n, o), d in zip(pairs, taken, strict=False)
+        ]
+    )
 
 
 def rewrite(program: Program, rule: Rule, of: Collection[Primitive] | None = None) -> Program:
@@ -26,7 +46,7 @@ def rewrite(program: Program, rule: Rule, of: Collection[Primitive] | None = Non
             new = node
             for o in operands:
                 if o in image:
-                    new = emit_again(node, tuple([image.get(o, o) for o in operands]))
+                    new = emit_again(node, _taken_by(node, [image.get(o, o) for o in operands]))
                     break
             if of is None or node.primitive in of:
                 replaced = rule(new, node)

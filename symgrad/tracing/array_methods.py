@@ -11,8 +11,9 @@ import numpy as np
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from ..program.node import Node
+from .catching import raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .trace import as_node, stands_for_number
+from .trace import as_node, current, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
 _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
@@ -58,6 +59,31 @@ def _both(template: Elementwise) -> tuple[Operator, Operator]:
     return _left(template), lambda self, other: _binary(self, template, other, self, other)
 
 
+def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
+    """As ``_both``, of a division that Python refuses where one of its numbers is divided by one that is 0."""
+    own, reflected = _both(template)
+
+    def divide(self: Any, other: Any) -> Any:
+        if _is_number(self) and _is_number(other):
+            raise_if_zero(as_node(other))
+        return own(self, other)
+
+    def divides(self: Any, other: Any) -> Any:
+        if _is_number(self) and _is_number(other):
+            raise_if_zero(self._symgrad_node)
+        return reflected(self, other)
+
+    return divide, divides
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number of Python, or stands for one."""
+    kind = type(value)
+    if kind is float or kind is int or stands_for_number(value):
+        return True
+    return hasattr(kind, "_symgrad_node") and value._symgrad_node.weak
+
+
 def _unary(template: Elementwise) -> Callable[[Any], Any]:
     return lambda self: type(self)(template(self._symgrad_node))
 
@@ -81,6 +107,9 @@ def _in_place(name: str) -> Operator:
 
 def may_be_array(node: Node) -> bool:
     """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
+    trace = current()
+    if trace is not None and node in trace.scalars:
+        return False
     return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
 
 
@@ -92,9 +121,9 @@ class ArrayMethods:
     __add__, __radd__ = _both(f.add)
     __sub__, __rsub__ = _both(f.subtract)
     __mul__, __rmul__ = _both(f.multiply)
-    __truediv__, __rtruediv__ = _both(f.divide)
-    __floordiv__, __rfloordiv__ = _both(f.floor_divide)
-    __mod__, __rmod__ = _both(f.remainder)
+    __truediv__, __rtruediv__ = _divisions(f.divide)
+    __floordiv__, __rfloordiv__ = _divisions(f.floor_divide)
+    __mod__, __rmod__ = _divisions(f.remainder)
     __and__, __rand__ = _both(f.bitwise_and)
     __or__, __ror__ = _both(f.bitwise_or)
     __xor__, __rxor__ = _both(f.bitwise_xor)
@@ -115,6 +144,8 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
+        if type(other) in (int, float) and other < 0 and _is_number(self):
+            raise_if_zero(self._symgrad_node)
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):
                 if other == exponent:

@@ -102,17 +102,6 @@ class _Calls:
         with said_of(function):
             return _of_library(code, args, kwargs)
 
-    def attempt(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        """``call`` where the user's code catches what it raises."""
-        trace = current()
-        if trace is None:
-            return function(*args, **kwargs)
-        trace.attempts += 1
-        try:
-            return self.call(function, *args, **kwargs)
-        finally:
-            trace.attempts -= 1
-
     def indexed(self, value: Any) -> Any:
         """What takes the index of ``np.r_[…]`` and ``np.c_[…]``."""
         return Joined(value) if (value is np.r_ or value is np.c_) and current() is not None else value

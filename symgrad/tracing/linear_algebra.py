@@ -14,6 +14,7 @@ from ..primitives.linalg import CHOLESKY, DETERMINANT, DETERMINANT_SIGN, INVERSE
 from ..primitives.order import NAMED
 from ..program.dims import broadcast
 from ..program.node import Node, emit
+from .catching import raise_if_singular
 from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
@@ -59,7 +60,9 @@ _SQUARE = [Case((3, 3), of=dominant), Case((2, 3, 3), of=dominant), Case((1, 1),
 
 @implements(np.linalg.inv, cases=[*_SQUARE, Case((2, 1, 2, 2), of=dominant)])
 def _inverse(a):
-    return Tracer(emit(INVERSE, (matrices(a, "np.linalg.inv"),)))
+    x = matrices(a, "np.linalg.inv")
+    raise_if_singular("np.linalg.inv", np.linalg.inv, x)
+    return Tracer(emit(INVERSE, (x,)))
 
 
 @implements(
@@ -82,6 +85,7 @@ def _solve(a, b):
     lead = broadcast(matrix.shape[:-2], right.shape[: right.ndim - own])
     matrix = expand(matrix, lead + matrix.shape[-2:])
     right = expand(right, lead + right.shape[right.ndim - own :])
+    raise_if_singular("np.linalg.inv", np.linalg.inv, matrix)
     return Tracer(emit(SOLVE, (matrix, right)))
 
 
@@ -102,6 +106,7 @@ _DEFINITE = [Case((3, 3), of=positive_definite), Case((2, 2, 3), of=positive_def
 @implements(np.linalg.cholesky, cases=[*_DEFINITE, Case((3, 2), of=positive_definite, upper=True), Case((0, 0))])
 def _cholesky(a, /, *, upper=False):
     x = matrices(a, "np.linalg.cholesky")
+    raise_if_singular("np.linalg.cholesky", np.linalg.cholesky, x)
     return Tracer(emit(CHOLESKY, (x,), (bool(upper),)))
 
 

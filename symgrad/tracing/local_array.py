@@ -47,7 +47,7 @@ class Memory:
             return np.empty(view.shape, np.int64)
         step = self.owner.itemsize
         if view.itemsize != step or any(s % step for s in view.strides):
-            refuse("an array of traced values cannot be read as another dtype; use x.astype(…).")
+            refuse("an array of traced values cannot be read as another dtype; use x.astype(…), or z.real = ….")
         strides = [s // step * 8 for s in view.strides]
         numbers = np.ndarray(view.shape, np.int64, self.numbers, (_address(view) - self.start) // step * 8, strides)
         numbers.flags.writeable = view.flags.writeable
@@ -91,6 +91,24 @@ def locals_of(trace: Trace) -> Locals:
     if trace.locals is None:
         trace.locals = Locals()
     return trace.locals
+
+
+def _part(name: str, joined: Callable[[Any, Any], Any]) -> property:
+    """The real or the imaginary part, which ``joined`` with the other one makes the array."""
+
+    def part(self: LocalArray) -> Any:
+        if self.dtype.kind != "c" or not self.is_traced:
+            return self.attribute(self, name)
+        found = getattr(Tracer(self._symgrad_node), name)
+        found._certain = False  # a write into it would not be seen here
+        return found
+
+    def write(self: LocalArray, value: Any) -> None:
+        if self.dtype.kind != "c" and name == "imag":
+            raise ArgumentTypeError.here("an array of real numbers has no imaginary part to write to")
+        self[...] = joined(value, self.now) if self.dtype.kind == "c" else value
+
+    return property(part, write)
 
 
 class LocalArray:
@@ -207,11 +225,10 @@ class LocalArray:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # code in C would read the plain array
             raise AttributeError(name)
-        if name in ("real", "imag") and self.dtype.kind == "c" and self.is_traced:
-            part = getattr(Tracer(self._symgrad_node), name)
-            part._certain = False  # a write into it would not be seen here
-            return part
         return self.attribute(self, name)
+
+    real = _part("real", lambda value, array: value + 1j * np.imag(array))
+    imag = _part("imag", lambda value, array: np.real(array) + 1j * value)
 
     # reading and writing elements
 
@@ -299,11 +316,17 @@ class LocalArray:
         """One element."""
         if not self.is_traced:
             return self.data.item(*index)
-        return self.reshape(-1)[index[0] if index else 0] if len(index) < 2 else self[index]
+        x = self.reshape(-1)[index[0] if index else 0] if len(index) < 2 else self[index]
+        return x.item() if type(x) is Tracer else x
 
     @property
     def flat(self) -> Any:
         return self.reshape(-1)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        values = np.ravel(unwrapped(value, traced=True))
+        self[...] = values[np.arange(self.data.size) % max(values.size, 1)].reshape(self.shape)
 
     def __copy__(self) -> Any:
         return self.copy()

@@ -156,7 +156,7 @@ def bound_names(fn: Callable) -> list[str]:
 
 
 def has_names(fn: Callable) -> bool:
-    """Whether ``fn`` binds local names, or a function of the user's does that it calls by its name: see ``watching``."""
+    """Whether ``fn`` binds local names, or one of the user's functions that it calls by name: see ``watching``."""
     if bound_names(fn):
         return True
     try:

@@ -30,7 +30,7 @@ def with_names(function: FunctionType, hook: Any) -> FunctionType:
     code = function.__code__
     if type(function.__globals__) is Names or _rebinds_globals(code):
         return function
-    names = Names(function.__globals__, _called(code), any(c.co_exceptiontable for c in _all(code)), hook)
+    names = Names(function.__globals__, _called(code), hook)
     closure = function.__closure__ and tuple(_seen_cell(c, names) for c in function.__closure__)
     return remade(function, code, names, closure)
 
@@ -67,12 +67,11 @@ def _called(code: CodeType) -> frozenset[str]:
 class Names(dict):
     """The globals of a function, read through."""
 
-    def __init__(self, space: dict[str, Any], called: frozenset[str], catches: bool, hook: Any) -> None:
+    def __init__(self, space: dict[str, Any], called: frozenset[str], hook: Any) -> None:
         super().__init__(__builtins__={**vars(builtins), "__import__": self._import})
         self.space = space
         self._called = called
         self.hook = hook
-        self.call = hook.attempt if catches else hook.call
 
     def __getitem__(self, name: str) -> Any:
         value = self.space[name] if name in self.space else vars(builtins)[name]
@@ -110,7 +109,7 @@ class Called(Seen):
     """A function that is called through a hook."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._names.call(self._value, *args, **kwargs)
+        return self._names.hook.call(self._value, *args, **kwargs)
 
 
 class Instance:

@@ -35,10 +35,6 @@ class Hook(Protocol):
         """What the call of ``function`` gives."""
         ...
 
-    def attempt(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        """``call`` where the user's code catches what it raises."""
-        ...
-
     def indexed(self, value: Any) -> Any:
         """What takes the index of ``value[index]``, where an array is made of the index."""
         ...
@@ -108,25 +104,11 @@ class _Calls(ast.NodeTransformer):
     ``hook.indexed(np.r_)[a, b]``, and ``a[i] += b`` ``hook.update(a, i, "add", b)``.
     """
 
-    def __init__(self) -> None:
-        self._attempts = 0
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in LOOK_AT_CALLER:
             return node
-        name = "attempt" if self._attempts else "call"
-        return self._hooked(name, [node.func, *node.args], node.keywords, node)
-
-    def visit_Try(self, node: ast.Try) -> ast.AST:
-        is_attempt = bool(node.handlers)
-        self._attempts += is_attempt
-        node.body = [self.visit(n) for n in node.body]
-        self._attempts -= is_attempt
-        node.handlers, node.orelse, node.finalbody = (
-            [self.visit(n) for n in part] for part in (node.handlers, node.orelse, node.finalbody)
-        )
-        return node
+        return self._hooked("call", [node.func, *node.args], node.keywords, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         name = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ArgumentTypeError, MissingPart
 from ..primitives import functions as f
 from ..primitives.shaping import reshape
+from .catching import is_caught
 from .dispatch import answers
 from .trace import as_node, running
 from .tracer import Tracer
@@ -66,7 +67,7 @@ def _in_domain(function: Callable, args: list, made: Any) -> Any:
         for node in nodes:
             trace.guard(node)
         raise
-    if trace.attempts and type(made) is Tracer:
+    if type(made) is Tracer and is_caught():
         trace.guard(f.isfinite(made._symgrad_node))
     return made
 

@@ -14,6 +14,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
+from .library_calls import is_asked_by_library
 from .reductions import normalized_axes, normalized_axis, reduced_axes
 from .sizes import whole
 from .trace import SIZES_FIX, as_node, running
@@ -99,14 +100,25 @@ def _reshape(a, shape=None, order="C", newshape=None, copy=None):
 
 
 def _reshaped(a: Any, shape: Any, order: str, certain: bool | None = None) -> Tracer:
-    wanted = resolved_shape(as_node(a), shape)
-    if order not in ("C", "A", "F"):
-        raise UnsupportedOperation.here(f"reshape with order={order!r} is not supported.")
+    wanted, order = resolved_shape(as_node(a), shape), _known_order(order, as_node(a))
 
     def along(base: Node) -> Node:
         return _turned(reshape(_turned(base), wanted[::-1])) if order == "F" else reshape(base, wanted)
 
     return view(a, along, certain)
+
+
+def _known_order(order: str, x: Node) -> str:
+    """``order``, of what lies one way only too; how an array of several axes lies in memory no trace knows.
+
+    Code of libraries asks for "K" where the order does not matter.
+    """
+    wide = sum(d != 1 for d in x.shape)
+    if order in ("C", "F") or (order in ("A", "K") and (wide < 2 or is_asked_by_library())):
+        return "F" if order == "F" else "C"
+    raise UnsupportedOperation.here(
+        f"order={order!r} depends on how the array lies in memory, which a trace does not know; say 'C' or 'F'."
+    )
 
 
 def _turned(x: Node) -> Node:
@@ -116,9 +128,7 @@ def _turned(x: Node) -> Node:
 @implements(np.ravel, cases=[Case((2, 3)), Case(()), Case((2, 3), order="F")])
 def _ravel(a, order="C"):
     copies = type(a) is Tracer and not a.is_contiguous()  # what has gaps, unlike reshape
-    return _reshaped(
-        a, (-1,) if size(as_node(a).shape) != 0 else (0,), "F" if order == "F" else "C", False if copies else None
-    )
+    return _reshaped(a, (-1,) if size(as_node(a).shape) != 0 else (0,), order, False if copies else None)
 
 
 @implements(np.squeeze, cases=[Case((1, 3, 1)), Case((1, 3, 1), axis=0), Case((1, 1))])

@@ -80,6 +80,7 @@ class Trace:
         if recorded_inside is not None:
             self.graph.table = ProvenanceTable(self.graph, recorded_inside)
         self.values: dict[Node, Any] = {}
+        self.scalars: set[Node] = set()  # inputs that are NumPy's scalars, not arrays without axes
         self.sizes = self.graph.sizes
         self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}
@@ -91,7 +92,6 @@ class Trace:
         self.bindings: list[Binding] = []
         self._listed: dict[Node, str] = {}
         self.follow: Callable[[Callable], Callable] | None = None  # makes functions whose calls are followed, if any
-        self.attempts = 0  # calls that run whose errors the function catches
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
         self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
         self.loops: dict[Any, Any] = {}  # those that were found again, by their form
@@ -146,6 +146,8 @@ class Trace:
         array = np.asarray(value)
         node = input_node(label, array.shape, checked_dtype(array.dtype, label), weak)
         self.values[node] = value if weak else array
+        if isinstance(value, np.generic):
+            self.scalars.add(node)
         return node
 
     def new_named_input(self, label: str, shape: Shape, dtype: np.dtype, weak: bool = False) -> Node:

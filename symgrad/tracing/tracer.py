@@ -121,6 +121,10 @@ class Tracer(ArrayMethods):
     def shape(self) -> tuple:
         return shown_shape(self._symgrad_node.shape)
 
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        refuse("a traced array keeps its shape: write x = x.reshape(…) in place of x.shape = ….")
+
     @property
     def dtype(self) -> np.dtype:
         return self._symgrad_node.dtype
@@ -246,7 +250,10 @@ class Tracer(ArrayMethods):
         return running().guard(self._symgrad_node)
 
     def item(self, *args: Any) -> Any:
-        return self[args] if args else self.reshape(())
+        """One element, as a number of Python."""
+        one = self.reshape(-1)[args[0]] if len(args) == 1 else self[args] if args else self.reshape(())
+        x = Tracer(one._symgrad_node)  # no view of the array
+        return x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
 
     def tolist(self) -> Any:
         """The elements in nested lists."""

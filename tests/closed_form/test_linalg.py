@@ -124,3 +124,13 @@ def test_latex_of_functions_of_matrices():
 def test_large_matrices_are_not_written_out():
     with pytest.raises(ClosedFormTooLarge, match="budget"):
         sg.symbolic(np.linalg.inv).closed_form(np.eye(6), form="entries")
+
+
+@pytest.mark.parametrize("solve", ["solve_discrete_lyapunov", "solve_continuous_lyapunov"])
+def test_equations_of_sylvester_are_called_by_their_name(solve):
+    linalg = pytest.importorskip("scipy.linalg")
+    derived = sg.grad(lambda A, Q: np.sum(getattr(linalg, solve)(A, Q)), (0, 1))
+    args = np.array([[0.1, 0.2], [0.3, 0.1]]), np.eye(2)
+    assert "sylvester" in derived.latex(*args)
+    assert "sylvester" in str(derived.steps(*args))
+    assert len(derived.closed_form(*args)) == 2

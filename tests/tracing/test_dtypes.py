@@ -120,3 +120,14 @@ def test_functions(function):
                 return spec.value if isinstance(spec, Given) else drawn(rng, spec, next(turn), case.domain)
 
             check(call, [make(a) for a in free])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numexpr", "native"])
+@pytest.mark.parametrize(
+    "operate", [lambda t: t % 1.0, lambda t: t // 1.0, lambda t: divmod(t, 1.0)[1], lambda t: 2 * t]
+)
+def test_numbers_of_python_give_way_on_every_backend(backend, operate):
+    x = np.ones(3, np.float32)
+    derived = sg.value_and_grad(lambda x, t: x * operate(t), backend=backend)
+    value, gradient = derived(x, 0.3)
+    assert value.dtype == gradient.dtype == (x * operate(0.3)).dtype == np.float32

@@ -6,6 +6,7 @@ from registered import distinct
 
 import symgrad
 from symgrad.errors import StaleView, TracingError, UnsupportedOperation
+from symgrad.testing import check_grads
 from symgrad.tracing.declare import CASES
 
 X = np.array([0.5, -1.5, 2.0, 0.25])
@@ -559,3 +560,59 @@ def test_a_slice_of_negative_zeros_keeps_their_signs():
 
     made = symgrad.symbolic(fn)(np.ones(6))
     assert np.signbit(made).tolist() == [False, True, True, True, True, False]
+
+
+def parts(x):
+    z = np.zeros(3, complex)
+    z.real = x[:3]
+    z.imag = x[3:]
+    return np.sum(np.abs(z) ** 2 * np.array([1.0, 2.0, 3.0]) + (z**2).imag)
+
+
+def real_part_of_reals(x):
+    y = np.zeros(3)
+    y.real = x[:3]
+    return np.sum(y**2)
+
+
+def flat_as_it_is(x):
+    y = np.zeros((2, 3))
+    y.flat = x
+    return np.sum(y**2 * np.arange(6.0).reshape(2, 3))
+
+
+def flat_again(x):
+    y = np.zeros((3, 4))
+    y.flat = x[:5]
+    return np.sum(y**2 * np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize("fn", [parts, real_part_of_reals, flat_as_it_is, flat_again])
+def test_attributes_that_are_written_to(fn):
+    check_grads(fn, [np.linspace(0.5, 1.5, 6)], order=2)
+
+
+def test_what_has_no_imaginary_part_or_keeps_its_shape():
+    def imaginary(x):
+        y = np.zeros(6)
+        y[0] = x[0]
+        y.imag = x
+        return np.sum(y)
+
+    def reshaped(x):
+        y = 2 * x
+        y.shape = (2, 3)
+        return np.sum(y)
+
+    with pytest.raises(TypeError, match="no imaginary part"):
+        symgrad.grad(imaginary)(np.ones(6))
+    with pytest.raises(TracingError, match=r"write x = x\.reshape"):
+        symgrad.grad(reshaped)(np.ones(6))
+
+
+@pytest.mark.parametrize("order", ["K", "A"])
+def test_an_order_of_memory_is_refused(order):
+    x = np.arange(6.0).reshape(2, 3)
+    for fn in (lambda x: x.T.ravel(order=order), lambda x: x.flatten(order), lambda x: np.reshape(x, 6, order=order)):
+        with pytest.raises(UnsupportedOperation, match="how the array lies in memory"):
+            symgrad.symbolic(fn)(x)

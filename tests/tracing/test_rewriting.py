@@ -20,10 +20,6 @@ class Recorder:
         self.seen.append(("call", getattr(function, "__name__", str(function))))
         return function(*args, **kwargs)
 
-    def attempt(self, function, /, *args, **kwargs):
-        self.seen.append(("attempt", getattr(function, "__name__", str(function))))
-        return function(*args, **kwargs)
-
     def indexed(self, value):
         self.seen.append(("indexed", type(value).__name__))
         return value
@@ -105,13 +101,6 @@ def test_operations_have_the_names_of_the_operator_module():
     made, seen = run(arithmetic, matrix, matrix)
     np.testing.assert_array_equal(made, arithmetic(matrix, matrix))
     assert [name for _, name in seen] == ["add", "neg", "mul", "matmul", "pow", "floordiv", "mod"]
-
-
-def test_calls_whose_errors_are_caught_are_told_apart():
-    assert run(caught, "ab") == (2, [("attempt", "len")])
-    made, seen = run(caught, -3)
-    assert made == 3
-    assert seen == [("attempt", "len"), ("call", "abs")]
 
 
 def test_functions_inside_are_rewritten_with_their_closures():

@@ -131,3 +131,48 @@ def test_functions_of_complex_numbers():
     assert made == pytest.approx(cmath.exp(0.5 + 1j), rel=1e-15)
     with pytest.raises(ValueError, match="math domain error"):
         sg.grad(lambda a: cmath.log(a - a).real)(1.0)
+
+
+def twice_if_a_float(v):
+    return 2 * v if isinstance(v, float) else 3 * np.sum(v)
+
+
+@pytest.mark.parametrize("p", [2.0, np.float64(2.0), np.array(2.0), np.float32(2.0)], ids=repr)
+def test_scalars_of_numpy_are_told_from_arrays(p):
+    """One function serves them all, each by a trace of its own."""
+    derived = sg.value_and_grad(twice_if_a_float)
+    for v in (p, 2.0, np.array(1.0), np.float64(3.0), p):
+        assert derived(v)[0] == twice_if_a_float(v)
+
+    def asked(v):
+        return v * (1 + np.isscalar(v) + 2 * isinstance(v, np.ndarray) + 4 * isinstance(v, np.floating))
+
+    assert sg.symbolic(asked)(p) == asked(p)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_items_are_numbers_of_python(dtype):
+    def of_items(x):
+        return sum(twice_if_a_float(v) for v in x.tolist()) + twice_if_a_float(x[0].item()) + x.item(1) * x.item(-1)
+
+    def of_rows(x):
+        return sum(twice_if_a_float(v) for row in (x * 1.5).tolist() for v in row) + x.item(2) + x.item(1, 1)
+
+    def written(x):
+        y = np.zeros(2)
+        y[0] = x[1]
+        return twice_if_a_float(y.item(0)) + sum(map(twice_if_a_float, y.tolist()))
+
+    x = np.array([2.0, 1.0, 0.5], dtype)
+    assert sg.value_and_grad(of_items)(x)[0] == of_items(x)
+    assert sg.value_and_grad(written)(x)[0] == written(x)
+    grid = np.array([[2.0, 1.0], [0.5, 3.0]], dtype)
+    assert sg.value_and_grad(of_rows)(grid)[0] == of_rows(grid)
+
+
+def test_the_type_of_an_int_is_int_after_it_has_changed():
+    def fn(x, n):
+        return np.sum(x) * n if type(n) is int else np.sum(x) * 1000.0
+
+    derived = sg.value_and_grad(fn)
+    assert [derived(np.ones(2), n)[0] for n in (2, 3, 4, 2)] == [4, 6, 8, 4]

@@ -13,6 +13,8 @@ from .expression import Expression
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
 from .printing import ATOM, HADAMARD, PRODUCT, SUM, Text
 
+_TALL = (r"\frac", r"\left", r"\sqrt", r"\sum", r"\begin", "^")
+
 
 class Latex(Text):
     """Text's structure in LaTeX's spelling; a user's name reaches it through sympy's printer of safe symbols."""
@@ -37,7 +39,6 @@ class Latex(Text):
     inverse = "{}^{{-1}}".format
     inverse_transposed = r"{}^{{-\top}}".format
     bars = r"\left|{}\right|".format
-    norm = r"\left\|{}\right\|".format
     root = r"\sqrt{{{}}}".format
     elementwise_power = r"{}^{{\odot {}}}".format
     scalar_power = "{}^{{{}}}".format
@@ -69,6 +70,11 @@ class Latex(Text):
     def _initials(self) -> set[str]:
         """What the user's names begin with."""
         return {initial(self.name(name)) for name in self.own}
+
+    def norm(self, inside: str) -> str:
+        """Bars that grow with what is tall; around one low letter MathJax would make them small."""
+        tall = any(sign in inside for sign in _TALL)
+        return rf"\left\|{inside}\right\|" if tall else rf"\lVert {inside} \rVert"
 
     def raised(self, text: str, exponent: str) -> str:
         return f"{text}^{{{exponent}}}"

@@ -251,7 +251,8 @@ class Text:
         if x.is_scalar and exponent.denominator == 1:
             return self.raised(base, str(exponent)), POSTFIX
         shown = str(exponent).replace("-", self.minus)
-        return self.elementwise_power(base, shown if exponent.denominator == 1 else self.exponent(shown)), POSTFIX
+        raised = self.scalar_power if x.is_scalar else self.elementwise_power
+        return raised(base, shown if exponent.denominator == 1 else self.exponent(shown)), POSTFIX
 
     def _function(self, x: Expression) -> tuple[str, int]:
         if x.data == "absolute":

@@ -1,0 +1,75 @@
+"""Whether the user's code catches what an operation raises: then what NumPy and Python raise of values is raised too.
+
+Elsewhere a division by 0 is infinite and a matrix that cannot be factored is the kernel's to refuse, as in NumPy.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from ..primitives import functions as f
+from ..primitives.external import Call, External
+from ..program.node import Node, emit
+from .trace import called, current, running
+
+
+def is_caught() -> bool:
+    """Whether the function that is traced, or what it calls, stands in a ``try`` here."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not called.__code__:
+        if any(first <= frame.f_lasti < end for first, end in _attempts(frame.f_code)):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@functools.lru_cache(maxsize=4096)
+def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """The instructions of code of the user's that stand in a ``try``, from one up to another."""
+    if code.co_filename.startswith(_OWN) or not code.co_exceptiontable:
+        return ()
+    shown = dis.Bytecode(code)
+    steps = {step.offset: step for step in shown}
+    following = dict(zip(steps, [*list(steps.values())[1:], None], strict=True))
+    found = []
+    for entry in shown.exception_entries:  # type: ignore[attr-defined]
+        after = following[entry.target]
+        is_with = after is None or after.opname == "WITH_EXCEPT_START"
+        if steps[entry.target].opname == "PUSH_EXC_INFO" and not is_with:
+            found.append((entry.start, entry.end))
+    return tuple(found)
+
+
+_OWN = __file__.rpartition("tracing")[0]
+
+
+def raise_if_singular(name: str, function: Callable[..., Any], *nodes: Node) -> None:
+    """Raise the LinAlgError that ``function`` has of these values, where the user's code catches it; guarded."""
+    trace = current()
+    if trace is None or not all(map(trace.has_value, nodes)) or not is_caught():
+        return
+
+    def run(values: Any) -> list[np.ndarray]:
+        try:
+            function(*values)
+        except np.linalg.LinAlgError:
+            return [np.array(False)]
+        return [np.array(True)]
+
+    call = Call(name, run, (name,), [np.dtype(bool)], f"{name} may fail, which has no derivative.")
+    params = (call, ((),), tuple([n.shape for n in nodes]), ())
+    if not trace.guard(emit(External(name), nodes, params)):
+        function(*map(trace.value_of, nodes))
+
+
+def raise_if_zero(divisor: Node) -> None:
+    """Raise Python's ZeroDivisionError where the user's code catches it; guarded."""
+    if is_caught() and running().has_value(divisor) and running().guard(f.equal(divisor, 0)):
+        raise ZeroDivisionError("division by zero")

@@ -1,0 +1,142 @@
+"""What NumPy and Python raise of values is raised while tracing where the user's code catches it, and guarded."""
+
+import contextlib
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import symgrad as sg
+from symgrad.tracing.catching import is_caught
+
+GOOD, BAD, SINGULAR = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones((2, 2))
+
+
+def jitter(K):
+    for j in (0.0, 1e-3, 0.1, 10.0):
+        try:
+            L = np.linalg.cholesky(K + j * np.eye(2))
+            break
+        except np.linalg.LinAlgError:
+            continue
+    return np.sum(np.log(np.diag(L)))
+
+
+def likelihood(K):
+    try:
+        L = np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        return 1e10 + 0 * np.sum(K)
+    return np.sum(np.log(np.diag(L)))
+
+
+def of_scipy(K):
+    try:
+        L = scipy.linalg.cholesky(K, lower=True)
+    except np.linalg.LinAlgError:
+        return np.sum(K**2)
+    return np.sum(np.log(np.diag(L)))
+
+
+def solved(A):
+    try:
+        return np.sum(np.linalg.solve(A, np.ones(2)) ** 2)
+    except np.linalg.LinAlgError:
+        return np.sum(A**3)
+
+
+def inverted(A):
+    with contextlib.suppress(np.linalg.LinAlgError):
+        return np.sum(np.linalg.inv(A) ** 2)
+    return np.sum(A)
+
+
+def helper(A):
+    return np.linalg.inv(A)
+
+
+def in_a_helper(A):
+    try:
+        return np.sum(helper(A))
+    except np.linalg.LinAlgError:
+        return np.sum(A**2)
+
+
+def numerical(fn, x, h=1e-6):
+    made = np.zeros_like(x)
+    for place in np.ndindex(*x.shape):
+        step = np.zeros_like(x)
+        step[place] = h
+        made[place] = (fn(x + step) - fn(x - step)) / (2 * h)
+    return made
+
+
+@pytest.mark.parametrize("fn", [jitter, likelihood, of_scipy, solved, in_a_helper])
+def test_another_way_is_taken_where_a_matrix_cannot_be_factored(fn):
+    derived = sg.value_and_grad(fn)
+    for matrix in (GOOD, BAD, SINGULAR, GOOD, 2 * BAD, SINGULAR + 1):
+        value, gradient = derived(matrix)
+        assert value == pytest.approx(fn(matrix), rel=1e-12)
+        singular = np.linalg.matrix_rank(matrix) < 2
+        if not singular:  # beside a singular matrix others are not
+            np.testing.assert_allclose(gradient + gradient.T, (n := numerical(fn, matrix)) + n.T, rtol=1e-5, atol=1e-6)
+
+
+def test_a_with_statement_is_no_except():
+    """It may suppress what the kernel raises, but not on the way: it has no other way to go."""
+    with pytest.raises(np.linalg.LinAlgError):
+        sg.grad(inverted)(SINGULAR)
+
+
+def test_what_nobody_catches_is_the_kernels():
+    derived = sg.grad(lambda K: np.sum(np.linalg.cholesky(K)))
+    derived(GOOD)
+    with pytest.raises(np.linalg.LinAlgError):
+        derived(BAD)
+
+
+@pytest.mark.parametrize(
+    "divided",
+    [lambda a: 1 / a, lambda a: 5.0 // a, lambda a: 5.0 % a, lambda a: a**-1.0, lambda a: a**-2, lambda a: 1 / (a * a)],
+)
+def test_numbers_of_python_are_not_divided_by_zero(divided):
+    def fn(a):
+        try:
+            return divided(a) + a
+        except ZeroDivisionError:
+            return 3 * a
+
+    derived = sg.value_and_grad(fn)
+    for a in (2.0, 0.0, 4.0, 0.0):
+        value, _ = derived(a)
+        assert value == pytest.approx(fn(a))
+    assert derived(0.0)[1] == 3
+
+
+def test_numpys_numbers_and_what_nobody_catches_divide_as_numpy_has_it():
+    def fn(a):
+        try:
+            return 1 / a
+        except ZeroDivisionError:
+            return 3 * a
+
+    assert sg.value_and_grad(fn)(np.float64(0.0))[0] == np.inf
+    assert sg.value_and_grad(lambda a: 1 / a)(0.0)[0] == np.inf
+
+
+def test_only_what_stands_in_a_try_is_caught():
+    seen = []
+
+    def fn(x):
+        seen.append(is_caught())
+        try:
+            seen.append(is_caught())
+        except ValueError:
+            seen.append(is_caught())
+        with contextlib.nullcontext():
+            seen.append(is_caught())
+        seen.extend([is_caught() for _ in range(1)])
+        return x
+
+    sg.symbolic(fn)(1.0)
+    assert seen == [False, True, False, False]
