@@ -131,7 +131,7 @@ def test_latex_names_what_it_differentiates():
     latex = symgrad.value_and_grad(lambda alpha, x: np.sum(alpha * x**2), (0, 1)).latex(2.0, np.ones(30))
     assert r"\frac{\partial f}{\partial \alpha}" in latex
     assert r"\frac{\partial f}{\partial x}" in latex
-    assert r"f &= \alpha \left\|x\right\|^{2}" in latex
+    assert r"f &= \alpha \lVert x \rVert^{2}" in latex
 
 
 def test_notebooks_get_latex_and_text():

@@ -32,7 +32,7 @@ def test_directional_by_several_arguments_takes_a_tuple():
 def test_directional_reads_as_a_partial_derivative():
     made = sg.directional(lambda x: np.sin(x @ x))
     assert made.latex_rows("n", "n") == [
-        r"\frac{\partial f}{\partial v} &= 2 \cos\left(\left\|x\right\|^{2}\right) x^\top v"
+        r"\frac{\partial f}{\partial v} &= 2 \cos\left(\lVert x \rVert^{2}\right) x^\top v"
     ]
 
 

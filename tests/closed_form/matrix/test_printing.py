@@ -63,7 +63,7 @@ CASES = [
     (ex.total([ex.ones(4), times(-1, ex.power(x, Fraction(2)))]), "1 − x^⊙2", r"1 - x^{\odot 2}"),
     (ex.total([ex.ones(4), x]), "𝟏 + x", r"\mathbf{1} + x"),
     (ex.call("logdet", [A]), "log|det(A)|", r"\log\left|\det\left(A\right)\right|"),
-    (ex.call("norm", [A], Fraction(2)), "‖A‖_F²", r"\left\|A\right\|_F^{2}"),
+    (ex.call("norm", [A], Fraction(2)), "‖A‖_F²", r"\lVert A \rVert_F^{2}"),
 ]
 
 
