@@ -17,7 +17,7 @@ _SIGNS = {
         ["+", "-", r"\odot", r"\oslash", r"\otimes", r"\oplus", r"\wedge", r"\vee", r"\bmod", r"\cdot"], 12.5
     ),
     **dict.fromkeys(["=", "<", ">", r"\leq", r"\geq", r"\neq", r"\le", r"\ge", r"\ne", ":"], 14.0),
-    **dict.fromkeys([",", ";", ".", "!", "'", "|", r"\|", r"\lVert", r"\rVert", r"\top"], 5.0),
+    **dict.fromkeys([",", ";", ".", "!", "'", "|", r"\|", r"\top"], 5.0),
     **dict.fromkeys("mwMWQ", 9.5),
     r"\infty": 10.0,
     r"\sum": 17.0,
@@ -148,7 +148,7 @@ def _cuts(part: Part, opened: int) -> Iterator[tuple[int, int]]:
         if is_sign or (p.text in _BETWEEN and not opened):
             yield p.start, opened
         base = p.parts[0] if p.kind == "scripts" else p
-        if base.kind == "fenced":
+        if base.kind == "fenced" and not base.text:  # brackets that may close and open again
             yield from _cuts(base.parts[0], opened + 1)
         previous = p if p.kind != "space" else previous
 

@@ -170,6 +170,10 @@ class _Reader:
             inner = self.row(r"\right")
             self.take(r"\right")
             return "fenced", "", (inner,), (first, self.take())
+        if command == "lVert":
+            inner = self.row(r"\rVert")
+            self.take(r"\rVert")
+            return "fenced", command, (inner,), (r"\|", r"\|")
         if command == "begin":
             return self._table()
         return "sign", token, (), None

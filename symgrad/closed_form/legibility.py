@@ -11,7 +11,7 @@ from .latex_tree import NotLatex, Part, tree
 _DEEPER = 0.25
 #: parts that are a symbol of their own; the pairs of brackets and bars are two signs, of which each is half a symbol
 _SYMBOLS = ("sign", "number", "word", "fraction", "root", "fenced", "accent", "table")
-_HALVES = ("(", ")", "[", "]", "|", r"\|", r"\lVert", r"\rVert", r"\{", r"\}")
+_HALVES = ("(", ")", "[", "]", "|", r"\|", r"\{", r"\}")
 
 
 def symbols(latex: str) -> float:

@@ -13,6 +13,8 @@ from .expression import Expression
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
 from .printing import ATOM, HADAMARD, PRODUCT, SUM, Text
 
+#: characters of a norm that is never broken into lines, and what makes one tall
+_SHORT = 60
 _TALL = (r"\frac", r"\left", r"\sqrt", r"\sum", r"\begin", "^")
 
 
@@ -73,7 +75,7 @@ class Latex(Text):
 
     def norm(self, inside: str) -> str:
         """Bars that grow with what is tall; around one low letter MathJax would make them small."""
-        tall = any(sign in inside for sign in _TALL)
+        tall = len(inside) > _SHORT or any(sign in inside for sign in _TALL)
         return rf"\left\|{inside}\right\|" if tall else rf"\lVert {inside} \rVert"
 
     def raised(self, text: str, exponent: str) -> str:
