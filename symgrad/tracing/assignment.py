@@ -11,6 +11,7 @@ from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import expand, ones
 from ..primitives.index_arrays import counted
+from ..primitives.primitive import CONSTANT
 from ..primitives.selection import CONCATENATE, Spec, as_index, assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, size
@@ -24,10 +25,14 @@ def put(x: Node, index: Any, value: Node) -> Node:
     """The array after ``x[index] = value``."""
     if is_never(index):
         return x
-    entries = expanded(x, index)
     if value.dtype.kind == "f" and x.dtype.kind not in "fc":
         raise TracingError.here(f"a float written into an array of {x.dtype} would be cut; use a float array.")
     value = f.cast(value, x.dtype)
+    mask = getattr(index, "_symgrad_node", None)
+    if mask is not None and _is_choice(mask, x, value):
+        wide = expand(reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim)), x.shape)
+        return f.where(wide, f.cast(strong(value, x.dtype), x.dtype), x)
+    entries = expanded(x, index)
     if any(is_array(e) for e in entries):
         return _put_advanced(x, entries, value)
     dims = iter(x.shape)
@@ -36,6 +41,12 @@ def put(x: Node, index: Any, value: Node) -> Node:
     window = tuple(e[1] for e in spec if isinstance(e, tuple))
     wide = tuple(1 if e is None else e[1] for e in parts if e is None or isinstance(e, tuple))
     return put_slice(x, spec, unsqueeze(_fit(value, wide), window))
+
+
+def _is_choice(mask: Node, x: Node, value: Node) -> bool:
+    """Whether one value is written wherever a traced mask says: then which places these are need not be known."""
+    is_traced = mask.dtype.kind == "b" and mask.primitive is not CONSTANT
+    return is_traced and not value.shape and 0 < mask.ndim <= x.ndim and mask.shape == x.shape[: mask.ndim]
 
 
 def put_slice(x: Node, spec: Spec, piece: Node) -> Node:

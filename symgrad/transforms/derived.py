@@ -6,6 +6,7 @@ differentiated, a Cell) it builds its derivative into that trace, so any order i
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -202,7 +203,26 @@ class DerivedFunction(Importable, Generic[P]):
             brief(error)
             raise
 
+    def _in_order(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The arguments, those that it is taken by without their names, as the rules know them."""
+        last = max(getattr(self, "positions", None) or (), default=-1)
+        has_vector = getattr(self, "takes_sens", False) and "sens" not in kwargs
+        if not kwargs or last < len(args) or has_vector:
+            return args, kwargs
+        try:
+            parameters = inspect.signature(self.fn).parameters.values()
+        except (TypeError, ValueError):  # a function that has none to show
+            return args, kwargs
+        placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        ordered, named = list(args), dict(kwargs)
+        for p in placed[len(args) : last + 1]:
+            if p.name not in named and p.default is p.empty:
+                return args, kwargs  # the rules say what is missing
+            ordered.append(named.pop(p.name, p.default))
+        return tuple(ordered), named
+
     def _called(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        args, kwargs = self._in_order(args, kwargs)
         if "dask.array" in sys.modules:
             from .chunked import holds_dask, of_dask
 
@@ -231,6 +251,7 @@ class DerivedFunction(Importable, Generic[P]):
         latest = self._compiled.latest
         if not args and not kwargs and latest is not None:
             return latest
+        args, kwargs = self._in_order(args, kwargs)
         shapes = self._shapes_of(args, kwargs)
         if shapes is not None:
             return self._entry_of_shapes(*shapes)
@@ -240,7 +261,7 @@ class DerivedFunction(Importable, Generic[P]):
 
     def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[TraceEntry, Sequence[Any]]:
         """The trace for these arrays, and what its kernel takes of them."""
-        args, kwargs = _of_numpy(args, kwargs)
+        args, kwargs = _of_numpy(*self._in_order(args, kwargs))
         self._check(args, kwargs)
         entry, leaves = self._compiled.served(*args, **kwargs)
         return entry, entry.arguments(leaves)
@@ -253,6 +274,7 @@ class DerivedFunction(Importable, Generic[P]):
         There are no arrays where shapes are given as text, or none are given and the function declares them.
         """
         readable = self._readable()
+        args, kwargs = readable._in_order(args, kwargs)
         shapes = readable._shapes_of(args, kwargs)
         if shapes is not None:
             return readable._entry_of_shapes(*shapes, purpose), None

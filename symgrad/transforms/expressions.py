@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,9 @@ from ..closed_form.reading.latex_reader import read_latex, read_name
 from ..closed_form.reading.matrices import Matrices
 from ..closed_form.reading.walk import check, computed, refused, spelled
 from ..closed_form.symbols import safe_names
-from ..compiled import CompiledFunction, Shapes
+from ..compiled import Shapes
 from ..errors import ArgumentError, ArgumentTypeError, mistakes
 from ..named_dims import named
-from ..trace_entry import TraceEntry
 from ..tracebacks import briefly
 from ..tracing.trace import as_node, current
 from ..tracing.tree import flatten
@@ -88,17 +87,6 @@ def _size(values: Sequence[Any], arguments: Sequence[Any], dim: Any) -> Any:
     raise AssertionError(dim)
 
 
-class _Ordered(CompiledFunction):
-    """A compiled derivative that puts arguments which are passed by name in order."""
-
-    def __init__(self, in_order: Any, *options: Any) -> None:
-        self._in_order = in_order
-        super().__init__(*options)
-
-    def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        return super()._call(self._in_order(args, kwargs), {})
-
-
 class _OfExpression(DerivedFunction):
     """A derivative of an expression; all of its arguments may be passed by name."""
 
@@ -115,10 +103,10 @@ class _OfExpression(DerivedFunction):
         fn: Any = self.fn
         return getattr(fn, "_fn", fn)
 
-    def _in_order(self, args: tuple, kwargs: Mapping[str, Any]) -> tuple:
+    def _in_order(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """All arguments, in order."""
         if not kwargs:
-            return tuple(args)
+            return args, kwargs
         names = self._expression.names
         unknown = next((n for n in kwargs if n not in names), None)
         twice = next((n for n in names[: len(args)] if n in kwargs), None)
@@ -130,16 +118,7 @@ class _OfExpression(DerivedFunction):
         )
         if wrong:
             raise ArgumentTypeError(f"{wrong}: the arguments are {', '.join(names)}, in this order or by name.")
-        return (*args, *(kwargs[n] for n in names[len(args) :]))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*self._in_order(args, kwargs))
-
-    def _entry(self, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:
-        return super()._entry(self._in_order(args, kwargs), {})
-
-    def _check(self, args: tuple, kwargs: dict[str, Any]) -> None:
-        super()._check(self._in_order(args, kwargs), {})
+        return (*args, *(kwargs[n] for n in names[len(args) :])), {}
 
     def _shapes_of(self, args: tuple, kwargs: dict[str, Any]) -> Shapes | None:
         """As of functions; without arguments an expression is one of numbers."""
@@ -151,7 +130,7 @@ class _OfExpression(DerivedFunction):
         """All arguments in order, and the options of a method beside them."""
         names = self._expression.names
         own = {n: v for n, v in kwargs.items() if n in names}
-        return self._in_order(args, own), {n: v for n, v in kwargs.items() if n not in names}
+        return self._in_order(args, own)[0], {n: v for n, v in kwargs.items() if n not in names}
 
     def export(self, format: str, *args: Any, **kwargs: Any) -> Any:
         """The derivative in another format; see ``DerivedFunction.export``."""
@@ -162,11 +141,6 @@ class _OfExpression(DerivedFunction):
         """The chain rule, one step a line; see ``DerivedFunction.steps``."""
         args, options = self._given(args, kwargs)
         return super().steps(*args, **options)
-
-    def _new_compiled(self, cache: bool = True) -> CompiledFunction:
-        shapes = None if self.declaration is None else self._shapes
-        options = (self._derive_fresh, self.fn, self.backend, cache, shapes, self.sparse, self._argument_names)
-        return _Ordered(self._in_order, *options)
 
     def __repr__(self) -> str:
         by = ", ".join(str(self._expression.arguments[p]) for p in self.positions)

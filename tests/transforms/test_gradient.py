@@ -193,7 +193,7 @@ DOOR = {
     "bool inside": (lambda: grad(product, (0, True)), TypeError, "must hold ints and names, got True"),
     "too large": (lambda: grad(product, 2)(X, Y), ValueError, "grad_position 2 is out of range.*2 positional"),
     "too large in a tuple": (lambda: grad(product, (0, 5))(X, Y), ValueError, "grad_position 5 is out of range"),
-    "given by keyword": (lambda: grad(product, 1)(X, y=Y), ValueError, "1 is out of range.*1 positional argument\\."),
+    "left out": (lambda: grad(product, 1)(X), ValueError, "1 is out of range.*1 positional argument\\."),
     "has_aux": (lambda: grad(product, has_aux=1), TypeError, "has_aux must be True or False, got 1"),
     "return_ids": (lambda: grad(product, return_ids="yes"), TypeError, "return_ids must be True or False, got 'yes'"),
     "get_all": (lambda: GradOperation(get_all=None), TypeError, "get_all must be True or False"),
@@ -266,3 +266,30 @@ def test_what_it_is_taken_by_has_three_names(name):
     for both in ({"argnums": 1, "wrt": "y"}, {"grad_position": 1, "argnums": 1}):
         with pytest.raises(ArgumentError, match="say the same; give one of them"):
             transform(f, **both)
+
+
+def scaled(x, y=2.0, *, power=2):
+    return np.sum(x**power * y)
+
+
+@pytest.mark.parametrize(
+    ("position", "args", "kwargs"),
+    [
+        (0, (), {"x": 3.0}),
+        (0, (), {"y": 4.0, "x": 3.0}),
+        (1, (3.0,), {"y": 4.0}),
+        (1, (), {"y": 4.0, "x": 3.0}),
+        (1, (3.0,), {"power": 3}),
+        ((0, 1), (), {"x": 3.0, "power": 3}),
+        ("y", (), {"x": 3.0, "y": 1.0}),
+    ],
+)
+def test_arguments_that_it_is_taken_by_may_be_named(position, args, kwargs):
+    whole = (args[0] if args else kwargs["x"], kwargs.get("y", 2.0))
+    power = kwargs.get("power", 2)
+    derived = grad(scaled, position)
+    wanted = derived(*whole, power=power)
+    for found in (derived(*args, **kwargs), derived(*args, **kwargs)):
+        np.testing.assert_array_equal(found, wanted)
+    assert derived.program(*args, **kwargs).outputs
+    assert str(derived.steps(*args, **kwargs)) == str(derived.steps(*whole, power=power))

@@ -476,3 +476,25 @@ class TestErrors:
     def test_a_fn_that_is_none(self):
         with pytest.raises(ArgumentTypeError, match="fn must be a function"):
             vmap(3)
+
+
+def clipped(x):
+    y = 2 * x
+    y[y < 0] = 0.5
+    y[x > 1] = x[0]
+    return np.sum(y**2)
+
+
+def rows_replaced(x):
+    y = x * np.ones((2, 1))
+    y[y[:, 0] > 0] = 3.0
+    return np.sum(y**3 * x)
+
+
+@pytest.mark.parametrize("fn", [clipped, rows_replaced])
+def test_masked_writes_of_one_value_are_choices(fn):
+    """Which places a mask picks need not be known, with vmap and without."""
+    np.testing.assert_array_equal(vmap(fn)(X), stacked(fn, X))
+    np.testing.assert_array_equal(vmap(grad(fn))(X), np.stack([grad(fn)(x) for x in X]))
+    for x in X:
+        check_grads(fn, [x], order=1)
