@@ -74,24 +74,32 @@ class Windows(NamedTuple):
 
     def add(self, target: np.ndarray, values: np.ndarray) -> None:
         """Add ``values``, of the shape of the view, to ``target`` where the view reads it."""
-        longest: dict[int, int] = {}
-        for k, (source, _, _) in enumerate(self.axes):
-            if source not in longest or values.shape[k] > values.shape[longest[source]]:
-                longest[source] = k
-        kept = set(longest.values())
+        if not values.size:
+            return
+        kept = self._apart(values.shape)
+        steps = [target.strides[source] * step for k, (source, _, step) in enumerate(self.axes) if k in kept]
         turns = [(0,) if k in kept else range(n) for k, n in enumerate(values.shape)]
         for place in itertools.product(*turns):
             first = list(self.starts)
             for k, (source, _, step) in enumerate(self.axes):
                 first[source] += place[k] * step
-            index = []
-            for source, k in sorted(longest.items()):
-                start, step = first[source], self.axes[k][2]
-                index.append(slice(start, start + (values.shape[k] - 1) * step + 1, step))
             part = values[tuple([slice(None) if k in kept else i for k, i in enumerate(place)])]
-            order = [k for _, k in sorted(longest.items())]
-            rank = np.argsort(np.argsort(order))  # where each axis of the target stands in what is left of the values
-            target[tuple(index)] += part.transpose(rank) if part.ndim > 1 else part
+            begun = target[tuple([slice(start, None) for start in first])]
+            read = np.lib.stride_tricks.as_strided(begun, part.shape, steps)
+            read += part
+
+    def _apart(self, shape: Shape) -> set[int]:
+        """Axes along which the view reads no element twice, the longest first; the others are few."""
+        kept: dict[int, list[tuple[int, int]]] = {}  # of each source axis the steps, and how many of them
+        found = set()
+        for k in sorted(range(len(shape)), key=lambda k: -shape[k]):
+            source, _, step = self.axes[k]
+            steps = sorted([*kept.get(source, []), (step, shape[k])])
+            reaches = itertools.accumulate([(n - 1) * step for step, n in steps])
+            if all(reach < step for reach, (step, _) in zip(reaches, steps[1:], strict=False)):
+                kept[source] = steps
+                found.add(k)
+        return found
 
     @property
     def innermost(self) -> int:

@@ -102,3 +102,17 @@ def test_no_examples():
     view = view_of(2, 1, 9, places(4, 3, 2, 1))
     assert windowed_product(np.zeros((0, 9)), np.zeros((3, 2)), view, (0, 1, 2), (2, 3), (0, 1, 3)).shape == (0, 4, 2)
     assert overlapped_product(np.zeros((0, 4)), np.zeros(3), view, (0, 1), (2,), (0, 1, 2), (None, 9)).shape == (0, 9)
+
+
+@pytest.mark.parametrize("sizes", [(7, 9, 3, 2), (4, 3, 5, 2), (2, 2, 2, 2), (1, 6, 1, 3), (5, 1, 2, 4), (0, 3, 2, 2)])
+@pytest.mark.parametrize("width", [10, 12])
+def test_several_axes_of_one_source_are_added_up(sizes, width):
+    """Windows of a picture, whose rows and columns are one axis: some axes overlap, others do not."""
+    steps = (width, 1, width, 1)
+    view = ((3,), tuple([(0, n, step) for n, step in zip(sizes, steps, strict=True)]))
+    length = 3 + 20 * width
+    values = RNG.normal(size=sizes)
+    want = np.zeros(length)
+    for place in np.ndindex(*sizes):
+        want[3 + sum(k * step for k, step in zip(place, steps, strict=True))] += values[place]
+    np.testing.assert_allclose(overlap_add(values, view, (length,)), want, rtol=1e-13, atol=1e-13)

