@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from collections.abc import Iterable
@@ -173,8 +174,19 @@ def gated(m: Any, t: Any) -> Any:
     return m * as_number(t)
 
 
+#: parts of formulas of which sympy finds the largest
+_MAX_COMPARED = 30
 #: operations on bits, which on truth values are connectives
 _ON_TRUTH = {"bitand": sympy.And, "bitor": sympy.Or, "bitxor": sympy.Xor, "xor": sympy.Xor, "invert": sympy.Not}
+
+
+def _extreme(kind: Any, values: list[Any]) -> Any:
+    """The largest or the least of ``values``: long ones as they are, which sympy would compare for seconds."""
+    parts = itertools.chain.from_iterable([sympy.preorder_traversal(sympy.sympify(v)) for v in values])
+    if next(itertools.islice(parts, _MAX_COMPARED, None), None) is None:
+        return kind(*values)
+    flat = dict.fromkeys(a for v in values for a in (v.args if isinstance(v, kind) else (v,)))
+    return kind(*flat, evaluate=False) if len(flat) > 1 else values[0]
 
 
 def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Basic:
@@ -190,4 +202,6 @@ def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Bas
     if expr.func is sympy.Eq and expr.args[1] == 0 and len(values) == 1:
         return sympy.Not(as_condition(values[0]))
     filled = {s: as_number(v) for s, v in zip(slots, values, strict=False)}
+    if isinstance(expr, (sympy.Max, sympy.Min)):
+        return _extreme(expr.func, [filled.get(a, a) for a in expr.args])
     return sympy.sympify(expr.xreplace(filled))
