@@ -22,6 +22,7 @@ from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
 from symgrad.transforms.shown import formulas_in_names, shown_entry
+from symgrad.transforms.steps import steps_of
 from symgrad.watching import progress, said
 
 from .structure import caption, escaped, result_names, shape_tree, signature, visible
@@ -162,7 +163,7 @@ def _derivation(
     if shown[-1].kind != "let-bound" or not _FEW_LINES < count <= _MANY_LINES or not (args or kwargs):
         return None
     try:
-        steps = derived.steps(*args, **kwargs)
+        steps = steps_of(derived, args, kwargs, together=False)
     except SymgradError:  # some derivatives have none
         return None
     table = steps._repr_html_()

@@ -15,7 +15,7 @@ from ..closed_form.deadline import TimeIsUp, within_calls
 from ..closed_form.derivation.constants import Constants, is_unit, lifted
 from ..closed_form.derivation.lines import Line, cut
 from ..closed_form.derivation.naming import Name, Names, counted, numbered, spellings, user_name
-from ..closed_form.derivation.steps import Steps
+from ..closed_form.derivation.steps import MAX_LINES, Steps
 from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.index_rules import is_spaced
 from ..closed_form.labels import label_text
@@ -47,8 +47,18 @@ _MAX_OPERATIONS = 10_000
 _MAX_CALLS = 3_000_000
 
 
-def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode: str | None, budget: int) -> Steps:
-    """The steps of a derivative at these arguments; see ``DerivedFunction.steps``."""
+def steps_of(
+    derived: DerivedFunction,
+    args: tuple,
+    kwargs: dict[str, Any],
+    mode: str | None = None,
+    budget: int = MAX_LINES,
+    together: bool = True,
+) -> Steps:
+    """The steps of a derivative at these arguments; see ``DerivedFunction.steps``.
+
+    Without ``together`` the derivative is not put together at the end, which is looked for in vain where it is long.
+    """
     if mode is not None and (not isinstance(mode, str) or mode not in _MODES):
         raise ArgumentError(f"steps: mode={mode!r} is unknown; choose one of {', '.join(map(repr, _MODES))}.")
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
@@ -67,7 +77,7 @@ def steps_of(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], mode
         mode = _own_mode(shown, run)
     if mode not in run.modes:
         raise ArgumentError(f"steps: {shown.__name__} is shown in mode={run.modes[0]!r} only.")
-    return _written(shown, entry, arrays, run, entry.local_names, mode, budget)
+    return _written(shown, entry, arrays, run, entry.local_names, mode, budget, together)
 
 
 def _own_mode(derived: DerivedFunction, derivation: Run) -> str:
@@ -83,6 +93,7 @@ def _written(
     local: Mapping[Node, str],
     mode: str,
     budget: int,
+    together: bool,
 ) -> Steps:
     program = entry.program
     if has_loops(program):
@@ -119,7 +130,7 @@ def _written(
     constants = Constants(names)
     constants.name([s.root for s in steps if s.root is not None])
     constants.name(entry.readable.outputs)
-    result = _result(derived, entry, [names[w] for w in derivation.wrt], names)
+    result = _result(derived, entry, [names[w] for w in derivation.wrt], names) if together else []
     notes = ["for the branches that these arguments take"] if entry.taken else []
     if mode == "forward" and derivation.summed and not derivation.twice and any(o.shape for o in derivation.outputs):
         notes.append("the gradient is that of the sum of all elements")
