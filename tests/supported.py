@@ -206,8 +206,9 @@ def page() -> str:
 
 
 def _answered() -> list[str]:
-    plain = {_called(f).replace("builtins.", "") for f in CALLS}
-    return sorted({name for name in {*plain, *NAMED_CALLS} if "._" not in name} - {row.name for row in rows()})
+    answers = {_called(f).replace("builtins.", ""): answer for f, answer in CALLS.items()} | NAMED_CALLS
+    given = {name for name, answer in answers.items() if answer.__annotations__.get("return") != "NoReturn"}
+    return sorted({name for name in given if "._" not in name} - {row.name for row in rows()})
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -96,8 +96,8 @@ class Annotation:
         )
         return (
             f"<table><thead><tr>{head}<th style='text-align:left'>{escaped(self.name)}</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table><small>{escaped(self._total())}. Darker lines do more scalar operations; "
-            "click a line for the kernel that it became.</small>"
+            f"<tbody>{rows}</tbody></table><small>{escaped(self._total())}. "
+            "Lines of a stronger color do more scalar operations; click a line for the kernel that it became.</small>"
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -219,7 +219,7 @@ def _ndenumerate(arr):
 
 
 @answers(np.lib.stride_tricks.as_strided)
-def _as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+def _as_strided(x, shape=None, strides=None, subok=False, writeable=True) -> NoReturn:
     refuse(
         "np.lib.stride_tricks.as_strided reads memory by addresses, and traced values have none. Write "
         "np.lib.stride_tricks.sliding_window_view(x, n), or an index: x[np.arange(m)[:, None] + np.arange(n)]."
