@@ -26,6 +26,7 @@ from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from .declare import Case, implements
 from .describing import to_complex
+from .full_factors import FullFactor
 from .linear_algebra import matrices
 from .reductions import normalized_axis
 from .trace import as_node
@@ -128,13 +129,13 @@ def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
         return _svd_of_hermitian(x, compute_uv)
     if not compute_uv:
         return Tracer(emit(SVDVALS, (x,)))
-    if full_matrices and x.shape[-1] != x.shape[-2]:
-        raise UnsupportedOperation.here(
-            f"np.linalg.svd of matrices of shape {x.shape[-2:]} with full_matrices=True: the further singular "
-            "vectors are any basis, and have no derivative. Say full_matrices=False, or compute_uv=False."
-        )
     values, u, w = SVD.factors(x)
-    return _Svd(Tracer(u), Tracer(_real(values)), Tracer(transposed(w)))
+    left, right = Tracer(u), Tracer(transposed(w))
+    if full_matrices and x.shape[-1] != x.shape[-2]:
+        rows, columns = x.shape[-2:]
+        left = left if rows < columns else FullFactor(left, -1, rows, "np.linalg.svd")
+        right = right if columns < rows else FullFactor(right, -2, columns, "np.linalg.svd")
+    return _Svd(left, Tracer(_real(values)), right)
 
 
 def _svd_of_hermitian(x: Node, compute_uv: bool) -> Any:
