@@ -18,15 +18,25 @@ def with_letters(expression: Any, taken: Collection[str]) -> Any:
     σ(u)
     >>> with_letters(1 + sympy.erf(sympy.sqrt(2) * u / 2), ())
     2*Φ(u)
+    >>> with_letters(sympy.erf(sympy.sqrt(2) * u / 2) - 1, ())
+    -2*Φ(-u)
     >>> with_letters(sympy.exp(-(u**2) / 2) / sympy.sqrt(2 * sympy.pi), ())
     φ(u)
     """
     if not hasattr(expression, "replace"):
         return expression
+    made = expression
     for letter, (kind, replaced) in _KNOWN.items():
-        if letter not in taken and expression.has(kind):
-            expression = expression.replace(lambda e: replaced(e) is not None, replaced)  # noqa: B023
-    return expression
+        if letter not in taken and made.has(kind):
+            made = made.replace(lambda e: replaced(e) is not None, replaced)  # noqa: B023
+    return made if made is expression else made.replace(lambda e: e.is_Mul, _reduced)
+
+
+def _reduced(e: Any) -> Any:
+    """A product whose number is that of all its factors: ``2 (2 u + 4 v)`` is ``4 (u + 2 v)``."""
+    parts = [factor.primitive() if factor.is_Add else (sympy.S.One, factor) for factor in e.args]
+    content = sympy.prod([number for number, _ in parts])
+    return e if content == 1 else sympy.Mul(content, *[factor for _, factor in parts])
 
 
 def _logistic(e: Any) -> Any:
@@ -38,14 +48,15 @@ def _logistic(e: Any) -> Any:
 
 
 def _distribution(e: Any) -> Any:
-    """``c + c erf(u/√2)`` among summands, which is ``2c Φ(u)``."""
+    """``c ± c erf(u/√2)`` among summands, which is ``2c Φ(±u)``."""
     if not getattr(e, "is_Add", False):
         return None
     number, _ = e.as_coeff_Add()
     for term in e.args if number else ():
         factor, inner = term.as_coeff_Mul()
-        if factor == number and isinstance(inner, sympy.erf):
-            return e - number - term + 2 * number * sympy.Function("Φ")(sympy.sqrt(2) * inner.args[0])
+        if factor in (number, -number) and isinstance(inner, sympy.erf):
+            argument = factor / number * sympy.sqrt(2) * inner.args[0]
+            return e - number - term + 2 * number * sympy.Function("Φ")(argument)
     return None
 
 

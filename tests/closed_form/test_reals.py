@@ -110,3 +110,21 @@ def test_covariance_is_a_product_of_matrices(rowvar, mean):
     X = np.random.default_rng(0).standard_normal((3, 8) if rowvar else (8, 3))
     shown = sg.grad(lambda X: np.sum(np.cov(X, rowvar=rowvar) ** 2)).formulas(X).text_rows(["g"])
     assert shown == [f"g = 4/49 · MMᵀM\n  where M = X − 1/8 · {mean}"]
+
+
+def put(S, K, T, r, sigma):
+    d1 = (np.log(S / K) + (r + 0.5 * sigma**2) * T) / (sigma * np.sqrt(T))
+    d2 = d1 - sigma * np.sqrt(T)
+    return K * np.exp(-r * T) * stats.norm.cdf(-d2) - S * stats.norm.cdf(-d1)
+
+
+def test_what_is_left_of_the_normal_distribution_is_told_by_it_too():
+    args = (100.0, 95.0, 0.5, 0.03, 0.2)
+    derived = sg.grad(put, ("S", "K", "T", "r", "sigma"))
+    assert derived.formulas(*args).text_rows(["S", "K", "T", "r", "sigma"])[:4] == [
+        "S = -Φ(-d1)",
+        "K = Φ(-d2)*exp(-T*r)",
+        "T = K*(-2*r*Φ(-d2) + sigma*φ(d2)/sqrt(T))*exp(-T*r)/2",
+        "r = -K*T*Φ(-d2)*exp(-T*r)",
+    ]
+    assert derived.agreement(*args).entries < 1e-12
