@@ -225,6 +225,11 @@ def _ptp(a, axis=None, keepdims=False):
     return _max(a, axis, keepdims) - _min(a, axis, keepdims)
 
 
+@implements(np.count_nonzero, cases=_AXES)
+def _count_nonzero(a, axis=None, *, keepdims=False):
+    return np.sum(Tracer(f.condition(as_node(a))), axis=axis, keepdims=keepdims)
+
+
 @implements(np.any, cases=[*_AXES, *_SOME])
 def _any(a, axis=None, keepdims=False, where=True):
     return extremum(MAX, Tracer(f.condition(as_node(a))), axis, keepdims, of_none=False, where=where)

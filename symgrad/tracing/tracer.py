@@ -261,19 +261,22 @@ class Tracer(ArrayMethods):
 
     asnumpy = __array__
 
-    def __repr__(self) -> str:
-        node = self._symgrad_node
-        return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
-
-    def __str__(self) -> str:
-        trace, node = current(), self._symgrad_node
-        return str(trace.value_of(node)) if trace is not None and trace.has_value(node) else repr(self)
-
-    def __format__(self, spec: str) -> str:
+    def _shown(self, show: Callable[[Any], str]) -> str:
+        """The text of the value in this run, or what it is."""
         trace, node = current(), self._symgrad_node
         if trace is None or not trace.has_value(node):
-            return repr(self)
-        return format(np.asarray(trace.value_of(node))[()], spec)
+            return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
+        value = np.asarray(trace.value_of(node))
+        return show(value if self.__class__ is np.ndarray else value.item() if node.weak else value[()])
+
+    def __repr__(self) -> str:
+        return self._shown(repr)
+
+    def __str__(self) -> str:
+        return self._shown(str)
+
+    def __format__(self, spec: str) -> str:
+        return self._shown(lambda value: format(np.asarray(value)[()], spec))
 
     # indexing
 

@@ -40,7 +40,12 @@ def test_attributes(name, x):
 
 def test_length_and_display():
     assert traced(len, N) == 3
-    assert traced(repr, N) == "Tracer(shape=[3, 4], dtype=float64)"
+    assert traced(repr, N) == repr(N)
+    assert traced(lambda v: repr([*v, v[0] * 2, v.tolist()]), np.array([1.5, 2.0])) == (
+        "[np.float64(1.5), np.float64(2.0), np.float64(3.0), [np.float64(1.5), np.float64(2.0)]]"
+    )
+    assert traced(lambda v: f"{v!r} {v}", 0.5) == "0.5 0.5"
+    assert str(symgrad.trace(lambda v: print(repr(v)) or v, "n").outputs[0].shape) == "(n,)"
     assert traced(str, np.array([1.0, 2.0])) == "[1. 2.]"
     assert traced(lambda v: f"{v[0]:.3f}", np.array([1.0, 2.0])) == "1.000"
 
