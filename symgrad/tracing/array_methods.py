@@ -137,6 +137,23 @@ class ArrayMethods:
     __ipow__, __imatmul__ = _in_place("pow"), _in_place("matmul")
     __iand__, __ior__, __ixor__ = _in_place("and_"), _in_place("or_"), _in_place("xor")
 
+    def _shown(self: Any, show: Callable[[Any], str]) -> str:
+        """The text of the value in this run, or what it is."""
+        trace, node = current(), self._symgrad_node
+        if trace is None or not trace.has_value(node):
+            return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
+        value = np.asarray(trace.value_of(node))
+        return show(value if self.__class__ is np.ndarray else value.item() if node.weak else value[()])
+
+    def __repr__(self: Any) -> str:
+        return self._shown(repr)
+
+    def __str__(self: Any) -> str:
+        return self._shown(str)
+
+    def __format__(self: Any, spec: str) -> str:
+        return self._shown(lambda value: format(np.asarray(value)[()], spec))
+
     def __eq__(self: Any, other: Any) -> Any:
         return _binary(self, f.equal, self, other, other)
 

@@ -93,24 +93,6 @@ def locals_of(trace: Trace) -> Locals:
     return trace.locals
 
 
-def _part(name: str, joined: Callable[[Any, Any], Any]) -> property:
-    """The real or the imaginary part, which ``joined`` with the other one makes the array."""
-
-    def part(self: LocalArray) -> Any:
-        if self.dtype.kind != "c" or not self.is_traced:
-            return self.attribute(self, name)
-        found = getattr(Tracer(self._symgrad_node), name)
-        found._certain = False  # a write into it would not be seen here
-        return found
-
-    def write(self: LocalArray, value: Any) -> None:
-        if self.dtype.kind != "c" and name == "imag":
-            raise ArgumentTypeError.here("an array of real numbers has no imaginary part to write to")
-        self[...] = joined(value, self.now) if self.dtype.kind == "c" else value
-
-    return property(part, write)
-
-
 class LocalArray:
     """An array that the traced function has made. Made by symgrad, never by users."""
 
@@ -226,9 +208,6 @@ class LocalArray:
         if name.startswith("__"):  # code in C would read the plain array
             raise AttributeError(name)
         return self.attribute(self, name)
-
-    real = _part("real", lambda value, array: value + 1j * np.imag(array))
-    imag = _part("imag", lambda value, array: np.real(array) + 1j * value)
 
     # reading and writing elements
 

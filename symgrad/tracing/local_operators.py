@@ -1,4 +1,7 @@
-"""Python's operators on arrays that a traced function has made: those of the plain array, or of the traced one."""
+"""Python's operators on arrays that a traced function has made: those of the plain array, or of the traced one.
+
+And the parts of complex numbers, to read and to write.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ArgumentTypeError
 from .dispatch import refuse
 from .local_array import LocalArray, holds_traced, unwrapped
+from .tracer import Tracer
 
 
 def _operator(name: str, reflected: bool = False) -> Callable[[Any, Any], Any]:
@@ -53,6 +58,24 @@ def _unary(name: str) -> Callable[[Any], Any]:
     return method
 
 
+def _part(name: str, joined: Callable[[Any, Any], Any]) -> property:
+    """The real or the imaginary part, which ``joined`` with the other one makes the array."""
+
+    def part(self: LocalArray) -> Any:
+        if self.dtype.kind != "c" or not self.is_traced:
+            return self.attribute(self, name)
+        found = getattr(Tracer(self._symgrad_node), name)
+        found._certain = False  # a write into it would not be seen here
+        return found
+
+    def write(self: LocalArray, value: Any) -> None:
+        if self.dtype.kind != "c" and name == "imag":
+            raise ArgumentTypeError.here("an array of real numbers has no imaginary part to write to")
+        self[...] = joined(value, self.now) if self.dtype.kind == "c" else value
+
+    return property(part, write)
+
+
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")
 for _name in _BINARY:
     _plain = _name.rstrip("_")
@@ -65,3 +88,5 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(LocalArray, f"__{_name}__", _operator(_name))
 for _name in ("neg", "pos", "abs", "invert"):
     setattr(LocalArray, f"__{_name}__", _unary(_name))
+LocalArray.real = _part("real", lambda value, array: value + 1j * np.imag(array))  # type: ignore[attr-defined]
+LocalArray.imag = _part("imag", lambda value, array: np.real(array) + 1j * value)  # type: ignore[attr-defined]

@@ -32,7 +32,7 @@ from .dispatch import (
 )
 from .library_calls import caching_function, declared, refuse_library_call
 from .sizes import Size, shown, shown_shape
-from .trace import array_node, as_node, current, running
+from .trace import array_node, as_node, running
 from .views import Along
 
 _PYTHON_SCALARS: dict[str, type] = {"c": complex, "f": float, "i": int, "u": int, "b": bool}
@@ -260,23 +260,6 @@ class Tracer(ArrayMethods):
         return [part.tolist() for part in self] if self.shape else self.item()
 
     asnumpy = __array__
-
-    def _shown(self, show: Callable[[Any], str]) -> str:
-        """The text of the value in this run, or what it is."""
-        trace, node = current(), self._symgrad_node
-        if trace is None or not trace.has_value(node):
-            return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
-        value = np.asarray(trace.value_of(node))
-        return show(value if self.__class__ is np.ndarray else value.item() if node.weak else value[()])
-
-    def __repr__(self) -> str:
-        return self._shown(repr)
-
-    def __str__(self) -> str:
-        return self._shown(str)
-
-    def __format__(self, spec: str) -> str:
-        return self._shown(lambda value: format(np.asarray(value)[()], spec))
 
     # indexing
 

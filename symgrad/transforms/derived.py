@@ -6,7 +6,6 @@ differentiated, a Cell) it builds its derivative into that trace, so any order i
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -32,7 +31,7 @@ from ..tracebacks import brief, briefly
 from ..tracing.provenance import Provenance
 from ..tracing.trace import Purpose, called, current, running
 from ..tracing.tree import flatten, tree_map, unflatten
-from .positions import split_aux
+from .positions import in_order, split_aux
 from .run import Run
 from .view import View
 
@@ -205,21 +204,9 @@ class DerivedFunction(Importable, Generic[P]):
 
     def _in_order(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments, those that it is taken by without their names, as the rules know them."""
-        last = max(getattr(self, "positions", None) or (), default=-1)
+        positions = getattr(self, "positions", None)
         has_vector = getattr(self, "takes_sens", False) and "sens" not in kwargs
-        if not kwargs or last < len(args) or has_vector:
-            return args, kwargs
-        try:
-            parameters = inspect.signature(self.fn).parameters.values()
-        except (TypeError, ValueError):  # a function that has none to show
-            return args, kwargs
-        placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        ordered, named = list(args), dict(kwargs)
-        for p in placed[len(args) : last + 1]:
-            if p.name not in named and p.default is p.empty:
-                return args, kwargs  # the rules say what is missing
-            ordered.append(named.pop(p.name, p.default))
-        return tuple(ordered), named
+        return (args, kwargs) if not kwargs or has_vector else in_order(self.fn, positions or (), args, kwargs)
 
     def _called(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         args, kwargs = self._in_order(args, kwargs)

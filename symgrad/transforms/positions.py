@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,12 +68,29 @@ def checked_positions(grad_position: Any, fn: Callable) -> tuple[int, ...] | Non
     return tuple(int(p) for p in given)
 
 
+def _placed(fn: Callable) -> list[inspect.Parameter]:
+    """The parameters that have a position."""
+    return [p for p in parameters_of(fn) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def in_order(
+    fn: Callable, positions: Sequence[int], args: tuple, kwargs: dict[str, Any]
+) -> tuple[tuple, dict[str, Any]]:
+    """The arguments, those at ``positions`` without their names; as they are where some of these are left out."""
+    last = max(positions, default=-1)
+    ordered, named = list(args), dict(kwargs)
+    for p in _placed(fn)[len(args) : last + 1]:
+        if p.name not in named and p.default is p.empty:
+            return args, kwargs  # the rules say what is missing
+        ordered.append(named.pop(p.name, p.default))
+    return tuple(ordered), named
+
+
 def _position_of(name: str, fn: Callable) -> int:
-    parameters = parameters_of(fn)
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = [p.name for p in _placed(fn)]
     if name in positional:
         return positional.index(name)
-    if name in [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]:
+    if name in [p.name for p in parameters_of(fn) if p.kind is p.KEYWORD_ONLY]:
         raise ArgumentError(f"{name} is passed by keyword alone; derivatives are by arguments that have a position.")
     known = ", ".join(positional) or "none by name"
     raise ArgumentError(f"the function has no argument {shortened(name)!r}; its arguments are {known}.")
