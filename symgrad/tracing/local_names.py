@@ -161,7 +161,7 @@ def has_names(fn: Callable) -> bool:
         return True
     try:
         found = inspect.getclosurevars(inspect.unwrap(fn))
-    except TypeError:  # no function of Python
+    except (TypeError, ValueError):  # no function of Python, or one with a name that is not bound yet
         return False
     held = [*found.globals.values(), *found.nonlocals.values()]
     called = [f for o in held for f in (o, *[inspect.getattr_static(o, name, None) for name in found.unbound])]

@@ -141,3 +141,16 @@ def test_a_function_of_f_is_called_otherwise():
 
     assert sg.symbolic(wave).latex(1.0, 2.0).startswith(r"\begin{aligned} F &=")
     assert r"\frac{\partial F}{\partial f}" in sg.grad(wave).latex(1.0, 2.0)
+
+
+def test_a_name_that_is_not_bound_yet_is_no_error():
+    shown = []
+
+    def made():
+        function = lambda x: np.sum(x**2) if len(x) else later(x)  # noqa: E731
+        shown.append(sg.grad(function).latex(np.ones(3)))
+        later = np.sum
+        return later
+
+    made()
+    assert shown == [r"\begin{aligned} \frac{\partial f}{\partial x} &= 2 x \end{aligned}"]
