@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import sympy
+from sympy.core.function import AppliedUndef
 
+_LETTERS = ("σ", "Φ", "φ")
 _HALF_SQUARE = sympy.Rational(-1, 2)
 
 
@@ -33,10 +35,16 @@ def with_letters(expression: Any, taken: Collection[str]) -> Any:
 
 
 def _reduced(e: Any) -> Any:
-    """A product whose number is that of all its factors: ``2 (2 u + 4 v)`` is ``4 (u + 2 v)``."""
-    parts = [factor.primitive() if factor.is_Add else (sympy.S.One, factor) for factor in e.args]
+    """A product with the numbers of its sums of letters taken out: ``(2 Φ(u) + 4 v) w/4`` is ``(Φ(u) + 2 v) w/2``."""
+    parts = [
+        factor.primitive() if factor.is_Add and _has_letter(factor) else (sympy.S.One, factor) for factor in e.args
+    ]
     content = sympy.prod([number for number, _ in parts])
     return e if content == 1 else sympy.Mul(content, *[factor for _, factor in parts])
+
+
+def _has_letter(e: Any) -> bool:
+    return any(str(f.func) in _LETTERS for f in e.atoms(AppliedUndef))
 
 
 def _logistic(e: Any) -> Any:
