@@ -26,7 +26,7 @@ from .gradient import GradientFunction
 from .jacobian import JacobianFunction
 
 if TYPE_CHECKING:
-    from ..closed_form.derivation.steps import Steps
+    pass
 
 
 class Expression:
@@ -126,22 +126,6 @@ class _OfExpression(DerivedFunction):
             args = ("",) * len(self._expression.names)
         return super()._shapes_of(args, kwargs)
 
-    def _given(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """All arguments in order, and the options of a method beside them."""
-        names = self._expression.names
-        own = {n: v for n, v in kwargs.items() if n in names}
-        return self._in_order(args, own)[0], {n: v for n, v in kwargs.items() if n not in names}
-
-    def export(self, format: str, *args: Any, **kwargs: Any) -> Any:
-        """The derivative in another format; see ``DerivedFunction.export``."""
-        args, options = self._given(args, kwargs)
-        return super().export(format, *args, **options)
-
-    def steps(self, *args: Any, **kwargs: Any) -> Steps:
-        """The chain rule, one step a line; see ``DerivedFunction.steps``."""
-        args, options = self._given(args, kwargs)
-        return super().steps(*args, **options)
-
     def __repr__(self) -> str:
         by = ", ".join(str(self._expression.arguments[p]) for p in self.positions)
         return f"<the {self.kind} of {spelled(self.expr)} by {by}>"
@@ -157,11 +141,6 @@ class ExpressionJacobian(_OfExpression, JacobianFunction):
     """The Jacobian of an expression of an array; made by ``from_sympy`` and ``from_latex``."""
 
     kind = "Jacobian"
-
-    def contributions(self, index: Any, *args: Any, **kwargs: Any) -> Any:
-        """Which symbols an entry flows through; see ``JacobianFunction.contributions``."""
-        args, options = self._given(args, kwargs)
-        return super().contributions(index, *args, **options)
 
 
 @briefly

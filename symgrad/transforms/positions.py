@@ -78,6 +78,8 @@ def in_order(
 ) -> tuple[tuple, dict[str, Any]]:
     """The arguments, those at ``positions`` without their names; as they are where some of these are left out."""
     last = max(positions, default=-1)
+    if last < len(args):
+        return args, kwargs
     ordered, named = list(args), dict(kwargs)
     for p in _placed(fn)[len(args) : last + 1]:
         if p.name not in named and p.default is p.empty:
