@@ -229,9 +229,14 @@ class ResultTooLarge(SymgradError, MemoryError):
     __new__ = Exception.__new__
 
 
+def is_symgrads(filename: str) -> bool:
+    """True for code of symgrad."""
+    return filename.startswith(_OWN)
+
+
 def is_own(filename: str) -> bool:
     """True for code of symgrad and NumPy, which no user has written."""
-    return filename.startswith((_OWN, _NUMPY, "<__array_function__"))
+    return is_symgrads(filename) or filename.startswith((_NUMPY, "<__array_function__"))
 
 
 def is_library(filename: str) -> bool:

@@ -18,7 +18,7 @@ from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
 from .cases import over, too_many_cases
-from .index_rules import RULES, broadcast_index, evenly, external, is_spaced
+from .index_rules import RULES, broadcast_index, evenly, external
 from .positions import divided, joined
 from .symbols import Indices, as_number, binding_names, instantiate, is_condition, number, safe_names, symbol
 
@@ -96,7 +96,8 @@ class IndexForm:
             uniform = value.size and (value == value.flat[0]).all()
             if uniform:
                 return number(value.flat[0])
-            return evenly(value, index) if is_spaced(value) else self._named(self._names[node], node, index)
+            read = evenly(value, index)
+            return self._named(self._names[node], node, index) if read is None else read
         wrapped = counted_index(node)
         if wrapped is not None:  # the index is within its axis, or nothing is computed
             return sympy.Mod(self.at(wrapped[0], broadcast_index(index, node, wrapped[0])), wrapped[1])

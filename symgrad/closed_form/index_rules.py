@@ -182,8 +182,9 @@ def _unraveled(form: IndexForm, chosen: Node, index: tuple, dims: tuple[int, ...
         return list(unflattened(form.at(chosen, index), dims, form.indices.sizes))
     found: list[Any] = []
     for k, places in enumerate(np.unravel_index(value, dims)):
-        if is_spaced(places):
-            found.append(evenly(places, index))
+        read = evenly(places, index)
+        if read is not None:
+            found.append(read)
             continue
         whole, stride = form.at(chosen, index), math.prod(dims[k + 1 :])
         quotient = sympy.floor(whole / stride) if stride > 1 else whole
@@ -193,13 +194,14 @@ def _unraveled(form: IndexForm, chosen: Node, index: tuple, dims: tuple[int, ...
 
 def is_spaced(value: np.ndarray) -> bool:
     """True for an array of whole numbers that are evenly spaced along each axis: an index says them."""
-    return bool(value.size) and value.dtype.kind in "iu" and steps_of(value) is not None
+    return evenly(value, (0,) * value.ndim) is not None
 
 
 def evenly(value: np.ndarray, index: tuple) -> Any:
-    """An element of evenly spaced whole numbers."""
-    steps = steps_of(value)
-    assert steps is not None
+    """An element of whole numbers that are evenly spaced along each axis; None of others."""
+    steps = steps_of(value) if value.size and value.dtype.kind in "iu" else None
+    if steps is None:
+        return None
     return sympy.Add(int(value.flat[0]), *[step * i for step, i in zip(steps, index, strict=True)])
 
 

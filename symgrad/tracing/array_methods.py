@@ -64,12 +64,12 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     own, reflected = _both(template)
 
     def divide(self: Any, other: Any) -> Any:
-        if _is_number(self) and _is_number(other):
+        if self._symgrad_node.weak and _is_number(other):
             raise_if_zero(as_node(other))
         return own(self, other)
 
     def divides(self: Any, other: Any) -> Any:
-        if _is_number(self) and _is_number(other):
+        if self._symgrad_node.weak and _is_number(other):
             raise_if_zero(self._symgrad_node)
         return reflected(self, other)
 
@@ -161,7 +161,7 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
-        if type(other) in (int, float) and other < 0 and _is_number(self):
+        if type(other) in (int, float) and other < 0 and self._symgrad_node.weak:
             raise_if_zero(self._symgrad_node)
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):

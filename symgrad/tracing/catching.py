@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import is_symgrads
 from ..primitives import functions as f
 from ..primitives.external import Call, External
+from ..primitives.primitive import literal_value
 from ..program.node import Node, emit
 from .trace import called, current, running
 
@@ -24,7 +26,8 @@ def is_caught() -> bool:
     """Whether the function that is traced, or what it calls, stands in a ``try`` here."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code is not called.__code__:
-        if any(first <= frame.f_lasti < end for first, end in _attempts(frame.f_code)):
+        code = frame.f_code
+        if code.co_exceptiontable and any(first <= frame.f_lasti < end for first, end in _attempts(code)):
             return True
         frame = frame.f_back
     return False
@@ -33,7 +36,7 @@ def is_caught() -> bool:
 @functools.lru_cache(maxsize=4096)
 def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
     """The instructions of code of the user's that stand in a ``try``, from one up to another."""
-    if code.co_filename.startswith(_OWN) or not code.co_exceptiontable:
+    if is_symgrads(code.co_filename):
         return ()
     shown = dis.Bytecode(code)
     steps = {step.offset: step for step in shown}
@@ -45,9 +48,6 @@ def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
         if steps[entry.target].opname == "PUSH_EXC_INFO" and not is_with:
             found.append((entry.start, entry.end))
     return tuple(found)
-
-
-_OWN = __file__.rpartition("tracing")[0]
 
 
 def raise_if_singular(name: str, function: Callable[..., Any], *nodes: Node) -> None:
@@ -70,6 +70,9 @@ def raise_if_singular(name: str, function: Callable[..., Any], *nodes: Node) -> 
 
 
 def raise_if_zero(divisor: Node) -> None:
-    """Raise Python's ZeroDivisionError where the user's code catches it; guarded."""
-    if is_caught() and running().has_value(divisor) and running().guard(f.equal(divisor, 0)):
+    """Raise Python's ZeroDivisionError where the user's code catches it; guarded where it may be another number."""
+    if not running().has_value(divisor) or not is_caught():
+        return
+    is_zero = literal_value(divisor) == 0 if divisor.is_literal else running().guard(f.equal(divisor, 0))
+    if is_zero:
         raise ZeroDivisionError("division by zero")

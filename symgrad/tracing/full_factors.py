@@ -7,16 +7,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import UnsupportedOperation
+from ..primitives.primitive import input_node
+from .indexing import expanded, is_array, spec_entry
 from .tracer import Tracer
-
-
-def _spaced(places: np.ndarray) -> tuple[int, int | None, int]:
-    """Evenly spaced places as a slice of them."""
-    if not places.size:
-        return 0, 0, 1
-    step = int(places[1] - places[0]) if places.size > 1 else 1
-    end = int(places[-1]) + step
-    return int(places[0]), end if end >= 0 else None, step
 
 
 class FullFactor(np.lib.mixins.NDArrayOperatorsMixin):
@@ -46,18 +39,14 @@ class FullFactor(np.lib.mixins.NDArrayOperatorsMixin):
         return self._thin.ndim
 
     def __getitem__(self, index: Any) -> Any:
-        parts = list(index) if isinstance(index, tuple) else [index]
-        at = next((k for k, p in enumerate(parts) if p is Ellipsis), None)
-        if at is not None:
-            parts[at : at + 1] = [slice(None)] * (self.ndim - len(parts) + 1)
-        parts += [slice(None)] * (self.ndim - len(parts))
-        if len(parts) == self.ndim and all(isinstance(p, (int, np.integer, slice)) for p in parts):
-            own = parts[self._axis]
-            places = np.arange(self._length)[own]
-            if np.all(places < self._thin.shape[self._axis]):
-                steps = isinstance(own, slice)  # counted from the start: from the end there are fewer
-                parts[self._axis] = slice(*_spaced(places)) if steps else int(places)
-                return self._thin[tuple(parts)]
+        entries = expanded(input_node(self._name, self.shape, self.dtype), index)
+        if not any(e is None or is_array(e) for e in entries):
+            taken = spec_entry(entries[self._axis], self._length)
+            first, count, step = taken if isinstance(taken, tuple) else (taken, 1, 1)
+            end = first + count * step
+            if not count or max(first, end - step) < self._thin.shape[self._axis]:
+                entries[self._axis] = slice(first, end if end >= 0 else None, step) if taken is not first else first
+                return self._thin[tuple(entries)]
         self._refuse()
 
     def _refuse(self) -> NoReturn:
