@@ -33,6 +33,15 @@ def _banded(x):
     return np.sin(x[:-1]) * x[1:]
 
 
+def _answers(shown, *kinds):
+    """Each time the newest message of a kind is answered, in an explorer that was opened silent."""
+    for kind in kinds:
+        shown.settle()
+        for answer in shown.explorer.answers(shown.kinds(kind)[-1].content):
+            shown.send(*answer)
+    shown.settle()
+
+
 def _place(row, column):
     """The middle of a cell of a small block, in pixels of the canvas."""
     return {"x": 40 + 68 * (column + 0.5), "y": 42 + 38 * (row + 0.5)}
@@ -146,6 +155,16 @@ class TestModule:
         page.wait_for_function("() => document.querySelector('.sg-title')")
         assert live.inner_text() == "out[2] by q[1] = 1. 1"
 
+    def test_what_an_entry_says_is_not_said_over(self, open_explorer):
+        shown = open_explorer(sg.jacobian(_arm), *ARM, silent=True)
+        _answers(shown, "open", "window", "values")
+        shown.page.locator(CANVAS).focus()
+        for key in ("ArrowDown", "ArrowDown", "Enter"):
+            shown.page.keyboard.press(key)
+        _answers(shown, "pick", "look", "look")
+        assert shown.page.locator(".sg-readout").inner_text() == "out[2] by q[0] = 1"
+        assert shown.page.locator(".sg-live").inner_text() == "out[2] by q[0] = 1. 1"
+
     def test_plain_keys_are_no_shortcuts_of_the_notebook(self, open_explorer):
         shown = open_explorer(sg.jacobian(_arm), *ARM)
         shown.page.evaluate(
@@ -183,22 +202,17 @@ class TestModule:
     def test_two_hundred_steps_ask_twice(self, open_explorer):
         shown = open_explorer(sg.jacobian(_banded), np.linspace(1, 2, 5001), silent=True)
         page = shown.page
-        answers = lambda message: [shown.send(*a) for a in shown.explorer.answers(message.content)]  # noqa: E731
-        for kind in ("open", "window"):
-            shown.settle()
-            answers(shown.kinds(kind)[0])
-        shown.settle()
+        _answers(shown, "open", "window")
         page.locator(CANVAS).focus()
         for _ in range(100):
             page.keyboard.press("+")
             page.keyboard.press("ArrowDown")
         for kind in ("window", "look"):
-            asked = shown.kinds(kind)
-            assert len(asked) == (2 if kind == "window" else 1)
-            answers(asked[-1])
-            shown.settle()
-            assert len(shown.kinds(kind)) == len(asked) + 1
-            answers(shown.kinds(kind)[-1])
+            count = len(shown.kinds(kind))
+            assert count == (2 if kind == "window" else 1)
+            _answers(shown, kind)
+            assert len(shown.kinds(kind)) == count + 1
+            _answers(shown, kind)
         shown.settle()
         newest = shown.kinds("window")[-1].content
         assert newest["rows"][1] - newest["rows"][0] <= 1100

@@ -506,6 +506,7 @@ class View {
 	pick(window) {
 		if (!window) return;
 		this.canvas.style.cursor = "progress";
+		this.isSpoken = false; // the entry is what is spoken next, not a look that is answered after it
 		this.ask("pick", window);
 	}
 
