@@ -22,7 +22,7 @@ _PARALLEL_MODES = ("stand_alone", "data_parallel")
 _ALONE = {"parallel_mode": "stand_alone", "gradients_mean": False}
 _parallel: dict[str, Any] = dict(_ALONE)
 _settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "CPU", "debug": False}
-_debugged: ContextVar[bool | None] = ContextVar("debugged", default=None)
+_debugged: ContextVar[bool] = ContextVar("debugged")
 
 
 def set_context(
@@ -126,13 +126,12 @@ def debug(on: bool = True) -> Iterator[None]:
 
 def is_debugging() -> bool:
     """True where results are looked at."""
-    on = _debugged.get()
-    return _settings["debug"] if on is None else on
+    return _debugged.get(_settings["debug"])
 
 
 def runs_kept_traces() -> bool:
     """True where a trace that is kept may run with nothing else done."""
-    return _settings["mode"] == GRAPH_MODE and not is_debugging()
+    return _settings["mode"] == GRAPH_MODE and not _debugged.get(_settings["debug"])
 
 
 def is_graph_mode() -> bool:

@@ -175,7 +175,6 @@ class TraceEntry(Result):
         self.unconditional = not self.taken and not self.parameters
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
-        self._call: Callable[..., tuple] | None = None
         self._branch_kernel: Kernel | None = None
         self._pattern_kernel: Kernel | None = None
         self._shaped = _shaper(self.structure) if len(self.program.outputs) == len(self.slots) else self.filled
@@ -270,9 +269,7 @@ class TraceEntry(Result):
 
     def run(self, leaves: Sequence[Any], wraps: bool = False) -> Any:
         """The outputs for these inputs, in the function's own structure."""
-        call = self._call
-        if call is None:
-            call = self._call = self.kernel.call
+        call = (self._kernel or self.kernel).call
         results = call(*self.arguments(leaves)) if self.parameters else call(*leaves)
         if self.assembled:
             return self._together(lambda block, own: block.assemble(results[own]), results)

@@ -77,7 +77,7 @@ class Kernel(OfOneProcess):
 
     @cached_property
     def call(self) -> Callable[..., tuple]:
-        """What ``kernel(*arrays)`` runs, as a plain function."""
+        """What ``kernel(*arrays)`` runs now, as a plain function; some kernels run another one later."""
         return quiet(self._function) if self.needs_errstate else self._function
 
     def __call__(self, *arrays: Any) -> tuple:

@@ -42,21 +42,18 @@ class TapeKernel(Kernel):
         super().__init__(program, "numpy", "", function, self._told)
         self._write = write
         self._calls = 0
-        self._running = quiet(function)
+        self._quiet = quiet(function)
+        self.call = self._counted
 
     @cached_property
     def _written(self) -> Kernel:
         return self._write()
 
-    @cached_property
-    def call(self) -> Callable[..., tuple]:
-        return self._dispatch
-
-    def _dispatch(self, *arrays: Any) -> tuple:
+    def _counted(self, *arrays: Any) -> tuple:
         self._calls += 1
-        if self._calls == _CALLS and len(self.program.bindings) <= _LONGEST:
-            self._running = self._written.call
-        return self._running(*arrays)
+        if self._calls >= _CALLS:
+            self.call = self._written.call if len(self.program.bindings) <= _LONGEST else self._quiet
+        return self._quiet(*arrays)
 
     @property
     def source(self) -> str:

@@ -43,7 +43,7 @@ class Guards:
     def __init__(self) -> None:
         self._functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
         self._absent: list[tuple[KeysView[str], tuple[str, ...]]] = []
-        self._named: list[tuple[Callable[[Any], tuple], Mapping[str, Any], tuple]] = []
+        self._parts: list[tuple[Callable[[Any], tuple], Any, tuple]] = []
         self._cells: list[tuple[Any, Any]] = []
         self._empty: list[Any] = []
         self._read: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
@@ -70,8 +70,8 @@ class Guards:
             if not present.isdisjoint(absent):
                 return False
         try:
-            for read, namespace, values in self._named:
-                if not all(map(is_, read(namespace), values)):
+            for read, holder, values in self._parts:
+                if not all(map(is_, read(holder), values)):
                     return False
             for cell, value in self._cells:
                 if cell.cell_contents is not value:
@@ -122,8 +122,13 @@ class Guards:
         if absent:
             self._absent.append((namespace.keys(), absent))
         if present:
-            read = itemgetter(*present, present[0])  # of one name it would give no tuple
-            self._named.append((read, namespace, read(namespace)))
+            self.watch_parts(itemgetter(*present, present[0]), namespace)  # of one name it would give no tuple
+
+    def watch_parts(self, read: Callable[[Any], tuple], holder: Any) -> tuple:
+        """Remember by identity what ``read`` gives of the holder, and return it; a KeyError of it is a change."""
+        values = read(holder)
+        self._parts.append((read, holder, values))
+        return values
 
     def watch_members(self, mapping: Mapping[Any, Any]) -> tuple:
         """Remember what a mapping holds, and in which order; its values."""

@@ -13,6 +13,7 @@ import threading
 import types
 import weakref
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ def descriptor(walk: Walk, descriptor: Any) -> None:
 
 
 def partial(walk: Walk, partial: functools.partial) -> None:
-    walk.pending += [walk.guards.watch_read(getattr, partial, name) for name in ("func", "args", "keywords")]
+    walk.pending += walk.guards.watch_parts(attrgetter("func", "args", "keywords"), partial)
 
 
 def view(walk: Walk, view: Any) -> None:

@@ -39,6 +39,8 @@ _SETTLED = 2e9
 _WORTH_WAITING = 1e9
 #: how many times the time of a compiled call has to be saved for a trial to be spared, where trying takes so long
 _CLEARLY = 10.0
+#: nanoseconds of a call of a derivative that its kernel does not take
+_AROUND = 2_000
 _NOT_EXPECTED = "compiled C is not expected to be faster"
 
 
@@ -107,7 +109,7 @@ class TieredKernel(Kernel):
         self._left = False
         self._settled = threading.Event()
         self._asked: object = None  # the life of the thread that was asked to build
-        self._running: Callable[..., tuple] = self._only_plain if saving is None else self._first
+        self.call: Callable[..., tuple] = self._only_plain if saving is None else self._first
         #: why no compiled kernel serves, once that is known
         self.why_not = "" if self._saving > 0 else _NOT_EXPECTED
 
@@ -132,23 +134,16 @@ class TieredKernel(Kernel):
     def compile_seconds(self) -> float:
         return self._native.compile_seconds if self._native else 0.0
 
-    @cached_property
-    def call(self) -> Callable[..., tuple]:
-        return self._dispatch
-
-    def _dispatch(self, *arrays: Any) -> tuple:
-        return self._running(*arrays)
-
     def _only_plain(self, *arrays: Any) -> tuple:
-        self._running = self.plain.call
-        return self._running(*arrays)
+        self.call = self.plain.call
+        return self.call(*arrays)
 
     def _first(self, *arrays: Any) -> tuple:
-        self._running = self._counted
+        self.call = self._counted
         waits = self._saving >= _WORTH_WAITING
         if waits or self._saving >= _PLANNING * len(self.program.bindings):
             self._build(waits, True, False)
-        return self._running(*arrays)
+        return self.call(*arrays)
 
     def _counted(self, *arrays: Any) -> tuple:
         """A call of the plain kernel; when enough may have been lost by it, the compiler is started."""
@@ -166,10 +161,10 @@ class TieredKernel(Kernel):
         began = clock()
         results = self._native.call(*arrays)
         taken = clock() - began
-        self._waste += taken
+        self._waste += taken + _AROUND
         if self._waste >= self._spared:
             if self._saving >= max(_WORTH_WAITING, _CLEARLY * taken):
-                self._running = self._native.call
+                self.call = self._native.call
             else:
                 self._try(self._native)
         return results
@@ -202,13 +197,13 @@ class TieredKernel(Kernel):
                 if tries:
                     self._try(self._native)
                 else:
-                    self._running = self._unproven
+                    self.call = self._unproven
         except compiler.Stopped as error:
             self.why_not = str(error)
             self._count_again(self._limit * _LATER)
         except BackendError as error:
             self.why_not = str(error)
-            self._running = self._told
+            self.call = self._told
         finally:
             if compiles or self._native is not None:
                 self._settled.set()
@@ -218,20 +213,20 @@ class TieredKernel(Kernel):
             BUILDS.add(lambda: calibrate(NativeKernel.built))
 
     def _told(self, *arrays: Any) -> tuple:
-        self._running = self.plain.call
+        self.call = self.plain.call
         compiler.warn()
-        return self._running(*arrays)
+        return self.call(*arrays)
 
     def _try(self, native: NativeKernel) -> None:
         """Let the next calls show which kernel is faster."""
         self._left = False
-        self._running = Trial(native.call, self.plain.call, self._decide)
+        self.call = Trial(native.call, self.plain.call, self._decide)
 
     def _decide(self, native_is_faster: bool) -> None:
         if native_is_faster:
             assert self._native is not None
             self._waste, self._spared = 0.0, _LATER * self._spared
-            self._running = self._unproven if self._spared < _SETTLED else self._native.call
+            self.call = self._unproven if self._spared < _SETTLED else self._native.call
             self.__dict__.pop("plain", None)  # its buffers and code are memory that nothing uses any more
         else:
             self._left = True
@@ -242,7 +237,7 @@ class TieredKernel(Kernel):
         """Go on with the plain kernel, and expect nothing but what ``limit`` may show."""
         self._saving, self._waste, self._limit = 0.0, 0.0, limit
         self._asked = None
-        self._running = self._counted
+        self.call = self._counted
 
     def explain(self) -> Explanation:
         told = self._serving.explain()
