@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cached_property, lru_cache, partial
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,10 @@ _SHORT, _MULTIPLICATION = 3e-5, 1e-9
 _FIRST_PAUSE, _LONGEST_PAUSE, _AS_LONG = 0.05, 2.0, 8.0
 #: calls whose times are remembered
 _MAX_REMEMBERED = 4096
+#: seconds between which a call of which nothing is known is as usual
+_NOTHING = math.inf, -math.inf
+#: what the time of a product depends on
+_KIND = attrgetter("shape", "dtype.char")
 #: in place of a number of threads: as many as the library has
 _ALL = 0
 
@@ -55,6 +60,7 @@ class Threads:
         self._library = library
         self._clock = clock
         self._best: dict[tuple, float] = {}
+        self._usual: dict[tuple, tuple[float, float]] = {}
         self._divisor = 1
         self._pause = self._lost = 0.0
         self._tried = self._until = -math.inf
@@ -86,7 +92,9 @@ class Threads:
         end = self._clock()
         if end - start > _SHORT or threads == 1:
             call = _call(function, operands, options)
-            self._learn(call, threads, start, end, _MULTIPLICATION * work(*operands, result))
+            least, most = self._usual.get(call, _NOTHING)
+            if not least <= end - start <= most or threads != _ALL or self._lost or self._pause:
+                self._learn(call, threads, start, end, _MULTIPLICATION * work(*operands, result))
         return result
 
     def _limit(self, call: tuple, now: float) -> int:
@@ -119,10 +127,14 @@ class Threads:
         took = now - start
         if len(self._best) >= _MAX_REMEMBERED:
             self._best.clear()
+            self._usual.clear()
         best = self._best[threads, call] = min(took, self._best.get((threads, call), math.inf))
         if threads == 1:
+            self._usual.pop(call, None)
             return
         on_half = min(2 * best, longest, self._best.get((1, call), math.inf))
+        if threads == _ALL:
+            self._usual[call] = best, on_half
         with self._lock:
             self._lost = min(max(0.0, self._lost + took - on_half), _MAX_LOST)
             if threads == _ALL and not self._lost:  # they gain again, so what held them up is over
@@ -140,7 +152,7 @@ class Threads:
 
 def _call(function: Callable, operands: tuple, options: dict[str, Any]) -> tuple:
     """What calls that take the same time have in common."""
-    return function, *[(x.shape, x.dtype.char) for x in operands], *map(str, options.values())
+    return function, *map(_KIND, operands), *map(str, options.values())
 
 
 class _NumPys:
