@@ -238,7 +238,8 @@ class TraceEntry(Result):
             with collector_paused():
                 require_memory(self.program)
                 self._kernel = lower(self.program, self.backend)
-            _log.debug("%d operations run on %s", len(self.program.bindings), self._kernel.backend)
+            if _log.isEnabledFor(logging.DEBUG):  # asking what a kernel runs on may make one that no call needs
+                _log.debug("%d operations run on %s", len(self.program.bindings), self._kernel.backend)
         return self._kernel
 
     def serves(self, leaves: Sequence[Any], sizes: Mapping[Any, int] | None = None) -> bool:
