@@ -5,20 +5,25 @@ Between two chunks the interpreter runs: there an interrupt ends the whole.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...errors import BackendError
 from ..blocks import share, thread_count
+from .trial import Trial
 
 #: the threads that a loop is dealt out to, this one among them
 THREADS = min(thread_count(), 16)
+#: calls of a step after which it is found out again whether other threads help, and how many more each time
+_FIRST_PAUSE, _LATER = 1000, 4
 
 
-def deal(call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
-    """Run a step in ``chunks`` parts of its outermost loop, which the threads take."""
+def deal(call: Callable, outer: int, chunks: int, *arrays: Any, threads: int = 0) -> None:
+    """Run a step in ``chunks`` parts of its outermost loop, which so many threads take; all, where it says 0."""
     held = [np.ascontiguousarray(a) for a in arrays]
     left = list(range(chunks))
 
@@ -31,7 +36,42 @@ def deal(call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
             if call(outer * k // chunks, outer * (k + 1) // chunks, k, *held):
                 raise BackendError("a compiled kernel got an array that it cannot read")
 
-    share(work, min(chunks, THREADS), left.clear)
+    share(work, min(chunks, threads or THREADS), left.clear)
+
+
+class DealIfFaster:
+    """``deal``, or the same chunks on this thread alone: waking another one may take longer than a short step.
+
+    Which is faster its calls show, and again ever more rarely, since what disturbed them may be over.
+    """
+
+    def __init__(self) -> None:
+        self._steps: defaultdict[Callable, _Dealt] = defaultdict(_Dealt)
+
+    def __call__(self, call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
+        self._steps[call](call, outer, chunks, *arrays)
+
+
+class _Dealt:
+    """How one step is run."""
+
+    def __init__(self) -> None:
+        self._untried, self._pause = 0, _FIRST_PAUSE
+        self._way = self._tried()
+
+    def __call__(self, *step: Any) -> None:
+        if self._untried:
+            self._untried -= 1
+            if not self._untried:
+                self._way = self._tried()
+        self._way(*step)
+
+    def _tried(self) -> Callable[..., Any]:
+        return Trial(deal, partial(deal, threads=1), self._decide)
+
+    def _decide(self, helps: bool) -> None:
+        self._way = deal if helps else partial(deal, threads=1)
+        self._untried, self._pause = self._pause, _LATER * self._pause
 
 
 def in_turn(call: Callable, turns: int, chunks: int, *arrays: Any) -> None:

@@ -28,7 +28,7 @@ from .points import for_loops, work_of
 from .scans import part_sums
 from .schedule import Schedule
 from .steps import Emitted, Pointer
-from .threads import THREADS, deal, in_turn, on_contiguous, take_block
+from .threads import THREADS, DealIfFaster, deal, in_turn, on_contiguous, take_block
 from .turns import steps_in
 
 #: bytes of the block up to which it stands on the stack
@@ -38,6 +38,8 @@ _MAX_KEPT = 1 << 28
 #: additions from which a call releases the interpreter's lock
 _LONG = 20_000.0
 
+#: additions of a step from which other threads help, however long it takes to wake them
+_CERTAIN = 2e7
 #: additions of one call into C, where it can be cut, so that Python sees an interrupt within a tenth of a second
 _MAX_WORK = 5e7
 #: bytes of the copies of a result that chunks beyond one a thread may make
@@ -105,7 +107,8 @@ class NativeWriter(Writer):
         self._made_in_c: set[Node] = set()
         self._bodies: list[tuple[NativeWriter, str]] = []  # of loops in Python, with their sources
         self._bound: list[Callable] = []
-        self.namespace |= {"deal": deal, "in_turn": in_turn, "on_contiguous": on_contiguous}
+        self.namespace |= {"deal": deal, "deal_if_faster": DealIfFaster(), "in_turn": in_turn}
+        self.namespace["on_contiguous"] = on_contiguous
 
     def write(self) -> str:
         program = self.program
@@ -234,7 +237,7 @@ class NativeWriter(Writer):
         self.runs.append(run)
         given = ", ".join(run.arguments)
         if run.chunks > 1:
-            called = "in_turn" if run.steps[0].turns else "deal"
+            called = "in_turn" if run.steps[0].turns else "deal" if run.work >= _CERTAIN else "deal_if_faster"
             self.lines.append(f"{called}({run.name}, {run.steps[0].written.outer}, {run.chunks}, {given})")
         else:
             self.lines.append(f"if {run.name}({given}): on_contiguous({run.name}, {given})")

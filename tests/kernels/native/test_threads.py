@@ -8,7 +8,7 @@ import pytest
 
 import symgrad
 from symgrad.kernels.kernel import lower
-from symgrad.kernels.native import threads, writer
+from symgrad.kernels.native import threads, trial, writer
 from symgrad.kernels.native.kernel import NativeKernel
 from symgrad.kernels.native.writer import Functions, NativeWriter
 
@@ -73,6 +73,7 @@ def _interrupts():
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_interrupt_ends_a_kernel_after_the_chunk_that_runs(count, monkeypatch):
     monkeypatch.setattr(writer, "_MAX_WORK", 1e4)
+    monkeypatch.setattr(writer, "_CERTAIN", 0.0)
     monkeypatch.setattr(threads, "THREADS", count)
     x = np.linspace(0.0, 1.0, 300_000)
     (kernel,) = NativeKernel.built(lower(symgrad.trace(lambda x: np.sum(np.exp(x) * x), x), "numpy").program)
@@ -100,3 +101,56 @@ def test_an_interrupt_ends_a_kernel_after_the_chunk_that_runs(count, monkeypatch
     assert begun.count(main) == 3
     kernel._function.__globals__["deal"] = deal
     np.testing.assert_allclose(kernel(x)[0], np.sum(np.exp(x) * x), rtol=1e-12)
+
+
+class Steps:
+    """A step of ``chunks`` parts with a clock of its own: ``alone`` is what this thread takes for it, ``woken`` all."""
+
+    def __init__(self, monkeypatch, alone, woken):
+        self.costs, self.now, self.threads = {1: alone, 0: woken}, 0.0, []
+        monkeypatch.setattr(trial, "clock", lambda: self.now)
+        monkeypatch.setattr(trial, "_SPAN", 0.0)
+        monkeypatch.setattr(threads, "deal", self._deal)
+        self.run = threads.DealIfFaster()
+
+    def _deal(self, call, outer, chunks, *arrays, threads=0):
+        assert (call, outer, chunks, arrays) == ("step", 100, 2, ("x",))
+        self.threads.append(threads)
+        self.now += self.costs[threads]
+
+    def call(self, times):
+        """On how many threads the last of so many calls ran; 0 for all."""
+        for _ in range(times):
+            assert self.run("step", 100, 2, "x") is None
+        return self.threads[-1]
+
+
+@pytest.mark.parametrize(("alone", "woken", "serves"), [(100, 400, 1), (400, 200, 0)])
+def test_threads_are_woken_where_that_is_faster(monkeypatch, alone, woken, serves):
+    steps = Steps(monkeypatch, alone, woken)
+    assert steps.call(200) == serves
+    assert steps.threads.count(1 - serves) < 20
+
+
+def test_what_was_slower_is_tried_again_ever_more_rarely(monkeypatch):
+    steps = Steps(monkeypatch, 100, 400)
+    steps.call(50_000)
+    assert 5 < steps.threads.count(0) < 100
+    steps.costs[0] = 60
+    assert steps.call(50_000) == 0
+
+
+@needs_compiler
+def test_the_chunks_are_the_same_on_one_thread(monkeypatch):
+    monkeypatch.setattr(threads, "THREADS", 2)
+    x = np.random.default_rng(3).normal(size=200_003)
+    program = lower(symgrad.trace(lambda x: np.sum(np.exp(x) * x), x), "numpy").program
+    (kernel,) = NativeKernel.built(program)
+    assert kernel is not None
+    assert "deal_if_faster(" in kernel.source
+    found = []
+    for count in (0, 1):
+        run = lambda *step, count=count: threads.deal(*step, threads=count)  # noqa: E731
+        kernel._function.__globals__["deal_if_faster"] = run
+        found.append(kernel(x)[0])
+    assert found[0] == found[1] == kernel(x)[0]
