@@ -260,23 +260,44 @@ def _tidied(array: np.ndarray) -> np.ndarray:
     return _each(lambda e: _shortest(sympy.sympify(as_number(e))), array)
 
 
-#: operations up to which sums of angles are put together, and terms that it may be multiplied out to for that
-_MAX_ANGLES, _MAX_TERMS = 80, 200
+#: operations up to which sums of angles and of fractions are put together, and terms that it may be multiplied out to
+_MAX_TOGETHER, _MAX_TERMS = 80, 200
 #: terms of a polynomial that may be multiplied out where that is shorter
 _MAX_GATHERED = 8
 
 
 def _shortest(e: Any) -> Any:
-    """``e`` with common factors taken out and sums of angles put together, where that is shorter."""
+    """``e`` with common factors taken out, sums of fractions and of angles put together, where that is shorter."""
     made: Any = sympy.factor_terms(e)
     gathered = sympy.Mul(*[_gathered(factor) for factor in sympy.Mul.make_args(made)])
-    ways = [made] if gathered == made else [made, gathered]
+    ways = list(dict.fromkeys((e, made, gathered)))
     if made.is_Mul and made.args[0].is_Rational:
         ways.append(sympy.Mul(*made.args))  # a number times a sum is multiplied out
-    if made.has(sympy.sin) and made.has(sympy.cos) and made.count_ops() <= _MAX_ANGLES and _is_expandable(made):
+    is_short = made.count_ops() <= _MAX_TOGETHER
+    if is_short and not made.has(sympy.exp) and _nested(made) and _is_expandable(made):
+        ways.insert(0, sympy.together(made))
+    if is_short and made.has(sympy.sin) and made.has(sympy.cos) and _is_expandable(made):
         expanded = sympy.expand(made)
         ways += [sympy.factor_terms(TR10i(way)) for way in (expanded, sympy.expand(TR5(expanded)))]
-    return min(ways, key=lambda way: way.count_ops() if len(ways) > 1 else 0)
+    return min(ways, key=lambda way: way.count_ops() + _NESTED * _nested(way) if len(ways) > 1 else 0)
+
+
+#: operations that a fraction within a fraction is worth
+_NESTED = 2
+
+
+def _nested(e: Any) -> int:
+    """How many fractions stand in the numerator or the denominator of others."""
+    count, parts = 0, [(e, False)]
+    while parts:
+        part, is_inside = parts.pop()
+        factors = sympy.Mul.make_args(part)
+        divides = any(f.is_Pow and f.exp.could_extract_minus_sign() for f in factors)
+        count += is_inside and divides
+        for factor in factors:
+            base = factor.base if factor.is_Pow else factor
+            parts += [(term, is_inside or divides) for term in base.args if base.is_Add]
+    return count
 
 
 def _gathered(factor: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import sympy
@@ -27,10 +27,19 @@ def plain_text(expression: Any, names: Collection[str]) -> str:
     return _Printer(names).doprint(expression)
 
 
+def added_first(terms: Sequence[Any]) -> list[Any]:
+    """The terms of a sum with one that is added in front, where there is one: ``d − σ``, not ``−σ + d``."""
+    first = next((k for k, term in enumerate(terms) if not term.as_coeff_Mul()[0].is_negative), 0)
+    return [terms[first], *terms[:first], *terms[first + 1 :]]
+
+
 class _Printer(StrPrinter):
     def __init__(self, names: Collection[str]) -> None:
         super().__init__()
         self._names = names
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return added_first(super()._as_ordered_terms(expr, order))
 
     def _print_Float(self, expr: Any) -> str:
         """As Python writes it: the fewest digits that are this number."""

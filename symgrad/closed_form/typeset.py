@@ -12,6 +12,7 @@ from sympy.printing.precedence import PRECEDENCE
 
 from .known_functions import with_letters
 from .letters import GREEK, name_latex
+from .plain_text import added_first
 from .positions import around
 from .symbols import is_truth_value
 
@@ -184,6 +185,9 @@ class _Printer(LatexPrinter):
         if type(a).__name__ in _STATEMENTS:
             return _STATEMENTS[type(a).__name__](self, *a.args)
         return rf"{self._print(a)} \neq 0"
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        return added_first(super()._as_ordered_terms(expr, order))
 
     def _print_Mul(self, expr: Any) -> str:
         return _WORDS_SIDE_BY_SIDE.sub(r"\1\2 \\, ", super()._print_Mul(expr))

@@ -99,8 +99,8 @@ def test_names_serve_all_outputs_together():
         "T = K*r*Φ(d2)*exp(-T*r) + S*sigma*φ(d1)/(2*sqrt(T))",
         "r = K*T*Φ(d2)*exp(-T*r)",
         "sigma = S*sqrt(T)*φ(d1)\n"
-        "  where d1 = (T*(2*r + sigma**2)/2 + log(S/K))/(sqrt(T)*sigma)\n"
-        "  where d2 = -sqrt(T)*sigma + d1",
+        "  where d1 = (T*(r + sigma**2/2) + log(S/K))/(sqrt(T)*sigma)\n"
+        "  where d2 = d1 - sqrt(T)*sigma",
     ]
 
 

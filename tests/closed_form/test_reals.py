@@ -124,7 +124,7 @@ def test_what_is_left_of_the_normal_distribution_is_told_by_it_too():
     assert derived.formulas(*args).text_rows(["S", "K", "T", "r", "sigma"])[:4] == [
         "S = -Φ(-d1)",
         "K = Φ(-d2)*exp(-T*r)",
-        "T = K*(-2*r*Φ(-d2) + sigma*φ(d2)/sqrt(T))*exp(-T*r)/2",
+        "T = K*(sigma*φ(d2)/sqrt(T) - 2*r*Φ(-d2))*exp(-T*r)/2",
         "r = -K*T*Φ(-d2)*exp(-T*r)",
     ]
     assert derived.agreement(*args).entries < 1e-12

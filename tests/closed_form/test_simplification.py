@@ -25,12 +25,12 @@ def black_scholes(S, K, T, r, sigma):
     return S * special.ndtr(d1) - K * np.exp(-r * T) * special.ndtr(d1 - sigma * np.sqrt(T))
 
 
-D1 = "  where d1 = (T*(2*r + sigma**2)/2 + log(S/K))/(sqrt(T)*sigma)"
+D1 = "  where d1 = (T*(r + sigma**2/2) + log(S/K))/(sqrt(T)*sigma)"
 OPTION = (100.0, 95.0, 0.5, 0.02, 0.3)
 #: what is shown of a gradient, by which of the arguments
 SHOWN = {
     "cross entropy": (cross_entropy, (np.array([0.3, -1.0, 2.0]), np.array([0.0, 1.0, 0.4])), 0, "σ(z) − y"),
-    "of numbers": (cross_entropy, (0.3, 0.4), 0, "-y + σ(z)"),
+    "of numbers": (cross_entropy, (0.3, 0.4), 0, "σ(z) - y"),
     "tangent": (lambda x: np.log(np.cos(x)), (0.5,), 0, "-tan(x)"),
     "power": (lambda x: x**x, (0.5,), 0, "x**x*(log(x) + 1)"),
     "quotient": (lambda x: (1 - x) / (1 + x), (0.5,), 0, "-2/(x + 1)**2"),

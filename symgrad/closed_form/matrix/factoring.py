@@ -13,6 +13,8 @@ from .functions import bracketed, split_by_axes, summed_exponential
 from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, content
 
 _MAX_STEPS = 24
+#: letters that a fraction within a fraction is worth
+_NESTED = 4.0
 
 
 def with_softmax(algebra: Algebra, poly: Poly) -> Poly:
@@ -111,9 +113,7 @@ def factored(algebra: Algebra, poly: Poly) -> Poly:
                 made = _taken_out(algebra, poly, signature)
             except NotExpressible:
                 continue
-            # a denominator that all terms have goes below a line of its own, even where that is no shorter
-            bonus = 1.1 if len(made.terms) == 1 and not signature[1] and not signature[2] else -0.05
-            if made.cost < best.cost + bonus:
+            if made.cost < best.cost + _bonus(poly, made, signature):
                 best = made
         if best is poly:
             return poly
@@ -142,6 +142,19 @@ def _shared(poly: Poly) -> list[Signature]:
         for s in {_signature(term, f) for f in term.factors} - {None}:
             count[s] = count.get(s, 0) + 1  # type: ignore[index]
     return sorted((s for s, k in count.items() if k > 1), key=lambda s: (s[0].serial, s[1], s[2]))
+
+
+def _bonus(poly: Poly, made: Poly, signature: Signature) -> float:
+    """How much longer a sum may be for a factor in front of it.
+
+    A denominator that all terms have goes below a line of its own, even where that is no shorter; where a fraction is
+    left above it, the sum has to become much shorter.
+    """
+    _, places, is_above = signature
+    if places or is_above:
+        return -0.05
+    powers = {f.power for term in poly.terms for f in term.factors if _signature(term, f) == signature}
+    return -_NESTED if len(powers) > 1 else 1.1 if len(made.terms) == 1 else -0.05
 
 
 def _taken_out(algebra: Algebra, poly: Poly, signature: Signature) -> Poly:
