@@ -147,14 +147,14 @@ def _shared(poly: Poly) -> list[Signature]:
 def _bonus(poly: Poly, made: Poly, signature: Signature) -> float:
     """How much longer a sum may be for a factor in front of it.
 
-    A denominator that all terms have goes below a line of its own, even where that is no shorter; where a fraction is
-    left above it, the sum has to become much shorter.
+    A denominator that all terms have goes below a line of its own, even where that is no shorter. Where a letter would
+    be left below a line above it, the sum has to become much shorter.
     """
-    _, places, is_above = signature
+    base, places, is_above = signature
     if places or is_above:
         return -0.05
     powers = {f.power for term in poly.terms for f in term.factors if _signature(term, f) == signature}
-    return -_NESTED if len(powers) > 1 else 1.1 if len(made.terms) == 1 else -0.05
+    return -_NESTED if len(powers) > 1 and not base.args else 1.1 if len(made.terms) == 1 else -0.05
 
 
 def _taken_out(algebra: Algebra, poly: Poly, signature: Signature) -> Poly:
