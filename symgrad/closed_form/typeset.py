@@ -65,6 +65,16 @@ def element(latex: str, indices: Sequence[str]) -> str:
     return f"{latex}[{place}]" if "_" in latex else f"{{{latex}}}_{{{place}}}"
 
 
+def cases(rows: Iterable[tuple[str, str]]) -> str:
+    """Values under one another, each with when it holds; empty for all others."""
+    made = []
+    for value, test in rows:
+        guard = "{}" if value.startswith("[") else ""  # a bracket would be read as a length behind the line above
+        when = rf"\text{{for}}\: {test}" if test else r"\text{otherwise}"
+        made.append(f"{guard}{value} & {when}")
+    return r"\begin{cases} " + r" \\".join(made) + r" \end{cases}"
+
+
 def is_word(latex: str) -> bool:
     """True for a name of several letters, beside which another one needs a space."""
     return latex.startswith(r"\mathit{")
@@ -253,11 +263,8 @@ class _Printer(LatexPrinter):
         if is_truth_value(expr):
             made = rf"\left[{self._print(expr.args[0].cond)}\right]"
             return made if exp is None else rf"{made}^{{{exp}}}"
-        rows = []
-        for value, test in _cases(expr):
-            when = r"\text{otherwise}" if test == sympy.true else rf"\text{{for}}\: {self._print(test)}"
-            rows.append(rf"{self.whole(value)} & {when}")
-        made = r"\begin{cases} " + r" \\".join(rows) + r" \end{cases}"
+        rows = [(self.whole(value), "" if test == sympy.true else self._print(test)) for value, test in _cases(expr)]
+        made = cases(rows)
         return made if exp is None else rf"\left({made}\right)^{{{exp}}}"
 
     def _print_Sum(self, expr: Any) -> str:

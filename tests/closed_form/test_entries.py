@@ -144,3 +144,16 @@ def test_what_would_be_long_multiplied_out_is_left_as_it_is(fn, monkeypatch):
     made = sg.symbolic(fn).closed_form(np.array([0.3, 0.4, 0.5]), form="entries")
     assert made.count_ops() < 120
     assert not isinstance(made, sympy.Add)
+
+
+@pytest.mark.parametrize(
+    ("fn", "text"),
+    {
+        "quotient": (lambda x: np.sin(x) / x, "(x*cos(x) - sin(x))/x**2"),
+        "likelihood": (lambda x: 3.0 * np.log(x) + 4.0 * np.log(1.0 - x), "3/x - 4/(1 - x)"),
+        "as written": (lambda x: x * (2.0 + x**2 / 2.0), "3*x**2/2 + 2"),
+        "taken away": (lambda x: np.sin(x) - x**3, "cos(x) - 3*x**2"),
+    }.values(),
+)
+def test_no_fraction_stands_in_another_and_what_is_added_in_front(fn, text):
+    assert sg.grad(fn).formulas(0.5).text_rows(["g"]) == [f"g = {text}"]

@@ -233,6 +233,16 @@ IDENTITIES = {
         B,
         where=NORM,
     ),
+    "two layers, backwards": grad(
+        "(Vᵀ(Vh − y) ⊙ (1 − h^⊙2))xᵀ",
+        lambda W, x, V, y: 0.5 * np.sum((y - V @ np.tanh(W @ x)) ** 2),
+        *(X, W, normal(2, X.shape[0]), normal(2)),
+        where=["h = tanh(Wx)"],
+    ),
+    "difference from a number": grad("2 sum(m𝟏 − x)", lambda m, x: np.sum((x - m) ** 2), 0.5, W),
+    "deviation": grad(
+        "1 / s − ‖x − m𝟏‖² / s³", lambda s, m, x: np.log(s) + np.sum((x - m) ** 2) / (2 * s**2), 1.5, 0.5, W
+    ),
     "network of one product": grad("z·𝟏𝟏ᵀyᵀ", lambda x, y, z: (x * z) @ y, X, normal(D, M), np.ones(1)),
 }
 

@@ -182,16 +182,24 @@ def scaled(coefficient: Any, top: Sequence[Expression], bottom: Sequence[Express
 
 def _flipped(coefficient: Any, body: Expression) -> tuple[Any, Expression]:
     """``−(b − a)`` as ``a − b``, also where the sum is a factor of a product."""
-    places = body.args if body.op == "product" else (body,)
-    for k, f in enumerate(places):
-        alone = sum(f in (g, transpose(g)) for g in places) == 1
-        if f.op == "sum" and alone and any(_sign(a) < 0 for a in f.args):
-            turned = total([scaled(sympy.Integer(-1), [], [], a) for a in f.args])
-            if body.op != "product":
-                return -coefficient, turned
-            args = (*places[:k], turned, *places[k + 1 :])
-            return -coefficient, Expression("product", args, None, body.rows, body.columns)
-    return coefficient, body
+    turned = _turned(body)
+    return (coefficient, body) if turned is None else (-coefficient, turned)
+
+
+def _turned(x: Expression) -> Expression | None:
+    """``−x`` where a factor of ``x`` is a difference; among factors of elements one of values, not ``1 − h``."""
+    if x.op == "sum":
+        differs = any(_sign(a) < 0 for a in x.args)
+        return total([scaled(sympy.Integer(-1), [], [], a) for a in x.args]) if differs else None
+    if x.op not in ("product", "hadamard", "total", "transpose"):
+        return None
+    for k, f in enumerate(x.args[: len(x.args) - (x.data or 0)] if x.op == "hadamard" else x.args):
+        alone = sum(f in (g, transpose(g)) for g in x.args) == 1
+        constant = x.op == "hadamard" and f.op == "sum" and not all(a.leaves for a in f.args)
+        turned = None if constant or not alone else _turned(f)
+        if turned is not None:
+            return replace(x, args=(*x.args[:k], turned, *x.args[k + 1 :]))
+    return None
 
 
 def _sign(x: Expression) -> int:
@@ -247,13 +255,19 @@ def power(x: Expression, exponent: Fraction) -> Expression:
     if exponent == 1:
         return x
     if x.op in ("norm", "power") and (x.op == "norm" or x.is_scalar):
-        return power(x.args[0], x.data * exponent) if x.op == "power" else call("norm", x.args, x.data * exponent)
+        return power(x.args[0], x.data * exponent) if x.op == "power" else norm(x.args[0], x.data * exponent)
     if x.op == "function" and x.data == "exp":
         inner = scaled(sympy.Rational(exponent), [], [], x.args[0])
         return call("function", [inner], "exp", x.rows, x.columns)
     if x.op == "transpose":
         return transpose(power(x.args[0], exponent))
     return Expression("power", (x,), exponent, x.rows, x.columns)
+
+
+def norm(x: Expression, exponent: Fraction) -> Expression:
+    """The norm of ``x`` to a power; of the differences from one value it is ``‖x − μ𝟏‖``."""
+    turned = _turned(x) if x.op == "sum" and x.args[0].leaves and not x.args[0].parts[-1].leaves else None
+    return call("norm", [x if turned is None else turned], exponent)
 
 
 def diag(v: Expression) -> Expression:

@@ -180,7 +180,7 @@ def _summed_vectors(vectors: list[Expression]) -> Expression:
     if len(vectors) == 1:
         v = vectors[0]
         if squares:
-            return ex.call("norm", v.args, Fraction(2))
+            return ex.norm(v.args[0], Fraction(2))
         return ex.call("trace", v.args) if v.op == "diagonal" else ex.call("total", [v])
     if any(_is_inverted(v) for v in vectors):
         return ex.call("total", [quotient(vectors)])
@@ -199,5 +199,5 @@ def _summed_matrix(matrix: Expression) -> Expression:
     turned = ex.transpose(matrix)
     matrix = turned if turned.turns < matrix.turns else matrix
     if matrix.op == "power" and matrix.data == 2:
-        return ex.call("norm", matrix.args, Fraction(2))
+        return ex.norm(matrix.args[0], Fraction(2))
     return ex.call("total", [matrix])

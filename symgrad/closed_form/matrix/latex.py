@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from ..typeset import initial, is_word, typeset
+from ..typeset import cases, initial, is_word, typeset
 from .expression import Expression
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
 from .printing import ATOM, HADAMARD, PRODUCT, SUM, Text
@@ -103,8 +103,7 @@ class Latex(Text):
             return rf"\left[{self._stated(x, opened=True)}\right]", ATOM
         if x.data == "where":
             test, yes, no = x.args
-            rows = rf"{self(yes)} & \text{{for}}\: {self._stated(test)} \\{self(no)} & \text{{otherwise}}"
-            return rf"\begin{{cases}} {rows} \end{{cases}}", SUM
+            return cases([(self(yes), self._stated(test)), (self(no), "")]), SUM
         if x.data == "remainder":
             a, b = (self._within(v, PRODUCT) for v in x.args)
             return rf"{a} \bmod {b}", SUM
