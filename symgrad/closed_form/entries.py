@@ -292,11 +292,10 @@ def _nested(e: Any) -> int:
     while parts:
         part, is_inside = parts.pop()
         factors = sympy.Mul.make_args(part)
-        divides = any(f.is_Pow and f.exp.could_extract_minus_sign() for f in factors)
+        powers = [f.as_base_exp() for f in factors]
+        divides = any(f.is_Pow and exponent.could_extract_minus_sign() for f, (_, exponent) in zip(factors, powers))
         count += is_inside and divides
-        for factor in factors:
-            base = factor.base if factor.is_Pow else factor
-            parts += [(term, is_inside or divides) for term in base.args if base.is_Add]
+        parts += [(term, is_inside or divides) for base, _ in powers if base.is_Add for term in base.args]
     return count
 
 

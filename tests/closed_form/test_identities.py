@@ -237,7 +237,7 @@ IDENTITIES = {
         "(Vᵀ(Vh − y) ⊙ (1 − h^⊙2))xᵀ",
         lambda W, x, V, y: 0.5 * np.sum((y - V @ np.tanh(W @ x)) ** 2),
         *(X, W, normal(2, X.shape[0]), normal(2)),
-        where=["h = tanh(Wx)"],
+        where=("h = tanh(Wx)",),
     ),
     "difference from a number": grad("2 sum(m𝟏 − x)", lambda m, x: np.sum((x - m) ** 2), 0.5, W),
     "deviation": grad(
