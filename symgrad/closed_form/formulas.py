@@ -31,6 +31,8 @@ from .typeset import lettered, typeset
 _WIDEST = 72
 #: what a formula of this cost is read more easily by on a line of its own
 _LONG, _APART = 10, 4
+#: labels that stand before one formula
+_MOST_ALIKE = 3
 #: a subscript at the end of a label, which can have no second one
 _SUBSCRIPT = re.compile(r"_(\{[^{}]*\}|\w)$")
 
@@ -56,6 +58,8 @@ class Formulas:
     def latex_rows(self, labels: Sequence[str]) -> list[str]:
         """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings.
 
+        Numbers that have the same formula, such as ``∂²f/∂x∂y`` and ``∂²f/∂y∂x``, are one row ``label = label &= …``.
+
         Rows of what names stand for come last. ArgumentError where there are not as many labels as outputs.
         """
         self._check_count(labels)
@@ -66,19 +70,29 @@ class Formulas:
             return let_bound_rows(self.program, labels)
         if self.kind == "recurrence":
             return self.forms[0].latex_rows(labels)
+        together = self._together(labels if self.kind != "index" else self._latex_labels(labels))
         if self.kind == "entries":
-            pairs = zip(labels, self.forms, self._own_latex, strict=True)
+            pairs = [(label, self.forms[k], self._own_latex[k]) for label, k in together]
             return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole, self._names)]
-        pairs = zip(self._latex_labels(labels), self._own_latex, strict=True)
-        return [f"{label} &= {formula}" for label, formula in pairs]
+        return [f"{label} &= {self._own_latex[k]}" for label, k in together]
 
-    def text_rows(self, names: Sequence[str]) -> list[str]:
+    def _together(self, labels: Sequence[str]) -> list[tuple[str, int]]:
+        """The labels with the numbers of their formulas; those of numbers with the same one as ``a = b``."""
+        alike: dict[Any, list[int]] = {}
+        for k, (output, latex) in enumerate(zip(self.program.outputs, self._own_latex, strict=True)):
+            alike.setdefault(k if output.shape else latex, []).append(k)
+        rows = [own[k : k + _MOST_ALIKE] for own in alike.values() for k in range(0, len(own), _MOST_ALIKE)]
+        return [(" = ".join(labels[k] for k in own), own[0]) for own in sorted(rows)]
+
+    def text_rows(self, names: Sequence[str], apart: bool = False) -> list[str]:
         """A line ``name = formula`` for each output; for let-bound ones the lines of the Program, long ones cut.
+
+        As in ``latex_rows``, numbers that have the same formula are one line, unless each stands ``apart``.
 
         ArgumentError where there are not as many names as outputs.
         """
         self._check_count(names)
-        rows = self._own_text(names)
+        rows = self._own_text(names, apart)
         if self.where:
             said = [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
             rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])
@@ -88,26 +102,26 @@ class Formulas:
         if self.kind != "let-bound" and (isinstance(names, str) or len(names) != len(self.program.outputs)):
             raise ArgumentError(f"give {len(self.program.outputs)} names, one for each result, not {names!r}.")
 
-    def _own_text(self, names: Sequence[str]) -> list[str]:
+    def _own_text(self, names: Sequence[str], apart: bool) -> list[str]:
         if self.kind == "let-bound":
             return _program_rows(self.program)
         if self.kind == "recurrence":
             return self.forms[0].text_rows(names)
+        together = [(name, k) for k, name in enumerate(names)] if apart else self._together(names)
         if self.kind == "index":
             made = []
-            for name, (free, element) in zip(names, self.forms, strict=True):
+            for name, k in together:
+                free, element = self.forms[k]
                 place = f"[{', '.join(map(str, free))}]" if free else ""
                 made.append(f"{name}{place} = {plain_text(lettered(element, self._names), self._names)}")
             return made
         if self.kind == "matrix":
-            return [
-                "\n".join([f"{name} = {form.text}", *(f"  where {line}" for line in form.where)])
-                for name, form in zip(names, self.forms, strict=True)
-            ]
+            pairs = [(name, self.forms[k]) for name, k in together]
+            return ["\n".join([f"{name} = {f.text}", *(f"  where {line}" for line in f.where)]) for name, f in pairs]
         each = np.vectorize(lambda e: lettered(e, self._names), otypes=[object])
         entries = [each(form) for form in self.forms]
         texts = [plain_text(a if e.size else [], self._names) for e, a in zip(entries, as_arrays(entries), strict=True)]
-        return [f"{name} = {text}" for name, text in zip(names, texts, strict=True)]
+        return [f"{name} = {texts[k]}" for name, k in together]
 
     @cached_property
     def latex(self) -> list[str]:

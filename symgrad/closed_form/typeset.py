@@ -174,7 +174,7 @@ class _Printer(LatexPrinter):
         return made if exp is None else rf"{{{made}}}^{{{exp}}}"
 
     def power_of_e(self, a: Any) -> str:
-        return self._print(sympy.exp(a, evaluate=False))
+        return "1" if a == 0 else self._print(sympy.exp(a, evaluate=False))
 
     def whole(self, expression: Any) -> str:
         """An expression on its own, which needs no brackets."""

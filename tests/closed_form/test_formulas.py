@@ -84,3 +84,26 @@ def test_as_many_names_as_results():
         for rows in (made.text_rows, made.latex_rows):
             with pytest.raises(sg.errors.ArgumentError, match="give 2 names, one for each result"):
                 rows(names)
+
+
+def test_numbers_of_one_formula_are_one_line():
+    h = sg.hessian(lambda x, y: np.sin(x) * y**3, (0, 1))
+    (_, row, *_) = h.latex(0.5, 2.0).split(r"\\[1ex]")
+    mixed = [r"\frac{\partial^{2} f}{\partial x\,\partial y}", r"\frac{\partial^{2} f}{\partial y\,\partial x}"]
+    assert row.strip().startswith(" = ".join(mixed) + " &= 3 y^{2}")
+    found = h.formulas(0.5, 2.0)
+    assert found.text_rows(["a", "b", "c", "d"])[1] == "b = c = 3*y**2*cos(x)"
+    assert found.text_rows(["a", "b", "c", "d"], apart=True)[1:3] == ["b = 3*y**2*cos(x)", "c = 3*y**2*cos(x)"]
+
+
+def test_many_labels_stand_in_several_lines():
+    names = [f"g{k}" for k in range(5)]
+    g = sg.grad(lambda *x: x[0] + x[1] + x[2] + x[3] + x[4], tuple(range(5)))
+    assert g.formulas(*np.ones(5)).text_rows(names) == ["g0 = g1 = g2 = 1", "g3 = g4 = 1"]
+
+
+def test_one_and_a_power_of_e():
+    x = np.ones(3)
+    (latex,) = sg.symbolic(lambda x: np.logaddexp(0, x)).formulas(x).latex
+    assert latex == r"\log\left(1 + \exp\left(x\right)\right)"
+    assert r"1 + e^{x}" in sg.symbolic(lambda x: np.logaddexp(0, x)).latex(1.0)

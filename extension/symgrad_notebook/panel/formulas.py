@@ -83,7 +83,7 @@ def formulas(
         return _let_bound(made, named)
     if made.kind == "recurrence":
         return _recurrence(made, named)
-    texts = made.text_rows([label.text for label in named])
+    texts = made.text_rows([label.text for label in named], apart=True)
     return [_formula(made, k, label, texts[k]) for k, label in enumerate(named)]
 
 

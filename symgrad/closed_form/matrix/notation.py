@@ -47,6 +47,10 @@ def _less(a: Expression, b: Expression) -> Expression:
     return total([a, scaled(sympy.Integer(-1), [], [], b)])
 
 
+def _exponential(a: Expression) -> Expression:
+    return number(1) if a == number(0) else _of("exp", a)
+
+
 def _power_of_two(a: Expression) -> Expression:
     return call("function", [number(2), a], "power", a.rows, a.columns)
 
@@ -58,7 +62,7 @@ def _degrees(factor: sympy.Expr) -> Callable[[Expression], Expression]:
 _MEANINGS: dict[str, Callable[..., Expression]] = {
     "exp2": _power_of_two,
     "hypot": lambda a, b: power(total([power(a, Fraction(2)), power(b, Fraction(2))]), Fraction(1, 2)),
-    "logaddexp": lambda a, b: _of("log", total([_of("exp", a), _of("exp", b)])),
+    "logaddexp": lambda a, b: _of("log", total([_exponential(a), _exponential(b)])),
     "logaddexp2": lambda a, b: _of("log2", total([_power_of_two(a), _power_of_two(b)])),
     "log_ndtr": lambda a: _of("log", _of("ndtr", a)),
     "relu": lambda a: _of("maximum", a, number(0)),
