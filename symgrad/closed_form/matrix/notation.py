@@ -48,7 +48,7 @@ def _less(a: Expression, b: Expression) -> Expression:
 
 
 def _exponential(a: Expression) -> Expression:
-    return number(1) if a == number(0) else _of("exp", a)
+    return number(1) if a.op == "zero" else _of("exp", a)
 
 
 def _power_of_two(a: Expression) -> Expression:
