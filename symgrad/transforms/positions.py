@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,9 +83,19 @@ def in_order(
     ordered, named = list(args), dict(kwargs)
     for p in _placed(fn)[len(args) : last + 1]:
         if p.name not in named and p.default is p.empty:
+            _check_names(fn, named)
             return args, kwargs  # the rules say what is missing
         ordered.append(named.pop(p.name, p.default))
     return tuple(ordered), named
+
+
+def _check_names(fn: Callable, names: Iterable[str]) -> None:
+    """An error for a name that is none of the function's arguments."""
+    taken = parameters_of(fn)
+    known = {p.name for p in taken} | {"sens"}
+    for name in () if any(p.kind is p.VAR_KEYWORD for p in taken) else names:
+        if name not in known:
+            _position_of(name, fn)
 
 
 def _position_of(name: str, fn: Callable) -> int:

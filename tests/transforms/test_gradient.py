@@ -189,6 +189,7 @@ DOOR = {
     "a name that is none": (lambda: grad(product, "q"), ValueError, "no argument 'q'; its arguments are x, y"),
     "by keyword": (lambda: grad(lambda x, *, k: x * k, "k"), ValueError, "k is passed by keyword alone"),
     "twice by name": (lambda: grad(product, (0, "x")), ValueError, "names a position twice"),
+    "unknown by name": (lambda: grad(product)(z=3.0), ValueError, "no argument 'z'; its arguments are"),
     "nested": (lambda: grad(product, ((0,),)), TypeError, r"must hold ints and names, got \(0,\)"),
     "bool inside": (lambda: grad(product, (0, True)), TypeError, "must hold ints and names, got True"),
     "too large": (lambda: grad(product, 2)(X, Y), ValueError, "grad_position 2 is out of range.*2 positional"),
