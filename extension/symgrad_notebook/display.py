@@ -21,7 +21,7 @@ from symgrad.trace_entry import TraceEntry
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
-from symgrad.transforms.shown import formulas_in_names, shown_entry
+from symgrad.transforms.shown import formulas_beside, shown_entry
 from symgrad.transforms.steps import steps_of
 from symgrad.watching import progress, said
 
@@ -72,7 +72,7 @@ def bundles(
         (function, entry.value, result_names(function, entry.value, values)),
         (readable, entry, result_names(readable, entry, args)),
     ]
-    shown = [formulas_in_names(entry, e, budget, fold) for _, e, _ in named]
+    shown = formulas_beside(entry, [e for _, e, _ in named], budget, fold)
     latex = [f.latex_rows(d.labels(e)) for f, (d, e, _) in zip(shown, named, strict=True)]
     texts = [_text(f, d, names) for f, (d, _, names) in zip(shown, named, strict=True)]
     both = formulas(entry.with_value, budget, fold) if all(f.kind == "recurrence" for f in shown) else None

@@ -157,9 +157,14 @@ class Formulas:
 
         What a name stands for costs less where it is long, for it is read apart.
         """
-        free = sum(len(index) + 1 for index, _ in self.forms) if self.kind == "index" else 0
         named = [f.reading_cost for _, f in self.where]
-        return reading_cost(self._own_latex) + free + sum(c - _APART if c >= _LONG else c + 2 for c in named)
+        return self.own_cost + sum(c - _APART if c >= _LONG else c + 2 for c in named)
+
+    @cached_property
+    def own_cost(self) -> float:
+        """``reading_cost`` where it is said elsewhere what names stand for."""
+        free = sum(len(index) + 1 for index, _ in self.forms) if self.kind == "index" else 0
+        return reading_cost(self._own_latex) + free
 
     def _latex_labels(self, labels: Sequence[str]) -> list[str]:
         if self.kind != "index":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..passes.unrolling import has_loops
@@ -22,9 +22,16 @@ _MAX_SINGLE = 3
 
 
 def named_formulas(
-    program: Program, named: Mapping[Node, str], budget: int = BUDGET, characters: int = MAX_CHARACTERS
+    program: Program,
+    named: Mapping[Node, str],
+    budget: int = BUDGET,
+    characters: int = MAX_CHARACTERS,
+    wanted: Collection[str] | None = None,
 ) -> Formulas:
-    """``formulas``, in which nodes are called as ``named`` where that is read faster; ``where`` says what they are."""
+    """``formulas``, in which nodes are called as ``named`` where that is read faster; ``where`` says what they are.
+
+    With ``wanted`` these names are taken, and no others are tried.
+    """
     choice = Choice(budget, characters, frozenset(named.values()))
     counts = Counter([*program.names, *named.values()])
     nodes = [n for n, name in named.items() if counts[name] == 1 and n not in program.outputs]
@@ -35,7 +42,8 @@ def named_formulas(
     for whole in dict.fromkeys((choice.shorter(wide), wide)):  # short formulas first: the search may end
         outputs, parts = whole.outputs[: len(program.outputs)], whole.outputs[len(program.outputs) :]
         names = {n: named[node] for n, node in zip(parts, nodes, strict=True) if n.operands and n not in outputs}
-        for some in (*_selections(outputs, names), {}):
+        own = {n: name for n, name in names.items() if wanted is not None and name in wanted}
+        for some in [own] if wanted is not None else [*_selections(outputs, names), {}]:
             made = _in_names(program, outputs, some, choice)
             best = made if is_faster(made, best) else best
     return best or Formulas(program, "let-bound", [])

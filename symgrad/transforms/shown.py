@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,10 +171,30 @@ def _is_long(entry: TraceEntry) -> bool:
         return False
 
 
+def formulas_beside(
+    entry: TraceEntry, results: Sequence[Result], budget: int = BUDGET, characters: int = MAX_CHARACTERS
+) -> list[Formulas]:
+    """``formulas_in_names`` of results that stand beside each other: what one has a name for the others call so too."""
+    found = [formulas_in_names(entry, result, budget, characters) for result in results]
+    names = {name for f in found for name, _ in f.where}
+    for k, result in enumerate(results):
+        if names > {name for name, _ in found[k].where} and found[k].kind not in ("recurrence", "let-bound"):
+            again = formulas_in_names(entry, result, budget, characters, names)
+            found[k] = again if again.kind != "let-bound" and again.own_cost <= found[k].own_cost else found[k]
+    return found
+
+
 def formulas_in_names(
-    entry: TraceEntry, result: Result, budget: int = BUDGET, characters: int = MAX_CHARACTERS
+    entry: TraceEntry,
+    result: Result,
+    budget: int = BUDGET,
+    characters: int = MAX_CHARACTERS,
+    wanted: Collection[str] | None = None,
 ) -> Formulas:
-    """The formulas of the trace ``entry``, or of what the function gave in it, in the names of the function's code."""
+    """The formulas of the trace ``entry``, or of what the function gave in it, in the names of the function's code.
+
+    Those names are taken that make them short, or those that are ``wanted``.
+    """
     inside = set(result.program.nodes)
     if has_loops(result.program):
         return _of_loops(entry, result.readable, budget, characters)
@@ -183,7 +204,7 @@ def formulas_in_names(
     if not names:
         return formulas_of(result.readable, budget, characters)
     program, nodes = result.readable_with(list(names))
-    return named_formulas(program, dict(zip(nodes, names.values(), strict=True)), budget, characters)
+    return named_formulas(program, dict(zip(nodes, names.values(), strict=True)), budget, characters, wanted)
 
 
 def _of_loops(entry: TraceEntry, program: Program, budget: int, characters: int = MAX_CHARACTERS) -> Formulas:
