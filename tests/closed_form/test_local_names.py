@@ -158,16 +158,16 @@ def test_a_name_that_is_not_bound_yet_is_no_error():
 
 
 def test_a_function_and_its_derivative_have_the_same_names():
-    def loss(W, b, V, c, x, y):
-        h = np.tanh(W @ x + b)
-        z = V @ h + c
+    def loss(W1, b1, W2, b2, x, y):
+        h = np.tanh(W1 @ x + b1)
+        z = W2 @ h + b2
         return 0.5 * np.sum((z - y) ** 2)
 
     args = np.ones((5, 4)), np.ones(5), np.ones((2, 5)), np.ones(2), np.ones(4), np.ones(2)
     entry = shown_entry(sg.grad(loss), args, {})
     function, gradient = formulas_beside(entry, [entry.value, entry])
-    where = ["  where h = tanh(Wx + b)", "  where z = Vh + c"]
+    where = ["  where h = tanh(W1 x + b1)", "  where z = W2 h + b2"]
     assert function.text_rows(["f"])[0].split("\n") == ["f = 1/2 · ‖y − z‖²", *where]
-    assert gradient.text_rows(["g"])[0].split("\n") == ["g = (Vᵀ(z − y) ⊙ (1 − h^⊙2))xᵀ", *where]
+    assert gradient.text_rows(["g"])[0].split("\n") == ["g = (W2ᵀ (z − y) ⊙ (1 − h^⊙2))xᵀ", *where]
     (alone,) = formulas_beside(entry, [entry.value])
     assert [name for name, _ in alone.where] == ["z"]
