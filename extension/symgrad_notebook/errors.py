@@ -30,11 +30,8 @@ class Interrupted(GradCellError, KeyboardInterrupt):
 
 
 @contextlib.contextmanager
-def shortening(shell: Any, keep: Callable[[BaseException], None], hint: Callable[[], str] = str) -> Iterator[None]:
-    """Inside, an error becomes its short form; the cell fails with it.
-
-    ``keep`` is given the error itself; ``hint`` is one more line of advice.
-    """
+def shortening(shell: Any, keep: Callable[[BaseException], None]) -> Iterator[None]:
+    """Inside, an error becomes its short form, with which the cell fails; ``keep`` is given the error itself."""
     try:
         yield
     except GradCellError:
@@ -46,7 +43,7 @@ def shortening(shell: Any, keep: Callable[[BaseException], None], hint: Callable
     except Exception as error:
         keep(error)
         is_syntax = isinstance(error, SyntaxError)
-        raise (syntax_error(error) if is_syntax else shortened(error, shell, hint())) from None
+        raise (syntax_error(error) if is_syntax else shortened(error, shell)) from None
 
 
 def one_line(error: BaseException) -> str:
@@ -67,7 +64,7 @@ def whole_traceback(error: BaseException | None) -> str:
     return visible("".join(traceback.format_exception(error)).rstrip())
 
 
-def shortened(error: Exception, shell: Any, hint: str = "") -> GradCellError:
+def shortened(error: Exception, shell: Any) -> GradCellError:
     """``error`` as its type, its message, and the innermost line of the notebook that led to it."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if shell.compile.format_code_name(f.filename)]
     marked = marked_line(frames[-1]) if frames else []
@@ -75,8 +72,7 @@ def shortened(error: Exception, shell: Any, hint: str = "") -> GradCellError:
     text, _, place = str(error).partition("\n  at ")
     if not marked and place.startswith("Cell "):
         marked = [f"  {line.strip()}" if k == 0 else line for k, line in enumerate(place.splitlines())]
-    lines = [f"{type(error).__name__}: {text}", *marked]
-    return GradCellError("\n".join([*lines, hint] if hint else lines))
+    return GradCellError("\n".join([f"{type(error).__name__}: {text}", *marked]))
 
 
 def syntax_error(error: SyntaxError) -> GradCellError:

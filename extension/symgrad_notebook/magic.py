@@ -121,11 +121,11 @@ class SymgradMagics(Magics, options.Options):
     def _shell(self) -> Any:
         return self.shell
 
-    def _short_errors(self, hint: Callable[[], str] = str) -> contextlib.AbstractContextManager[None]:
+    def _short_errors(self) -> contextlib.AbstractContextManager[None]:
         def keep(error: BaseException) -> None:
             self._latest_error = error
 
-        return errors.shortening(self._shell, keep, hint)
+        return errors.shortening(self._shell, keep)
 
     def _parsed(self, source: str) -> tuple[ast.Module, str]:
         """The cell as IPython would read it, and the name of its code."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ArgumentTypeError, ShapeError
 from ..primitives.external import joined, split, zeros_like
 from ..program.node import Node
-from ..tracing.trace import as_node
+from ..tracing.trace import as_node, is_traced
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, nesting, unflatten
 
@@ -38,11 +38,6 @@ def float_sources(leaves: Sequence[Any]) -> dict[int, Node]:
     """The leaves that derivatives are taken by, by their place."""
     nodes = {k: as_node(v) for k, v in enumerate(leaves) if is_traced(v)}
     return {k: n for k, n in nodes.items() if n.differentiable}
-
-
-def is_traced(value: Any) -> bool:
-    """True for what stands for a value that the program computes."""
-    return hasattr(type(value), "_symgrad_node")
 
 
 def is_float(leaf: Any) -> bool:

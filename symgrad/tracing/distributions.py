@@ -22,7 +22,7 @@ from scipy.stats._distn_infrastructure import rv_continuous_frozen, rv_discrete_
 from ..errors import UnsupportedOperation
 from .dispatch import answers
 from .local_array import holds_traced, unwrapped
-from .trace import as_node
+from .trace import as_node, is_traced
 from .tracer import Tracer
 
 
@@ -35,11 +35,7 @@ def _apply_where(
 
 
 def _asarray(value: Any, *args: Any, **kwargs: Any) -> Any:
-    return value if _is_traced(value) else np.asarray(value, *args, **kwargs)
-
-
-def _is_traced(value: Any) -> bool:
-    return hasattr(type(value), "_symgrad_node")
+    return value if is_traced(value) else np.asarray(value, *args, **kwargs)
 
 
 class _Instead:
@@ -80,7 +76,7 @@ def _log_gauss_mass(a: Any, b: Any) -> Any:
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
-    if not _is_traced(a):
+    if not is_traced(a):
         np.putmask(a, mask, values)
     else:
         a[...] = np.where(mask, values, a)

@@ -17,7 +17,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, is_named, normal, size
 from ..program.node import Node
 from .sizes import Size
-from .trace import SIZES_FIX, as_node, running, stands_for_number
+from .trace import SIZES_FIX, as_node, is_traced, running, stands_for_number
 
 
 def get(x: Node, index: Any) -> tuple[Node, bool | None]:
@@ -56,7 +56,7 @@ def fixed(index: Any) -> Any:
         )
         if isinstance(e, slice)
         else e._symgrad_node
-        if hasattr(type(e), "_symgrad_node") and not (isinstance(e, Size) or stands_for_number(e))
+        if is_traced(e) and not (isinstance(e, Size) or stands_for_number(e))
         else e
         for e in _parts(index)
     ]

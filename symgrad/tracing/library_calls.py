@@ -30,7 +30,7 @@ from ..errors import (
     typed,
     user_frame,
 )
-from .trace import Trace, current
+from .trace import Trace, current, is_traced
 
 #: the beginning of a name -> what to write instead; the longest that fits is said
 _ADVICE = {
@@ -246,11 +246,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _holds_traced(step: Step) -> bool:
     values = step.frame.f_locals.values()
-    return any(_is_traced(v) or (type(v) in (tuple, list) and any(map(_is_traced, v))) for v in values)
-
-
-def _is_traced(value: Any) -> bool:
-    return hasattr(type(value), "_symgrad_node")
+    return any(is_traced(v) or (type(v) in (tuple, list) and any(map(is_traced, v))) for v in values)
 
 
 def caching_function() -> str | None:

@@ -18,7 +18,7 @@ from ..program.node import Node, emit
 from .declare import Case, implements
 from .indexing import unsqueeze
 from .sizes import concrete
-from .trace import array_node, as_node, running
+from .trace import array_node, as_node, is_traced, running
 from .tracer import Tracer
 
 _AXES = [
@@ -97,8 +97,7 @@ def counted_in(x: Node, where: Any, neutral: Any) -> Node:
     """``x`` with ``neutral``, which changes nothing, in place of what does not count: nothing where it is True."""
     if isinstance(where, (bool, np.bool_)) and where:
         return x
-    is_traced = hasattr(type(where), "_symgrad_node")
-    mask = f.condition(as_node(where) if is_traced else running().constant(np.asarray(where, bool)))
+    mask = f.condition(as_node(where) if is_traced(where) else running().constant(np.asarray(where, bool)))
     shape = broadcast(mask.shape, x.shape)
     if shape != x.shape:
         raise ShapeError.here(f"where= of shape {mask.shape} does not fit an array of shape {x.shape}")

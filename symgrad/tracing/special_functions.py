@@ -18,7 +18,7 @@ from ..primitives.special import OPERATIONS, SEVERAL, zeta
 from ..program.node import emit
 from .dispatch import answers
 from .local_array import holds_traced, unwrapped
-from .trace import as_node, running
+from .trace import as_node, is_traced, running
 from .tracer import Tracer
 
 
@@ -40,7 +40,7 @@ def _traced(value: Any) -> Tracer:
 
 def _floats(value: Any) -> Tracer:
     """As an array of floats, which a Python number is made as well."""
-    made = _traced(value if hasattr(type(value), "_symgrad_node") else np.asarray(value))
+    made = _traced(value if is_traced(value) else np.asarray(value))
     return made if made.dtype.kind == "f" else made.astype(float)
 
 

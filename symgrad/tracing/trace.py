@@ -344,11 +344,16 @@ def stands_for_number(value: Any) -> bool:
     return hasattr(type(value), "_exact")
 
 
+def is_traced(value: Any) -> bool:
+    """True for what stands for a value that the program computes; not for what passes its attributes on to one."""
+    return hasattr(type(value), "_symgrad_node")
+
+
 def as_node(value: Any) -> Node:
     """The node of a traced value, a parameter, an array or a Python scalar, in the running trace."""
     if type(value) is float or type(value) is int:
         return literal(value)
-    node = getattr(value, "_symgrad_node", None) if hasattr(type(value), "_symgrad_node") else None  # not by delegation
+    node = getattr(value, "_symgrad_node", None) if is_traced(value) else None
     if type(node) is Node:
         return node
     if node is not None:
@@ -378,7 +383,7 @@ def array_node(value: Any) -> Node:
 def _holds_node(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_node, value))
-    return hasattr(type(value), "_symgrad_node") and not stands_for_number(value)
+    return is_traced(value) and not stands_for_number(value)
 
 
 def _stacked(values: Any) -> Node:

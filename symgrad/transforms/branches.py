@@ -11,7 +11,7 @@ from ..compiled import is_tracing
 from ..errors import ArgumentTypeError, ShapeError
 from ..primitives import functions as f
 from ..program.node import Node
-from ..tracing.trace import as_node, called, running
+from ..tracing.trace import as_node, called, is_traced, running
 from ..tracing.tracer import Tracer
 from .nested import Nested
 from .positions import checked_function
@@ -37,12 +37,12 @@ def cond(pred: Any, true_fn: Callable, false_fn: Callable, *operands: Any) -> An
     """
     checked_function(true_fn)
     checked_function(false_fn)
-    is_traced = hasattr(type(pred), "_symgrad_node")
-    if not is_traced and np.ndim(pred):
+    follows = is_traced(pred)
+    if not follows and np.ndim(pred):
         raise _no_single_truth(np.shape(pred))
     if not is_tracing((pred, operands)):
         return (true_fn if pred else false_fn)(*operands)
-    if not is_traced:
+    if not follows:
         return called(true_fn if pred else false_fn, operands, {})
     truth = as_node(pred)
     if truth.shape:
@@ -74,7 +74,7 @@ def _both(truth: Node, true_fn: Callable, false_fn: Callable, operands: tuple) -
 
 def _own(value: Any) -> Any:
     """A value that a function may write into, without the other one seeing it."""
-    return Tracer(as_node(value)) if hasattr(type(value), "_symgrad_node") else np.copy(value)[()]
+    return Tracer(as_node(value)) if is_traced(value) else np.copy(value)[()]
 
 
 def _chosen(truth: Node, a: Node, b: Node) -> Node:

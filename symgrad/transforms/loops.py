@@ -22,7 +22,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import Dim, is_named, normal
 from ..tracing.sizes import Size, whole
 from ..tracing.step_values import end_step, step_value
-from ..tracing.trace import array_node, as_node, called, running
+from ..tracing.trace import array_node, as_node, called, is_traced, running
 from ..tracing.tracer import Tracer
 from .nested import Nested
 from .positions import checked_flag, checked_function
@@ -189,7 +189,7 @@ class Checkpointed(Importable):
 
 def _is_stored(leaf: Any) -> bool:
     """Whether a leaf is a traced array; a Python number gives way to the dtypes that it meets, and stays outside."""
-    return hasattr(type(leaf), "_symgrad_node") and not isinstance(leaf, Size) and not as_node(leaf).weak
+    return is_traced(leaf) and not isinstance(leaf, Size) and not as_node(leaf).weak
 
 
 # arguments
@@ -217,7 +217,7 @@ def _bound(value: Any, name: str) -> Dim:
 def _length(xs: Any, length: Any, caller: str) -> Dim:
     """The steps of a loop."""
     arrays = Nested.of(xs).arrays
-    shapes = [as_node(v).shape if hasattr(type(v), "_symgrad_node") else np.shape(v) for v in arrays]
+    shapes = [as_node(v).shape if is_traced(v) else np.shape(v) for v in arrays]
     if not all(shapes):
         raise ShapeError.here(
             f"{caller}: every array of xs needs a first axis, along which the steps go, and there is a number; "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..tracing.trace import is_traced
 from ..tracing.tree import flatten, leaf_labels, unflatten
 
 
@@ -48,7 +49,7 @@ _ARRAY = object()
 
 def _is_numeric(leaf: Any) -> bool:
     """True for a number or an array of numbers, traced or not."""
-    if hasattr(type(leaf), "_symgrad_node") or isinstance(leaf, (bool, int, float)):
+    if is_traced(leaf) or isinstance(leaf, (bool, int, float)):
         return True
     return isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "biufc"
 
