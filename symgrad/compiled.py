@@ -16,7 +16,15 @@ import numpy as np
 
 from .context import is_debugging
 from .debugging import is_finite, what_went_wrong
-from .errors import NonFiniteError, TracedAgain, TracingError, at_user_line, is_own, shortened
+from .errors import (
+    NonFiniteError,
+    TracedAgain,
+    TracingError,
+    UnsupportedOperation,
+    at_user_line,
+    is_own,
+    shortened,
+)
 from .kernels.backend import checked_backend
 from .named_dims import Declared, Placeholder, argument_names
 from .signature import Call, VaryingInts, called_name, ints_of, key_of_arrays
@@ -43,6 +51,10 @@ _TRACED_TOO_OFTEN = (
 _CHANGING = (
     "is traced again at every call, which takes far longer than its kernel: it may read {}, and nothing tells before a "
     "call whether that has changed. Read it outside of the function, and pass what it gives as an argument."
+)
+_CAUGHT = (
+    "{} catches the {} that NumPy is told to raise of values: while a function is traced nothing is computed that "
+    "could raise it, and its other way would never be taken. Ask for the values instead, as in if np.all(x > 0)."
 )
 _MAX_SAID = 3  # of what a function reads are named
 
@@ -235,6 +247,8 @@ class CompiledFunction:
         leaves, structure = flatten((*args, *kwargs.values()))
         static = [v for v in leaves if not is_input(v)]
         guards = TraceGuards(self.watched, [*static, *classes_in(structure)])
+        if guards.caught is not None:
+            raise UnsupportedOperation(_CAUGHT.format(called_name(self.watched), guards.caught))
         if self._follows or guards.asks_for_types:
             trace.follow = follow
         entry = None

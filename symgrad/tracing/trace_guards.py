@@ -26,6 +26,7 @@ class TraceGuards(Guards):
         self._changing = walk.changing
         self._weights = walk.weights
         self.asks_for_types = walk.asks_for_types
+        self.caught = walk.caught
         self._generators = walk.generators + [(g, random_state(g)) for g in GLOBAL_GENERATORS]
 
     def watch_weights(self, read: set[int]) -> None:

@@ -79,6 +79,11 @@ _LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
 #: functions and classes that tell a traced value from what it stands for
 _ASKING = frozenset(("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator"))
+#: what NumPy raises of values where it is told to, and the names with which code tells it that
+_RAISED_OF_VALUES = {
+    "FloatingPointError": (("errstate", "seterr"), "raise"),
+    "RuntimeWarning": (("simplefilter", "filterwarnings"), "error"),
+}
 _LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
 
 
@@ -96,6 +101,7 @@ class Walk:
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
         self.asks_for_types = False
+        self._catches: set[str] = set()
         self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
         self._names: set[str] = set()
@@ -107,6 +113,16 @@ class Walk:
         self._modules: list[tuple[types.ModuleType, set[str]]] = []
         self._by_name: list[tuple[str, Any]] = []
         self._classes: dict[type, bool] = {}
+
+    @property
+    def caught(self) -> str | None:
+        """An error of NumPy's calculations that the code lets be raised, and catches."""
+        for name in sorted(self._catches):
+            setters, told = _RAISED_OF_VALUES[name]
+            is_raised = name == "FloatingPointError" and "raise" in np.geterr().values()
+            if is_raised or (told in self._names and not self._names.isdisjoint(setters)):
+                return name
+        return None
 
     def run(self, function: Callable, arguments: Iterable[Any]) -> None:
         """Look at all that can be reached."""
@@ -170,6 +186,7 @@ class Walk:
         reads, space = code_reads(function.__code__), function.__globals__
         self._names |= reads.names - reads.seeded
         self.asks_for_types |= not _ASKING.isdisjoint((*reads.globals, *reads.names, *function.__code__.co_freevars))
+        self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs
         self._spaces[id(space)] = space

@@ -1,6 +1,7 @@
 """What NumPy and Python raise of values is raised while tracing where the user's code catches it, and guarded."""
 
 import contextlib
+import warnings
 
 import numpy as np
 import pytest
@@ -140,3 +141,42 @@ def test_only_what_stands_in_a_try_is_caught():
 
     sg.symbolic(fn)(1.0)
     assert seen == [False, True, False, False]
+
+
+def told_by_a_context(x):
+    with np.errstate(divide="raise", invalid="raise"):
+        try:
+            return np.sum(np.log(x))
+        except FloatingPointError:
+            return np.sum(x**2)
+
+
+def told_by_a_filter(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return np.sum(np.log(x))
+        except RuntimeWarning:
+            return np.sum(x**2)
+
+
+def told_from_outside(x):
+    try:
+        return np.sum(np.log(x))
+    except (FloatingPointError, ValueError):
+        return np.sum(x**2)
+
+
+@pytest.mark.parametrize(
+    ("fn", "error"), [(told_by_a_context, "FloatingPointError"), (told_by_a_filter, "RuntimeWarning")]
+)
+def test_what_numpy_is_told_to_raise_of_values_and_is_caught_is_refused(fn, error):
+    with pytest.raises(sg.errors.UnsupportedOperation, match=f"{fn.__name__} catches the {error}.*np.all"):
+        sg.grad(fn)(np.ones(2))
+
+
+def test_what_is_raised_from_outside_too_but_not_where_nothing_is():
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(sg.grad(told_from_outside)(x), [1.0, 0.5])
+    with np.errstate(all="raise"), pytest.raises(sg.errors.UnsupportedOperation, match="FloatingPointError"):
+        sg.value_and_grad(told_from_outside)(x)
