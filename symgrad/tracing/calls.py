@@ -35,6 +35,7 @@ from . import (
 from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
+from .generators import CACHED
 from .libraries import is_library as is_library_module
 from .library_calls import said_of
 from .library_code import is_closed, is_declared, is_library_code, library_code
@@ -53,7 +54,6 @@ ROOMS = (
     *(cosines, distances, interpolated_images, linear_algebra_of_scipy, local_operators, making, matrix_functions),
     *(quadrature, scalars, splines, windows, writing),
 )
-_CACHED = type(functools.lru_cache(lambda: None))
 _IN_PYTHON = (FunctionType, MethodType, functools.partial, type, np.ufunc)
 _NUMPYS = (np.ufunc, type(np.sum), BuiltinFunctionType)
 #: types that are none of a user's
@@ -210,7 +210,7 @@ def _in_python(function: Any, kind: type, args: tuple, kwargs: dict[str, Any]) -
     if not is_library_module(kind.__module__):
         method = next((vars(c)["__call__"] for c in kind.__mro__ if "__call__" in vars(c)), None)
         return MethodType(method, function) if type(method) is FunctionType else None
-    python = getattr(function, "__wrapped__" if kind is _CACHED else "py_func", None)
+    python = getattr(function, "__wrapped__" if kind is CACHED else "py_func", None)
     return python if type(python) is FunctionType and holds_traced((args, kwargs)) else None
 
 

@@ -1,7 +1,8 @@
-"""Generators of random numbers, and how to see that they have moved."""
+"""What a run of a function moves, and how to see that: generators of random numbers, and caches of results."""
 
 from __future__ import annotations
 
+import functools
 import pickle
 import random
 from typing import Any
@@ -13,6 +14,8 @@ GENERATORS = (
     *(np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, np.random.RandomState),
     random.Random,
 )
+#: what ``functools.cache`` and ``lru_cache`` make of a function
+CACHED = type(functools.cache(lambda: None))
 #: those behind the functions of ``numpy.random`` and ``random``
 GLOBAL_GENERATORS = (np.random.rand.__self__, random.random.__self__)
 #: names with which code looks at the state of a generator without moving it
@@ -22,7 +25,9 @@ LOOKS_AT_STATE = frozenset(
 
 
 def random_state(generator: Any) -> Any:
-    """All that the next numbers of a generator follow from."""
+    """All that the next numbers of a generator follow from; of a cache how many results it has computed."""
+    if isinstance(generator, CACHED):
+        return generator.cache_info().misses
     if isinstance(generator, random.Random):
         return generator.getstate()
     if type(generator) is np.random.RandomState:  # sooner than its pickle

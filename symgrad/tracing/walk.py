@@ -31,7 +31,7 @@ import sympy
 
 from . import walked_values
 from .code_reads import code_reads
-from .generators import GENERATORS, LOOKS_AT_STATE, random_state
+from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, random_state
 from .guards import Guards, cell_content
 from .instances import hides_content, is_used_up, read_slot, slots
 from .libraries import (
@@ -363,6 +363,7 @@ _WHOLE: tuple[tuple[Any, _Look], ...] = (
     (types.FunctionType, Walk._function),
     (types.MethodType, walked_values.method),
     (types.BuiltinFunctionType, Walk.look_at_callable),
+    (CACHED, walked_values.cached),
     (types.ModuleType, Walk._module),
     (type, Walk._type),
     ((classmethod, staticmethod, property), walked_values.descriptor),

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import contextvars
 import functools
+import gc
 import io
 import logging
 import pickle
@@ -84,6 +85,30 @@ def descriptor(walk: Walk, descriptor: Any) -> None:
 
 def partial(walk: Walk, partial: functools.partial) -> None:
     walk.pending += walk.guards.watch_parts(attrgetter("func", "args", "keywords"), partial)
+
+
+def cached(walk: Walk, function: Any) -> None:
+    """A function that keeps its results: those that it has, until they are cleared.
+
+    A trace in whose run it computes further ones is not kept: they are seen by the next.
+    """
+    misses = random_state(function)
+    walk.generators.append((function, misses))
+    walk.guards.watch_read(_has_computed, function, misses)
+    for held in gc.get_referents(function):
+        if type(held) is dict and held is not vars(function):
+            if function.cache_parameters()["maxsize"] is None:
+                walk.pending += held.values()
+            elif not any(type(v).__name__ == "_lru_list_elem" for v in held.values()):  # else it is the cache, of links
+                walk.pending.append(held)  # whose results are referents too
+        elif not isinstance(held, (type, dict)):
+            walk.pending.append(held)
+    walk.pending += [function.__wrapped__, *walk.guards.watch_members(vars(function))]
+
+
+def _has_computed(function: Any, misses: int) -> bool:
+    """Whether it still keeps what it has computed: it counts from 0 again when that is cleared."""
+    return random_state(function) >= misses
 
 
 def view(walk: Walk, view: Any) -> None:
