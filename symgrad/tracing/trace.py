@@ -354,10 +354,8 @@ def as_node(value: Any) -> Node:
     if type(value) is float or type(value) is int:
         return literal(value)
     node = getattr(value, "_symgrad_node", None) if is_traced(value) else None
-    if type(node) is Node:
-        return node
     if node is not None:
-        return node()
+        return node if type(node) is Node else node()
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return literal(value)
     if isinstance(value, np.ndarray):
