@@ -5,9 +5,7 @@ Between two chunks the interpreter runs: there an interrupt ends the whole.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from .trial import Trial
 
 #: the threads that a loop is dealt out to, this one among them
 THREADS = min(thread_count(), 16)
-#: calls of a step after which it is found out again whether other threads help, and how many more each time
+#: calls of a kernel after which it is found out again whether other threads help, and how many more each time
 _FIRST_PAUSE, _LATER = 1000, 4
 
 
@@ -42,36 +40,42 @@ def deal(call: Callable, outer: int, chunks: int, *arrays: Any, threads: int = 0
 class DealIfFaster:
     """``deal``, or the same chunks on this thread alone: waking another one may take longer than a short step.
 
-    Which is faster its calls show, and again ever more rarely, since what disturbed them may be over.
+    It is the same for all steps of a kernel, since a thread that one step has woken is there for the next. Which is
+    faster calls of the kernel show, and again ever more rarely, since what disturbed them may be over.
     """
 
     def __init__(self) -> None:
-        self._steps: defaultdict[Callable, _Dealt] = defaultdict(_Dealt)
+        self._threads = 0  # all
+        self._untried, self._pause = 0, _FIRST_PAUSE
 
     def __call__(self, call: Callable, outer: int, chunks: int, *arrays: Any) -> None:
-        self._steps[call](call, outer, chunks, *arrays)
+        deal(call, outer, chunks, *arrays, threads=self._threads)
 
+    def tried(self, kernel: Callable[..., tuple]) -> Callable[..., tuple]:
+        """``kernel``, whose steps this runs, on all threads or on one."""
 
-class _Dealt:
-    """How one step is run."""
+        def on(threads: int) -> Callable[..., tuple]:
+            def run(*arrays: Any) -> tuple:
+                self._threads = threads
+                return kernel(*arrays)
 
-    def __init__(self) -> None:
-        self._untried, self._pause = 0, _FIRST_PAUSE
-        self._way = self._tried()
+            return run
 
-    def __call__(self, *step: Any) -> None:
-        if self._untried:
-            self._untried -= 1
-            if not self._untried:
-                self._way = self._tried()
-        self._way(*step)
+        def decide(helps: bool) -> None:
+            self._threads = 0 if helps else 1
+            self._untried, self._pause = self._pause, _LATER * self._pause
 
-    def _tried(self) -> Callable[..., Any]:
-        return Trial(deal, partial(deal, threads=1), self._decide)
+        def run(*arrays: Any) -> tuple:
+            nonlocal trial
+            if self._untried:
+                self._untried -= 1
+                if not self._untried:
+                    trial = Trial(on(0), on(1), decide)
+                return kernel(*arrays)
+            return trial(*arrays)
 
-    def _decide(self, helps: bool) -> None:
-        self._way = deal if helps else partial(deal, threads=1)
-        self._untried, self._pause = self._pause, _LATER * self._pause
+        trial = Trial(on(0), on(1), decide)
+        return run
 
 
 def in_turn(call: Callable, turns: int, chunks: int, *arrays: Any) -> None:

@@ -326,4 +326,5 @@ class NativeWriter(Writer):
             namespace[f"{run.name}_segment"] = segment
             namespace[run.name] = library.bind(ctypes.addressof(segment), run.chunks > 1)
         exec(compile(source, "<symgrad kernel>", "exec"), namespace)
-        return namespace["kernel"]
+        kernel = namespace["kernel"]
+        return namespace["deal_if_faster"].tried(kernel) if "deal_if_faster(" in source else kernel
