@@ -24,7 +24,7 @@ LOOKS_AT_STATE = frozenset(
 )
 
 
-def random_state(generator: Any) -> Any:
+def state_of(generator: Any) -> Any:
     """All that the next numbers of a generator follow from; of a cache how many results it has computed."""
     if isinstance(generator, CACHED):
         return generator.cache_info().misses

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .generators import GLOBAL_GENERATORS, random_state
+from .generators import GLOBAL_GENERATORS, state_of
 from .guards import Guards
 from .libraries import is_random
 from .walk import Walk
@@ -27,7 +27,7 @@ class TraceGuards(Guards):
         self._weights = walk.weights
         self.asks_for_types = walk.asks_for_types
         self.caught = walk.caught
-        self._generators = walk.generators + [(g, random_state(g)) for g in GLOBAL_GENERATORS]
+        self._generators = walk.generators + [(g, state_of(g)) for g in GLOBAL_GENERATORS]
 
     def watch_weights(self, read: set[int]) -> None:
         """Guard the contents of weights that the trace (which read those with these ids) holds no input for."""
@@ -44,4 +44,4 @@ class TraceGuards(Guards):
         return [] if self._have_moved() or any(map(is_random, self._changing)) else sorted(self._changing)
 
     def _have_moved(self) -> bool:
-        return any(random_state(g) != state for g, state in self._generators)
+        return any(state_of(g) != state for g, state in self._generators)

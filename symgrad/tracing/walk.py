@@ -31,7 +31,7 @@ import sympy
 
 from . import walked_values
 from .code_reads import code_reads
-from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, random_state
+from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, state_of
 from .guards import Guards, cell_content
 from .instances import hides_content, is_used_up, read_slot, slots
 from .libraries import (
@@ -145,7 +145,7 @@ class Walk:
             self.guards.watch_names(namespace, sorted(names))
         if not self._names.isdisjoint(LOOKS_AT_STATE):
             for generator, _ in self.generators:
-                self.guards.watch_content(random_state, generator)
+                self.guards.watch_content(state_of, generator)
 
     def _look(self, value: Any) -> None:
         """Remember ``value``, and put what it leads to on the list."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .generators import random_state
+from .generators import state_of
 from .guards import MISSING
 from .instances import is_used_up
 from .libraries import is_foreign
@@ -51,7 +51,7 @@ def scalar(walk: Walk, scalar: np.generic) -> None:
 
 def generator(walk: Walk, generator: Any) -> None:
     try:
-        walk.generators.append((generator, random_state(generator)))
+        walk.generators.append((generator, state_of(generator)))
     except Exception:  # the machine's own
         walk.pending.append(Changing(f"random.{type(generator).__name__}"))
 
@@ -92,7 +92,7 @@ def cached(walk: Walk, function: Any) -> None:
 
     A trace in whose run it computes further ones is not kept: they are seen by the next.
     """
-    misses = random_state(function)
+    misses = state_of(function)
     walk.generators.append((function, misses))
     walk.guards.watch_read(_has_computed, function, misses)
     for held in gc.get_referents(function):
@@ -108,7 +108,7 @@ def cached(walk: Walk, function: Any) -> None:
 
 def _has_computed(function: Any, misses: int) -> bool:
     """Whether it still keeps what it has computed: it counts from 0 again when that is cleared."""
-    return random_state(function) >= misses
+    return state_of(function) >= misses
 
 
 def view(walk: Walk, view: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy
@@ -24,9 +24,6 @@ from ..tracing.tree import flatten
 from .derived import DerivedFunction
 from .gradient import GradientFunction
 from .jacobian import JacobianFunction
-
-if TYPE_CHECKING:
-    pass
 
 
 class Expression:

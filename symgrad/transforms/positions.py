@@ -92,9 +92,10 @@ def in_order(
 def _check_names(fn: Callable, names: Iterable[str]) -> None:
     """An error for a name that is none of the function's arguments."""
     taken = parameters_of(fn)
-    known = {p.name for p in taken} | {"sens"}
-    for name in () if any(p.kind is p.VAR_KEYWORD for p in taken) else names:
-        if name not in known:
+    if any(p.kind is p.VAR_KEYWORD for p in taken):
+        return
+    for name in names:
+        if name not in {"sens", *[p.name for p in taken]}:
             _position_of(name, fn)
 
 

@@ -41,8 +41,6 @@ _WORTH_WAITING = 1e9
 _CLEARLY = 10.0
 #: nanoseconds of a call of a derivative that its kernel does not take
 _AROUND = 2_000
-#: calls of which one is timed, where all of them are short
-_ALIKE = 100
 _NOT_EXPECTED = "compiled C is not expected to be faster"
 
 
@@ -107,7 +105,6 @@ class TieredKernel(Kernel):
         self._saving = saving or 0.0
         self._waste, self._limit = 0.0, _WASTE
         self._spared = max(_EARLIEST, _SPARED * _PLANNING * len(program.bindings))
-        self._untimed = 0
         self._native: NativeKernel | None = None
         self._left = False
         self._settled = threading.Event()
@@ -161,14 +158,10 @@ class TieredKernel(Kernel):
     def _unproven(self, *arrays: Any) -> tuple:
         """A call of the compiled kernel; when planning the plain one costs little beside its calls, both are tried."""
         assert self._native is not None
-        if self._untimed:
-            self._untimed -= 1
-            return self._native.call(*arrays)
         began = clock()
         results = self._native.call(*arrays)
         taken = clock() - began
-        self._untimed = int(min(_ALIKE, self._spared / _ALIKE // (taken + _AROUND)))
-        self._waste += (1 + self._untimed) * (taken + _AROUND)
+        self._waste += taken + _AROUND
         if self._waste >= self._spared:
             if self._saving >= max(_WORTH_WAITING, _CLEARLY * taken):
                 self.call = self._native.call
