@@ -31,7 +31,9 @@ class Trial:
     undisturbed where a second one took as long; unless the other is so much slower that this does not matter.
     """
 
-    def __init__(self, first: Callable[..., Any], second: Callable[..., Any], decide: Callable[[bool], None]) -> None:
+    def __init__(
+        self, first: Callable[..., tuple], second: Callable[..., tuple], decide: Callable[[bool], None]
+    ) -> None:
         """``decide`` is told whether the first is the faster one."""
         self._turns = itertools.cycle(enumerate((first, second)))
         self._fastest = [(math.inf, math.inf), (math.inf, math.inf)]  # the two fastest calls of each
@@ -39,7 +41,7 @@ class Trial:
         self._began = clock()
         self._decide = decide
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *arrays: Any) -> tuple:
         turn, function = next(self._turns)
         began = clock()
         results = function(*arrays)
