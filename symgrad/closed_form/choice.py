@@ -59,7 +59,7 @@ class Choice:
         """A shorter program of the same values, or ``program`` itself."""
         made = program
         with contextlib.suppress(TimeIsUp), self._allowance.drawn_on():
-            made = simplified(gathered(without_vanishing(of_real_numbers(program))))
+            made = simplified(gathered(without_vanishing(program)))
         return made
 
     def _form(self, program: Program, kind: str) -> Formulas | None:
@@ -134,6 +134,7 @@ def chosen(program: Program, choice: Choice) -> Formulas:
     told = loops_told(program, choice.budget, choice.reserved)
     if told is not None and told.characters <= choice.characters:
         return told
+    program = of_real_numbers(program)
     best = choice.fastest(program)
     shorter = choice.shorter(program)
     if shorter is not program:

@@ -16,6 +16,7 @@ from .choice import Choice, chosen, is_faster
 from .formulas import Formulas
 from .latex import MAX_CHARACTERS
 from .matrix import MatrixForm, matrix_forms
+from .reals import of_real_numbers
 
 #: names of which each is tried on its own
 _MAX_SINGLE = 3
@@ -37,7 +38,7 @@ def named_formulas(
     nodes = [n for n, name in named.items() if counts[name] == 1 and n not in program.outputs]
     if has_loops(program) or not nodes:
         return chosen(program, choice)
-    wide = program.with_outputs([*program.outputs, *nodes])
+    wide = of_real_numbers(program.with_outputs([*program.outputs, *nodes]))
     best: Formulas | None = None
     for whole in dict.fromkeys((choice.shorter(wide), wide)):  # short formulas first: the search may end
         outputs, parts = whole.outputs[: len(program.outputs)], whole.outputs[len(program.outputs) :]

@@ -114,6 +114,15 @@ def _bounded(below: bool) -> Callable[[Truth, Node, Node], bool | None]:
     return rule
 
 
+def _unbounded(unlike: bool) -> Callable[[Truth, Node, Node], bool | None]:
+    """Whether one side differs (``unlike``) from the other or equals it, where one is an infinity and one is not."""
+
+    def rule(truth: Truth, a: Node, b: Node) -> bool | None:
+        return unlike if (_number(a) in _BOUNDS) is not (_number(b) in _BOUNDS) else None
+
+    return rule
+
+
 #: whether a number on the right is −∞, where it is an infinity
 _BOUNDS: dict[float | None, bool] = {-math.inf: True, math.inf: False}
 
@@ -237,8 +246,10 @@ def _subtract(truth: Truth, a: Node, b: Node) -> Node | None:
 
 
 def _add(truth: Truth, a: Node, b: Node) -> Node | None:
-    """``# n + (x - n) -> x``"""
+    """``# n + (x - n) -> x``, and what never holds counts nothing."""
     for term, rest in ((a, b), (b, a)):
+        if truth(term) is False:
+            return rest
         if rest.primitive is f.subtract and _number(term) is not None:
             x, less = rest.operands
             return x if _number(term) == _number(less) else None
@@ -252,6 +263,8 @@ _TRUTHS: Rules = {
     "greater_equal": _bounded(True),
     "less": _bounded(False),
     "less_equal": _bounded(False),
+    "not_equal": _unbounded(True),
+    "equal": _unbounded(False),
     "logical_and": _both,
     "bitwise_and": _both,
     "logical_or": _either,

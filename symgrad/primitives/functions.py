@@ -7,6 +7,7 @@ interval an operand).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -165,19 +166,28 @@ log = declare("log", np.log, sympy.log(A), domain=(NONZERO,))
 log2 = declare("log2", np.log2, cfunctions.log2(A), domain=(NONZERO,))
 log10 = declare("log10", np.log10, cfunctions.log10(A), domain=(NONZERO,))
 log1p = declare("log1p", np.log1p, cfunctions.log1p(A), domain=((-0.7, 3.0),))
+
+
+def _log_odds(a: Node, b: Node) -> Node:
+    """``a - b``, and 0 where both are -∞: log-space recursions begin so, and one NaN there would be all there is."""
+    if any(x.is_literal and literal_value(x) > -math.inf for x in (a, b)):
+        return subtract(a, b)
+    return gate(not_equal(maximum(a, b), -math.inf), subtract(a, b))
+
+
 logaddexp = declare(
     "logaddexp",
     np.logaddexp,
     numpy_nodes.logaddexp(A, B),
-    partials=(lambda a, b: sigmoid(subtract(a, b)), lambda a, b: sigmoid(subtract(b, a))),
+    partials=(lambda a, b: sigmoid(_log_odds(a, b)), lambda a, b: sigmoid(_log_odds(b, a))),
 )
 logaddexp2 = declare(
     "logaddexp2",
     np.logaddexp2,
     numpy_nodes.logaddexp2(A, B),
     partials=(
-        lambda a, b: sigmoid(multiply(_LOG_2, subtract(a, b))),
-        lambda a, b: sigmoid(multiply(_LOG_2, subtract(b, a))),
+        lambda a, b: sigmoid(multiply(_LOG_2, _log_odds(a, b))),
+        lambda a, b: sigmoid(multiply(_LOG_2, _log_odds(b, a))),
     ),
 )
 _LOG_2 = 0.6931471805599453

@@ -13,11 +13,10 @@ from scipy import special
 
 from ..errors import ArgumentError, UnsupportedOperation
 from ..primitives.elementwise import Elementwise
-from ..primitives.identity import STOP
 from ..primitives.special import OPERATIONS, SEVERAL, zeta
-from ..program.node import emit
 from .dispatch import answers
 from .local_array import holds_traced, unwrapped
+from .log_sums import finite_largest, largest, log_sum
 from .trace import as_node, is_traced, running
 from .tracer import Tracer
 
@@ -44,17 +43,6 @@ def _floats(value: Any) -> Tracer:
     return made if made.dtype.kind == "f" else made.astype(float)
 
 
-def _held(value: Any) -> Tracer:
-    """A value through which no derivative flows: what is subtracted and added again."""
-    return Tracer(emit(STOP, (value._symgrad_node,)))
-
-
-def _largest(a: Any, axis: Any) -> Any:
-    """The largest elements along an axis, 0 where they are not finite."""
-    most = _held(np.max(a, axis=axis, keepdims=True))
-    return np.where(np.isfinite(most), most, 0)
-
-
 @answers(special.logsumexp)
 def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """``c + log ∑ b exp(a - c)``, of which the derivative is the softmax."""
@@ -62,10 +50,7 @@ def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if b is not None:
         b = _floats(b)
         a = np.where(b == 0, -np.inf, a)
-    most = _largest(a, axis)
-    terms = np.exp(a - most) if b is None else b * np.exp(a - most)
-    total = np.sum(terms, axis=axis, keepdims=True)
-    made = np.log(np.abs(total) if return_sign else total) + most
+    made, total = log_sum(a, axis, b, signed=return_sign)
     sign = np.sign(total)
     if not keepdims:
         made, sign = (np.squeeze(v, axis=axis) for v in (made, sign))
@@ -75,14 +60,14 @@ def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 @answers(special.softmax)
 def _softmax(x, axis=None):
     x = _floats(x)
-    raised = np.exp(x - _held(np.max(x, axis=axis, keepdims=True)))
+    raised = np.exp(x - largest(x, axis))
     return raised / np.sum(raised, axis=axis, keepdims=True)
 
 
 @answers(special.log_softmax)
 def _log_softmax(x, axis=None):
     x = _floats(x)
-    lowered = x - _largest(x, axis)
+    lowered = x - finite_largest(x, axis)
     return lowered - np.log(np.sum(np.exp(lowered), axis=axis, keepdims=True))
 
 

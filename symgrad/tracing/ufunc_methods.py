@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from .dispatch import FUNCTIONS, REDUCTIONS, UFUNC_METHODS
+from .log_sums import BASES, log_sum
 from .plain_arrays import plain_array
 from .reductions import normalized_axis, reduced_axes
 from .sizes import concrete
@@ -41,6 +42,11 @@ def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, wher
         missing = np.isnan(x)
         made = extremum(np.where(missing, beyond, x).astype(x.dtype), axis=axis, keepdims=keepdims)
         return np.where(np.all(missing, axis=axis, keepdims=keepdims), np.nan, made).astype(x.dtype)
+    if ufunc.__name__ in BASES and x.size:
+        kept = x.astype(dtype or ufunc.resolve_dtypes((x.dtype, x.dtype, None))[-1])
+        made, _ = log_sum(kept if where is True else np.where(where, kept, -np.inf), axes, base=ufunc.__name__)
+        made = made if initial is None else ufunc(made, initial)
+        return made if keepdims else np.squeeze(made, axes)
     if where is not True:
         raise UnsupportedOperation.here(f"np.{ufunc.__name__}.reduce with where= has no rule in symgrad.")
     if ufunc.identity is None and len(axes) > 1 and ufunc not in (np.maximum, np.minimum, np.fmax, np.fmin):

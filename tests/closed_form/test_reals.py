@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 
 import symgrad as sg
 from symgrad.closed_form.reals import of_real_numbers
@@ -128,3 +129,13 @@ def test_what_is_left_of_the_normal_distribution_is_told_by_it_too():
         "r = -K*T*Φ(-d2)*exp(-T*r)",
     ]
     assert derived.agreement(*args).entries < 1e-12
+
+
+def test_no_real_number_is_an_infinity():
+    """What a partial of ``logaddexp`` asks of both is asked of none in a formula, as matrices or entries."""
+    derived = sg.grad(lambda x: np.logaddexp(np.logaddexp(x[0], x[1]), x[2]))
+    x = np.ones(3)
+    assert "infty" not in derived.latex(x) and "cases" not in derived.latex(x)
+    assert not any(entry.has(sympy.Piecewise, sympy.oo) for entry in derived.closed_form(x))
+    unequal = sg.trace(lambda x: np.where(x != np.inf, x * x, 0.0) + np.where(x == -np.inf, 1.0, x), np.ones(()))
+    assert str(of_real_numbers(unequal)) == str(sg.trace(lambda x: x * x + x, np.ones(())))

@@ -30,6 +30,12 @@ EDGES = {
     "norm of order 3 of an axis": (lambda x: np.linalg.norm(x, 3), [0.0, -2.0], [0.0, -1.0]),
     "norm with NaN": (np.linalg.norm, [NAN, 0.0], [NAN, NAN]),
     "the fraction of modf": (lambda x: np.sum(np.modf(x)[0]), [INF, -INF, 1.5, -2.0], [0.0, 0.0, 1.0, 1.0]),
+    "no power of two": (lambda x: np.logaddexp(x[0], x[1]), [-INF, -INF], [0.5, 0.5]),
+    "no power, and one": (lambda x: np.logaddexp(np.logaddexp(x[0], x[1]), x[2]), [-INF, -INF, 2.0], [0.0, 0.0, 1.0]),
+    "no power of one of two": (lambda x: np.logaddexp2(x[0], x[1]), [-INF, 3.0], [0.0, 1.0]),
+    "a power that is NaN": (lambda x: np.logaddexp(x[0], x[1]), [NAN, -INF], [NAN, NAN]),
+    "no power of any": (lambda x: np.exp(np.logaddexp.reduce(x)), [-INF, -INF], [0.0, 0.0]),
+    "few powers": (np.logaddexp.reduce, [-INF, -INF, 1.0], [0.0, 0.0, 1.0]),
 }
 
 
@@ -46,6 +52,27 @@ def test_gradients(name, mode, backend):
 
 def test_the_second_derivative_of_powers_of_zero_is_zero():
     np.testing.assert_array_equal(sg.hessian(lambda x: np.sum(0.0**x))(np.array([2.0, 0.5])), np.zeros((2, 2)))
+
+
+def recursion(x):
+    """Log-probabilities of paths that begin in the first state: those of the others are -∞."""
+    a = np.where(np.arange(4) == 0, 0.0, -INF)
+    for _ in range(6):
+        a = np.logaddexp(a + x, np.concatenate([[-INF], a[:-1]]) + x)
+    return a[-1]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_recursions_of_logarithms_from_no_power():
+    """Forward mode, and all second derivatives, were NaN where the first two powers that meet are 0."""
+    x = np.log([0.1, 0.2, 0.3, 0.4])
+    gradient, h, eye = sg.grad(recursion), 1e-6, np.eye(4)
+    want = np.array([(recursion(x + h * e) - recursion(x - h * e)) / (2 * h) for e in eye])
+    np.testing.assert_allclose(gradient(x), want, rtol=1e-8)
+    np.testing.assert_allclose(sg.jacfwd(recursion)(x), want, rtol=1e-8)
+    second = np.array([(gradient(x + h * e) - gradient(x - h * e)) / (2 * h) for e in eye])
+    np.testing.assert_allclose(sg.hessian(recursion)(x), second, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(sg.hvp(recursion, (x,), (eye[0],))[0], second[0], rtol=1e-6, atol=1e-9)
 
 
 def test_jacobians_of_an_extremum_that_is_nan():

@@ -35,3 +35,27 @@ def test_nan_beside_a_number_has_no_gradient():
     x = np.array([[1.0, np.nan], [np.nan, np.nan], [2.0, 3.0]])
     np.testing.assert_array_equal(sg.symbolic(lambda x: np.fmax.reduce(x, axis=1))(x), [1.0, np.nan, 3.0])
     np.testing.assert_array_equal(sg.grad(lambda x: np.fmax.reduce(x, axis=None))(x), [[0, 0], [0, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("ufunc", (np.logaddexp, np.logaddexp2), ids=lambda u: u.__name__)
+def test_sums_of_powers_are_one_sum(ufunc):
+    """They were a chain of as many operations as elements, which no formula told as softmax."""
+    long = RNG.uniform(-3, 3, 20_000)
+    assert len(sg.trace(ufunc.reduce, long).nodes) < 30
+    np.testing.assert_allclose(sg.symbolic(ufunc.reduce)(long), ufunc.reduce(long), rtol=1e-13)
+    some = X > 1
+    for given in ({"axis": None}, {"axis": 1, "where": some}, {"axis": 0, "where": some, "initial": 0.5}):
+        fn = lambda x, given=given: ufunc.reduce(x, **given)  # noqa: E731
+        np.testing.assert_allclose(sg.symbolic(fn)(X), fn(X), rtol=1e-14)
+        check_grads(lambda x, fn=fn: np.sum(fn(x) ** 2), [X])
+    np.testing.assert_array_equal(sg.symbolic(ufunc.reduce)(np.zeros((0, 2))), [-np.inf, -np.inf])
+    of_any_length = sg.symbolic(sg.named(lambda x: ufunc.reduce(x), x="n"))
+    for n in (7, 9):
+        np.testing.assert_allclose(of_any_length(long[:n]), ufunc.reduce(long[:n]), rtol=1e-14)
+
+
+def test_a_log_sum_is_told_as_softmax():
+    x = X[0]
+    assert sg.grad(lambda x: np.logaddexp.reduce(x)).formulas(x).text_rows(["x"]) == ["x = softmax(x)"]
+    derived = sg.hessian(lambda x: np.logaddexp.reduce(x))
+    assert derived.formulas(x).text_rows(["x"]) == ["x = diag(p) − ppᵀ\n  where p = softmax(x)"]
