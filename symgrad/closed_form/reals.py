@@ -20,7 +20,11 @@ from ..primitives.casting import flow_as
 from ..primitives.contraction import EINSUM, GATE, contract, expand
 from ..primitives.elementwise import ELEMENTWISE
 from ..primitives.external import zeros_of
-from ..primitives.primitive import CONSTANT, literal, literal_value
+from ..primitives.identity import STOP
+from ..primitives.primitive import CONSTANT, INPUT, literal, literal_value
+from ..primitives.reduction import MAX, MIN
+from ..primitives.selection import GATHER
+from ..primitives.shaping import moves_elements
 from ..program.node import Node, emit_again
 from ..program.program import Program
 from .symbols import number
@@ -28,10 +32,11 @@ from .symbols import number
 _ROOT_TWO = math.sqrt(2)
 #: nodes beyond which cases are not looked for in cases
 _MAX_NODES = 150
+_TESTS = (f.isnan, f.isfinite)
 
 
 def of_real_numbers(program: Program) -> Program:
-    """``program`` as it is for real numbers; ``program`` itself where it has no infinity and no √2.
+    """``program`` as it is for real numbers; ``program`` itself where it has no infinity, no test for one and no √2.
 
     >>> import numpy as np, symgrad
     >>> from scipy.special import erf
@@ -46,7 +51,7 @@ def of_real_numbers(program: Program) -> Program:
       v0 = multiply(x, x)
     } -> v0
     """
-    if not any(_number(n) in _BOUNDS or _over_root_two(n) for n in program.nodes):
+    if not any(_number(n) in _BOUNDS or _over_root_two(n) or n.primitive in _TESTS for n in program.nodes):
         return program
     known: dict[Node, bool] = {}
 
@@ -119,6 +124,17 @@ def _unbounded(unlike: bool) -> Callable[[Truth, Node, Node], bool | None]:
 
     def rule(truth: Truth, a: Node, b: Node) -> bool | None:
         return unlike if (_number(a) in _BOUNDS) is not (_number(b) in _BOUNDS) else None
+
+    return rule
+
+
+def _of_inputs(finite: bool) -> Callable[[Truth, Node], bool | None]:
+    """A test of elements of the inputs as they are given, each of which is ``finite``, a number."""
+
+    def rule(truth: Truth, a: Node) -> bool | None:
+        while a.operands and (moves_elements(a) or a.primitive in (GATHER, STOP, MAX, MIN)):
+            a = a.operands[0]
+        return finite if a.primitive is INPUT else None
 
     return rule
 
@@ -265,6 +281,8 @@ _TRUTHS: Rules = {
     "less_equal": _bounded(False),
     "not_equal": _unbounded(True),
     "equal": _unbounded(False),
+    "isfinite": _of_inputs(True),
+    "isnan": _of_inputs(False),
     "logical_and": _both,
     "bitwise_and": _both,
     "logical_or": _either,

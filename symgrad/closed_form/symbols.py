@@ -20,6 +20,8 @@ from .letters import SafeName, name_latex
 
 #: denominators that a float is read as, and characters of a decimal that is taken as it was typed
 _SMALL, _TYPED = 30, 16
+#: digits of a decimal that a float is read as which is computed, and units in the last place that it may be off
+_SHORT, _ROUNDED = 6, 8
 _INDEX_LETTERS = "ijklmnpqrstuv"
 
 
@@ -72,8 +74,8 @@ def number(value: Any) -> sympy.Basic:
     So is what a reader would have written: thirds, sevenths and the like, multiples of π, √2 and their kin, to the last
     digit of a double.
 
-    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2), number(1 / 3)
-    (1/2, 2, sqrt(2), pi/2, 1/3)
+    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2), number(1 / 3), number(1 - 0.9)
+    (1/2, 2, sqrt(2), pi/2, 1/3, 0.1)
     """
     if isinstance(value, (bool, np.bool_)):
         return sympy.true if value else sympy.false
@@ -95,7 +97,8 @@ def number(value: Any) -> sympy.Basic:
     known = _known_constants().get(f"{abs(value):.13e}")
     if known is not None and abs(float(known) - abs(value)) <= math.ulp(value):  # rounded once more on its way
         return known if value > 0 else -known
-    return sympy.Float(repr(value))
+    short = float(f"{value:.{_SHORT}g}")  # as 1 - 0.9, which is 0.09999999999999998
+    return sympy.Float(repr(short if abs(short - value) <= _ROUNDED * math.ulp(value) else value))
 
 
 @functools.cache

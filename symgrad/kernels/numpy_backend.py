@@ -32,7 +32,7 @@ from ..program.dims import dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
 from . import blas
-from .numpy_statements import FUNCTIONS, KERNEL_STATEMENTS, is_diagonal
+from .numpy_statements import FUNCTIONS, KERNEL_STATEMENTS, is_diagonal, places_read
 from .source import compiled
 
 _PYTHON = {"f": "float", "i": "int", "b": "bool", "c": "complex"}
@@ -110,6 +110,11 @@ class Writer(ArrayWriter):
         if not any(map(is_diagonal, self.program.nodes)):
             return {}
         return {o: n for n in self.program.nodes for o in self._written_into(n)}
+
+    @cached_property
+    def places_read(self) -> dict[Node, set[int]]:
+        """What of each result of argsort is read, where that is little."""
+        return places_read(self.program)
 
     def dim(self, d: Any) -> str:
         """The source of a dim; named ones are read off the inputs' shapes."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..emit.arrays.statements import STATEMENTS, Statement
 from ..primitives.cofactors import cofactors
 from ..primitives.contraction import EINSUM
 from ..primitives.matrix_functions import DECOMPOSITIONS, decomposed
-from ..primitives.selection import full
+from ..primitives.primitive import CONSTANT
+from ..primitives.reduction import ARGSORT
+from ..primitives.selection import GATHER, SLICE, full
 from ..primitives.spelling import self_dot
 from ..primitives.windows import OVERLAP_ADD, OVERLAPPED_PRODUCT, WINDOWED_PRODUCT, Viewed
-from ..program.dims import size
+from ..program.dims import Dim, is_concrete, size
 from ..program.node import Node
+from ..program.program import Program
 from .reuse import empty
 from .runtime import diagonal, embed_diagonal, from_end, gate, gram, in_order, row, scatter
 
@@ -27,6 +30,40 @@ FUNCTIONS = (
 )
 #: reads from which a column of a large array is worth a copy
 _USES_WORTH_COPY = 3
+#: elements for each place that is read of what sorts, from which no others are sorted
+_WORTH_SORTING = 16
+
+
+def places_read(program: Program) -> dict[Node, set[int]]:
+    """The places along its axis that are read of each result of argsort, where these are known and few."""
+    read: dict[Node, set[int]] = {n: set() for n in program.nodes if n.primitive is ARGSORT}
+    whole = {n for n in program.outputs if n in read}
+    for node in program.nodes if read else ():
+        for order in [o for o in node.operands if o in read]:
+            found = _places(node, order)
+            if found is None:
+                whole.add(order)
+            else:
+                read[order].update(found)
+    return {n: places for n, places in read.items() if n not in whole and _are_few(len(places), n)}
+
+
+def _places(node: Node, order: Node) -> Iterable[int] | None:
+    """The places that ``node`` reads of ``order``; None where they are not known, or many."""
+    (axis,) = order.params
+    if node.primitive is SLICE:
+        entry = node.params[0][axis]
+        start, length, step = entry if isinstance(entry, tuple) else (entry, 1, 1)
+        return range(start, start + length * step, step) if _are_few(length, order) else None
+    if node.primitive is GATHER and node.operands[0] is order and node.params == (axis,):
+        index = node.operands[1]
+        return index.params[0].value.ravel().tolist() if index.primitive is CONSTANT else None
+    return None
+
+
+def _are_few(count: Dim, order: Node) -> bool:
+    length = order.shape[order.params[0]]
+    return is_concrete((length, count)) and count * _WORTH_SORTING <= length
 
 
 def is_diagonal(node: Node) -> bool:
@@ -75,6 +112,14 @@ def _row(w: Writer, node: Node) -> tuple[str, bool]:
     return name, True
 
 
+def _sorted(w: Writer, node: Node) -> tuple[str, bool]:
+    """Where few places of what sorts are read, these alone are put in order."""
+    places = w.places_read.get(node)
+    if not places:
+        return STATEMENTS["argsort"](w, node)
+    return f"np.argpartition({w.read(node.operands[0])}, {sorted(places)}, {node.params[0]})", True
+
+
 def _viewed(w: Writer, node: Node) -> tuple[str, bool]:
     """A function of ``primitives/windows.py``."""
     primitive = node.primitive
@@ -92,6 +137,7 @@ def _decomposed(w: Writer, node: Node) -> tuple[str, bool]:
 
 KERNEL_STATEMENTS: Mapping[str, Statement] = {
     **STATEMENTS,
+    "argsort": _sorted,
     "assemble": _assembled,
     "cast": lambda w, n: (w.converted(n.operands[0], n.dtype), False),
     **dict.fromkeys(("mark", "custom"), lambda w, n: (w.read(n.operands[0]), False)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,20 +59,21 @@ def select(c, a, b, out):
     return out
 
 
+#: elements of a row from which adding it alone costs less than what np.add.at does for each element
+_LONG_ROW = 128
+
+
 def scatter(y, index, axis: int, dim: int):
     """Zeros with the entries of ``y`` added along ``axis`` where ``index`` says."""
     index = np.asarray(index)
     y = np.asarray(y)
-    lead = y.shape[:axis]
     tail = y.shape[axis + index.ndim :]
-    result = np.zeros((*lead, dim, *tail), y.dtype)
-    if y.dtype == np.float64 and not lead and not tail:
-        if index.size and (index.min() < -dim or index.max() >= dim):
-            raise IndexError(f"index {index.max()} is out of bounds for axis 0 with size {dim}")
-        result += np.bincount(index.ravel() % dim if dim else index.ravel(), y.ravel(), dim)
+    result = np.zeros((*y.shape[:axis], dim, *tail), y.dtype)
+    if axis or math.prod(tail) < _LONG_ROW:
+        np.add.at(result, (*(slice(None),) * axis, index), y)
     else:
-        rows: tuple = (slice(None),) * axis + (index,)
-        np.add.at(result, rows, y)
+        for place, row in zip(index.ravel().tolist(), y.reshape(index.size, *tail), strict=True):
+            result[place] += row
     return result
 
 

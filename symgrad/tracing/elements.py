@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..primitives.contraction import transpose
-from ..primitives.selection import concatenate, gather, take_slice
+from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..primitives.windows import steps_of
 from ..program.node import Node
+from .sorted_places import part_of, some_of
 from .trace import running
 
 #: what stands for an element that is known
@@ -50,7 +51,7 @@ class Elements:
         if not node.shape:
             return node
         at = np.unravel_index(int(number) - self._starts[place], node.shape)
-        return take_slice(node, tuple(map(int, at)))
+        return part_of(node, tuple(map(int, at)))
 
     def values(self, numbers: np.ndarray) -> list[Node]:
         """The traced values that elements with these numbers are of."""
@@ -86,7 +87,8 @@ class Elements:
         node, first = self._nodes[piece[start]], int(flat[start]) - self._starts[piece[start]]
         if end - start == _size(node):
             return node
-        return take_slice(reshape(node, (_size(node),)), ((first, end - start, 1),))
+        of_one_row = _part(node, np.arange(first, first + end - start))
+        return part_of(reshape(node, (_size(node),)), ((first, end - start, 1),)) if of_one_row is None else of_one_row
 
     def _picked(self, flat: np.ndarray, piece: np.ndarray, pieces: np.ndarray, values: np.ndarray) -> Node:
         """Elements in any order, picked from their values one after the other."""
@@ -103,7 +105,7 @@ class Elements:
             parts.append(part)
             offset += part.shape[0]
         joined = parts[0] if len(parts) == 1 else concatenate(parts, 0)
-        return gather(joined, running().constant(index), 0)
+        return some_of(joined, running().constant(index), 0)
 
 
 def _part(node: Node, places: np.ndarray) -> Node | None:
@@ -125,7 +127,7 @@ def _part(node: Node, places: np.ndarray) -> Node | None:
             return None
         spec[axis] = (first, count, along)
         axes.append(axis)
-    made = take_slice(node, tuple(spec))
+    made = part_of(node, tuple(spec))
     return reshape(transpose(made, [sorted(axes).index(k) for k in axes]), places.shape)
 
 

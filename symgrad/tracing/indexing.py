@@ -17,13 +17,14 @@ from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, is_named, normal, size
 from ..program.node import Node
 from .sizes import Size
+from .sorted_places import part_of, some_of
 from .trace import SIZES_FIX, as_node, is_traced, running, stands_for_number
 
 
 def get(x: Node, index: Any) -> tuple[Node, bool | None]:
     """``x[index]`` and whether NumPy would give a view; one element alone is a copy. None: it is to be looked up."""
     if type(index) is int and x.shape and is_concrete(x.shape):  # as a loop over rows takes them
-        made = take_slice(x, (spec_entry(index, x.shape[0]), *full(x.shape[1:])))
+        made = part_of(x, (spec_entry(index, x.shape[0]), *full(x.shape[1:])))
         return made, bool(made.shape)
     if is_never(index):
         return take_slice(reshape(x, (1, *x.shape)), ((0, 0, 1), *full(x.shape))), False
@@ -215,7 +216,7 @@ def _basic(x: Node, entries: list[Any]) -> Node:
         if isinstance(spec[-1], tuple):
             shape.append(spec[-1][1])
         axis += 1
-    return unsqueeze(take_slice(x, tuple(spec)), tuple(shape))
+    return unsqueeze(part_of(x, tuple(spec)), tuple(shape))
 
 
 def unsqueeze(x: Node, shape: tuple) -> Node:
@@ -236,7 +237,7 @@ def _advanced(x: Node, entries: list[Any]) -> Node:
     order = rest[:first] + arrays + rest[first:]
     moved = transpose(base, order)
     flat = reshape(moved, moved.shape[:first] + (size(tuple(dims)),) + moved.shape[first + len(arrays) :])
-    return gather(flat, index, first)
+    return some_of(flat, index, first)
 
 
 def _raveled(indices: list[Any], dims: list[Any]) -> Node:

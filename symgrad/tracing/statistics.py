@@ -121,7 +121,9 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
         raise UnsupportedOperation.here(f"np.median over {axis} of shape {x.shape} has no middle to find.")
     flat = x.transpose([*rest, *axes]).reshape((*[x.shape[k] for k in rest], count))
     ordered = FUNCTIONS[np.sort](flat, axis=-1) if count else flat
-    middle = np.mean(ordered[..., max(count - 1, 0) // 2 : count // 2 + 1], axis=-1)
+    first = max(count - 1, 0) // 2
+    middle: Any = ordered[..., first] if count % 2 else np.mean(ordered[..., first : first + 2], axis=-1)
+    middle = middle if middle.dtype.kind in "fc" else middle.astype(float)
     if x.dtype.kind == "f" and count:  # NaN comes last
         last = ordered[..., -1]
         middle = np.where(np.isnan(last), last, middle)
