@@ -20,6 +20,7 @@ from ..closed_form.derivation.sweeps import Sweep, needed
 from ..closed_form.index_rules import is_spaced
 from ..closed_form.labels import label_text
 from ..closed_form.matrix import matrix_forms
+from ..closed_form.reals import of_real_numbers
 from ..closed_form.recurrences import recurrences
 from ..closed_form.recurrences.derivation import LoopSteps
 from ..differentiation.forward import forward_sweep
@@ -245,6 +246,7 @@ def _together(
     program: Program, labels: Sequence[str], wrt: Sequence[Name], captured: Names
 ) -> list[tuple[str, str, str]]:
     called = {name.latex: str(name) for name in wrt}
+    program = of_real_numbers(program)
     empty = any(d == 0 for n in program.nodes for d in n.shape)
     forms = [] if empty else matrix_forms(lifted(program, captured, is_unit))
     made = []
