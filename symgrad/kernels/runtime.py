@@ -70,7 +70,8 @@ def scatter(y, index, axis: int, dim: int):
     tail = y.shape[axis + index.ndim :]
     result = np.zeros((*y.shape[:axis], dim, *tail), y.dtype)
     if axis or math.prod(tail) < _LONG_ROW:
-        np.add.at(result, (*(slice(None),) * axis, index), y)
+        rows: tuple = (*(slice(None),) * axis, index)
+        np.add.at(result, rows, y)
     else:
         for place, row in zip(index.ravel().tolist(), y.reshape(index.size, *tail), strict=True):
             result[place] += row

@@ -37,7 +37,7 @@ def test_nan_beside_a_number_has_no_gradient():
     np.testing.assert_array_equal(sg.grad(lambda x: np.fmax.reduce(x, axis=None))(x), [[0, 0], [0, 0], [0, 1]])
 
 
-@pytest.mark.parametrize("ufunc", (np.logaddexp, np.logaddexp2), ids=lambda u: u.__name__)
+@pytest.mark.parametrize("ufunc", [np.logaddexp, np.logaddexp2], ids=lambda u: u.__name__)
 def test_sums_of_powers_are_one_sum(ufunc):
     """They were a chain of as many operations as elements, which no formula told as softmax."""
     long = RNG.uniform(-3, 3, 20_000)
