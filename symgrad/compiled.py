@@ -22,6 +22,7 @@ from .errors import (
     TracingError,
     UnsupportedOperation,
     at_user_line,
+    is_library,
     is_own,
     shortened,
 )
@@ -97,7 +98,8 @@ class CompiledFunction:
         self._ints = VaryingInts(_MAX_SIGNATURES)
         code = code_of(watched)
         self._asks_types = code is not None and "type" in code.co_names  # type(n) is int of no number but itself
-        self._follows = False
+        file = "" if code is None else code.co_filename
+        self._follows = is_library(file) and not is_own(file)  # whose code is never run with traced values as it is
         self._has_warned = False
         self._not_kept: Any = None  # the signature of the latest trace that cannot serve again
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import MissingAttribute, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from ..program.node import Node
@@ -76,6 +77,18 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     return divide, divides
 
 
+def _shifts(shift: np.ufunc) -> tuple[Operator, Operator]:
+    """Shifts of bits, which floats have none of."""
+
+    def own(self: Any, other: Any) -> Any:
+        return shift(self, other) if self.dtype.kind in "biu" else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        return shift(other, self) if self.dtype.kind in "biu" else NotImplemented
+
+    return own, reflected
+
+
 def _is_number(value: Any) -> bool:
     """Whether it is a number of Python, or stands for one."""
     kind = type(value)
@@ -128,6 +141,8 @@ class ArrayMethods:
     __or__, __ror__ = _both(f.bitwise_or)
     __xor__, __rxor__ = _both(f.bitwise_xor)
     _power, __rpow__ = _both(f.power)
+    __lshift__, __rlshift__ = _shifts(np.left_shift)
+    __rshift__, __rrshift__ = _shifts(np.right_shift)
     __lt__, __le__ = _left(f.less), _left(f.less_equal)
     __gt__, __ge__ = _left(f.greater), _left(f.greater_equal)
     __neg__, __pos__ = _unary(f.negative), _unary(f.positive)
@@ -191,6 +206,12 @@ class ArrayMethods:
 
     def __round__(self: Any, digits: int = 0) -> Any:
         return np.round(self, digits)
+
+    def is_integer(self: Any) -> bool:
+        """Whether a number is whole, as Python's and NumPy's floats say it."""
+        if self.shape:
+            raise MissingAttribute(at_user_line("a traced array has no attribute 'is_integer'"))
+        return bool(np.isfinite(self) & (self == np.floor(self)))
 
     @property
     def T(self: Any) -> Any:

@@ -29,6 +29,7 @@ from . import (
     quadrature,
     scalars,
     splines,
+    statistics_of_python,
     windows,
     writing,
 )
@@ -52,7 +53,7 @@ from .tree import tree_map
 #: modules that declare what calls give, by being imported
 ROOMS = (
     *(cosines, distances, interpolated_images, linear_algebra_of_scipy, local_operators, making, matrix_functions),
-    *(quadrature, scalars, splines, windows, writing),
+    *(quadrature, scalars, splines, statistics_of_python, windows, writing),
 )
 _IN_PYTHON = (FunctionType, MethodType, functools.partial, type, np.ufunc)
 _NUMPYS = (np.ufunc, type(np.sum), BuiltinFunctionType)

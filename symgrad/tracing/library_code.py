@@ -79,7 +79,7 @@ def _check_real(function: Any, args: Any, kwargs: Any) -> None:
 def _named(function: Any) -> Any:
     """What is declared for a function by its public name."""
     module = getattr(function, "__module__", None)
-    if not isinstance(module, str) or not module.startswith("scipy."):
+    if not isinstance(module, str) or module.partition(".")[0] not in ("scipy", "statistics"):
         return None
     return NAMED_CALLS.get(f"{module.partition('._')[0]}.{getattr(function, '__qualname__', '')}")
 

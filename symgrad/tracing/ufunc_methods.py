@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
-from .dispatch import FUNCTIONS, REDUCTIONS, UFUNC_METHODS
+from .dispatch import FUNCTIONS, REDUCTIONS, UFUNC_METHODS, answers
 from .log_sums import BASES, log_sum
 from .plain_arrays import plain_array
 from .reductions import normalized_axis, reduced_axes
@@ -92,4 +93,11 @@ def _outer(ufunc, left, right):
     return ufunc(x.reshape(x.shape + (1,) * y.ndim), y)
 
 
+def _of_values(ufunc: np.ufunc) -> Callable:
+    """An operation on bits, which is computed with the values that whole numbers have, guarded."""
+    return lambda *operands: ufunc(*[np.asarray(v)[()] for v in operands])
+
+
+for _ufunc in (np.left_shift, np.right_shift):
+    answers(_ufunc)(_of_values(_ufunc))
 UFUNC_METHODS |= {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat, "outer": _outer}

@@ -19,7 +19,12 @@ CASES = [pytest.param(name, case, id=f"{name}-{case}") for name, cases in NAMED_
 def of_case(name, case):
     held = [k for k, a in enumerate(case.args) if isinstance(a, Given)]
     function = case.of_drawn(pkgutil.resolve_name(name))
-    return Call(function, case.draw(np.random.default_rng(7)), case.kwargs, held)
+
+    def fn(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    fn.__name__ = name
+    return Call(fn, case.draw(np.random.default_rng(7)), case.kwargs, held)
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)

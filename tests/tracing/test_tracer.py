@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import TracingError
+from symgrad.errors import ArgumentTypeError, TracingError
 
 rng = np.random.default_rng(11)
 P = rng.uniform(0.3, 2.5, (3, 4))  # positive
@@ -200,3 +200,22 @@ def test_a_write_into_an_array_of_the_caller_is_refused_with_the_fix():
     with pytest.raises(TracingError, match=r"Write into a copy\(\)"):
         symgrad.grad(fn)(np.ones(3))
     assert not outside.any()
+
+
+@pytest.mark.parametrize("fn", [lambda x, k: x * (k << 2), lambda x, k: x * (k >> 1), lambda x, k: x * (5 << k >> k)])
+def test_shifts_of_bits(fn):
+    x, g = np.array([1.0, 2.0, 3.5]), symgrad.grad(lambda x, k: np.sum(fn(x, k)))
+    for k in (np.array([1, 2, 3]), np.array([4, 0, 7])):  # other values, traced anew
+        np.testing.assert_array_equal(g(x, k), fn(np.ones(3), k))
+    with pytest.raises(ArgumentTypeError, match="unsupported operand"):
+        symgrad.grad(lambda x: np.sum(x << 1))(x)
+
+
+def test_whole_floats():
+    def fn(x):
+        return x**2 if x.is_integer() else x
+
+    g = symgrad.grad(fn)
+    assert (g(3.0), g(2.5), g(np.float64(4.0))) == (6.0, 1.0, 8.0)
+    with pytest.raises(AttributeError, match="is_integer"):
+        g(np.ones(2))
