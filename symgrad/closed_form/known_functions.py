@@ -18,6 +18,8 @@ def with_letters(expression: Any, taken: Collection[str]) -> Any:
     >>> u = sympy.Symbol("u")
     >>> with_letters(1 / (1 + sympy.exp(-u)), ())
     σ(u)
+    >>> with_letters(sympy.exp(-u) / (1 + sympy.exp(-u)) ** 2, ())
+    (1 - σ(u))*σ(u)
     >>> with_letters(1 + sympy.erf(sympy.sqrt(2) * u / 2), ())
     2*Φ(u)
     >>> with_letters(sympy.erf(sympy.sqrt(2) * u / 2) - 1, ())
@@ -31,6 +33,7 @@ def with_letters(expression: Any, taken: Collection[str]) -> Any:
     for letter, (kind, replaced) in _KNOWN.items():
         if letter not in taken and made.has(kind):
             made = made.replace(lambda e: replaced(e) is not None, replaced)  # noqa: B023
+    made = _complemented(made)
     return made if made is expression else made.replace(lambda e: e.is_Mul, _reduced)
 
 
@@ -53,6 +56,26 @@ def _logistic(e: Any) -> Any:
         return None
     exponent = e.base.args[1].exp
     return sympy.Function("σ")(-exponent) ** -e.exp if exponent.could_extract_minus_sign() else None
+
+
+def _complemented(expression: Any) -> Any:
+    """``exp(−u) σ(u)`` as ``1 − σ(u)``, and ``1/(1 + exp(u))`` where ``σ(u)`` occurs too."""
+    made = expression
+    for sigma in [f for f in expression.atoms(AppliedUndef) if str(f.func) == _LETTERS[0]]:
+        (u,) = sigma.args
+        rest = 1 - sigma
+
+        def product(e: Any, sigma: Any = sigma, rest: Any = rest, less: Any = sympy.exp(-u)) -> Any:
+            return e / less / sigma * rest if less in e.args else e
+
+        made = made.replace(lambda e, sigma=sigma: e.is_Mul and any(_is_power_of(x, sigma) for x in e.args), product)
+        made = made.xreplace({(1 + sympy.exp(u)) ** -k: rest**k for k in (1, 2)})
+    return made
+
+
+def _is_power_of(e: Any, base: Any) -> bool:
+    own, exponent = e.as_base_exp()
+    return own == base and exponent.is_Integer and exponent >= 1
 
 
 def _distribution(e: Any) -> Any:

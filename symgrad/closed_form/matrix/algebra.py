@@ -147,7 +147,7 @@ class Algebra:
         extent = {i: d for f in factors for i, d in zip(f.labels, f.base.dims, strict=True)}
         count: Any = sympy.Integer(1)
         while True:
-            merged = self._stepped(self._unguarded(_merged(factors)))
+            merged = self._complemented(self._stepped(self._unguarded(_merged(factors))))
             held = {i for f in merged for i in f.labels}
             for i in {i for f in factors for i in f.labels} - held - set(out):
                 count = count * extent[i]
@@ -191,6 +191,20 @@ class Algebra:
                 step = self.factor("function", "step", [difference], a.dims)
                 rest = [f for f in factors if f is not tie and f is not wins]
                 return self._stepped([*rest, step._replace(labels=_picked(tie.labels, step.labels))])
+        return factors
+
+    def _complemented(self, factors: list[Factor]) -> list[Factor]:
+        """``exp(−u) σ(u)ⁿ`` as ``σ(u)ⁿ⁻¹ σ(−u)``."""
+        for s in [f for f in factors if f.base.kind == "function" and f.base.data == "sigmoid" and f.power >= 1]:
+            opposite = self.times(s.base.args[0], -1)
+            for e in factors:
+                if e.labels != s.labels or e.base.kind != "function" or e.base.data != "exp":
+                    continue
+                if self.times(e.base.args[0], sympy.Rational(e.power)).key == opposite.key:
+                    made = self.factor("function", "sigmoid", [opposite], s.base.dims)
+                    rest = [f for f in factors if f is not s and f is not e]
+                    left = [s._replace(power=s.power - 1)] if s.power > 1 else []
+                    return _merged([*rest, *left, made._replace(labels=_picked(s.labels, made.labels))])
         return factors
 
     def summed(self, factors: Sequence[Factor], out: Labels) -> Factor:

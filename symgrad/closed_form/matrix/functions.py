@@ -108,6 +108,7 @@ def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
     """The function called ``name`` of sums over the same axes, under the name people use."""
     dims = args[0].dims
     first = args[0]
+    name = "sigmoid" if name == "expit" else name
     if (value := _known(name, args)) is not None:
         return algebra.constant(value, dims)
     if name == "exp":

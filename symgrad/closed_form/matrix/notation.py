@@ -76,7 +76,7 @@ _MEANINGS: dict[str, Callable[..., Expression]] = {
 }
 #: functions that have a sign, or another name than their formula has
 _SPELLED = {word: rf"\{word}" for word in ("exp", "det", "max", "min")}
-_SPELLED |= {"sigmoid": r"\sigma", "expit": r"\sigma", "ndtr": r"\Phi"}
+_SPELLED |= {"sigmoid": r"\sigma", "ndtr": r"\Phi"}
 #: brackets and signs around the arguments
 AROUND = {
     "cbrt": r"\sqrt[3]{{{0}}}",
