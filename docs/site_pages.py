@@ -113,17 +113,22 @@ def textbook(page: pathlib.Path) -> None:
     """The derivatives of the tests as textbooks print them, each beside what is shown here."""
     from textbook import BOOK  # tests/closed_form
 
+    import symgrad
+
     lines = [
         "# Beside the textbook",
         "",
-        f"{len(BOOK)} derivatives, each as `.latex(…)` shows it and as a textbook prints it. The tests compare what is",
-        "shown with the kernel in value, and with the textbook in length.",
+        f"{len(BOOK)} derivatives with their functions, each as `.latex(…)` shows it and as a textbook prints it. The",
+        "tests compare what is shown with the kernel in value, and with the textbook in length.",
     ]
     for field, group in itertools.groupby(BOOK.items(), lambda item: item[1].field):
         lines += ["", f"## {field[0].upper()}{field[1:]}", ""]
         for name, book in group:
-            shown = book.derived.formulas(*book.args)
-            rows = shown.latex_rows(book.derived.labels(book.derived._readable()._entry(book.args, {})))
+            rows = []
+            for shown in (symgrad.symbolic(book.derived.fn), book.derived):
+                found = shown.formulas(*book.args)
+                if found.kind not in ("let-bound", "recurrence") or shown is book.derived:
+                    rows += found.latex_rows(shown.labels(shown._readable()._entry(book.args, {})))
             lines += [f"**{name}**", "", "$$", r"\begin{aligned}", r" \\ ".join(rows), r"\end{aligned}", "$$", ""]
             printed = r",\quad ".join(book.textbook)
             lines += [f"Textbook: ${printed}$", ""]

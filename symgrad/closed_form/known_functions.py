@@ -63,9 +63,9 @@ def _complemented(expression: Any) -> Any:
     made = expression
     for sigma in [f for f in expression.atoms(AppliedUndef) if str(f.func) == _LETTERS[0]]:
         (u,) = sigma.args
-        rest = 1 - sigma
+        less, rest = sympy.exp(-u), 1 - sigma
 
-        def product(e: Any, sigma: Any = sigma, rest: Any = rest, less: Any = sympy.exp(-u)) -> Any:
+        def product(e: Any, sigma: Any = sigma, less: Any = less, rest: Any = rest) -> Any:
             return e / less / sigma * rest if less in e.args else e
 
         made = made.replace(lambda e, sigma=sigma: e.is_Mul and any(_is_power_of(x, sigma) for x in e.args), product)

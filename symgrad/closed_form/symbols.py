@@ -106,7 +106,8 @@ def _known_constants() -> dict[str, sympy.Expr]:
     """Constants of formulas by their first digits, with small multiples, fractions and reciprocals of them."""
     roots = [sympy.sqrt(k) for k in (2, 3, 5, 6, 7, 10)]
     pi = sympy.pi
-    bases = [pi, sympy.sqrt(pi), sympy.sqrt(2 * pi), pi**2, sympy.E, *map(sympy.log, (2, 10)), *roots]
+    logarithms = map(sympy.log, (2, 3, 10, pi, 2 * pi))
+    bases = [pi, sympy.sqrt(pi), sympy.sqrt(2 * pi), pi**2, sympy.E, *logarithms, *roots]
     factors = [sympy.Rational(*f) for f in ((1,), (2,), (3,), (4,), (1, 2), (1, 3), (1, 4), (1, 6))]
     made = [f * b for b in bases for f in factors] + [pi / 180]
     return {f"{float(c):.13e}": c for c in [*(1 / c for c in made), *made]}
