@@ -121,9 +121,12 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
         raise UnsupportedOperation.here(f"np.median over {axis} of shape {x.shape} has no middle to find.")
     flat = x.transpose([*rest, *axes]).reshape((*[x.shape[k] for k in rest], count))
     ordered = FUNCTIONS[np.sort](flat, axis=-1) if count else flat
-    first = max(count - 1, 0) // 2
-    middle: Any = ordered[..., first] if count % 2 else np.mean(ordered[..., first : first + 2], axis=-1)
-    middle = middle if middle.dtype.kind in "fc" else middle.astype(float)
+    if count and x.dtype != np.float16:  # whose means NumPy adds up in more digits
+        ordered = ordered if x.dtype.kind in "fc" else ordered.astype(float)
+        lower, upper = ordered[..., (count - 1) // 2], ordered[..., count // 2]
+        middle: Any = lower if count % 2 else (lower + upper) / 2
+    else:
+        middle = np.mean(ordered[..., max(count - 1, 0) // 2 : count // 2 + 1], axis=-1)
     if x.dtype.kind == "f" and count:  # NaN comes last
         last = ordered[..., -1]
         middle = np.where(np.isnan(last), last, middle)
