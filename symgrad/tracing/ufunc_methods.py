@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,14 +22,25 @@ from .tracer import Tracer, traced
 _BESIDE_NAN = {"fmax": (np.max, -np.inf), "fmin": (np.min, np.inf)}
 
 
-def _rows(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any) -> tuple[list[Any], int]:
-    """The parts of an array along an axis, in the dtype of the results."""
+#: what repeats a step for each row of an array; loops stand above of what traces, and put theirs here
+SCAN: list[Callable[..., tuple[Any, Any]]] = []
+#: rows from which they are a loop at once; of fewer a loop is found where it pays
+_MANY = 64
+
+
+def _rows(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any) -> tuple[Any, int, int]:
+    """An array with an axis in front, in the dtype of the results; which one that was, and how many rows there are."""
     x = traced(array)
     k = normalized_axis(axis, x.ndim)
     (n,) = concrete((x._symgrad_node.shape[k],), f"np.{ufunc.__name__} along an axis")
     kind: Any = np.dtype(dtype) if dtype is not None else ufunc.resolve_dtypes((x.dtype, x.dtype, None))[-1]
     x = x if kind.kind == "b" else x.astype(kind)
-    return [x[(*(slice(None),) * k, i)] for i in range(n)], k
+    return np.moveaxis(x, k, 0), k, n  # type: ignore[arg-type]
+
+
+def _folded(ufunc: np.ufunc, first: Any, rows: Any) -> tuple[Any, Any]:
+    """The result of all rows, one after the other, and those on the way."""
+    return SCAN[0](lambda y, row: (ufunc(y, row),) * 2, first, rows)
 
 
 def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, where=True):
@@ -53,14 +66,15 @@ def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, wher
     if ufunc.identity is None and len(axes) > 1 and ufunc not in (np.maximum, np.minimum, np.fmax, np.fmin):
         raise ArgumentError.here(f"np.{ufunc.__name__}.reduce takes one axis: it matters in which order")
     for k in reversed(axes):
-        rows, _ = _rows(ufunc, x, k, dtype)
-        if initial is not None and k == min(axes):
-            rows = [initial, *rows]
-        if not rows and ufunc.identity is None:
+        rows, _, n = _rows(ufunc, x, k, dtype)
+        if not n and initial is None and ufunc.identity is None:
             raise ShapeError.here(f"np.{ufunc.__name__}.reduce over no elements has no value")
-        made = rows[0] if rows else np.full_like(np.sum(x, k), ufunc.identity)
-        for row in rows[1:]:
-            made = ufunc(made, row)
+        begins = [initial] if initial is not None and k == min(axes) else []
+        if n >= _MANY and not begins:
+            made, _ = _folded(ufunc, rows[0], rows[1:])
+        else:
+            given = [*begins, *[rows[i] for i in range(n)]]
+            made = functools.reduce(ufunc, given) if given else np.full_like(np.sum(x, k), ufunc.identity)
         x = np.expand_dims(made, k) if keepdims else traced(made)
     return x
 
@@ -69,11 +83,12 @@ def _accumulate(ufunc, array, axis=0, dtype=None):
     function = REDUCTIONS.get((ufunc.__name__, "accumulate"))
     if function is not None:
         return FUNCTIONS[function](array, axis, dtype)
-    rows, k = _rows(ufunc, array, axis, dtype)
-    made = rows[:1]
-    for row in rows[1:]:
-        made.append(ufunc(made[-1], row))
-    return np.stack(made, k) if made else traced(array)
+    rows, k, n = _rows(ufunc, array, axis, dtype)
+    if n >= _MANY:
+        _, others = _folded(ufunc, rows[0], rows[1:])
+        return np.moveaxis(np.concatenate([rows[:1], others]), 0, k)
+    made = itertools.accumulate([rows[i] for i in range(n)], ufunc)
+    return np.stack(list(made), k) if n else traced(array)
 
 
 def _reduceat(ufunc, array, indices, axis=0, dtype=None):

@@ -8,7 +8,17 @@ from typing import Any
 from ..compiled import CompiledFunction
 from ..named_dims import declaration_of, declared_arguments, is_shapes
 from ..program.program import Program
+from ..tracing.ufunc_methods import SCAN
 from .positions import checked_function
+
+
+def _scan(*operands: Any) -> tuple[Any, Any]:
+    from .loops import scan
+
+    return scan(*operands)
+
+
+SCAN.append(_scan)
 
 
 def trace(fn: Callable, *args: Any, **kwargs: Any) -> Program:

@@ -59,3 +59,26 @@ def test_a_log_sum_is_told_as_softmax():
     assert sg.grad(lambda x: np.logaddexp.reduce(x)).formulas(x).text_rows(["x"]) == ["x = softmax(x)"]
     derived = sg.hessian(lambda x: np.logaddexp.reduce(x))
     assert derived.formulas(x).text_rows(["x"]) == ["x = diag(p) − ppᵀ\n  where p = softmax(x)"]
+
+
+LONG = RNG.uniform(0.5, 2.0, (90, 2))
+
+
+@pytest.mark.parametrize("ufunc", [np.subtract, np.divide, np.maximum, np.fmin, np.logaddexp, np.hypot, np.fmod])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_many_rows_are_a_loop(ufunc, axis):
+    """A running maximum of 100,000 prices took four seconds to trace."""
+    x = LONG if axis == 0 else LONG.T.copy()
+    for method in ("accumulate", "reduce"):
+        fn = lambda x, method=method: getattr(ufunc, method)(x, axis=axis)  # noqa: E731
+        for at in (x, x.astype(np.float32), 1 + np.arange(x.size).reshape(x.shape)):
+            got, want = sg.symbolic(fn, backend="numpy")(at), fn(at)
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-5 if at.dtype == np.float32 else 1e-12)
+        check_grads(lambda x, fn=fn: np.sum(np.sin(fn(x))), [x])
+        assert len(sg.trace(fn, x).nodes) < 40
+
+
+def test_a_running_maximum_reads_as_a_recurrence():
+    text = sg.symbolic(lambda x: np.maximum.accumulate(x)[-1]).formulas(LONG[:, 0]).text_rows(["f"])
+    assert any("maximum(yₜ, xₜ₊₁)" in row for row in text), text
