@@ -123,7 +123,7 @@ def _median(a, axis=None, overwrite_input=False, keepdims=False):
     ordered = FUNCTIONS[np.sort](flat, axis=-1) if count else flat
     if count and x.dtype != np.float16:  # whose means NumPy adds up in more digits
         ordered = ordered if x.dtype.kind in "fc" else ordered.astype(float)
-        lower, upper = ordered[..., (count - 1) // 2], ordered[..., count // 2]
+        lower, upper = ordered[..., (count - 1) // 2] + 0.0, ordered[..., count // 2]  # a sum of -0.0 is 0.0
         middle: Any = lower if count % 2 else (lower + upper) / 2
     else:
         middle = np.mean(ordered[..., max(count - 1, 0) // 2 : count // 2 + 1], axis=-1)
