@@ -14,10 +14,12 @@ from ..primitives.elementwise import Elementwise
 from ..program.node import Node
 from .catching import raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .trace import as_node, current, stands_for_number
+from .trace import as_node, current, running, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
 _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
+#: operations between a number and what float() made, up to which it is known to be Python's
+_MOST_STEPS = 64
 _NOT_ARRAYS = (type(None), str, bytes, dict, set)
 
 METHOD_FUNCTIONS: dict[str, Callable] = {
@@ -65,12 +67,12 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     own, reflected = _both(template)
 
     def divide(self: Any, other: Any) -> Any:
-        if self._symgrad_node.weak and _is_number(other):
+        if _is_number(self) and _is_number(other):
             raise_if_zero(as_node(other))
         return own(self, other)
 
     def divides(self: Any, other: Any) -> Any:
-        if self._symgrad_node.weak and _is_number(other):
+        if _is_number(self) and _is_number(other):
             raise_if_zero(self._symgrad_node)
         return reflected(self, other)
 
@@ -94,7 +96,24 @@ def _is_number(value: Any) -> bool:
     kind = type(value)
     if kind is float or kind is int or stands_for_number(value):
         return True
-    return hasattr(kind, "_symgrad_node") and value._symgrad_node.weak
+    return hasattr(kind, "_symgrad_node") and _is_pythons(value._symgrad_node)
+
+
+def _is_pythons(node: Node) -> bool:
+    """Whether a node is a number of Python: an argument, what ``float`` made, or what operators make of such."""
+    made = running().python_floats
+    if node.weak or not made or node.shape:
+        return node.weak
+    left, steps = [node], 0
+    while left:
+        n = left.pop()
+        if n.weak or n in made:
+            continue
+        steps += 1
+        if steps > _MOST_STEPS or not (isinstance(n.primitive, Elementwise) and n.primitive.operator):
+            return False
+        left += n.operands
+    return True
 
 
 def _unary(template: Elementwise) -> Callable[[Any], Any]:
@@ -176,7 +195,7 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
-        if type(other) in (int, float) and other < 0 and self._symgrad_node.weak:
+        if type(other) in (int, float) and other < 0 and _is_pythons(self._symgrad_node):
             raise_if_zero(self._symgrad_node)
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):

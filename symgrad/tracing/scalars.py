@@ -40,13 +40,19 @@ def number(value: Any) -> Any:
         except TypeError as error:
             raise ArgumentTypeError.here(f"{error}; use NumPy's function of arrays.") from None
     x = Tracer(reshape(node, ()))
-    return x if x.dtype == float else x.astype(float)
+    return _python_float(x if x.dtype == float else x.astype(float))
+
+
+def _python_float(x: Tracer) -> Tracer:
+    running().python_floats.add(x._symgrad_node)
+    return x
 
 
 def _of(function: Callable, ufunc: np.ufunc) -> Callable:
     def rule(*args: Any) -> Any:
         given = [v if isinstance(v, int) and k else number(v) for k, v in enumerate(args)]
-        return _in_domain(function, given, ufunc(*given))
+        made = _in_domain(function, given, ufunc(*given))
+        return _python_float(made) if type(made) is Tracer else made
 
     return rule
 

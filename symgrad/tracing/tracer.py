@@ -253,7 +253,9 @@ class Tracer(ArrayMethods):
         """One element, as a number of Python."""
         one = self.reshape(-1)[args[0]] if len(args) == 1 else self[args] if args else self.reshape(())
         x = Tracer(one._symgrad_node)  # no view of the array
-        return x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
+        x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
+        running().python_floats.add(x._symgrad_node)
+        return x
 
     def tolist(self) -> Any:
         """The elements in nested lists."""

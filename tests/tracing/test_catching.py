@@ -1,6 +1,7 @@
 """What NumPy and Python raise of values is raised while tracing where the user's code catches it, and guarded."""
 
 import contextlib
+import math
 import warnings
 
 import numpy as np
@@ -180,3 +181,43 @@ def test_what_is_raised_from_outside_too_but_not_where_nothing_is():
     np.testing.assert_array_equal(sg.grad(told_from_outside)(x), [1.0, 0.5])
     with np.errstate(all="raise"), pytest.raises(sg.errors.UnsupportedOperation, match="FloatingPointError"):
         sg.value_and_grad(told_from_outside)(x)
+
+
+def _of_float(x):
+    return 10.0 / float(x[0])
+
+
+def _of_item(x):
+    return 1 / (2 * x[0].item() - 4)
+
+
+def _of_sine(x):
+    return float(x[1]) / (math.sin(x[0]) * 3)
+
+
+def _of_power(x):
+    return float(x[0]) ** -2.0
+
+
+def _of_arrays(x):
+    return x[1] / x[0]
+
+
+@pytest.mark.parametrize("fn", [_of_float, _of_item, _of_sine, _of_power, _of_arrays])
+def test_what_float_makes_of_an_element_is_a_number_of_pythons(fn):
+    """NumPy's own numbers give an infinity there, and Python's an error that the code may count on."""
+
+    def caught(x):
+        try:
+            return fn(x)
+        except ZeroDivisionError:
+            return 5.0 * x[1] + 100.0
+
+    value, gradient = sg.symbolic(caught), sg.grad(caught)
+    for point in ([0.0, 1.0], [2.0, 3.0], [0.0, 2.0], [1.0, 1.0], [-3.0, 0.0]):
+        x = np.array(point)
+        with np.errstate(all="ignore"):
+            want = caught(x)
+            np.testing.assert_allclose(value(x), want, rtol=1e-15)
+            if want == 5 * x[1] + 100:
+                np.testing.assert_array_equal(gradient(x), [0, 5])
