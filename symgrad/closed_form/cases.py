@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import sympy
+from sympy.core.relational import Relational
 
 from ..errors import ClosedFormTooLarge
 from .bound import OverIndices
@@ -31,7 +32,20 @@ def cases(*pairs: tuple[Any, Any]) -> Any:
             if any(part.has(sympy.Piecewise) for part in test.atoms(*_BINDING)):
                 raise too_many_cases()  # sympy would move them out of what binds their indices
             _check([test])
-    return sympy.Piecewise(*pairs)
+    return sympy.Piecewise(*[(value, _exact(test)) for value, test in pairs])
+
+
+def _exact(test: Any) -> Any:
+    """A condition that compares with 0 where decimals stand on both sides, for sympy turns such to and fro."""
+    compared = test.atoms(Relational) if isinstance(test, sympy.Basic) else ()
+    mixed = [c for c in compared if c.has(sympy.Float) and all(side.free_symbols for side in c.args)]
+    return test.xreplace({c: c.func(_difference(*c.args), 0) for c in mixed}) if mixed else test
+
+
+def _difference(left: Any, right: Any) -> Any:
+    """``left - right`` in whole numbers."""
+    _, difference = sympy.nsimplify(left - right, rational=True).as_content_primitive()
+    return difference
 
 
 def over(kind: Any, element: Any, limits: tuple) -> Any:

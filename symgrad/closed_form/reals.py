@@ -21,12 +21,13 @@ from ..primitives.contraction import EINSUM, GATE, contract, expand
 from ..primitives.elementwise import ELEMENTWISE
 from ..primitives.external import zeros_of
 from ..primitives.identity import STOP
-from ..primitives.primitive import CONSTANT, INPUT, literal, literal_value
+from ..primitives.primitive import CONSTANT, literal, literal_value
 from ..primitives.reduction import MAX, MIN
 from ..primitives.selection import GATHER
 from ..primitives.shaping import moves_elements
 from ..program.node import Node, emit_again
 from ..program.program import Program
+from ..tracing.sorted_places import is_order
 from .symbols import number
 
 _ROOT_TWO = math.sqrt(2)
@@ -120,23 +121,33 @@ def _bounded(below: bool) -> Callable[[Truth, Node, Node], bool | None]:
 
 
 def _unbounded(unlike: bool) -> Callable[[Truth, Node, Node], bool | None]:
-    """Whether one side differs (``unlike``) from the other or equals it, where one is an infinity and one is not."""
+    """Whether the largest or least of several differs (``unlike``) from an infinity, or equals it."""
 
     def rule(truth: Truth, a: Node, b: Node) -> bool | None:
-        return unlike if (_number(a) in _BOUNDS) is not (_number(b) in _BOUNDS) else None
+        if _number(a) in _BOUNDS and _number(b) not in _BOUNDS:
+            a, b = b, a
+        return unlike if _number(b) in _BOUNDS and _is_extreme(a) else None
 
     return rule
 
 
-def _of_inputs(finite: bool) -> Callable[[Truth, Node], bool | None]:
-    """A test of elements of the inputs as they are given, each of which is ``finite``, a number."""
+def _of_extremes(finite: bool) -> Callable[[Truth, Node], bool | None]:
+    """A test of the largest or least of several, which is ``finite``, a number.
 
-    def rule(truth: Truth, a: Node) -> bool | None:
-        while a.operands and (moves_elements(a) or a.primitive in (GATHER, STOP, MAX, MIN)):
-            a = a.operands[0]
-        return finite if a.primitive is INPUT else None
+    Libraries ask this for what they compute. What a user asks of an argument itself is what the function is for.
+    """
+    return lambda truth, a: finite if _is_extreme(a) else None
 
-    return rule
+
+def _is_extreme(node: Node) -> bool:
+    """Whether it is the largest, the least, or in the order of a sorted array; moved, or held."""
+    while True:
+        is_sorted = node.primitive is GATHER and is_order(node.operands[1])
+        if is_sorted or node.primitive in (MAX, MIN, f.maximum, f.minimum):
+            return True
+        if not (node.primitive is STOP or moves_elements(node)):
+            return False
+        node = node.operands[0]
 
 
 #: whether a number on the right is −∞, where it is an infinity
@@ -281,8 +292,8 @@ _TRUTHS: Rules = {
     "less_equal": _bounded(False),
     "not_equal": _unbounded(True),
     "equal": _unbounded(False),
-    "isfinite": _of_inputs(True),
-    "isnan": _of_inputs(False),
+    "isfinite": _of_extremes(True),
+    "isnan": _of_extremes(False),
     "logical_and": _both,
     "bitwise_and": _both,
     "logical_or": _either,

@@ -206,8 +206,11 @@ def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Bas
     if expr.func is sympy.Eq and expr.args[1] == 0 and len(values) == 1:
         return sympy.Not(as_condition(values[0]))
     filled = {s: as_number(v) for s, v in zip(slots, values, strict=False)}
-    if isinstance(expr, (sympy.Eq, sympy.Ne)) and sum(v in (sympy.oo, -sympy.oo) for v in filled.values()) == 1:
-        return sympy.true if isinstance(expr, sympy.Ne) else sympy.false  # what formulas are of is finite
+    if isinstance(values[0], (sympy.Max, sympy.Min)):  # of what is finite; see ``reals``
+        if isinstance(expr, (sympy.Eq, sympy.Ne)) and values[1] in (sympy.oo, -sympy.oo):
+            return sympy.true if isinstance(expr, sympy.Ne) else sympy.false
+        if type(expr).__name__ in ("isfinite", "isnan"):
+            return sympy.true if type(expr).__name__ == "isfinite" else sympy.false
     if isinstance(expr, (sympy.Max, sympy.Min)):
         return _extreme(expr.func, [filled.get(a, a) for a in expr.args])
     return sympy.sympify(expr.xreplace(filled))

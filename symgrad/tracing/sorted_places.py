@@ -9,7 +9,7 @@ from typing import Any
 
 from ..primitives.elementwise import Elementwise
 from ..primitives.reduction import ARGSORT
-from ..primitives.selection import GATHER, Spec, full, gather, take_slice
+from ..primitives.selection import GATHER, SLICE, Spec, full, gather, take_slice
 from ..program.dims import Shape
 from ..program.node import Node, emit_again
 
@@ -24,7 +24,7 @@ def part_of(x: Node, spec: Spec) -> Node:
         (axis,) = x.params
         own = spec[axis : axis + index.ndim]
         others = spec[:axis] + full(values.shape[axis : axis + 1]) + spec[axis + index.ndim :]
-        if own != full(index.shape) and others == full(values.shape) and _is_order(index, _MOST_STEPS):
+        if own != full(index.shape) and others == full(values.shape) and is_order(index):
             return gather(values, _part(index, own, _MOST_STEPS), axis)
     return take_slice(x, spec)
 
@@ -37,11 +37,12 @@ def some_of(x: Node, index: Node, axis: int) -> Node:
     return gather(x, index, axis)
 
 
-def _is_order(index: Node, steps: int) -> bool:
+def is_order(index: Node, steps: int = _MOST_STEPS) -> bool:
     """Whether an index is what sorts, or counts with it."""
     if index.primitive is ARGSORT or not steps or index.dtype.kind != "i":
         return index.primitive is ARGSORT
-    return any(_is_order(o, steps - 1) for o in _counted(index))
+    parts = index.operands if index.primitive is SLICE else _counted(index)
+    return any(is_order(o, steps - 1) for o in parts)
 
 
 def _counted(index: Node) -> tuple[Node, ...]:

@@ -38,6 +38,8 @@ def nested(params, lambda_):
         (sg.grad(nested, (0, 1)), ({"w": W, "b": Y}, 2.0)),
         (sg.grad(lambda x: (np.sum(x**2), x, {"n": 3, "t": ["a", None]}), has_aux=True), (W,)),
         (sg.grad(lambda x: np.sum((X @ x - Y) ** 2)), (W,)),
+        (sg.grad(lambda x: x[np.argmax(x)]), (W,)),
+        (sg.grad(lambda x: np.quantile(x, 0.3)), (W,)),
         (sg.grad(lambda x: 3 * x), (2.0,)),
         (sg.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2)), (random.normal(size=60),)),
         (sg.hessian(lambda w: np.sum(np.cosh(np.ones((4, 60)) @ w))), (np.zeros(60),)),

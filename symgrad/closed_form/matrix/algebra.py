@@ -259,4 +259,6 @@ def _picked(labels: Labels, places: Labels) -> Labels:
 
 
 def _tidy(coefficient: Any) -> Any:
+    if coefficient.is_Float:  # such as the 1 that 0.9 and 0.1 come to
+        return sympy.Integer(int(coefficient)) if float(coefficient).is_integer() else coefficient
     return coefficient if coefficient.is_Number else sympy.cancel(coefficient)

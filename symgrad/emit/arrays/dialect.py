@@ -234,6 +234,7 @@ def _on_diagonal(values, shape, spelled):
         "_scatter": '''
 def _scatter(values, index, axis, size):
     """Zeros with the values added along an axis where the index says."""
+    values = np.asarray(values)
     made = np.zeros((*values.shape[:axis], size, *values.shape[axis + np.ndim(index) :]), values.dtype)
     np.add.at(made, (slice(None),) * axis + (index,), values)
     return made
