@@ -17,8 +17,10 @@ from .functions import (
     minus,
     multiply,
     negative,
+    norm_sqrt,
     reciprocal,
     sigmoid,
+    sqrt,
     square,
     tanh,
 )
@@ -97,12 +99,22 @@ def _stable_reciprocal(node: Node) -> Partials | None:
 
 
 def _stable_square(node: Node) -> Partials | None:
+    # √s² -> 1, by s: a norm has no slope at 0, and its square has
     # |z|² of complex numbers -> 2·z̄, of which the real part counts
     (inner,) = node.operands
+    if inner.primitive in _ROOTS and inner.dtype == node.dtype:
+        return [(inner.operands[0], lambda *_: literal(1))]
     z = inner.operands[0] if inner.primitive is absolute else inner
     return [(z, lambda *_: multiply(2, conjugated(z)))] if z.is_complex else None
 
 
-square.stable = _stable_square
+def _stable_multiply(node: Node) -> Partials | None:
+    # √s·√s -> 1, by s
+    first, second = node.operands
+    return [(first.operands[0], lambda *_: literal(1))] if first is second and first.primitive in _ROOTS else None
+
+
+_ROOTS = (sqrt, norm_sqrt)
+square.stable, multiply.stable = _stable_square, _stable_multiply
 log.stable, log1p.stable = _stable_log, _stable_log1p
 divide.stable, reciprocal.stable = _stable_divide, _stable_reciprocal

@@ -153,3 +153,20 @@ def test_a_product_that_numpy_makes_nan_stays_nan():
     value, slope = sg.value_and_grad(lambda x: x * np.log(x))(np.float64(0.0))
     assert np.isnan(value)
     assert not np.isfinite(slope)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: np.linalg.norm(x) ** 2,
+        lambda x: np.linalg.norm(x) * np.linalg.norm(x),
+        lambda x: np.sqrt(np.sum(x * x)) ** 2,
+    ],
+)
+def test_the_square_of_a_norm_is_smooth_at_zero(fn):
+    """Its Hessian was 0 there, or NaN, and its gradient was told with a condition."""
+    for x in (np.zeros(3), np.array([1.0, -2.0, 0.5])):
+        np.testing.assert_allclose(sg.hessian(fn)(x), 2 * np.eye(3), atol=1e-15)
+        for mode in ("forward", "reverse"):
+            np.testing.assert_allclose(sg.grad(fn, mode=mode)(x), 2 * x, rtol=1e-15)
+    assert "ne" not in sg.grad(fn).latex(x)
