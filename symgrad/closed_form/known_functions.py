@@ -33,7 +33,9 @@ def with_letters(expression: Any, taken: Collection[str]) -> Any:
     for letter, (kind, replaced) in _KNOWN.items():
         if letter not in taken and made.has(kind):
             made = made.replace(lambda e: replaced(e) is not None, replaced)  # noqa: B023
-    made = _complemented(made)
+    if r"\sigma" not in taken:
+        made = _complemented(made)
+        made = made.replace(lambda e: _falling(e) is not None, _falling) if made.has(sympy.exp) else made
     return made if made is expression else made.replace(lambda e: e.is_Mul, _reduced)
 
 
@@ -52,20 +54,20 @@ def _has_letter(e: Any) -> bool:
 
 def _logistic(e: Any) -> Any:
     """Powers of ``1/(1 + exp(−u))``."""
-    if not (getattr(e, "is_Pow", False) and e.exp.is_Integer and e.exp.is_negative and _is_one_and_exp(e.base)):
-        return None
-    exponent = e.base.args[1].exp
-    return sympy.Function("σ")(-exponent) ** -e.exp if exponent.could_extract_minus_sign() else None
+    found = _falling(e)
+    return found if found is not None and e.base.args[1].exp.could_extract_minus_sign() else None
 
 
 def _complemented(expression: Any) -> Any:
-    """``exp(−u) σ(u)`` as ``1 − σ(u)``, and ``1/(1 + exp(u))`` where ``σ(u)`` occurs too."""
+    """``exp(−u) σ(u)`` as ``1 − σ(u)``, ``1/(1 + exp(u))`` so where ``σ(u)`` occurs too; ``(1 + exp(−u)) σ(u)`` as 1."""
     made = expression
     for sigma in [f for f in expression.atoms(AppliedUndef) if str(f.func) == _LETTERS[0]]:
         (u,) = sigma.args
         less, rest = sympy.exp(-u), 1 - sigma
 
         def product(e: Any, sigma: Any = sigma, less: Any = less, rest: Any = rest) -> Any:
+            if 1 + less in e.args:
+                return e / (1 + less) / sigma
             return e / less / sigma * rest if less in e.args else e
 
         made = made.replace(lambda e, sigma=sigma: e.is_Mul and any(_is_power_of(x, sigma) for x in e.args), product)
@@ -76,6 +78,13 @@ def _complemented(expression: Any) -> Any:
 def _is_power_of(e: Any, base: Any) -> bool:
     own, exponent = e.as_base_exp()
     return own == base and exponent.is_Integer and exponent >= 1
+
+
+def _falling(e: Any) -> Any:
+    """Powers of ``1/(1 + exp(u))``, which are ``σ(−u)``."""
+    if not (getattr(e, "is_Pow", False) and e.exp.is_Integer and e.exp.is_negative and _is_one_and_exp(e.base)):
+        return None
+    return sympy.Function("σ")(-e.base.args[1].exp) ** -e.exp
 
 
 def _distribution(e: Any) -> Any:
