@@ -48,6 +48,36 @@ def _difference(left: Any, right: Any) -> Any:
     return difference
 
 
+def in_two_cases(expression: Any) -> Any:
+    """``expression`` with one pair of cases where a sum has values under a condition and others under its opposite.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> in_two_cases(x * sympy.Piecewise((1, x > 0), (0, True)) + sympy.Piecewise((2, x <= 0), (0, True)))
+    Piecewise((x, x > 0), (2, True))
+    """
+    if not (expression.is_Add or expression.is_Mul) or not expression.has(sympy.Piecewise):
+        return expression
+    if expression.is_Mul:
+        return sympy.Mul(*map(in_two_cases, expression.args))
+    sides: dict[Any, list[Any]] = {}
+    rest = []
+    for term in expression.args:
+        found = [f for f in sympy.Mul.make_args(term) if isinstance(f, sympy.Piecewise)]
+        pairs: Any = found[0].args if len(found) == 1 else ()
+        if len(pairs) == 2 and pairs[1] == (0, True):
+            sides.setdefault(pairs[0].cond, []).append(
+                sympy.Mul(*[pairs[0].expr if f is found[0] else f for f in sympy.Mul.make_args(term)])
+            )
+        else:
+            rest.append(term)
+    both = [test for k, test in enumerate(sides) if sympy.Not(test) in list(sides)[k + 1 :]]
+    if not both:
+        return expression
+    made = [sympy.Piecewise((sympy.Add(*sides.pop(t)), t), (sympy.Add(*sides.pop(sympy.Not(t))), True)) for t in both]
+    kept = [sympy.Piecewise((sympy.Add(*values), test), (0, True)) for test, values in sides.items()]
+    return sympy.Add(*rest, *made, *kept)
+
+
 def over(kind: Any, element: Any, limits: tuple) -> Any:
     """A ``sympy.Sum`` or ``sympy.Product`` over one index; raises ClosedFormTooLarge where that takes too long."""
     element = sympy.sympify(element)

@@ -59,7 +59,7 @@ def _logistic(e: Any) -> Any:
 
 
 def _complemented(expression: Any) -> Any:
-    """``exp(−u) σ(u)`` as ``1 − σ(u)``, ``1/(1 + exp(u))`` so where ``σ(u)`` occurs too; ``(1 + exp(−u)) σ(u)`` as 1."""
+    """``exp(−u) σ(u)`` as ``1 − σ(u)``, and ``1/(1 + exp(u))`` where ``σ(u)`` occurs too."""
     made = expression
     for sigma in [f for f in expression.atoms(AppliedUndef) if str(f.func) == _LETTERS[0]]:
         (u,) = sigma.args

@@ -118,3 +118,22 @@ def test_decimals_on_both_sides_of_a_condition():
     for at, want in ((0.5, 0.9), (-0.5, -0.1)):
         assert float(entry.subs(r, at)) == pytest.approx(want)
         assert derived(at) == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+    ("fn", "at"),
+    [
+        (lambda r: np.where(np.abs(r) <= 1, 0.5 * r**2, np.abs(r) - 0.5), (0.3, -0.4, 1.5, -2.0)),
+        (lambda x: np.where(x > 0, x, 0.01 * x), (0.5, -0.5)),
+        (lambda x: np.where(x > 0, x, np.exp(x) - 1), (0.5, -0.5)),
+    ],
+    ids=["Huber", "leaky", "elu"],
+)
+def test_both_sides_of_a_condition_are_one_pair_of_cases(fn, at):
+    derived = sg.grad(fn)
+    made = derived.closed_form(at[0])
+    assert isinstance(made, sympy.Piecewise)
+    assert len(made.args) == 2
+    (symbol,) = made.free_symbols
+    for x in at:
+        assert float(made.subs(symbol, x)) == pytest.approx(derived(x))
