@@ -302,7 +302,8 @@ class Writer(ArrayWriter):
 
     def _elementwise(self, node: Node, template: Elementwise) -> str:
         operands = [self.names[o] for o in node.operands]
-        operator = None if node.shape or node.weak or node.dtype.kind != "f" else _OF_SCALARS.get(template)
+        is_numpys = not (node.shape or node.weak or all(o.weak for o in node.operands))  # no float of Python's
+        operator = _OF_SCALARS.get(template) if is_numpys and node.dtype.kind == "f" else None
         if operator is not None:
             name = self.assign(operator.format(*operands))
         else:

@@ -87,7 +87,12 @@ class Host:
         if self.closed:
             return function(*map(_plain, operands))
         read = tuple([_Place(o._place) if type(o) is HostScalar and o._host is self else _plain(o) for o in operands])
-        made = self._made(function, read, self._values)
+        try:
+            made = self._made(function, read, self._values)
+        except Exception:  # the user's code may catch it, and go on with other ints than these
+            for place in [o for o in read if type(o) is _Place]:
+                self.guard(place)
+            raise
         self._steps.append((function, read))
         self._values.append(made)
         return HostScalar(self, len(self._values) - 1)

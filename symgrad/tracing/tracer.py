@@ -253,6 +253,8 @@ class Tracer(ArrayMethods):
         """One element, as a number of Python."""
         one = self.reshape(-1)[args[0]] if len(args) == 1 else self[args] if args else self.reshape(())
         x = Tracer(one._symgrad_node)  # no view of the array
+        if x.dtype.kind in "iu" and x.dtype.itemsize < 8 and running().has_value(x._symgrad_node):
+            return int(x._concrete())  # which no operation wraps around
         x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
         running().python_floats.add(x._symgrad_node)
         return x

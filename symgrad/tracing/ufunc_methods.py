@@ -15,7 +15,7 @@ from .log_sums import BASES, log_sum
 from .plain_arrays import plain_array
 from .reductions import normalized_axis, reduced_axes
 from .sizes import concrete
-from .trace import as_node
+from .trace import as_node, is_traced
 from .tracer import Tracer, traced
 
 #: what leaves out NaN -> the reduction that does so with what it gives for NaN
@@ -110,7 +110,7 @@ def _outer(ufunc, left, right):
 
 def _of_values(ufunc: np.ufunc) -> Callable:
     """An operation on bits, which is computed with the values that whole numbers have, guarded."""
-    return lambda *operands: ufunc(*[np.asarray(v)[()] for v in operands])
+    return lambda *operands: ufunc(*[np.asarray(v)[()] if is_traced(v) else v for v in operands])
 
 
 for _ufunc in (np.left_shift, np.right_shift):

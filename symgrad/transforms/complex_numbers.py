@@ -33,12 +33,17 @@ def pulled_back(outputs: Sequence[Node], seeds: Sequence[Node | None], wrt: Sequ
     return [g and conjugated(g) for g in reverse_sweep(outputs, taken, wrt)]
 
 
-def pushed_back(outputs: Sequence[Node], seeds: Sequence[Node | None], wrt: Sequence[Node]) -> list[Node | None]:
-    """The gradient by pushing δ from each input: the same numbers, cheap where inputs are few."""
+def pushed_back(
+    outputs: Sequence[Node], seeds: Sequence[Node | None], wrt: Sequence[Node], holomorphic: bool = False
+) -> list[Node | None]:
+    """The gradient by pushing δ from each input: the same numbers, cheap where inputs are few.
+
+    ``holomorphic``: the complex derivative, which the push along the real axis is.
+    """
     gradients: list[Node | None] = []
     for w in wrt:
         by_real = _pushed(outputs, seeds, w, delta(w.shape))
-        if w.is_complex:
+        if w.is_complex and not holomorphic:
             by_imaginary = _pushed(outputs, seeds, w, scale(delta(w.shape), literal(1j)))
             by_imaginary = by_imaginary and scale(_real(by_imaginary), literal(1j))
             by_real = by_real and _real(by_real)

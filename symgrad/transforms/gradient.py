@@ -118,8 +118,10 @@ class GradientFunction(DerivedFunction[P]):
         return replace(run, seeds=seeds_of_sum(run.outputs), summed=True)
 
     def _result(self, run):
-        derive = pushed_back if self.mode == "forward" else reverse_sweep if self.holomorphic else pulled_back
-        flows = derive(run.outputs, run.seeds, run.wrt)
+        if self.mode == "forward":
+            flows = pushed_back(run.outputs, run.seeds, run.wrt, self.holomorphic)
+        else:
+            flows = (reverse_sweep if self.holomorphic else pulled_back)(run.outputs, run.seeds, run.wrt)
         self._warn_of_unused(flows[len(flows) - len(run.weights) :])
         done = [Tracer(finished(g, n)) for g, n in zip(flows, run.wrt, strict=True)]
         count = len(done) - len(run.weights)

@@ -216,3 +216,26 @@ def test_what_is_returned_is_the_int_of_the_call():
     run = sg.symbolic(lambda x, t: (x * 2, t, [t + 1]))
     for t in (1, 2, 3, 4):
         assert run(3.0, t) == (6.0, t, [t + 1])
+
+
+@pytest.mark.parametrize(
+    ("fn", "error", "ints"),
+    [
+        (lambda n: 7 // n, ZeroDivisionError, (1, 0, 3, 0, 2)),
+        (lambda n: 7 / (n % 3), ZeroDivisionError, (0, 3, 0, 4, 5, 6)),
+        (lambda n: 1 << n, ValueError, (4, -1, 3)),
+        (lambda n: 2.0**n, OverflowError, (1, 5000, 3)),
+    ],
+)
+def test_what_a_caught_step_raised_serves_no_other_int(fn, error, ints):
+    """The trace of the ``except`` branch had no guard: every later int was given its result."""
+
+    def caught(x, n):
+        try:
+            return x * fn(n)
+        except error:
+            return x * 100
+
+    value, gradient = sg.symbolic(caught), sg.grad(caught)
+    for n in ints:
+        assert (value(2.0, n), gradient(2.0, n)) == (caught(2.0, n), caught(1.0, n))

@@ -1,6 +1,7 @@
 """The handle behaves as the ndarray it stands for: attributes, operators, methods, NumPy's protocols."""
 
 import copy
+import enum
 import operator
 
 import numpy as np
@@ -219,3 +220,24 @@ def test_whole_floats():
     assert (g(3.0), g(2.5), g(np.float64(4.0))) == (6.0, 1.0, 8.0)
     with pytest.raises(AttributeError, match="is_integer"):
         g(np.ones(2))
+
+
+class Level(enum.IntEnum):
+    HIGH = 2
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numexpr", "auto"])
+def test_numbers_are_as_python_has_them(backend):
+    small, narrow = np.array([200, 100], np.uint8), np.array([127, 128], np.uint8)
+    for fn, args in (
+        (lambda x, k: x * -k.item(0), (2.0, small)),
+        (lambda x, k: x * sum(k.tolist()), (2.0, small)),
+        (lambda k: k << 1, (narrow,)),
+        (lambda x: x * Level.HIGH, (1.5,)),
+        (lambda x: x**-1, (0.5,)),
+        (lambda x, a: x * a**-1.0, (0.5, 2.0)),
+    ):
+        got, want = symgrad.symbolic(fn, backend=backend)(*args), fn(*args)
+        np.testing.assert_array_equal(got, want)
+        assert np.asarray(got).dtype == np.asarray(want).dtype
+    assert symgrad.grad(lambda x: x**-1, backend=backend)(0.5) == -4.0

@@ -253,3 +253,18 @@ def test_refusals(name):
     call, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+def test_the_complex_derivative_in_every_mode(mode):
+    """Forward mode gave its conjugate."""
+    z, w = np.array([1 + 2j, 0.5j]), np.array([1j, 2.0 + 0j])
+    by_z, by_w = sg.grad(lambda z, w: np.sum(np.exp(z) * w), (0, 1), holomorphic=True, mode=mode)(z, w)
+    h = 1e-6
+    for e in np.eye(2):
+        for step in (h, 1j * h):  # along either axis
+            want = (np.sum(np.exp(z + step * e) * w) - np.sum(np.exp(z - step * e) * w)) / (2 * step)
+            np.testing.assert_allclose(by_z @ e, want, rtol=1e-8)
+    np.testing.assert_allclose(by_w, np.exp(z), rtol=1e-14)
+    cube = sg.grad(sg.grad(lambda z: z**3, holomorphic=True, mode=mode), holomorphic=True, mode=mode)
+    assert cube(1 + 2j) == pytest.approx(6 + 12j)
