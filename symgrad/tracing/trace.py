@@ -358,7 +358,7 @@ def as_node(value: Any) -> Node:
     if node is not None:
         return node if type(node) is Node else node()
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        plain = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
+        plain: Any = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
         return literal(plain(value))  # members of an IntEnum are ints too
     if isinstance(value, np.ndarray):
         return running().constant(value)
