@@ -74,7 +74,7 @@ def number(value: Any) -> sympy.Basic:
     So is what a reader would have written: thirds, sevenths and the like, multiples of π, √2 and their kin, to the last
     digit of a double.
 
-    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2), number(1 / 3), number(1 - 0.9)
+    >>> number(0.5), number(2.0), number(np.sqrt(2)), number(np.pi / 2), number(1 / 3), float(number(1 - 0.9))
     (1/2, 2, sqrt(2), pi/2, 1/3, 0.1)
     """
     if isinstance(value, (bool, np.bool_)):

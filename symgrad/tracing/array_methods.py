@@ -14,7 +14,7 @@ from ..primitives.elementwise import Elementwise
 from ..program.node import Node
 from .catching import raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .trace import as_node, current, running, stands_for_number
+from .trace import as_node, current, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
 _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
@@ -101,7 +101,8 @@ def _is_number(value: Any) -> bool:
 
 def _is_pythons(node: Node) -> bool:
     """Whether a node is a number of Python: an argument, what ``float`` made, or what operators make of such."""
-    made = running().python_floats
+    trace = current()
+    made = trace.python_floats if trace is not None else ()
     if node.weak or not made or node.shape:
         return node.weak
     left, steps = [node], 0

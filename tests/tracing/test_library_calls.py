@@ -40,7 +40,7 @@ CALLS = {
     "numpy.random.normal": (lambda x: np.sum(np.random.normal(x)), "scale and shift"),
     "Generator.normal": (lambda x: np.sum(RNG.normal(x)), "scale and shift"),
     "numpy.ma.sum": (lambda x: np.ma.sum(x), "getmaskarray"),
-    "statistics.mean": (lambda x: statistics.mean(x), "compute it outside"),
+    "statistics.mean": (lambda x: statistics.mean(v for v in x), "compute it outside"),
     "json.dumps": (lambda x: json.dumps(x), "compute it outside"),
 }
 
