@@ -62,20 +62,22 @@ def in_two_cases(expression: Any) -> Any:
     sides: dict[Any, list[Any]] = {}
     rest = []
     for term in expression.args:
-        found = [f for f in sympy.Mul.make_args(term) if isinstance(f, sympy.Piecewise)]
+        factors = sympy.Mul.make_args(term)
+        found = [f for f in factors if isinstance(f, sympy.Piecewise)]
         pairs: Any = found[0].args if len(found) == 1 else ()
         if len(pairs) == 2 and pairs[1] == (0, True):
-            sides.setdefault(pairs[0].cond, []).append(
-                sympy.Mul(*[pairs[0].expr if f is found[0] else f for f in sympy.Mul.make_args(term)])
-            )
+            value = sympy.Mul(*[pairs[0].expr if f is found[0] else f for f in factors])
+            sides.setdefault(pairs[0].cond, []).append(value)
         else:
             rest.append(term)
-    both = [test for k, test in enumerate(sides) if sympy.Not(test) in list(sides)[k + 1 :]]
-    if not both:
+    if not any(sympy.Not(test) in sides for test in sides):
         return expression
-    made = [sympy.Piecewise((sympy.Add(*sides.pop(t)), t), (sympy.Add(*sides.pop(sympy.Not(t))), True)) for t in both]
-    kept = [sympy.Piecewise((sympy.Add(*values), test), (0, True)) for test, values in sides.items()]
-    return sympy.Add(*rest, *made, *kept)
+    made = []
+    while sides:
+        test = next(iter(sides))
+        value, other = (sympy.Add(*sides.pop(t, [])) for t in (test, sympy.Not(test)))
+        made.append(sympy.Piecewise((value, test), (other, True)))
+    return sympy.Add(*rest, *made)
 
 
 def over(kind: Any, element: Any, limits: tuple) -> Any:

@@ -67,12 +67,12 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     own, reflected = _both(template)
 
     def divide(self: Any, other: Any) -> Any:
-        if _is_number(self) and _is_number(other):
+        if _is_pythons(self._symgrad_node) and _is_number(other):
             raise_if_zero(as_node(other))
         return own(self, other)
 
     def divides(self: Any, other: Any) -> Any:
-        if _is_number(self) and _is_number(other):
+        if _is_pythons(self._symgrad_node) and _is_number(other):
             raise_if_zero(self._symgrad_node)
         return reflected(self, other)
 

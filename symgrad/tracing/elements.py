@@ -87,7 +87,7 @@ class Elements:
         node, first = self._nodes[piece[start]], int(flat[start]) - self._starts[piece[start]]
         if end - start == _size(node):
             return node
-        of_one_row = _part(node, np.arange(first, first + end - start))
+        of_one_row = _part(node, np.arange(first, first + end - start)) if node.ndim > 1 else None
         return part_of(reshape(node, (_size(node),)), ((first, end - start, 1),)) if of_one_row is None else of_one_row
 
     def _picked(self, flat: np.ndarray, piece: np.ndarray, pieces: np.ndarray, values: np.ndarray) -> Node:
