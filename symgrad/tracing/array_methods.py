@@ -12,7 +12,7 @@ from ..errors import MissingAttribute, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from ..program.node import Node
-from .catching import raise_if_zero
+from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .trace import as_node, current, stands_for_number
 
@@ -160,7 +160,7 @@ class ArrayMethods:
     __and__, __rand__ = _both(f.bitwise_and)
     __or__, __ror__ = _both(f.bitwise_or)
     __xor__, __rxor__ = _both(f.bitwise_xor)
-    _power, __rpow__ = _both(f.power)
+    _power, _raised = _both(f.power)
     __lshift__, __rlshift__ = _shifts(np.left_shift)
     __rshift__, __rrshift__ = _shifts(np.right_shift)
     __lt__, __le__ = _left(f.less), _left(f.less_equal)
@@ -196,13 +196,18 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
-        if type(other) in (int, float) and other < 0 and _is_pythons(self._symgrad_node):
-            raise_if_zero(self._symgrad_node)
+        if _is_pythons(self._symgrad_node) and _is_number(other):
+            raise_if_no_power(self._symgrad_node, as_node(other))
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):
                 if other == exponent:
                     return type(self)(short(self._symgrad_node))
         return self._power(other)
+
+    def __rpow__(self: Any, other: Any) -> Any:
+        if _is_pythons(self._symgrad_node) and _is_number(other):
+            raise_if_no_power(as_node(other), self._symgrad_node)
+        return self._raised(other)
 
     def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Elementwise]]:
         """The exponents, of the kind of this one, for which NumPy takes another function."""

@@ -35,9 +35,13 @@ def is_caught() -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """The instructions of code of the user's that stand in a ``try``, from one up to another."""
+    """The instructions of code of the user's that stand in a ``try``, from one up to another.
+
+    A ``with`` is one where the code speaks of ``contextlib.suppress``.
+    """
     if is_symgrads(code.co_filename):
         return ()
+    speaks = "suppress" in (*code.co_names, *code.co_consts)
     shown = dis.Bytecode(code)
     steps = {step.offset: step for step in shown}
     following = dict(zip(steps, [*list(steps.values())[1:], None], strict=True))
@@ -45,7 +49,7 @@ def _attempts(code: CodeType) -> tuple[tuple[int, int], ...]:
     for entry in shown.exception_entries:  # type: ignore[attr-defined]
         after = following[entry.target]
         is_with = after is None or after.opname == "WITH_EXCEPT_START"
-        if steps[entry.target].opname == "PUSH_EXC_INFO" and not is_with:
+        if steps[entry.target].opname == "PUSH_EXC_INFO" and (not is_with or speaks):
             found.append((entry.start, entry.end))
     return tuple(found)
 
@@ -76,3 +80,17 @@ def raise_if_zero(divisor: Node) -> None:
     is_zero = literal_value(divisor) == 0 if divisor.is_literal else running().guard(f.equal(divisor, 0))
     if is_zero:
         raise ZeroDivisionError("division by zero")
+
+
+def raise_if_no_power(base: Node, exponent: Node) -> None:
+    """Raise what Python's floats raise of ``base ** exponent`` where the user's code catches it; guarded."""
+    trace = running()
+    if "f" not in (base.dtype.kind, exponent.dtype.kind) or not all(map(trace.has_value, (base, exponent))):
+        return
+    if not is_caught():
+        return
+    is_plain = f.logical_and(f.isfinite(base), f.isfinite(exponent))
+    if trace.guard(f.logical_and(is_plain, f.isinf(f.power(base, exponent)))):
+        if trace.value_of(base) == 0:
+            raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+        raise OverflowError(34, "Numerical result out of range")

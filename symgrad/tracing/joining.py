@@ -21,14 +21,14 @@ from .trace import as_node, running
 from .tracer import Tracer, view
 
 
-def _nodes(arrays: Any) -> list[Node]:
+def _nodes(arrays: Any, dtype: Any = None) -> list[Node]:
     if isinstance(arrays, Tracer):
         arrays = list(arrays)
     nodes = [as_node(a) for a in arrays]
     if not nodes:
         raise ShapeError.here("need at least one array to join")
-    dtype = np.result_type(*[n.dtype for n in nodes])
-    return [_array(n, dtype) for n in nodes]
+    kind = np.result_type(*[n.dtype for n in nodes]) if dtype is None else np.dtype(dtype)
+    return [_array(n, kind) for n in nodes]
 
 
 def _array(n: Node, dtype: np.dtype) -> Node:
@@ -52,16 +52,15 @@ def _joined(nodes: list[Node], axis: int) -> Tracer:
     cases=[Case([(2, 3), (1, 3)]), Case([(2, 3), (2, 1)], axis=1), Case([(2,), (0,)]), Case([(2, 2), (3,)], axis=None)],
 )
 def _concatenate(arrays, axis=0, dtype=None, casting=None):
-    nodes = _nodes(arrays)
+    nodes = _nodes(arrays, dtype)
     if axis is None:
         nodes, axis = [reshape(n, (size(n.shape),)) for n in nodes], 0
-    joined = _joined(nodes, normalized_axis(axis, nodes[0].ndim))
-    return joined if dtype is None else joined.astype(dtype)
+    return _joined(nodes, normalized_axis(axis, nodes[0].ndim))
 
 
 @implements(np.stack, cases=[Case([(3,), (3,)]), Case([(2, 3), (2, 3)], axis=-1), Case([(), (), ()])])
 def _stack(arrays, axis=0, dtype=None, casting=None):
-    nodes = _nodes(arrays)
+    nodes = _nodes(arrays, dtype)
     if any(n.shape != nodes[0].shape for n in nodes):
         raise ShapeError.here(f"all arrays must have one shape to be stacked, got {[n.shape for n in nodes]}")
     k = normalized_axis(axis, nodes[0].ndim + 1)
@@ -70,12 +69,12 @@ def _stack(arrays, axis=0, dtype=None, casting=None):
 
 @implements(np.vstack, cases=[Case([(3,), (2, 3)])])
 def _vstack(tup, dtype=None, casting=None):
-    return _joined([at_least(2, (Tracer(n),))._symgrad_node for n in _nodes(tup)], 0)
+    return _joined([at_least(2, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype)], 0)
 
 
 @implements(np.hstack, cases=[Case([(3,), (2,)]), Case([(2, 3), (2, 1)]), Case([(3,), Given(1.5), ()])])
 def _hstack(tup, dtype=None, casting=None):
-    nodes = [at_least(1, (Tracer(n),))._symgrad_node for n in _nodes(tup)]
+    nodes = [at_least(1, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype)]
     return _joined(nodes, 0 if nodes[0].ndim == 1 else 1)
 
 

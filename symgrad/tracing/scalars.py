@@ -96,7 +96,8 @@ def _special(name: str) -> Callable:
             from scipy import special
         except ImportError:
             raise MissingPart.here(f"math.{name} of a traced value needs scipy: pip install scipy") from None
-        return getattr(special, _SPECIAL[name])(number(x))
+        x = number(x)
+        return _in_domain(getattr(math, name), [x], getattr(special, _SPECIAL[name])(x))
 
     return rule
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +47,8 @@ def _folded(ufunc: np.ufunc, first: Any, rows: Any) -> tuple[Any, Any]:
 def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, where=True):
     function = REDUCTIONS.get((ufunc.__name__, "reduce"))
     if function is not None:
+        if dtype is not None and "dtype" not in inspect.signature(function).parameters:
+            array, dtype = traced(array).astype(dtype), None
         given = {"dtype": dtype, "initial": initial}
         given = {k: v for k, v in given.items() if v is not None}
         return FUNCTIONS[function](array, axis=axis, keepdims=keepdims, where=where, **given)
@@ -99,13 +102,12 @@ def _reduceat(ufunc, array, indices, axis=0, dtype=None):
     ends = [*starts[1:], n]
     lead = (slice(None),) * k
     parts = [x[(*lead, slice(i, max(j, i + 1)))] for i, j in zip(starts, ends, strict=True)]
-    made = np.stack([ufunc.reduce(part, axis=k) for part in parts], k)
-    return made if dtype is None else made.astype(dtype)
+    return np.stack([ufunc.reduce(part, axis=k, dtype=dtype) for part in parts], k)
 
 
-def _outer(ufunc, left, right):
+def _outer(ufunc, left, right, **kwargs):
     x, y = (v if type(v) is Tracer else Tracer(as_node(plain_array(v, "an operand"))) for v in (left, right))
-    return ufunc(x.reshape(x.shape + (1,) * y.ndim), y)
+    return ufunc(x.reshape(x.shape + (1,) * y.ndim), y, **kwargs)
 
 
 def _of_values(ufunc: np.ufunc) -> Callable:

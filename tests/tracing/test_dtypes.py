@@ -131,3 +131,32 @@ def test_numbers_of_python_give_way_on_every_backend(backend, operate):
     derived = sg.value_and_grad(lambda x, t: x * operate(t), backend=backend)
     value, gradient = derived(x, 0.3)
     assert value.dtype == gradient.dtype == (x * operate(0.3)).dtype == np.float32
+
+
+_OF_DTYPE = {
+    "matmul": lambda k: np.matmul(k, k, dtype=np.float64),
+    "vecdot": lambda k: np.vecdot(k, k, dtype=np.int32),
+    "einsum": lambda k: np.einsum("i,i", k, k, dtype=np.float64),
+    "einsum of one": lambda k: np.einsum("i", k, dtype=np.float64) * k,
+    "stack": lambda k: np.stack([k, k], dtype=np.float64)[0] * k,
+    "vstack": lambda k: np.vstack([k, k], dtype=np.int16)[1] * k,
+    "hstack": lambda k: np.hstack([k, 1], dtype=np.float32)[:3] * k,
+    "add.reduceat": lambda k: np.add.reduceat(k, [0, 1, 2], dtype=np.uint8),
+    "multiply.outer": lambda k: np.multiply.outer(k, k, dtype=np.float64)[0],
+    "maximum.reduce": lambda k: np.maximum.reduce(k, dtype=np.float64) * k,
+    "divmod": lambda k: np.divmod(k, 7, dtype=np.int64)[0] * k,
+    "modf": lambda k: np.modf(k / 3, dtype=np.float64)[0],
+    "greater": lambda k: np.greater(k, 150, dtype=bool),
+}
+
+
+@pytest.mark.parametrize("name", _OF_DTYPE)
+def test_dtype_says_in_what_numpy_computes(name):
+    x, narrow = np.array([1.0, 2.0, 3.0]), np.array([200, 100, 3], np.uint8)
+    value = sg.value_and_grad(lambda x, k: np.sum(x * _OF_DTYPE[name](k)))(x, narrow)[0]
+    np.testing.assert_allclose(value, np.sum(x * _OF_DTYPE[name](narrow)), rtol=1e-14)
+
+
+def test_a_dtype_that_no_loop_has_is_refused_with_the_line():
+    with pytest.raises(TypeError, match=r"np\.sqrt\(dtype=int64\)[\s\S]*np\.sqrt\(x"):
+        sg.grad(lambda x: np.sum(np.sqrt(x, dtype=np.int64)))(np.ones(3))
