@@ -20,23 +20,22 @@ from ..program.program import Program
 from .cases import over, too_many_cases
 from .index_rules import RULES, broadcast_index, evenly, external
 from .positions import divided, joined
-from .symbols import Indices, as_number, binding_names, instantiate, is_condition, number, safe_names, symbol
-
-
-def _constants(program: Program) -> list[Node]:
-    return [n for n in program.nodes if n.primitive.name == "constant"]
+from .symbols import (
+    Indices,
+    as_number,
+    binding_names,
+    captured_names,
+    instantiate,
+    is_condition,
+    number,
+    safe_names,
+    symbol,
+)
 
 
 def constant_names(program: Program) -> dict[str, np.ndarray]:
     """The arrays that the function captured, by the names that the index form gives them."""
-    return {name: np.asarray(n.params[0].value) for n, name in _constant_labels(program).items()}
-
-
-def _constant_labels(program: Program) -> dict[Node, str]:
-    """What captured arrays are called, beside the inputs."""
-    nodes = _constants(program)
-    names = safe_names([*program.names, *(f"c_{k}" for k in range(len(nodes)))])
-    return dict(zip(nodes, names[len(program.names) :], strict=True))
+    return {name: np.asarray(n.params[0].value) for n, name in captured_names(program).items()}
 
 
 class IndexForm:
@@ -45,7 +44,7 @@ class IndexForm:
     def __init__(self, program: Program, leaf: Callable[[Node], str | None] = lambda _: None) -> None:
         names = safe_names(program.names)
         self._names = dict(zip(program.inputs, names, strict=True))
-        self._names |= _constant_labels(program)
+        self._names |= captured_names(program)
         self._leaf = leaf
         self.indices = Indices(program)
         self._memo: dict[Any, Any] = {}

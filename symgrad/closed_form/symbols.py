@@ -56,6 +56,19 @@ def safe_names(labels: Iterable[str]) -> list[str]:
     return names
 
 
+def captured_names(program: Program) -> dict[Node, str]:
+    """What captured arrays are called, beside the inputs: by the user's names where they have one of their own."""
+    held = [n for n in program.nodes if n.primitive.name == "constant"]
+    taken = {name_latex(name) for name in safe_names(program.names)}
+    labels = []
+    for k, node in enumerate(held):
+        own = node.params[0].label
+        is_free = bool(own) and name_latex(safe_name(own)) not in taken
+        labels.append(own if is_free else f"c_{k}")
+        taken.add(name_latex(safe_name(labels[-1])))
+    return dict(zip(held, safe_names([*program.names, *labels])[len(program.names) :], strict=True))
+
+
 def binding_names(program: Program) -> dict[Node, str]:
     """``v_0``, ``v_1``, … for the bindings of a program, in order; another letter where an input has that one."""
     taken = {re.split(r"[_\d]", name)[0] for name in safe_names(program.names)}

@@ -132,13 +132,17 @@ LITERAL = Literal("literal")
 
 
 class CapturedArray:
-    """A NumPy array that a trace found outside, or derivations made under a key; compared by identity."""
+    """A NumPy array that a trace found outside, or derivations made under a key; compared by identity.
 
-    __slots__ = ("key", "value")
+    ``label`` is what the user's code calls it, if anything.
+    """
 
-    def __init__(self, value: np.ndarray, key: tuple[Any, ...] | None = None) -> None:
+    __slots__ = ("key", "label", "value")
+
+    def __init__(self, value: np.ndarray, key: tuple[Any, ...] | None = None, label: str = "") -> None:
         self.value = value
         self.key = key
+        self.label = label
 
     def __repr__(self) -> str:
         return f"array{list(self.value.shape)}"

@@ -62,11 +62,31 @@ def test_an_argument_called_as_a_constant_is_told_from_it(form, shape):
     assert "e^{" not in formula
 
 
+def test_captured_arrays_are_called_as_in_the_code():
+    X, weights = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+
+    def misfit(w, y):
+        return np.sum(weights * (X @ w - y) ** 2)
+
+    assert r"X^\top" in sg.grad(misfit).latex(np.ones(2), np.ones(3))
+    index = sg.grad(misfit).closed_form(np.ones(2), np.ones(3), form="index")
+    assert {str(s) for s in index.atoms(sympy.IndexedBase)} == {"X", "weights", "w", "y"}
+    inner = sg.grad(lambda X: np.sum(hidden(X)))  # beside an argument of that name
+    assert {str(s) for s in inner.closed_form(np.ones(3), form="index").atoms(sympy.IndexedBase)} == {"X", "c_0"}
+
+
+READ = np.arange(3.0)
+
+
+def hidden(x, X=READ):
+    return np.sin(x * X)
+
+
 def test_captured_arrays_and_bindings_are_not_called_as_arguments():
-    c = np.arange(3.0)
+    held = [np.arange(3.0)]
 
     def f(c_0, v_0):
-        return np.sum(np.sin(c_0 * c) * np.cos(v_0) * np.sin(c_0 * c))
+        return np.sum(np.sin(c_0 * held[0]) * np.cos(v_0) * np.sin(c_0 * held[0]))
 
     x = np.ones(3)
     gradient = sg.grad(f)

@@ -45,12 +45,13 @@ class Constants:
         values = {n: n.params[0].value for n in found if n not in self._names}
         told = {n: v for n, v in values.items() if is_told(v)}
         for n in sorted(told, key=lambda n: is_unit(told[n]) or is_spaced(told[n])):  # last what is seldom called so
-            self._names[n] = self._of(told[n])
+            self._names[n] = self._of(told[n], n.params[0].label)
 
-    def _of(self, value: np.ndarray) -> Name:
+    def _of(self, value: np.ndarray, label: str) -> Name:
         key = (value.dtype.str, value.shape, value.tobytes())
         if key not in self._found:
-            name = self._names.fresh(user_name(f"c_{k}") for k in itertools.count(1))
+            generic = (user_name(f"c_{k}") for k in itertools.count(1))
+            name = self._names.fresh(itertools.chain([user_name(label)] if label else [], generic))
             self._found[key] = name
             self._values[name] = value
         return self._found[key]

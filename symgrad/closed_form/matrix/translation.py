@@ -51,7 +51,7 @@ class Translation:
     @staticmethod
     def names_of(program: Program) -> list[str]:
         """What the inputs and then the captured arrays are called."""
-        return symbols.safe_names([*program.names, *(f"c_{k}" for k in range(len(constants(program))))])
+        return [*symbols.safe_names(program.names), *symbols.captured_names(program).values()]
 
     def _translated(self, node: Node, polys: Sequence[Any]) -> Poly:
         name = node.primitive.name

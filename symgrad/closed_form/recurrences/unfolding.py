@@ -225,7 +225,7 @@ class Unfolding:
         roots = [n for e in (*self.equations, *self.definitions.values()) for n in e.value.roots]
         for node in ancestors(roots):
             if node.primitive is CONSTANT and is_told(node.params[0].value) and not is_unit(node.params[0].value):
-                name = user_name(self.bases.row("c", node))
+                name = user_name(self.bases.row(node.params[0].label or "c", node))
                 self.names[node] = name
                 self.constants[name] = node.params[0].value
         for node, base in self.steps.constant_rows():
