@@ -25,6 +25,7 @@ from .bound import Applied
 from .budget import BUDGET
 from .cases import in_two_cases
 from .index_form import IndexForm, constant_names
+from .intervals import by_intervals
 from .linalg import ENTRIES as LINEAR_ALGEBRA
 from .symbols import as_number, gated, instantiate, number, safe_names, symbol
 
@@ -269,7 +270,7 @@ _MAX_GATHERED = 8
 
 def _shortest(e: Any) -> Any:
     """``e`` with common factors taken out, sums of fractions and of angles put together, where that is shorter."""
-    e = in_two_cases(e)
+    e = by_intervals(in_two_cases(e))
     made: Any = sympy.factor_terms(e)
     gathered = sympy.Mul(*[_gathered(factor) for factor in sympy.Mul.make_args(made)])
     ways = list(dict.fromkeys((e, made, gathered)))

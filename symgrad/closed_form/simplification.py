@@ -37,12 +37,19 @@ _DRAWN = _POINTS * len(_INTERVALS)
 _SPECIAL, _TIES = (0.0, 1.0, -1.0, 2.0, 0.5), 64
 _COUNT = _DRAWN + _TIES
 #: operations that jump: where is told of comparisons alone
-_JUMPS = {"floor", "ceil", "trunc", "rint", "sign", "heaviside", "remainder", "fmod", "floor_divide", "signbit"}
+_JUMPS = {
+    *("floor", "ceil", "trunc", "rint", "sign", "heaviside", "remainder", "fmod", "floor_divide", "signbit", "copysign")
+}
+#: operations with two sides: where their operands are equal, where theirs is 0, and roots, of what is never negative
+_SIDES, _MIRRORS = {*COMPARISONS, "maximum", "minimum", "fmax", "fmin"}, {"absolute", "fabs"}
+_ROOTS, _EVEN = {"sqrt", "norm_sqrt", "power", "float_power"}, {"square", "multiply", "power", "float_power", "einsum"}
 _NUMBERS = (1.0, 2.0, -1.0, -2.0, 0.5, 3.0, 4.0)
 #: numbers of the program's own that are tried beside these
 _MAX_OWN_NUMBERS = 4
 _CLOSE, _ZERO = 1e-9, 1e-11
 _DIGITS = 50
+#: how far away a way is tried too, beside twice the program's own numbers, and in how many digits
+_REACH, _FARTHEST, _FAR_DIGITS = 12.0, 1e4, 300
 #: symbols that a formula has to become shorter by
 _GAIN = 2.0
 _INFIX = {"add", "subtract", "multiply", "where"}
@@ -76,11 +83,14 @@ class _Search:
         self._values: dict[Node, np.ndarray] = {}
         self._formulas: dict[Node, Any] = {}
         self._leaves: dict[sympy.Symbol, np.ndarray] = {}
+        self._far: dict[sympy.Symbol, np.ndarray] = {}
         self._cost: dict[Node, float] = {}
-        self._hidden: set[Node] = set()  # values with a jump that is at none of the points
+        self._hidden: set[Node] = set()  # values with a jump or a kink that is at none of the points
         own = dict.fromkeys(abs(literal_value(n)) for n in program.nodes if n.is_literal and n.dtype.kind == "f")
         self._numbers = list(dict.fromkeys((*_NUMBERS, *list(own)[:_MAX_OWN_NUMBERS])))
         self._rng = np.random.default_rng(0)
+        reach = np.array([_REACH, *(2 * value for value in list(own)[:_MAX_OWN_NUMBERS] if value < _FARTHEST)])
+        self._reach = np.repeat(reach, _POINTS)
 
     def shortened(self) -> Program:
         """The program, its values one after the other by the shortest way that is found."""
@@ -137,6 +147,8 @@ class _Search:
             draws = [self._rng.uniform(*interval, _POINTS) for interval in _INTERVALS]
             drawn = np.round(np.concatenate([*draws, self._rng.choice(_SPECIAL, _TIES)]), 3)
             self._leaves[name] = self._values[node] = drawn if node.dtype.kind == "f" else drawn.astype(node.dtype)
+            far = np.round(self._rng.uniform(-self._reach, self._reach), 3)
+            self._far[name] = far if node.dtype.kind == "f" else far.astype(node.dtype)
             self._formulas[node], self._cost[node] = name, 1.0
             return
         operands = node.operands
@@ -148,8 +160,7 @@ class _Search:
             self._values[node] = np.full(_COUNT, value)
             self._formulas[node], self._cost[node] = number(value), 1.0
         elif isinstance(primitive, Elementwise):
-            ties = primitive.name in COMPARISONS and np.any((values[0] == values[1]) & np.isfinite(values[0]))
-            if primitive.name in _JUMPS or (primitive.name in COMPARISONS and not ties):
+            if primitive.name in _JUMPS or not _is_seen(node, values):
                 self._hidden.add(node)
             self._values[node] = np.asarray(primitive.ufunc(*values))
             self._formulas[node] = instantiate(primitive.expr, SLOTS, formulas)
@@ -212,7 +223,7 @@ class _Search:
 
     def _atoms(self, node: Node) -> list[_Way]:
         """Numbers, and the shortest of the values that are known and that fit the shape of ``node``."""
-        known = [n for n in self._values if _fits(n, node) and n.primitive is not LITERAL]
+        known = [n for n in self._values if _fits(n, node) and n.primitive is not LITERAL and n not in self._hidden]
         known.sort(key=lambda n: self._cost[n])
         return [
             *map(self._number, self._numbers),
@@ -251,19 +262,39 @@ class _Search:
                         yield _applied(function, [pairs.way(k), pairs.way(j)], 1.0)
 
     def _is_equal(self, node: Node, way: _Way, defined: np.ndarray) -> bool:
-        """Whether both are equal in many digits at some of the points."""
+        """Whether both are equal in many digits at some of the points, and at those far away where the value is real.
+
+        Far away a square root or an arc takes the other sign or turn; so many digits are left of large ones there.
+        """
         names = list(self._leaves)
-        places = np.flatnonzero(defined[:_DRAWN])[:_DEFINED]
+        near = [[self._leaves[n][k] for n in names] for k in np.flatnonzero(defined[:_DRAWN])[:_DEFINED]]
+        far = [[self._far[n][k] for n in names] for k in range(len(self._reach))]
         try:
             both = sympy.lambdify(names, [self._formulas[node], way.formula()], "mpmath")
             with mpmath.workdps(_DIGITS):
-                for k in places:
-                    old, new = both(*[mpmath.mpf(str(self._leaves[n][k])) for n in names])
-                    if not abs(old - new) <= mpmath.mpf(10) ** (10 - _DIGITS) * (1 + abs(old)):
-                        return False
+                if not all(_agree(*both(*_exact(point))) for point in near):
+                    return False
+            with mpmath.workdps(_FAR_DIGITS):
+                return all(_agree_far(both, _exact(point)) for point in far)
         except (NameError, TypeError, ValueError, ArithmeticError, AttributeError, SyntaxError):
             return False  # functions that are known by name alone
-        return True
+
+
+def _exact(point: list[Any]) -> list[Any]:
+    return [mpmath.mpf(str(value)) for value in point]
+
+
+def _agree(old: Any, new: Any) -> bool:
+    return bool(abs(old - new) <= mpmath.mpf(10) ** (10 - _DIGITS) * (1 + abs(old)))
+
+
+def _agree_far(both: Callable, point: list[Any]) -> bool:
+    """``_agree`` at a point where the old one is a real number; elsewhere nothing is asked."""
+    try:
+        old, new = both(*point)
+    except (ValueError, ArithmeticError):
+        return True  # a pole
+    return not mpmath.isfinite(old) or mpmath.im(old) != 0 or _agree(old, new)
 
 
 #: what two ways are combined by, what it costs, and whether both orders are tried
@@ -321,6 +352,18 @@ def _applied(function: Elementwise, operands: list[_Way], cost: float) -> _Way:
         lambda: function(*[o.make() for o in operands]),
         lambda: instantiate(function.expr, SLOTS, [o.formula() for o in operands]),
     )
+
+
+def _is_seen(node: Node, values: list[np.ndarray]) -> bool:
+    """Whether the points lie on both sides of an operation that has two: some of them are between these."""
+    name = node.primitive.name
+    if name in _SIDES:
+        ties = values[0] == values[1]
+    elif name in _MIRRORS or (name in _ROOTS and node.operands[0].primitive.name in _EVEN):
+        ties = values[0] == 0
+    else:
+        return True
+    return bool(np.any(ties & np.isfinite(values[0])))
 
 
 def _is_followed(node: Node) -> bool:

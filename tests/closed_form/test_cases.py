@@ -113,9 +113,8 @@ def test_decimals_on_both_sides_of_a_condition():
     """sympy turned them to and fro until Python's stack was full: the pinball loss had no formula."""
     derived = sg.grad(lambda r: np.maximum(0.9 * r, -0.1 * r))
     entry = derived.closed_form(0.5)
-    assert entry.subs("r", 0).has(sympy.Rational(1, 2))
     (r,) = entry.free_symbols
-    for at, want in ((0.5, 0.9), (-0.5, -0.1)):
+    for at, want in ((0.5, 0.9), (-0.5, -0.1), (0.0, 0.4)):
         assert float(entry.subs(r, at)) == pytest.approx(want)
         assert derived(at) == pytest.approx(want)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -157,3 +158,27 @@ def test_a_tie_that_no_point_has_is_kept():
     expect_alike(program, [(1.3, 1.0), (1.0, 1.0), (2.0, 1.0), (0.8, 0.5)])
     program = sg.grad(lambda x: np.sum(np.maximum(x, np.sin(x)))).program(np.ones(3))
     expect_alike(program, [(np.array([0.0, 1.0, -1.0]),)])
+
+
+FAR = {
+    "a maximum": lambda x: x * np.maximum(x + 3, 0),
+    "both bounds": lambda x: x * np.minimum(np.maximum(x + 3, 0), 6),
+    "root of a square": lambda x: x * np.sqrt((x + 3) ** 2),
+    "root of its terms": lambda x: x * np.sqrt(x * x + 6 * x + 9),
+    "far root": lambda x: x * np.sqrt((x - 150) ** 2),
+    "by logarithms": lambda x: x * np.exp(0.5 * np.log((x + 3) ** 2)),
+    "norm": lambda x: x * np.hypot(x + 3, 0),
+    "sign": lambda x: x * np.copysign(x, x + 3),
+    "size": lambda x: x * np.abs(x + 5),
+    "turns": lambda x: x * np.arctan(np.tan(x / 2)),
+    "angle": lambda x: x * np.arctan2(x, x + 4),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_kinks_far_from_the_points_that_are_drawn_are_seen(name):
+    derived = sg.grad(FAR[name])
+    (entry,) = derived.formulas(0.5).forms[0].ravel()
+    told = sympy.lambdify("x", entry.xreplace({s: sympy.Symbol("x", real=True) for s in entry.free_symbols}), "mpmath")
+    for x in (-151.3, -20.0, -6.2, -4.1, -3.3, -1.0, 0.7, 2.9, 6.4, 30.1, 149.0, 151.2):
+        assert float(told(x)) == pytest.approx(derived(x), rel=1e-9), x
