@@ -48,8 +48,8 @@ _NUMBERS = (1.0, 2.0, -1.0, -2.0, 0.5, 3.0, 4.0)
 _MAX_OWN_NUMBERS = 4
 _CLOSE, _ZERO = 1e-9, 1e-11
 _DIGITS = 50
-#: how far away a way is tried too, beside twice the program's own numbers, and in how many digits
-_REACH, _FARTHEST, _FAR_DIGITS = 12.0, 1e4, 300
+#: where far away a way is tried too, beside the program's own numbers up to some, and in how many digits
+_FAR, _FARTHEST, _FAR_DIGITS = np.array([*np.geomspace(3, 300, 8), *-np.geomspace(3, 300, 8)]), 1e4, 300
 #: symbols that a formula has to become shorter by
 _GAIN = 2.0
 _INFIX = {"add", "subtract", "multiply", "where"}
@@ -89,8 +89,8 @@ class _Search:
         own = dict.fromkeys(abs(literal_value(n)) for n in program.nodes if n.is_literal and n.dtype.kind == "f")
         self._numbers = list(dict.fromkeys((*_NUMBERS, *list(own)[:_MAX_OWN_NUMBERS])))
         self._rng = np.random.default_rng(0)
-        reach = np.array([_REACH, *(2 * value for value in list(own)[:_MAX_OWN_NUMBERS] if value < _FARTHEST)])
-        self._reach = np.repeat(reach, _POINTS)
+        reach = [2 * value for value in list(own)[:_MAX_OWN_NUMBERS] if value < _FARTHEST]
+        self._reach = np.repeat(reach, 4)
 
     def shortened(self) -> Program:
         """The program, its values one after the other by the shortest way that is found."""
@@ -147,7 +147,9 @@ class _Search:
             draws = [self._rng.uniform(*interval, _POINTS) for interval in _INTERVALS]
             drawn = np.round(np.concatenate([*draws, self._rng.choice(_SPECIAL, _TIES)]), 3)
             self._leaves[name] = self._values[node] = drawn if node.dtype.kind == "f" else drawn.astype(node.dtype)
-            far = np.round(self._rng.uniform(-self._reach, self._reach), 3)
+            near_own = self._rng.uniform(-self._reach, self._reach)
+            beyond = self._rng.permutation(_FAR) * self._rng.uniform(0.8, 1.0, len(_FAR))
+            far = np.round(np.concatenate([beyond, near_own]), 3)
             self._far[name] = far if node.dtype.kind == "f" else far.astype(node.dtype)
             self._formulas[node], self._cost[node] = name, 1.0
             return
@@ -264,18 +266,15 @@ class _Search:
     def _is_equal(self, node: Node, way: _Way, defined: np.ndarray) -> bool:
         """Whether both are equal in many digits at some of the points, and at those far away where the value is real.
 
-        Far away a square root or an arc takes the other sign or turn; so many digits are left of large ones there.
+        Far away a square root or an arc takes the other sign or turn.
         """
         names = list(self._leaves)
         near = [[self._leaves[n][k] for n in names] for k in np.flatnonzero(defined[:_DRAWN])[:_DEFINED]]
-        far = [[self._far[n][k] for n in names] for k in range(len(self._reach))]
+        far = [[self._far[n][k] for n in names] for k in range(len(_FAR) + len(self._reach))]
         try:
             both = sympy.lambdify(names, [self._formulas[node], way.formula()], "mpmath")
             with mpmath.workdps(_DIGITS):
-                if not all(_agree(*both(*_exact(point))) for point in near):
-                    return False
-            with mpmath.workdps(_FAR_DIGITS):
-                return all(_agree_far(both, _exact(point)) for point in far)
+                return all(_agree(*both(*_exact(point))) for point in near) and all(_agree_far(both, p) for p in far)
         except (NameError, TypeError, ValueError, ArithmeticError, AttributeError, SyntaxError):
             return False  # functions that are known by name alone
 
@@ -289,12 +288,16 @@ def _agree(old: Any, new: Any) -> bool:
 
 
 def _agree_far(both: Callable, point: list[Any]) -> bool:
-    """``_agree`` at a point where the old one is a real number; elsewhere nothing is asked."""
-    try:
-        old, new = both(*point)
-    except (ValueError, ArithmeticError):
-        return True  # a pole
-    return not mpmath.isfinite(old) or mpmath.im(old) != 0 or _agree(old, new)
+    """``_agree`` at a point where the old one is a real number, in more digits where few are left of large numbers."""
+    for digits in (_DIGITS, _FAR_DIGITS):
+        with mpmath.workdps(digits):
+            try:
+                old, new = both(*_exact(point))
+            except (ValueError, ArithmeticError):
+                return True  # a pole
+            if not mpmath.isfinite(old) or mpmath.im(old) != 0 or _agree(old, new):
+                return True
+    return False
 
 
 #: what two ways are combined by, what it costs, and whether both orders are tried

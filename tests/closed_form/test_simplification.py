@@ -168,6 +168,7 @@ FAR = {
     "far root": lambda x: x * np.sqrt((x - 150) ** 2),
     "by logarithms": lambda x: x * np.exp(0.5 * np.log((x + 3) ** 2)),
     "norm": lambda x: x * np.hypot(x + 3, 0),
+    "half a norm": lambda x: x * np.hypot(0.5 * x - 4.5, 0),
     "sign": lambda x: x * np.copysign(x, x + 3),
     "size": lambda x: x * np.abs(x + 5),
     "turns": lambda x: x * np.arctan(np.tan(x / 2)),
