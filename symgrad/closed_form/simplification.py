@@ -295,7 +295,8 @@ def _agree_far(both: Callable, point: list[Any]) -> bool:
                 old, new = both(*_exact(point))
             except (ValueError, ArithmeticError):
                 return True  # a pole
-            if not mpmath.isfinite(old) or mpmath.im(old) != 0 or _agree(old, new):
+            is_lost = abs(old) > mpmath.mpf(10) ** _DIGITS  # what is left of such may be nothing but rounding
+            if is_lost or not mpmath.isfinite(old) or mpmath.im(old) != 0 or _agree(old, new):
                 return True
     return False
 
