@@ -110,7 +110,7 @@ def test_named_dims_and_captured_arrays_are_told(tmp_path):
     assert r"$\mathit{lam}$: a Python float" in made
     table = np.array([0.5, 1.0, 2.0])
     read = sg.grad(lambda x: np.sum(table * x**2)).export("latex", np.ones(3), document=True, form="index")
-    assert "$c_{0}$: float64 vector of length 3, which the function reads: 0.5, 1, 2" in read
+    assert r"$\mathit{table}$: float64 vector of length 3, which the function reads: 0.5, 1, 2" in read
     typesetting.pdflatex(read, tmp_path)
 
 
