@@ -27,8 +27,8 @@ from .symbols import (
     captured_names,
     instantiate,
     is_condition,
+    leaf_names,
     number,
-    safe_names,
     symbol,
 )
 
@@ -42,9 +42,7 @@ class IndexForm:
     """Writes nodes of one program at given indices; ``leaf`` may name further nodes instead of opening them."""
 
     def __init__(self, program: Program, leaf: Callable[[Node], str | None] = lambda _: None) -> None:
-        names = safe_names(program.names)
-        self._names = dict(zip(program.inputs, names, strict=True))
-        self._names |= captured_names(program)
+        self._names = leaf_names(program)
         self._leaf = leaf
         self.indices = Indices(program)
         self._memo: dict[Any, Any] = {}

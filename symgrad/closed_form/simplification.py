@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import mpmath
 import numpy as np
 import sympy
 
@@ -25,6 +24,7 @@ from ..primitives.primitive import LITERAL, literal, literal_value
 from ..program.dims import broadcast
 from ..program.node import Node, emit, emit_again
 from ..program.program import Program
+from .many_digits import are_equal
 from .symbols import as_number, gated, instantiate, number
 
 #: nodes beyond which a program is left as it is, and values of which combinations are tried
@@ -47,9 +47,8 @@ _NUMBERS = (1.0, 2.0, -1.0, -2.0, 0.5, 3.0, 4.0)
 #: numbers of the program's own that are tried beside these
 _MAX_OWN_NUMBERS = 4
 _CLOSE, _ZERO = 1e-9, 1e-11
-_DIGITS = 50
-#: where far away a way is tried too, beside the program's own numbers up to some, and in how many digits
-_FAR, _FARTHEST, _FAR_DIGITS = np.array([*np.geomspace(3, 300, 8), *-np.geomspace(3, 300, 8)]), 1e4, 300
+#: where far away a way is tried too, and at how many points around each of the program's own numbers up to some
+_FAR, _AROUND, _FARTHEST = np.array([*np.geomspace(3, 300, 8), *-np.geomspace(3, 300, 8)]), 4, 1e4
 #: symbols that a formula has to become shorter by
 _GAIN = 2.0
 _INFIX = {"add", "subtract", "multiply", "where"}
@@ -87,10 +86,10 @@ class _Search:
         self._cost: dict[Node, float] = {}
         self._hidden: set[Node] = set()  # values with a jump or a kink that is at none of the points
         own = dict.fromkeys(abs(literal_value(n)) for n in program.nodes if n.is_literal and n.dtype.kind == "f")
-        self._numbers = list(dict.fromkeys((*_NUMBERS, *list(own)[:_MAX_OWN_NUMBERS])))
+        tried = list(own)[:_MAX_OWN_NUMBERS]
+        self._numbers = list(dict.fromkeys((*_NUMBERS, *tried)))
+        self._reach = np.repeat([2 * value for value in tried if value < _FARTHEST], _AROUND)
         self._rng = np.random.default_rng(0)
-        reach = [2 * value for value in list(own)[:_MAX_OWN_NUMBERS] if value < _FARTHEST]
-        self._reach = np.repeat(reach, 4)
 
     def shortened(self) -> Program:
         """The program, its values one after the other by the shortest way that is found."""
@@ -145,12 +144,12 @@ class _Search:
         if not _is_followed(node):
             name = sympy.Symbol(f"x{len(self._leaves)}", real=True)
             draws = [self._rng.uniform(*interval, _POINTS) for interval in _INTERVALS]
-            drawn = np.round(np.concatenate([*draws, self._rng.choice(_SPECIAL, _TIES)]), 3)
-            self._leaves[name] = self._values[node] = drawn if node.dtype.kind == "f" else drawn.astype(node.dtype)
-            near_own = self._rng.uniform(-self._reach, self._reach)
-            beyond = self._rng.permutation(_FAR) * self._rng.uniform(0.8, 1.0, len(_FAR))
-            far = np.round(np.concatenate([beyond, near_own]), 3)
-            self._far[name] = far if node.dtype.kind == "f" else far.astype(node.dtype)
+            near = np.concatenate([*draws, self._rng.choice(_SPECIAL, _TIES)])
+            around = self._rng.uniform(-self._reach, self._reach)
+            far = np.concatenate([self._rng.permutation(_FAR) * self._rng.uniform(0.8, 1.0, len(_FAR)), around])
+            kind = node.dtype if node.dtype.kind != "f" else np.dtype(float)
+            self._leaves[name] = self._values[node] = np.round(near, 3).astype(kind)
+            self._far[name] = np.round(far, 3).astype(kind)
             self._formulas[node], self._cost[node] = name, 1.0
             return
         operands = node.operands
@@ -264,41 +263,11 @@ class _Search:
                         yield _applied(function, [pairs.way(k), pairs.way(j)], 1.0)
 
     def _is_equal(self, node: Node, way: _Way, defined: np.ndarray) -> bool:
-        """Whether both are equal in many digits at some of the points, and at those far away where the value is real.
-
-        Far away a square root or an arc takes the other sign or turn.
-        """
+        """Whether both are equal in many digits at some of the points and at those far away."""
         names = list(self._leaves)
         near = [[self._leaves[n][k] for n in names] for k in np.flatnonzero(defined[:_DRAWN])[:_DEFINED]]
         far = [[self._far[n][k] for n in names] for k in range(len(_FAR) + len(self._reach))]
-        try:
-            both = sympy.lambdify(names, [self._formulas[node], way.formula()], "mpmath")
-            with mpmath.workdps(_DIGITS):
-                return all(_agree(*both(*_exact(point))) for point in near) and all(_agree_far(both, p) for p in far)
-        except (NameError, TypeError, ValueError, ArithmeticError, AttributeError, SyntaxError):
-            return False  # functions that are known by name alone
-
-
-def _exact(point: list[Any]) -> list[Any]:
-    return [mpmath.mpf(str(value)) for value in point]
-
-
-def _agree(old: Any, new: Any) -> bool:
-    return bool(abs(old - new) <= mpmath.mpf(10) ** (10 - _DIGITS) * (1 + abs(old)))
-
-
-def _agree_far(both: Callable, point: list[Any]) -> bool:
-    """``_agree`` at a point where the old one is a real number, in more digits where few are left of large numbers."""
-    for digits in (_DIGITS, _FAR_DIGITS):
-        with mpmath.workdps(digits):
-            try:
-                old, new = both(*_exact(point))
-            except (ValueError, ArithmeticError):
-                return True  # a pole
-            is_lost = abs(old) > mpmath.mpf(10) ** _DIGITS  # what is left of such may be nothing but rounding
-            if is_lost or not mpmath.isfinite(old) or mpmath.im(old) != 0 or _agree(old, new):
-                return True
-    return False
+        return are_equal(names, self._formulas[node], way.formula(), near, far)
 
 
 #: what two ways are combined by, what it costs, and whether both orders are tried

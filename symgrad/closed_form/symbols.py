@@ -56,6 +56,11 @@ def safe_names(labels: Iterable[str]) -> list[str]:
     return names
 
 
+def leaf_names(program: Program) -> dict[Node, str]:
+    """What inputs and captured arrays are called."""
+    return dict(zip(program.inputs, safe_names(program.names), strict=True)) | captured_names(program)
+
+
 def captured_names(program: Program) -> dict[Node, str]:
     """What captured arrays are called, beside the inputs: by the user's names where they have one of their own."""
     held = [n for n in program.nodes if n.primitive.name == "constant"]

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ..errors import is_own, source_line
+import numpy as np
+
+from ..errors import is_own, source_line, user_frame
 from ..pickling import OfOneProcess
 from ..program.node import Graph, Node
 from ..program.program import Program
@@ -152,3 +154,12 @@ class Provenance(OfOneProcess):
     def requests(self, node: Node) -> Counter[tuple[SourceLine, int]]:
         """How often each line, at each order, asked for ``node``."""
         return self.ledger.requests(node)
+
+
+def array_name(array: np.ndarray) -> str:
+    """What the user's line that runs calls an array of its own: a local, a variable around it, or a global one."""
+    frame = user_frame() if array.ndim else None
+    if frame is None:
+        return ""
+    known = [*frame.f_locals.items(), *((n, frame.f_globals.get(n)) for n in frame.f_code.co_names)]
+    return next((name for name, value in known if value is array), "")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from ..errors import ShapeError, TracingError, apart_from_refusals, refusals, user_frame
+from ..errors import ShapeError, TracingError, apart_from_refusals, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.loop import STEP
 from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
@@ -27,7 +27,7 @@ from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, deactivate, emit, no_graph
 from .plain_arrays import checked_dtype, plain_array
-from .provenance import ProvenanceTable, SourceLine
+from .provenance import ProvenanceTable, SourceLine, array_name
 
 
 class _Thread(threading.local):
@@ -179,7 +179,7 @@ class Trace:
         if found is None or (array.flags.writeable and found[1].params[0].value.tobytes() != array.tobytes()):
             plain = plain_array(array, "a captured array")
             checked_dtype(plain.dtype, "a captured array")
-            captured = CapturedArray(np.array(plain), label=_label(array))
+            captured = CapturedArray(np.array(plain), label=array_name(array))
             found = self._constants[id(array)] = (array, constant(captured))
         return found[1]
 
@@ -349,15 +349,6 @@ def stands_for_number(value: Any) -> bool:
 def is_traced(value: Any) -> bool:
     """True for what stands for a value that the program computes; not for what passes its attributes on to one."""
     return hasattr(type(value), "_symgrad_node")
-
-
-def _label(array: np.ndarray) -> str:
-    """What the user's line that runs calls an array of its own: a local, a variable around it, or a global one."""
-    frame = user_frame() if array.ndim else None
-    if frame is None:
-        return ""
-    known = [*frame.f_locals.items(), *((n, frame.f_globals.get(n)) for n in frame.f_code.co_names)]
-    return next((name for name, value in known if value is array), "")
 
 
 def as_node(value: Any) -> Node:

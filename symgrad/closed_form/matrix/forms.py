@@ -12,6 +12,7 @@ from ...errors import ClosedFormTooLarge
 from ...program.node import Node
 from ...program.program import Program
 from ..budget import without_loops
+from ..symbols import captured_names, safe_names
 from .algebra import Algebra
 from .code import Code
 from .evaluation import Evaluation, Writing
@@ -21,7 +22,7 @@ from .naming import named_parts
 from .printing import Text
 from .reading import Reader
 from .terms import NotExpressible, Poly
-from .translation import WAYS, Translation, constants, wide
+from .translation import WAYS, Translation, wide
 
 #: bindings of a program, and letters of a form, beyond which nobody reads it
 MAX_BINDINGS, MAX_LETTERS = 400, 600
@@ -55,10 +56,10 @@ class MatrixForm:
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
         self._names = named_parts(expression, leaves | dims | {"I", "K"} | set(taken))
         self._own = leaves | dims
-        labels = Translation.names_of(program)
-        self._inputs = dict(zip(labels, zip(program.names, program.inputs, strict=True), strict=False))
-        held = [n.params[0].value for n in constants(program)]
-        self._constants = {n: v.reshape(wide(v.shape)) for n, v in zip(labels[len(self._inputs) :], held, strict=True)}
+        called = zip(program.names, program.inputs, strict=True)
+        self._inputs = dict(zip(safe_names(program.names), called, strict=True))
+        held = {name: n.params[0].value for n, name in captured_names(program).items()}
+        self._constants = {name: value.reshape(wide(value.shape)) for name, value in held.items()}
 
     def with_parts(self, parts: Mapping[Expression, Expression]) -> MatrixForm:
         """The form with some of its parts written otherwise."""

@@ -35,8 +35,7 @@ class Translation:
     def __init__(self, program: Program, way: str, algebra: Algebra) -> None:
         self.algebra = algebra
         self._way = way
-        leaves = [*program.inputs, *constants(program)]
-        self._names = dict(zip(leaves, self.names_of(program), strict=True))
+        self._names = symbols.leaf_names(program)
         self.polys: dict[Node, Poly | None] = {}
         for node in program.nodes:
             operands = [self.polys[o] for o in node.operands]
@@ -47,11 +46,6 @@ class Translation:
             if poly is not None and (poly.weight > MAX_LEAVES or poly.depth > MAX_DEPTH):
                 poly = None
             self.polys[node] = poly
-
-    @staticmethod
-    def names_of(program: Program) -> list[str]:
-        """What the inputs and then the captured arrays are called."""
-        return [*symbols.safe_names(program.names), *symbols.captured_names(program).values()]
 
     def _translated(self, node: Node, polys: Sequence[Any]) -> Poly:
         name = node.primitive.name
@@ -186,11 +180,6 @@ def _is_structured(poly: Poly) -> bool:
         if len(set(term.out)) < len(term.out) or set(term.out) - held or not term.factors:
             return True
     return False
-
-
-def constants(program: Program) -> list[Node]:
-    """The captured arrays of a program."""
-    return [n for n in program.nodes if n.primitive.name == "constant"]
 
 
 def wide(shape: Sequence) -> tuple:
