@@ -17,7 +17,7 @@ from .budget import BUDGET, fits, without_loops
 from .entries import SEARCHES
 from .index_form import bound_forms
 from .letters import name_latex
-from .symbols import as_statement, safe_name, safe_names
+from .symbols import as_statement, leaf_names, safe_name, safe_names
 from .typeset import typeset
 
 #: inputs with at most this many elements in all are written entry by entry
@@ -75,8 +75,8 @@ def input_latex(program: Program) -> dict[str, str]:
 
 
 def function_letter(program: Program, local: Iterable[str]) -> str:
-    """What the function is called in formulas: ``f``, or another letter where an input or a ``local`` has that one."""
-    names = [*input_latex(program).values(), *map(symbol_latex, local)]
+    """What formulas call the function: ``f``, or another letter where a ``local`` or what it reads has that one."""
+    names = [*map(name_latex, leaf_names(program).values()), *map(symbol_latex, local)]
     taken = {latex.partition("_")[0] for latex in names}
     return next((c for c in "fFgGhH" if c not in taken), r"\mathrm{fn}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import DtypeError, ShapeError
 from ..primitives import functions as f
 from ..primitives.selection import concatenate, full, take_slice
 from ..primitives.shaping import reshape
@@ -21,14 +21,21 @@ from .trace import as_node, running
 from .tracer import Tracer, view
 
 
-def _nodes(arrays: Any, dtype: Any = None) -> list[Node]:
+def cast_to(n: Node, dtype: np.dtype, casting: str) -> Node:
+    """``n`` in the dtype that a call asks for; a DtypeError where NumPy does not cast so."""
+    if not (n.weak or np.can_cast(n.dtype, dtype, casting)):  # type: ignore[arg-type]
+        raise DtypeError.here(f"dtype={dtype} of an array of {n.dtype} is not cast by the rule {casting!r}")
+    return _array(n, dtype)
+
+
+def _nodes(arrays: Any, dtype: Any = None, casting: str | None = None) -> list[Node]:
     if isinstance(arrays, Tracer):
         arrays = list(arrays)
     nodes = [as_node(a) for a in arrays]
     if not nodes:
         raise ShapeError.here("need at least one array to join")
     kind = np.result_type(*[n.dtype for n in nodes]) if dtype is None else np.dtype(dtype)
-    return [_array(n, kind) for n in nodes]
+    return [cast_to(n, kind, casting or "same_kind") for n in nodes]
 
 
 def _array(n: Node, dtype: np.dtype) -> Node:
@@ -52,7 +59,7 @@ def _joined(nodes: list[Node], axis: int) -> Tracer:
     cases=[Case([(2, 3), (1, 3)]), Case([(2, 3), (2, 1)], axis=1), Case([(2,), (0,)]), Case([(2, 2), (3,)], axis=None)],
 )
 def _concatenate(arrays, axis=0, dtype=None, casting=None):
-    nodes = _nodes(arrays, dtype)
+    nodes = _nodes(arrays, dtype, casting)
     if axis is None:
         nodes, axis = [reshape(n, (size(n.shape),)) for n in nodes], 0
     return _joined(nodes, normalized_axis(axis, nodes[0].ndim))
@@ -60,7 +67,7 @@ def _concatenate(arrays, axis=0, dtype=None, casting=None):
 
 @implements(np.stack, cases=[Case([(3,), (3,)]), Case([(2, 3), (2, 3)], axis=-1), Case([(), (), ()])])
 def _stack(arrays, axis=0, dtype=None, casting=None):
-    nodes = _nodes(arrays, dtype)
+    nodes = _nodes(arrays, dtype, casting)
     if any(n.shape != nodes[0].shape for n in nodes):
         raise ShapeError.here(f"all arrays must have one shape to be stacked, got {[n.shape for n in nodes]}")
     k = normalized_axis(axis, nodes[0].ndim + 1)
@@ -69,12 +76,12 @@ def _stack(arrays, axis=0, dtype=None, casting=None):
 
 @implements(np.vstack, cases=[Case([(3,), (2, 3)])])
 def _vstack(tup, dtype=None, casting=None):
-    return _joined([at_least(2, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype)], 0)
+    return _joined([at_least(2, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype, casting)], 0)
 
 
 @implements(np.hstack, cases=[Case([(3,), (2,)]), Case([(2, 3), (2, 1)]), Case([(3,), Given(1.5), ()])])
 def _hstack(tup, dtype=None, casting=None):
-    nodes = [at_least(1, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype)]
+    nodes = [at_least(1, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype, casting)]
     return _joined(nodes, 0 if nodes[0].ndim == 1 else 1)
 
 

@@ -14,6 +14,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import Shape
 from ..program.node import Node
 from .declare import Case, Given, implements
+from .joining import cast_to
 from .reductions import normalized_axis
 from .trace import array_node, as_node
 from .tracer import Tracer, view
@@ -147,13 +148,14 @@ def _tensordot(a, b, axes: Any = 2):
         Case((2, 3), Given([0, 1]), (3, 4), Given([1, 2]), Given([0, 2])),
     ],
 )
-def _einsum(*operands, optimize=False, dtype=None, **kwargs):
+def _einsum(*operands, optimize=False, dtype=None, casting="safe", **kwargs):
     spelling = "" if optimize is not False else "einsum"  # in what order, and by which products, is left open
     from opt_einsum.parser import parse_einsum_input
 
     spelled = isinstance(operands[0], str)
     arrays = operands[1:] if spelled else operands[: len(operands) - len(operands) % 2 : 2]
-    nodes = [array_node(a) if dtype is None else f.cast(array_node(a), np.dtype(dtype)) for a in arrays]
+    nodes = list(map(array_node, arrays))
+    nodes = nodes if dtype is None else [cast_to(n, np.dtype(dtype), casting) for n in nodes]
     stand_ins = [np.zeros((1,) * n.ndim) for n in nodes]
     form = [operands[0], *stand_ins] if spelled else [*operands]
     if not spelled:  # arrays and lists of axes in turn

@@ -82,6 +82,11 @@ def hidden(x, X=READ):
     return np.sin(x * X)
 
 
+def test_the_function_is_not_called_as_an_array_that_it_reads():
+    f = np.arange(1.0, 3.0)
+    assert sg.grad(lambda x: np.sum(f * x**2)).latex(np.ones(2)).startswith(r"\begin{aligned} \frac{\partial F}")
+
+
 def test_captured_arrays_and_bindings_are_not_called_as_arguments():
     held = [np.arange(3.0)]
 

@@ -7,7 +7,7 @@ import pytest
 from registered import distinct
 
 import symgrad as sg
-from symgrad.errors import TracingError
+from symgrad.errors import DtypeError, TracingError
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.dispatch import UFUNCS
@@ -160,3 +160,26 @@ def test_dtype_says_in_what_numpy_computes(name):
 def test_a_dtype_that_no_loop_has_is_refused_with_the_line():
     with pytest.raises(TypeError, match=r"np\.sqrt\(dtype=int64\)[\s\S]*np\.sqrt\(x"):
         sg.grad(lambda x: np.sum(np.sqrt(x, dtype=np.int64)))(np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: np.stack([x, x], dtype=np.int8)[0],
+        lambda x: np.concatenate([x, x], dtype=int, casting="safe")[:3],
+        lambda x: np.hstack([x, x], dtype=np.float32, casting="no")[:3],
+        lambda x: np.einsum("i,i->i", x, x, dtype=np.float32),
+    ],
+)
+def test_a_cast_that_numpy_refuses_is_refused(fn):
+    x = np.ones(3)
+    with pytest.raises(TypeError, match="ast"):
+        fn(x)
+    with pytest.raises(DtypeError, match=r"dtype=\w+ of an array of float64[\s\S]*at .*test_dtypes"):
+        sg.grad(lambda x: np.sum(x + fn(x)))(x)
+
+
+def test_a_cast_that_is_asked_for_is_made():
+    x = np.array([1.0, 2.0, 3.0])
+    made = sg.grad(lambda x: np.sum(np.einsum("i,i->i", x, x, dtype=np.float32, casting="same_kind")))(x)
+    np.testing.assert_allclose(made, 2 * x)
