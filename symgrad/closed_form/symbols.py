@@ -20,6 +20,8 @@ from .letters import SafeName, name_latex
 
 #: denominators that a float is read as, and characters of a decimal that is taken as it was typed
 _SMALL, _TYPED = 30, 16
+#: how many times a constant of mathematics a float is read as
+_MAX_TIMES = 1000
 #: digits of a decimal that a float is read as which is computed, and units in the last place that it may be off
 _SHORT, _ROUNDED = 6, 8
 _INDEX_LETTERS = "ijklmnpqrstuv"
@@ -112,23 +114,55 @@ def number(value: Any) -> sympy.Basic:
     near = exact.limit_denominator(_SMALL)
     if len(repr(value)) > _TYPED and abs(near.numerator) < _SMALL**2 and abs(float(near) - value) <= math.ulp(value):
         return sympy.Rational(near.numerator, near.denominator)  # no decimals that somebody has typed
-    known = _known_constants().get(f"{abs(value):.13e}")
-    if known is not None and abs(float(known) - abs(value)) <= math.ulp(value):  # rounded once more on its way
-        return known if value > 0 else -known
-    short = float(f"{value:.{_SHORT}g}")  # as 1 - 0.9, which is 0.09999999999999998
-    return sympy.Float(repr(short if abs(short - value) <= _ROUNDED * math.ulp(value) else value))
+    known = _multiple_of_constant(value)
+    if known is not None:
+        return known
+    return sympy.Float(repr(_unrounded(value)))
+
+
+def unrounded(value: Any) -> sympy.Basic:
+    """The short decimal, or the whole number, that a number of sympy's is but for rounding.
+
+    >>> unrounded(sympy.Float(0.1) * 10), float(unrounded(1 - sympy.Float(0.9)))
+    (1, 0.1)
+    """
+    if not value.is_Float:
+        return value
+    plain = _unrounded(float(value))
+    return sympy.Integer(int(plain)) if plain.is_integer() and abs(plain) < 1e9 else sympy.Float(repr(plain))
+
+
+def _unrounded(value: float) -> float:
+    """``value``, or the short decimal that it is but for rounding, such as 1 - 0.9, which is 0.09999999999999998."""
+    short = float(f"{value:.{_SHORT}g}")
+    return short if abs(short - value) <= _ROUNDED * math.ulp(value) else value
+
+
+@functools.lru_cache(maxsize=4096)
+def _multiple_of_constant(value: float) -> sympy.Expr | None:
+    """The constant that ``value`` is a simple multiple of, rounded once more on its way."""
+    if not 1e-99 < abs(value) < 1e99:
+        return None
+    constants, sizes = _known_constants()
+    times = value / sizes * np.arange(1, _SMALL + 1)
+    whole = np.rint(times)
+    near = (np.abs(times - whole) <= 1e-15 * np.abs(times)) & (whole != 0) & (np.abs(whole) <= _MAX_TIMES)
+    for k, divisor in np.argwhere(near):
+        made = constants[k] * sympy.Rational(int(whole[k, divisor]), int(divisor) + 1)
+        if abs(float(made) - value) <= math.ulp(value):
+            return made
+    return None
 
 
 @functools.cache
-def _known_constants() -> dict[str, sympy.Expr]:
-    """Constants of formulas by their first digits, with small multiples, fractions and reciprocals of them."""
+def _known_constants() -> tuple[list[sympy.Expr], np.ndarray]:
+    """Constants of formulas and their reciprocals, and a column of their sizes."""
     roots = [sympy.sqrt(k) for k in (2, 3, 5, 6, 7, 10)]
     pi = sympy.pi
     logarithms = map(sympy.log, (2, 3, 10, pi, 2 * pi))
-    bases = [pi, sympy.sqrt(pi), sympy.sqrt(2 * pi), pi**2, sympy.E, *logarithms, *roots]
-    factors = [sympy.Rational(*f) for f in ((1,), (2,), (3,), (4,), (1, 2), (1, 3), (1, 4), (1, 6))]
-    made = [f * b for b in bases for f in factors] + [pi / 180]
-    return {f"{float(c):.13e}": c for c in [*(1 / c for c in made), *made]}
+    bases = [pi, sympy.sqrt(pi), sympy.sqrt(2 * pi), pi**2, sympy.E, *logarithms, *roots, pi / 180]
+    constants = [c for base in bases for c in (base, 1 / base)]
+    return constants, np.array([[float(c)] for c in constants])
 
 
 class Indices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -249,6 +250,18 @@ class _Printer(LatexPrinter):
         test, yes, no = expr.args
         return self._print(sympy.Or(sympy.And(test, yes), sympy.And(sympy.Not(test), no)))
 
+    def _print_And(self, expr: Any, char: str | None = None) -> str:
+        """Two bounds of one quantity are told at once: ``0 < x < 1``."""
+        tests = sorted(expr.args, key=sympy.default_sort_key)
+        for below, above in itertools.permutations(tests, 2):
+            first, second = _ascending(below), _ascending(above)
+            if first and second and first[2] == second[0]:
+                low, middle, high = map(self._print, (first[0], first[2], second[2]))
+                chain = f"{low} {first[1]} {middle} {second[1]} {high}"
+                rest = [test for test in tests if test not in (below, above)]
+                return rf"{chain} \wedge {self._print(sympy.And(*rest))}" if rest else chain
+        return super()._print_And(expr)
+
     def _print_Unequality(self, expr: Any) -> str:
         a, b = expr.args
         stated = b == 0 and (is_truth_value(a) or type(a).__name__ in _STATEMENTS)
@@ -285,6 +298,13 @@ class _Printer(LatexPrinter):
 
     def _needs_mul_brackets(self, expr: Any, first: bool = False, last: bool = False) -> bool:
         return not is_truth_value(expr) and super()._needs_mul_brackets(_without_places(expr), first, last)
+
+
+def _ascending(test: Any) -> tuple[Any, str, Any] | None:
+    """The lesser side, the sign and the greater side; None for what says of no sides which is less."""
+    if not isinstance(test, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)):
+        return None
+    return test.lts, "<" if isinstance(test, (sympy.Lt, sympy.Gt)) else r"\leq", test.gts
 
 
 def _without_places(expr: Any) -> Any:

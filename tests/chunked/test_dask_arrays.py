@@ -256,7 +256,10 @@ def test_a_block_beyond_the_memory_of_its_worker_is_refused_before_it_is_compute
         return np.sum(np.max(np.sin(x[:, None] - y), axis=1))
 
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": str(tmp_path)}
+    # the worker is a thread of these tests, and would wait for ever where they have taken its memory before
+    waits = {f"distributed.worker.memory.{when}": False for when in ("target", "spill", "pause")}
     with (
+        dask.config.set(waits),
         distributed.LocalCluster(processes=False, memory_limit=2**30, **options) as cluster,
         distributed.Client(cluster),
     ):

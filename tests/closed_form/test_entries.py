@@ -157,3 +157,14 @@ def test_what_would_be_long_multiplied_out_is_left_as_it_is(fn, monkeypatch):
 )
 def test_no_fraction_stands_in_another_and_what_is_added_in_front(fn, text):
     assert sg.grad(fn).formulas(0.5).text_rows(["g"]) == [f"g = {text}"]
+
+
+def test_what_is_zero_elsewhere_has_its_factors_in_its_case():
+    formulas = sg.grad(lambda x: np.linalg.norm(x[:2])).formulas(np.ones(3))
+    root = "sqrt(x0**2 + x1**2), Ne(x0**2 + x1**2, 0)), (0, True))"
+    assert formulas.text_rows(["g"]) == [f"g = [Piecewise((x0/{root}, Piecewise((x1/{root}, 0]"]
+
+
+def test_numbers_are_told_without_what_rounding_adds():
+    tukey = sg.grad(lambda r: 4.685**2 / 6 * (1 - (1 - (r / 4.685) ** 2) ** 3))
+    assert tukey.formulas(0.3).text_rows(["g"]) == ["g = r*(1 - 0.04555969516007969*r**2)**2"]

@@ -213,7 +213,7 @@ IDENTITIES = {
     "Mahalanobis distance with Σ by μ": grad("(Σ⁻¹ + Σ⁻ᵀ)(μ − x)", mahalanobis, W, B, S, wrt=1),
     "Gaussian process by its kernel": grad("1/2 · (K⁻ᵀ − K⁻ᵀyyᵀK⁻ᵀ)", gaussian_process, S, W),
     "Gaussian process by its noise": grad(
-        "−1/2 · tr(MyyᵀM − M)",
+        "1/2 · tr(M − MyyᵀM)",
         lambda s, K, y: gaussian_process(K + s * np.eye(D), y),
         0.4,
         S,

@@ -167,7 +167,7 @@ def test_a_function_and_its_derivative_have_the_same_names():
     entry = shown_entry(sg.grad(loss), args, {})
     function, gradient = formulas_beside(entry, [entry.value, entry])
     where = ["  where h = tanh(W1 x + b1)", "  where z = W2 h + b2"]
-    assert function.text_rows(["f"])[0].split("\n") == ["f = 1/2 · ‖y − z‖²", *where]
+    assert function.text_rows(["f"])[0].split("\n") == ["f = 1/2 · ‖z − y‖²", *where]
     assert gradient.text_rows(["g"])[0].split("\n") == ["g = (W2ᵀ (z − y) ⊙ (1 − h^⊙2))xᵀ", *where]
     (alone,) = formulas_beside(entry, [entry.value])
     assert [name for name, _ in alone.where] == ["z"]

@@ -63,6 +63,7 @@ CALLED = {
     *(
         "Re",
         "Im",
+        "mean",
         "erf",
         "erfc",
         "erfcx",

@@ -65,7 +65,7 @@ def test_factors_that_stand_beside_a_matrix_are_shortened_together():
     with_bias = sg.grad(penalised, (0, 1)).formulas(args[0], 0.5, *args[1:])
     assert with_bias.text_rows(["g", "h"]) == [
         "g = 1/50 · (w + Xᵀ(p − y))",
-        "h = 1/50 · sum(p − y)\n  where p = σ(Xw + b𝟏)",
+        "h = mean(p − y)\n  where p = σ(Xw + b𝟏)",
     ]
 
 

@@ -140,3 +140,11 @@ def test_a_word_stands_apart_from_a_letter():
     assert typeset(rate * x) == r"\mathit{rate} \, x"
     assert typeset(rate * theta) == r"\mathit{rate} \, \theta"
     assert typeset(rate * sympy.sin(x)) == r"\mathit{rate} \sin{\left(x \right)}"
+
+
+def test_bounds_of_one_quantity_are_told_at_once():
+    x, y = sympy.symbols("x y", real=True)
+    assert typeset(sympy.And(x > 0, x <= 1)) == r"0 < x \leq 1"
+    assert typeset(sympy.And(x > 0, sympy.Gt(y, x))) == "0 < x < y"
+    assert typeset(sympy.And(x > 0, x < 1, y > 2)) == r"0 < x < 1 \wedge y > 2"
+    assert typeset(sympy.And(x > 0, y < 1)) == r"x > 0 \wedge y < 1"

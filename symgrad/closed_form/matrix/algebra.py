@@ -11,6 +11,7 @@ from typing import Any
 import sympy
 
 from ...program.dims import Dim
+from ..symbols import unrounded
 from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, canonical, components, content, not_negative
 
 #: terms of a sum, factors of a term: beyond it a form is not worth reading
@@ -23,10 +24,14 @@ _ONE = Fraction(1)
 class Algebra:
     """Makes bases, terms and sums, and keeps equal ones the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_density: bool = False) -> None:
+        """``has_density`` where ``exp(−v²/2)`` is told by the normal density φ(v)."""
+        self.has_density = has_density
         self._bases: dict[tuple, Base] = {}
         #: bases whose negative powers count as 0 where the base is 0
         self.guarded: set[Base] = set()
+        #: what the numbers of sums are shown over
+        self.units: dict[Base, Any] = {}
         self._work = 0
 
     # making
@@ -37,6 +42,10 @@ class Algebra:
         if key not in self._bases:
             self._bases[key] = Base(kind, data, tuple(args), tuple(dims), len(self._bases))
         return self._bases[key]
+
+    def has(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim]) -> bool:
+        """Whether this base has been made."""
+        return (kind, data, tuple(p.key for p in args), tuple(dims)) in self._bases
 
     def factor(self, kind: str, data: Any, args: Sequence[Poly], dims: Sequence[Dim]) -> Factor:
         """A base with its axes in order; a matrix of matrices is the same base as its transpose, labels swapped."""
@@ -52,6 +61,15 @@ class Algebra:
         """A power of a base as a sum of one term."""
         factor = self.factor(kind, data, args, dims)._replace(power=power)
         return self.collected(dims, [(sympy.Integer(1), tuple(range(len(dims))), [factor])])
+
+    def written(self, made: Poly, poly: Poly, scale: Any) -> Poly:
+        """``made``, a base of ``poly`` over ``scale``, which is shown with the numbers that ``poly`` has at first."""
+        single = made.single
+        if single is not None and len(single[0].factors) == 1:
+            is_fraction = scale.is_Rational and scale.q != 1 and any(c.is_Integer for c in poly.terms.values())
+            sign = sympy.Integer(-1 if scale.could_extract_minus_sign() else 1)
+            self.units.setdefault(single[0].factors[0].base, 1 / scale if is_fraction else sign)
+        return made
 
     def power_of(self, base: Base, power: Fraction) -> Poly:
         """A power of a base as it is."""
@@ -260,5 +278,5 @@ def _picked(labels: Labels, places: Labels) -> Labels:
 
 def _tidy(coefficient: Any) -> Any:
     if coefficient.is_Float:  # such as the 1 that 0.9 and 0.1 come to
-        return sympy.Integer(int(coefficient)) if float(coefficient).is_integer() else coefficient
+        return unrounded(coefficient)
     return coefficient if coefficient.is_Number else sympy.cancel(coefficient)

@@ -66,6 +66,9 @@ class Evaluation:
     def _number(self, x: Expression) -> Array:
         return self.number(x.data)
 
+    def _unit(self, x: Expression) -> Array:
+        return self.filled("eye", self.size(x.rows))[self.size(x.data)]
+
     def _sum(self, x: Expression) -> Array:
         return reduce(add, map(self, x.args))
 
@@ -199,11 +202,13 @@ _CALLED: dict[str, Callable[[Array], Array]] = {
     "diag": np.diag,
     "diagonal": np.diagonal,
     "total": np.sum,
+    "mean": np.mean,
     "vec": np.ravel,
 }
 #: functions of matrix notation that are no operations
 _NAMED: dict[str, Callable[..., Array]] = {
     "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
+    "density": lambda v: np.exp(-v * v / 2) / np.sqrt(2 * np.pi),
     "relu": lambda v: np.maximum(v, 0),
     "tie": lambda a, b: np.where(np.equal(a, b), 0.5, 1.0),
     "step": lambda v: np.heaviside(v, 0.5),

@@ -16,6 +16,7 @@ from typing import Any
 import sympy
 
 from ...program.dims import Dim
+from ..symbols import unrounded
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,17 @@ def replaced(x: Expression, parts: Mapping[Expression, Expression]) -> Expressio
         return parts[x]
     args = tuple([replaced(a, parts) for a in x.args])
     return x if args == x.args else replace(x, args=args)
+
+
+def held(x: Expression) -> Expression:
+    """``x`` as one piece until it is ``released``, whose sign is not turned."""
+    return Expression("held", (x,), None, x.rows, x.columns)
+
+
+def released(x: Expression) -> Expression:
+    """``x`` without what was held; recursion is over the tree, whose depth is bounded."""
+    args = tuple(map(released, x.args))
+    return args[0] if x.op == "held" else x if args == x.args else replace(x, args=args)
 
 
 def leaf(name: str, rows: Dim = 1, columns: Dim = 1) -> Expression:
@@ -153,12 +165,18 @@ def product(factors: Iterable[Expression]) -> Expression:
         top.append(chain.pop(k))
     ends = chain[0].op == "transpose" and chain[0].args[0].op == "ones" if chain else False
     if ends and len(chain) > 2 and chain[-1].op == "ones":
-        chain = [call("total", [product(chain[1:-1])])]
+        return scaled(coefficient, top, bottom, summed(product(chain[1:-1])))
     if not chain:
         body = identity(rows) if rows != 1 else number(1)
     else:
         body = chain[0] if len(chain) == 1 else Expression("product", tuple(chain), None, rows, columns)
     return scaled(coefficient, top, bottom, body)
+
+
+def summed(x: Expression) -> Expression:
+    """The sum of all elements; numbers and scalars in front."""
+    coefficient, top, bottom, body = x.parts
+    return scaled(coefficient, top, bottom, call("total", [body]))
 
 
 def scaled(coefficient: Any, top: Sequence[Expression], bottom: Sequence[Expression], body: Expression) -> Expression:
@@ -172,12 +190,32 @@ def scaled(coefficient: Any, top: Sequence[Expression], bottom: Sequence[Express
         *top, body = top or [number(1)]
         if body.op == "scaled":
             return scaled(coefficient, top, bottom, body)
+    coefficient, (*top, body) = _averaged(unrounded(coefficient), [*top, body])
     if coefficient.could_extract_minus_sign():
         coefficient, body = _flipped(coefficient, body)
     if coefficient == 1 and not top and not bottom:
         return body
     bottom = sorted(bottom, key=lambda e: sorted(str(v.data) for v in e.walk() if v.op == "leaf"))
     return Expression("scaled", (*top, *bottom, body), (coefficient, len(bottom)), body.rows, body.columns)
+
+
+def _averaged(coefficient: Any, factors: Sequence[Expression]) -> tuple[Any, list[Expression]]:
+    """Sums as means where the number in front is over as many as are added up."""
+    made = []
+    for x in factors:
+        if x.op in ("total", "mean"):
+            (a,) = x.args
+            count = sympy.sympify(a.rows * a.columns)
+            plain = coefficient / count if x.op == "mean" else coefficient
+            averaged = plain * count
+            x = call("mean" if _denominator(plain) == _denominator(averaged) * count else "total", [a])
+            coefficient = averaged if x.op == "mean" else plain
+        made.append(x)
+    return coefficient, made
+
+
+def _denominator(value: Any) -> Any:
+    return value.as_numer_denom()[1]
 
 
 def _flipped(coefficient: Any, body: Expression) -> tuple[Any, Expression]:
@@ -191,7 +229,7 @@ def _turned(x: Expression) -> Expression | None:
     if x.op == "sum":
         differs = any(_sign(a) < 0 for a in x.args)
         return total([scaled(sympy.Integer(-1), [], [], a) for a in x.args]) if differs else None
-    if x.op not in ("product", "hadamard", "total", "transpose"):
+    if x.op not in ("product", "hadamard", "total", "mean", "transpose"):
         return None
     for k, f in enumerate(x.args[: len(x.args) - (x.data or 0)] if x.op == "hadamard" else x.args):
         alone = sum(f in (g, transpose(g)) for g in x.args) == 1
@@ -209,6 +247,7 @@ def _sign(x: Expression) -> int:
 
 def total(terms: Sequence[Expression]) -> Expression:
     """The sum of terms, in the order that people write: positive ones first, identities and plain numbers last."""
+    terms = [x for x in terms if x.op != "zero"] or terms[:1]
     if len(terms) == 1:
         return terms[0]
 
@@ -253,6 +292,10 @@ def _all_ones(rows: Dim, columns: Dim) -> Expression:
 def power(x: Expression, exponent: Fraction) -> Expression:
     """``x`` to a power, elementwise."""
     if exponent == 1:
+        return x
+    if x.op == "number":
+        return number(x.data ** sympy.Rational(exponent))
+    if x.op == "zero" and exponent > 0:
         return x
     if x.op in ("norm", "power") and (x.op == "norm" or x.is_scalar):
         return power(x.args[0], x.data * exponent) if x.op == "power" else norm(x.args[0], x.data * exponent)

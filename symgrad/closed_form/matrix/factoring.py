@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -100,6 +100,41 @@ def _paired(algebra: Algebra, factors: list[Factor], i: int, j: int, count: int)
         Factor(base, Fraction(count), f.labels),
     ]
     return [x for k, x in enumerate(factors) if k not in (i, j)] + [x for x in made if x.power]
+
+
+def at_places(algebra: Algebra, poly: Poly) -> Poly:
+    """``poly`` with what unit vectors multiply at their places: ``p ⊙ e₃`` is ``p₃ e₃``, ``pᵀe₃`` is ``p₃``."""
+    raw = []
+    found = False
+    for term, c in poly.terms.items():
+        factors = list(_opened(term))
+        units = [f for f in factors if f.base.kind == "unit"]
+        if not units:
+            raw.append((c, term.out, list(term.factors)))
+            continue
+        found = True
+        places = {f.labels[0]: f.base.data for f in units}
+        if all(places[f.labels[0]] == f.base.data for f in units):
+            kept = [f for f in units if f.labels[0] in term.out]
+            raw.append((c, term.out, [*kept, *(_placed(algebra, f, places) for f in factors if f not in units)]))
+    return algebra.collected(poly.dims, raw) if found else poly
+
+
+def _placed(algebra: Algebra, factor: Factor, places: Mapping[int, Any]) -> Factor:
+    """``factor`` with these labels held at places."""
+    base, free = factor.base, tuple(i for i in factor.labels if i not in places)
+    if len(free) == len(factor.labels):
+        return factor
+    entries = tuple([places.get(i, (0, d, 1)) for i, d in zip(factor.labels, base.dims, strict=True)])
+    dims = [d for i, d in zip(factor.labels, base.dims, strict=True) if i not in places]
+
+    def held(poly: Poly) -> Poly:
+        number = poly.number
+        return algebra.array("slice", entries, [poly], dims) if number is None else algebra.constant(number, dims)
+
+    if base.kind == "function":  # elementwise
+        return Factor(algebra.base("function", base.data, [held(p) for p in base.args], dims), factor.power, free)
+    return Factor(algebra.base("slice", entries, [algebra.power_of(base, Fraction(1))], dims), factor.power, free)
 
 
 def factored(algebra: Algebra, poly: Poly) -> Poly:

@@ -22,7 +22,7 @@ from .naming import named_parts
 from .printing import Text
 from .reading import Reader
 from .terms import NotExpressible, Poly
-from .translation import WAYS, Translation, wide
+from .translation import WAYS, Translation, has_density, wide
 
 #: bindings of a program, and letters of a form, beyond which nobody reads it
 MAX_BINDINGS, MAX_LETTERS = 400, 600
@@ -189,7 +189,7 @@ def matrix_forms(program: Program, taken: Collection[str] = ()) -> list[MatrixFo
         return [None] * len(program.outputs)
     found: list[MatrixForm | None] = [None] * len(program.outputs)
     for way in WAYS:
-        algebra = Algebra()
+        algebra = Algebra(has_density(program))
         polys = Translation(program, way, algebra).polys
         for k, node in enumerate(program.outputs):
             poly = polys[node]

@@ -6,6 +6,7 @@ in canonical form.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -26,7 +27,7 @@ def power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
     number = poly.number
     if number is not None:
         return algebra.constant(_number_power(number, exponent), poly.dims)
-    if exponent < 0 and any(len(set(t.out)) < len(t.out) for t in poly.terms):
+    if exponent < 0 and any(map(_is_sparse, poly.terms)):
         raise NotExpressible  # infinite off the diagonal
     scale = content(poly)
     if exponent.denominator != 1 and not scale.is_positive:  # no root of a sign
@@ -34,10 +35,14 @@ def power(algebra: Algebra, poly: Poly, exponent: Fraction) -> Poly:
     inner = algebra.times(poly, 1 / scale)
     ((term, coefficient), *others) = inner.terms.items()
     if others or coefficient != 1:
-        made = _group_power(algebra, inner, exponent)
+        made = algebra.written(_group_power(algebra, inner, exponent), poly, scale)
     else:
         made = _term_power(algebra, poly.dims, term, exponent)
     return algebra.times(made, _number_power(scale, exponent))
+
+
+def _is_sparse(term: Term) -> bool:
+    return len(set(term.out)) < len(term.out) or any(f.base.kind == "unit" for f in term.factors)
 
 
 def _term_power(algebra: Algebra, dims: tuple, term: Term, exponent: Fraction) -> Poly:
@@ -84,7 +89,7 @@ def bracketed(algebra: Algebra, poly: Poly) -> Poly:
         return poly
     scale = content(poly)
     group = algebra.array("group", None, [algebra.times(poly, 1 / scale)], poly.dims)
-    return algebra.times(group, scale)
+    return algebra.times(algebra.written(group, poly, scale), scale)
 
 
 def _logit(algebra: Algebra, poly: Poly) -> Poly | None:
@@ -135,11 +140,25 @@ def function(algebra: Algebra, name: str, args: Sequence[Poly]) -> Poly:
             return first
         if any(zero):
             return algebra.array("function", "relu", [args[zero.index(False)]], dims)
+    sign = _parity(name)
+    opposite = [algebra.times(first, -1)] if sign else []
+    if sign and algebra.has("function", name, opposite, dims):
+        return algebra.times(algebra.array("function", name, opposite, dims), sign)
     if name in ("absolute", "fabs"):
         if all(c.is_nonnegative and all(map(not_negative, t.factors)) for t, c in first.terms.items()):
             return first
         return algebra.array("function", "absolute", [first], dims)
     return algebra.array("function", name, args, dims)
+
+
+@functools.cache
+def _parity(name: str) -> int:
+    """-1 for an odd function of one number, 1 for an even one, 0 for others."""
+    value = ELEMENTWISE[name].expr if name in ELEMENTWISE else sympy.S.NaN
+    if value.free_symbols != {SLOTS[0]} or not isinstance(value, sympy.Expr):
+        return 0
+    opposite = value.subs(SLOTS[0], -SLOTS[0])
+    return 1 if opposite == value else -1 if opposite == -value else 0
 
 
 def _known(name: str, args: Sequence[Poly]) -> Any | None:
@@ -184,9 +203,28 @@ def _exponential(algebra: Algebra, poly: Poly) -> Poly:
     if not poly.terms:
         return algebra.constant(1, poly.dims)
     scale = content(poly)
+    root = _root(algebra, algebra.times(poly, -2)) if algebra.has_density else None
+    if root is not None:
+        density = algebra.array("function", "density", [root], poly.dims)
+        return algebra.times(density, sympy.sqrt(2 * sympy.pi))
     if not scale.is_Rational:
         scale = sympy.Integer(-1) if scale.could_extract_minus_sign() else sympy.Integer(1)
     return algebra.array("function", "exp", [algebra.times(poly, 1 / scale)], poly.dims, Fraction(scale.p, scale.q))
+
+
+def _root(algebra: Algebra, poly: Poly) -> Poly | None:
+    """``v`` where ``poly`` is ``v²``, one product."""
+    single = poly.single
+    if single is None or not single[1].is_positive or not single[0].factors:
+        return None
+    term, c = single
+    if any(
+        f.power.denominator != 1 or f.power.numerator % 2 or not set(f.labels) <= set(term.out) for f in term.factors
+    ):
+        return None
+    roots = [f._replace(power=f.power / 2) for f in term.factors]
+    signs = [sympy.sign(algebra.units.get(f.base, 1)) ** f.power.numerator for f in roots]
+    return algebra.collected(poly.dims, [(sympy.sqrt(c) * sympy.Mul(*signs), term.out, roots)])
 
 
 def _logarithm(algebra: Algebra, poly: Poly) -> Poly:

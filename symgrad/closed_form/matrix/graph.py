@@ -181,9 +181,9 @@ def _summed_vectors(vectors: list[Expression]) -> Expression:
         v = vectors[0]
         if squares:
             return ex.norm(v.args[0], Fraction(2))
-        return ex.call("trace", v.args) if v.op == "diagonal" else ex.call("total", [v])
+        return ex.call("trace", v.args) if v.op == "diagonal" else ex.summed(quotient(vectors))
     if any(_is_inverted(v) for v in vectors):
-        return ex.call("total", [quotient(vectors)])
+        return ex.summed(quotient(vectors))
     if squares:
         x = squares[0]
         rest = quotient([v for v in vectors if v is not x])
@@ -192,7 +192,7 @@ def _summed_vectors(vectors: list[Expression]) -> Expression:
         a, b = vectors
         one, other = ex.product([ex.transpose(a), b]), ex.product([ex.transpose(b), a])
         return one if one.turns <= other.turns else other
-    return ex.call("total", [quotient(vectors)])
+    return ex.summed(quotient(vectors))
 
 
 def _summed_matrix(matrix: Expression) -> Expression:
@@ -200,4 +200,4 @@ def _summed_matrix(matrix: Expression) -> Expression:
     matrix = turned if turned.turns < matrix.turns else matrix
     if matrix.op == "power" and matrix.data == 2:
         return ex.norm(matrix.args[0], Fraction(2))
-    return ex.call("total", [matrix])
+    return ex.summed(matrix)

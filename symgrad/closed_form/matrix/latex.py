@@ -8,10 +8,10 @@ from typing import Any
 
 import sympy
 
-from ..typeset import cases, initial, is_word, typeset
+from ..typeset import cases, element, initial, is_word, typeset
 from .expression import Expression
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
-from .printing import ATOM, HADAMARD, PRODUCT, SUM, Text
+from .printing import ATOM, PRODUCT, SUM, Text
 
 #: characters of a norm that is never broken into lines, and what makes one tall
 _SHORT = 60
@@ -29,12 +29,14 @@ class Latex(Text):
         "all_ones": r"\mathbf{1} \mathbf{1}^\top",
         "zero": "0",
         "commutation": "K",
+        "unit": r"\mathbf{e}",
     }
     comparisons: Mapping[str, str] = dict(Text.comparisons) | {
         "greater_equal": r"\ge",
         "less_equal": r"\le",
         "not_equal": r"\ne",
     }
+    connectives, tests = CONNECTIVES, TESTS
     bracket = r"\left({}\right)".format
     fraction = r"\frac{{{}}}{{{}}}".format
     transposed = r"{}^\top".format
@@ -47,7 +49,6 @@ class Latex(Text):
     exponent = "{}".format
     convention = r"{} = 0 \text{{ for }} {} = 0".format
     axis = r",\; \text{{axis}}={}".format
-    indexed = "{{{}}}_{{[{}]}}".format
     above = below = SUM
 
     def name(self, name: str) -> str:
@@ -73,6 +74,10 @@ class Latex(Text):
         """What the user's names begin with."""
         return {initial(self.name(name)) for name in self.own}
 
+    def truth(self, statement: str) -> str:
+        """Brackets that grow with what is tall."""
+        return rf"\left[{statement}\right]" if any(sign in statement for sign in _TALL) else f"[{statement}]"
+
     def norm(self, inside: str) -> str:
         """Bars that grow with what is tall; around one low letter MathJax would make them small."""
         tall = len(inside) > _SHORT or any(sign in inside for sign in _TALL)
@@ -80,6 +85,12 @@ class Latex(Text):
 
     def raised(self, text: str, exponent: str) -> str:
         return f"{text}^{{{exponent}}}"
+
+    def indexed(self, text: str, place: str) -> str:
+        return f"{{{text}}}_{{[{place}]}}" if ":" in place else element(text, [place])
+
+    def lowered(self, text: str, index: str) -> str:
+        return f"{text}_{{{index}}}"
 
     def number(self, value: Any) -> str:
         return typeset(value, self.own)
@@ -99,8 +110,6 @@ class Latex(Text):
             return self._printed(others)
         if x.data in AROUND:
             return AROUND[x.data].format(*map(self, x.args)), ATOM
-        if x.data in CONNECTIVES or x.data in TESTS:
-            return rf"\left[{self._stated(x, opened=True)}\right]", ATOM
         if x.data == "where":
             test, yes, no = x.args
             return cases([(self(yes), self._stated(test)), (self(no), "")]), SUM
@@ -108,15 +117,3 @@ class Latex(Text):
             a, b = (self._within(v, PRODUCT) for v in x.args)
             return rf"{a} \bmod {b}", SUM
         return super()._function(x)
-
-    def _stated(self, x: Expression, opened: bool = False) -> str:
-        """A truth value, or that a number is not zero, as a statement."""
-        if x.op == "function" and (opened or x not in self.names):
-            if x.data in self.comparisons:
-                a, b = (self._within(v, HADAMARD) for v in x.args)
-                return f"{a} {self.comparisons[x.data]} {b}"
-            if x.data in CONNECTIVES:
-                return CONNECTIVES[x.data].format(*[self.bracket(self._stated(a)) for a in x.args])
-            if x.data in TESTS:
-                return TESTS[x.data].format(self._within(x.args[0], HADAMARD))
-        return rf"{self._within(x, HADAMARD)} \ne 0"

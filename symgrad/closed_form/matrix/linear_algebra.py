@@ -36,7 +36,7 @@ def inverse(algebra: Algebra, poly: Poly) -> Poly:
         under = algebra.collected((), [(1 / coefficient, (), [Factor(f.base, -f.power, ()) for f in scalars])])
         made = algebra.contract([(under, ()), (made, (0, 1))], (0, 1), dict(enumerate(poly.dims)))
     else:
-        made = _inverted(algebra, inner)
+        made = algebra.written(_inverted(algebra, inner), poly, scale)
     return algebra.times(made, 1 / scale)
 
 

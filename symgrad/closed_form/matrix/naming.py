@@ -35,6 +35,11 @@ def named_parts(x: Expression, taken: Iterable[str]) -> dict[Expression, str]:
     return {part: names[part] for part in sorted(names, key=lambda e: sum(1 for _ in e.walk()))}
 
 
+def is_named(x: Expression) -> bool:
+    """Whether ``x`` is long enough to get a name where it occurs more than once."""
+    return len(Text()(x)) >= _SHORTEST
+
+
 def _worth_most(x: Expression, names: dict[Expression, str]) -> Expression | None:
     count: Counter[Expression] = Counter()
     stack = [x, *names]

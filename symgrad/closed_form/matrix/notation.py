@@ -55,13 +55,17 @@ def _power_of_two(a: Expression) -> Expression:
     return call("function", [number(2), a], "power", a.rows, a.columns)
 
 
+def _root_of_squares(a: Expression, b: Expression) -> Expression:
+    return power(total([power(a, Fraction(2)), power(b, Fraction(2))]), Fraction(1, 2))
+
+
 def _degrees(factor: sympy.Expr) -> Callable[[Expression], Expression]:
     return lambda a: scaled(factor, [], [], a)
 
 
 _MEANINGS: dict[str, Callable[..., Expression]] = {
     "exp2": _power_of_two,
-    "hypot": lambda a, b: power(total([power(a, Fraction(2)), power(b, Fraction(2))]), Fraction(1, 2)),
+    "hypot": lambda a, b: _of("absolute", a) if b.op == "zero" else _root_of_squares(a, b),
     "logaddexp": lambda a, b: _of("log", total([_exponential(a), _exponential(b)])),
     "logaddexp2": lambda a, b: _of("log2", total([_power_of_two(a), _power_of_two(b)])),
     "log_ndtr": lambda a: _of("log", _of("ndtr", a)),
@@ -76,7 +80,7 @@ _MEANINGS: dict[str, Callable[..., Expression]] = {
 }
 #: functions that have a sign, or another name than their formula has
 _SPELLED = {word: rf"\{word}" for word in ("exp", "det", "max", "min")}
-_SPELLED |= {"sigmoid": r"\sigma", "ndtr": r"\Phi"}
+_SPELLED |= {"sigmoid": r"\sigma", "ndtr": r"\Phi", "density": r"\phi"}
 #: brackets and signs around the arguments
 AROUND = {
     "cbrt": r"\sqrt[3]{{{0}}}",

@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 
 from ...primitives.selection import spell_range
-from ..letters import LOWER_SIGNS
+from ..letters import LOWER_SIGNS, LOWERED
 from ..plain_text import plain_text
 from .expression import Expression, number
 
@@ -27,9 +27,13 @@ _CONSTANT = ("ones", "all_ones")
 #: functions whose powers are written sin²(x)
 _RAISED = ("sigmoid", "tanh", "sin", "cos", "tan", "sinh", "cosh", "log")
 _ONE = sympy.Integer(1)
+#: what functions are called that have a sign
+_SIGNS = {"sigmoid": "σ", "ndtr": "Φ", "density": "φ", "trace": "tr", "total": "sum"}
+#: characters of a decimal that is as short as a fraction
+_TYPED = 8
 #: letters of constants as sympy writes them, and matrices in words
 _ASCII = {"π": "pi", "e": "E"}
-_WORDS = {"identity": "Id", "commutation": "Com"}
+_WORDS = {"identity": "Id", "commutation": "Com", "unit": "unit"}
 
 
 class Text:
@@ -40,7 +44,14 @@ class Text:
 
     minus, plus = "−", "+"
     kron_sign, hadamard_sign, quotient_sign = "⊗", "⊙", "⊘"
-    symbols: Mapping[str, str] = {"identity": "I", "ones": "𝟏", "all_ones": "𝟏𝟏ᵀ", "zero": "0", "commutation": "K"}
+    symbols: Mapping[str, str] = {
+        "identity": "I",
+        "ones": "𝟏",
+        "all_ones": "𝟏𝟏ᵀ",
+        "zero": "0",
+        "commutation": "K",
+        "unit": "e",
+    }
     comparisons: Mapping[str, str] = {
         "greater": ">",
         "greater_equal": "≥",
@@ -49,12 +60,22 @@ class Text:
         "equal": "=",
         "not_equal": "≠",
     }
+    #: truth values of truth values
+    connectives: Mapping[str, str] = {
+        "logical_and": "{} ∧ {}",
+        "logical_or": "{} ∨ {}",
+        "logical_xor": "{} ⊕ {}",
+        "logical_not": "¬{}",
+    }
+    #: truth values of numbers, where there is a sentence for them
+    tests: Mapping[str, str] = {}
     bracket: Spelling = "({})".format
     fraction: Spelling = "{} / {}".format
     transposed: Spelling = "{}ᵀ".format
     inverse: Spelling = "{}⁻¹".format
     inverse_transposed: Spelling = "{}⁻ᵀ".format
     bars: Spelling = "|{}|".format
+    truth: Spelling = "[{}]".format
     norm: Spelling = "‖{}‖".format
     root: Spelling = "√({})".format
     elementwise_power: Spelling = "{}^⊙{}".format
@@ -103,11 +124,14 @@ class Text:
 
     def spelled(self, function: str) -> str:
         """A function as it is called."""
-        sign = {"sigmoid": "σ", "trace": "tr", "total": "sum"}.get(function, function)
+        sign = _SIGNS.get(function, function)
         return next((text for text in (sign, function) if text not in self.own), f"np.{function}")
 
     def raised(self, text: str, exponent: str) -> str:
         return text + exponent.translate(_SUPERSCRIPTS)
+
+    def lowered(self, text: str, index: str) -> str:
+        return text + "".join(LOWERED.get(c, c) for c in index.replace(self.minus, "-").replace(" ", ""))
 
     def symbol(self, op: str) -> str:
         """A matrix that has a letter."""
@@ -154,6 +178,7 @@ class Text:
 
     def _signed(self, value: Any) -> str:
         """A number, whose sign stands close to it."""
+        value = _decimal(value)
         return self.minus + self.number(-value) if value.could_extract_minus_sign() else self.number(value)
 
     def _scaled(self, x: Expression) -> tuple[str, int]:
@@ -163,6 +188,7 @@ class Text:
 
     def _scaled_by(self, value: Any, x: Expression) -> tuple[str, int]:
         _, scalars, bottom, body = x.parts
+        value = _decimal(value)
         top = [*scalars, body] if body != number(_ONE) else list(scalars)
         above, below = value.as_numer_denom()
         if bottom:
@@ -217,7 +243,7 @@ class Text:
         return self.name(x.data), ATOM
 
     def _number(self, x: Expression) -> tuple[str, int]:
-        value = x.data
+        value = _decimal(x.data)
         if value.is_Add:
             return self.number(value), SUM
         above, below = value.as_numer_denom()
@@ -228,6 +254,9 @@ class Text:
 
     def _symbol(self, x: Expression) -> tuple[str, int]:
         return self.symbol(x.op), PRODUCT if x.op == "all_ones" else ATOM
+
+    def _unit(self, x: Expression) -> tuple[str, int]:
+        return self.lowered(self.symbol("unit"), self.number(sympy.sympify(x.data))), ATOM
 
     _identity = _ones = _all_ones = _zero = _commutation = _symbol
 
@@ -257,11 +286,10 @@ class Text:
     def _function(self, x: Expression) -> tuple[str, int]:
         if x.data == "absolute":
             return self.bars(self(x.args[0])), ATOM
-        if x.data in self.comparisons:
-            a, b = (self._within(v, KRON) for v in x.args)
-            return f"[{a} {self.comparisons[x.data]} {b}]", ATOM
+        if x.data in self.comparisons or x.data in self.connectives or x.data in self.tests:
+            return self.truth(self._stated(x, opened=True)), ATOM
         if x.data == "tie":
-            a, b = (self._within(v, KRON) for v in x.args)
+            a, b = map(self._compared, x.args)
             return self.call("where", f"[{a} = {b}], {self.ratio(_ONE, _ONE + _ONE)}, 1"), ATOM
         if x.data in ("power", "float_power"):
             base, exponent = x.args
@@ -271,6 +299,36 @@ class Text:
         if x.data == "step":
             return f"[{self(x.args[0])} > 0]", ATOM
         return self.call(x.data, ", ".join(map(self, x.args))), ATOM
+
+    def _stated(self, x: Expression, opened: bool = False) -> str:
+        """A truth value, or that a number is not zero, as a statement."""
+        if x.op == "function" and (opened or x not in self.names):
+            if x.data in self.comparisons:
+                a, b = map(self._compared, x.args)
+                return f"{a} {self.comparisons[x.data]} {b}"
+            if x.data in self.connectives:
+                return self._chained(x) or self.connectives[x.data].format(*map(self._joined, x.args))
+            if x.data in self.tests:
+                return self.tests[x.data].format(self._within(x.args[0], HADAMARD))
+        return f"{self._within(x, HADAMARD)} {self.comparisons['not_equal']} 0"
+
+    def _compared(self, x: Expression) -> str:
+        """A side of a comparison: a number where it is the same everywhere."""
+        is_constant = x not in self.names and x.parts[-1].op in _CONSTANT and len(x.args) <= 1
+        return self._signed(x.parts[0]) if is_constant else self._within(x, KRON)
+
+    def _joined(self, x: Expression) -> str:
+        is_joined = x.op == "function" and x not in self.names and x.data in {*self.connectives, *self.tests}
+        return self.bracket(self._stated(x)) if is_joined else self._stated(x)
+
+    def _chained(self, x: Expression) -> str | None:
+        """``a < x < b``, where two comparisons say so."""
+        pairs = [_ascending(a) for a in x.args if a not in self.names] if x.data == "logical_and" else []
+        for first, second in (pairs, pairs[::-1]) if len(pairs) == 2 else ():
+            if first and second and first[2] == second[0]:
+                low, middle, high = map(self._compared, (first[0], first[2], second[2]))
+                return f"{low} {self.comparisons[first[1]]} {middle} {self.comparisons[second[1]]} {high}"
+        return None
 
     def _norm(self, x: Expression) -> tuple[str, int]:
         (a,) = x.args
@@ -288,7 +346,7 @@ class Text:
     def _applied(self, x: Expression) -> tuple[str, int]:
         return self.applied(x.data.name, ", ".join(map(self, x.args))), ATOM
 
-    _det = _trace = _diag = _diagonal = _total = _vec = _called
+    _det = _trace = _diag = _diagonal = _total = _mean = _vec = _called
 
     def _along(self, x: Expression) -> tuple[str, int]:
         name, axes = x.data if x.op == "reduction" else (x.op, x.data)
@@ -300,8 +358,27 @@ class Text:
     def _slice(self, x: Expression) -> tuple[str, int]:
         sizes = [d for d in (x.args[0].rows, x.args[0].columns) if d != 1]
         pairs = zip(x.data, sizes, strict=True)
-        entries = [spell_range(e[0], e[1], e[2], d) if isinstance(e, tuple) else str(e) for e, d in pairs]
+        entries = [
+            ":" if e == (0, d, 1) else spell_range(e[0], e[1], e[2], d) if isinstance(e, tuple) else str(e)
+            for e, d in pairs
+        ]
         return self.indexed(self._within(x.args[0], ATOM), ",".join(entries)), ATOM
+
+
+def _decimal(value: Any) -> Any:
+    """A fraction of hundreds as people write it: ``0.99``, not ``99/100``; ``1/100`` stays."""
+    if not value.is_Rational or abs(value.p) == 1 or value.q < 100:
+        return value
+    decimal = sympy.Float(repr(float(value)))
+    return decimal if len(repr(float(value))) <= _TYPED and sympy.Rational(repr(float(value))) == value else value
+
+
+def _ascending(x: Expression) -> tuple[Expression, str, Expression] | None:
+    """The lesser side, how it is compared, and the greater side; None for what says of no sides which is less."""
+    if x.op != "function" or x.data not in ("less", "less_equal", "greater", "greater_equal"):
+        return None
+    low, high = x.args if x.data.startswith("less") else x.args[::-1]
+    return low, x.data.replace("greater", "less"), high
 
 
 def _body(x: Expression) -> Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,8 +12,9 @@ import sympy
 from . import expression as ex
 from .algebra import Algebra
 from .expression import Expression
-from .factoring import common_number, factored, with_softmax
+from .factoring import at_places, common_number, factored, with_softmax
 from .graph import TermGraph
+from .naming import is_named
 from .terms import Base, Factor, NotExpressible, Poly, Term, components
 
 _ONE, _MINUS = sympy.Integer(1), sympy.Integer(-1)
@@ -25,13 +27,15 @@ class Reader:
         self.algebra = algebra
         self._read: dict[tuple, Expression] = {}
         self._bases: dict[Base, Expression] = {}
-        self._scales: dict[Base, Any] = {}
+        self._units: dict[Base, Any] = {}
         self._complements: dict[Base, Base] = {}
+        self._repeated: set[Base] = set()
 
     def output(self, poly: Poly, split: int = 0) -> Expression:
         """The expression of an output; of rank above two as a matrix whose rows are the first ``split`` axes."""
         self._pair_sigmoids(poly)
-        return self._sum(poly, split)
+        self._repeated = _repeated(poly)
+        return ex.released(self._sum(poly, split))
 
     def guarded(self, poly: Poly) -> list[Expression]:
         """The scalars and vectors of an output, one over which counts as 0 where they are 0."""
@@ -39,7 +43,7 @@ class Reader:
         for f in _factors(poly):
             if f.power < 0 and f.base in self.algebra.guarded:
                 x = self._base(f.base)
-                bare = ex.call("norm", x.args, Fraction(1)) if x.op == "norm" else x
+                bare = ex.released(ex.call("norm", x.args, Fraction(1)) if x.op == "norm" else x)
                 found += [bare] if bare not in found else []
         return found
 
@@ -51,11 +55,14 @@ class Reader:
 
     def _sum(self, poly: Poly, split: int, unit: Any = _ONE) -> Expression:
         """A sum, counted in ``unit``."""
-        poly = factored(self.algebra, with_softmax(self.algebra, poly))
+        for shortened in (with_softmax, at_places, factored):
+            poly = shortened(self.algebra, poly)
         if not poly.terms:
             return _zero(poly.dims, split)
         counted = {t: c * self._scale_of(t) / unit for t, c in poly.terms.items()}
         scale, poly = common_number(Poly(poly.dims, counted))
+        mean = _of_mean(poly, lambda term: _ONE)
+        scale, poly = scale * mean, Poly(poly.dims, {t: c / mean for t, c in poly.terms.items()})
         read = self._term if len(poly.dims) <= 2 else self._block
         terms = [read(t, c, poly.dims, split) for t, c in poly.terms.items()]
         return ex.scaled(scale, [], [], ex.total(terms))
@@ -67,10 +74,21 @@ class Reader:
         return sympy.Mul(*[self._scale(f.base) ** f.power for f in term.factors])
 
     def _scale(self, base: Base) -> Any:
-        """The number that a sum is read without: ``n x − 𝟏𝟏ᵀx`` is read as ``x − 1/n · 𝟏𝟏ᵀx``, for that is a mean."""
-        if base not in self._scales:
-            self._scales[base] = _of_mean(base.args[0], self._scale_of) if base.kind == "group" else _ONE
-        return self._scales[base]
+        """The number that a base is read without."""
+        if base.kind not in ("group", "inverse"):
+            return _ONE
+        return self._unit(base) if base.kind == "group" else 1 / self._unit(base)
+
+    def _unit(self, base: Base) -> Any:
+        """What the numbers of a sum are read over: as it was written, or a mean.
+
+        ``n x − 𝟏𝟏ᵀx`` is read as ``x − 1/n · 𝟏𝟏ᵀx``, for that is a mean.
+        """
+        if base not in self._units:
+            unit = self.algebra.units.get(base, _ONE)
+            is_mean = abs(unit) == 1 and base.kind == "group"
+            self._units[base] = unit * _of_mean(base.args[0], self._scale_of) if is_mean else unit
+        return self._units[base]
 
     def _base(self, base: Base) -> Expression:
         if base not in self._bases:
@@ -90,9 +108,14 @@ class Reader:
         if base in self._complements:
             plain = self._base(self._complements[base])
             return ex.total([_one(rows, columns), ex.scaled(_MINUS, [], [], plain)])
-        args = [self.read(p) for p in base.args] if base.kind != "group" else []
+        if base.kind in ("group", "inverse"):
+            args = [self._sum(base.args[0], 0, self._unit(base))]
+        else:
+            args = [self.read(p) for p in base.args]
         if base.kind == "group":
-            made = self._sum(base.args[0], 0, self._scale(base))
+            (made,) = args
+            if base in self._repeated and made.op == "sum" and is_named(ex.released(made)):
+                return ex.held(made)
         elif base.kind in ("logsumexp", "reduction") and ex.transpose(args[0]).turns < args[0].turns:
             name, axes = base.data if base.kind == "reduction" else ("", base.data)
             data = (name, ex.turned_axes(axes)) if name else ex.turned_axes(axes)
@@ -155,7 +178,7 @@ class Reader:
             raise NotExpressible
         top, bottom, factors = self._scalars(term.factors)
         if len(factors) == 1 and factors[0].labels == term.out and factors[0].base.kind == "group":
-            inside = self._sum(factors[0].base.args[0], split, self._scale(factors[0].base))
+            inside = self._sum(factors[0].base.args[0], split, self._unit(factors[0].base))
             return ex.scaled(coefficient, top, bottom, ex.power(inside, factors[0].power))
         body = self._paired(term.out, factors, dims, split)
         if body is None:  # a factor on both axes of the rows, or of the columns, scales them
@@ -201,13 +224,13 @@ class Reader:
 
 def _of_mean(poly: Poly, scale_of: Callable[[Term], Any]) -> Any:
     """The largest number in a sum, where the others are one over so many as are added up; 1 elsewhere."""
-    numbers = {t: abs(c * scale_of(t)) for t, c in poly.terms.items()}
-    if not all(c.is_Rational for c in numbers.values()):
-        return _ONE
-    most = max(numbers.values())
-    rest = [t for t, c in numbers.items() if c != most]
-    is_mean = rest or len(numbers) == 1
-    return most if is_mean and all(most / numbers[t] == _count(t) > 1 for t in rest) else _ONE
+    numbers = {t: c * scale_of(t) for t, c in poly.terms.items()}
+    numbers = {t: -c if c.could_extract_minus_sign() else c for t, c in numbers.items()}
+    for most in {} if any(c.has(sympy.Float) for c in numbers.values()) else dict.fromkeys(numbers.values()):
+        rest = [t for t, c in numbers.items() if c != most]
+        if (rest or len(numbers) == 1) and all(_count(t) == sympy.cancel(most / numbers[t]) != 1 for t in rest):
+            return most
+    return _ONE
 
 
 def _count(term: Term) -> Any:
@@ -228,6 +251,18 @@ def _factors(poly: Poly) -> Iterator[Factor]:
                 met.add((f.base, f.power))
                 pending += f.base.args
                 yield f
+
+
+def _repeated(poly: Poly) -> set[Base]:
+    """The sums in brackets that stand in several places."""
+    pending, polys, count = [poly], {poly.key}, Counter[Base]()
+    while pending:
+        for f in [f for t in pending.pop().terms for f in t.factors]:
+            count[f.base] += 1
+            new = [p for p in f.base.args if p.key not in polys]
+            polys |= {p.key for p in new}
+            pending += new
+    return {base for base, times in count.items() if times > 1 and base.kind == "group"}
 
 
 def _pairings(rows: int, columns: int) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:

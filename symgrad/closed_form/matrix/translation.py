@@ -131,8 +131,9 @@ class Translation:
 
     def _elementwise(self, node: Node, polys: Sequence[Poly]) -> Poly:
         name, algebra = node.primitive.name, self.algebra
-        if name in _ON_BITS:
+        if name in _ON_BITS and node.dtype.kind != "b":
             raise NotExpressible
+        name = _OF_TRUTH.get(name, name)
         if name == "multiply":
             return self._product(node, polys)
         spread = [self._spread(p, o, node) for p, o in zip(polys, node.operands, strict=True)]
@@ -173,6 +174,23 @@ class Translation:
         return self.algebra.contract([(poly, where)], tuple(extent), extent)
 
 
+def has_density(program: Program) -> bool:
+    """Whether something of normal distributions stands in a program: Φ, or the number √(2π)."""
+    root = sympy.sqrt(2 * sympy.pi)
+    numbers = [symbols.number(_value(n)) for n in program.nodes if _value(n) is not None]
+    return any(n.primitive.name in ("ndtr", "log_ndtr") for n in program.nodes) or any(
+        (x * root).is_Rational or (x / root).is_Rational for x in numbers if x.is_number
+    )
+
+
+def _value(node: Node) -> Any:
+    """The number that a node is; None for others."""
+    if node.is_literal:
+        return node.params[0]
+    is_number = node.primitive.name == "constant" and not node.shape and node.dtype.kind == "f"
+    return node.params[0].value[()] if is_number else None
+
+
 def _is_structured(poly: Poly) -> bool:
     """True for a sum with a δ, a broadcast or a number in it."""
     for term in poly.terms:
@@ -207,7 +225,14 @@ def short_number(value: Any) -> sympy.Basic:
     return exact
 
 
-_ON_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "ldexp")
+#: what operations on bits are of truth values
+_OF_TRUTH = {
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+    "invert": "logical_not",
+}
+_ON_BITS = (*_OF_TRUTH, "ldexp")
 _IDENTITIES = ("mark", "stop_gradient", "custom")
 _POWERS = {
     "square": Fraction(2),
@@ -246,10 +271,18 @@ def _slice(translation: Translation, node: Node, polys: Sequence[Poly]) -> Poly:
 
 
 def _assemble(translation: Translation, node: Node, polys: Sequence[Poly]) -> Poly:
+    """What fills an axis as it is, and what stands at one place of it times a unit vector."""
     shape, specs = node.params
-    if any(e != (0, d, 1) for spec in specs for e, d in zip(spec, shape, strict=True) if d != 1):
-        raise NotExpressible
-    return translation.algebra.add(polys)
+    algebra, extent = translation.algebra, {i: d for i, d in enumerate(shape) if d != 1}
+    made = []
+    for poly, spec in zip(polys, specs, strict=True):
+        places = {i: e[0] if isinstance(e, tuple) and e[1] == 1 else e for i, e in enumerate(spec) if i in extent}
+        filled = tuple(i for i, e in places.items() if e == (0, extent[i], 1))
+        if any(isinstance(e, tuple) and i not in filled for i, e in places.items()):
+            raise NotExpressible
+        units = [(algebra.array("unit", places[i], [], (d,)), (i,)) for i, d in extent.items() if i not in filled]
+        made.append(algebra.contract([(poly, filled), *units], tuple(extent), extent))
+    return algebra.add(made)
 
 
 def _reshape(translation: Translation, node: Node, polys: Sequence[Poly]) -> Poly:

@@ -127,6 +127,7 @@ CALLED: dict[str, Callable] = {
     "sum": lambda x: np.sum(x).reshape(1, 1),
     "det": lambda x: np.linalg.det(x).reshape(1, 1),
     "diag": lambda x: np.diag(x[:, 0]),
+    "mean": lambda x: np.mean(x).reshape(1, 1),
     "diagonal": lambda x: np.diagonal(x).reshape(-1, 1),
     "vec": lambda x: x.reshape(-1, 1),
     "√": np.sqrt,
@@ -203,7 +204,9 @@ class Reading:
     def sliced(self, value: np.ndarray) -> np.ndarray:
         index = "".join(self.tokens[1 : self.tokens.index("]")])
         del self.tokens[: self.tokens.index("]") + 1]
-        parts = [slice(*map(int, e.split(":"))) if ":" in e else int(e) for e in index.split(",")]
+        parts = [
+            slice(*(int(n) if n else None for n in e.split(":"))) if ":" in e else int(e) for e in index.split(",")
+        ]
         taken = value[tuple(parts)] if len(parts) == 2 else value[:, 0][parts[0]]
         return taken if np.ndim(taken) == 2 else np.reshape(taken, (-1, 1))
 
@@ -279,7 +282,7 @@ def test_a_form_has_the_value_of_its_kernel(seed):
                 exec("\n".join(lines), scope)
                 found = np.broadcast_to(eval(last, scope), np.shape(value))
                 np.testing.assert_allclose(found, value, rtol=1e-7, atol=1e-9, err_msg=form.numpy)
-            if not set(str(form)) & set("𝟏IK"):  # whose sizes the text leaves to the reader
+            if not set(str(form)) & set("𝟏IK₀₁₂₃₄₅₆₇₈₉"):  # whose sizes the text leaves to the reader
                 found = read(form, arrays)
                 found = found.item() if found.size == 1 else np.reshape(found, np.shape(value))
                 np.testing.assert_allclose(np.full(np.shape(value), found), value, rtol=1e-7, atol=1e-9)
