@@ -80,6 +80,48 @@ def in_two_cases(expression: Any) -> Any:
     return sympy.Add(*rest, *made)
 
 
+def is_truth_value(expr: Any) -> bool:
+    """True for a truth value as a number, as ``as_number`` writes it."""
+    return (
+        isinstance(expr, sympy.Piecewise)
+        and len(expr.args) == 2
+        and (
+            expr.args[0].expr == 1 and expr.args[1] == (0, True)  # type: ignore[attr-defined]
+        )
+    )
+
+
+def within_cases(expression: Any) -> Any:
+    """``expression`` with the factors of what is 0 but in one case in that case.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> within_cases(2 * x * sympy.Piecewise((1 / (2 * x**2), x > 0), (0, True)))
+    Piecewise((1/x, x > 0), (0, True))
+    """
+    if expression.is_Add:
+        return sympy.Add(*map(within_cases, expression.args))
+    if isinstance(expression, sympy.Piecewise) and not is_truth_value(expression):
+        cases: Any = expression.args
+        value, test = within_cases(cases[0].expr), cases[0].cond
+        inner = _only_case(value)
+        if inner is not None and _only_case(expression) is not None:
+            return sympy.Piecewise((inner.expr, sympy.And(test, inner.cond)), cases[1])
+        return sympy.Piecewise((value, test), *[(within_cases(v), t) for v, t in cases[1:]])
+    factors = sympy.Mul.make_args(expression)
+    for factor in factors if len(factors) > 1 else ():
+        only = _only_case(factor)
+        if only is not None:
+            value = sympy.Mul(only.expr, *[f for f in factors if f is not factor])
+            return within_cases(sympy.Piecewise((value, only.cond), (0, True)))
+    return expression
+
+
+def _only_case(expression: Any) -> Any:
+    """The value and the condition of what is 0 elsewhere, and no truth value; None for others."""
+    pairs: Any = expression.args if isinstance(expression, sympy.Piecewise) else ()
+    return pairs[0] if len(pairs) == 2 and pairs[1] == (0, True) and not is_truth_value(expression) else None
+
+
 def over(kind: Any, element: Any, limits: tuple) -> Any:
     """A ``sympy.Sum`` or ``sympy.Product`` over one index; raises ClosedFormTooLarge where that takes too long."""
     element = sympy.sympify(element)

@@ -50,8 +50,6 @@ class Choice:
         for kind in ("matrix", "entries", "index"):
             if best is None or _may_win(program, kind, best):
                 made = self._form(program, kind)
-                if kind == "index" and best is not None and made is not None and _has_cases(made):
-                    continue
                 best = made if is_faster(made, best) else best
         return best
 
@@ -87,11 +85,6 @@ def _may_win(program: Program, kind: str, best: Formulas) -> bool:
         return False
     whole = without_loops(program)
     return 2 * predicted_operations(whole, entries=False) <= predicted_operations(whole, entries=True)
-
-
-def _has_cases(made: Formulas) -> bool:
-    """Whether formulas at free indices differ from place to place."""
-    return made.kind == "index" and any(element.has(sympy.Piecewise) for _, element in made.forms)
 
 
 def _written(program: Program, kind: str, budget: int, most: int) -> Formulas | None:

@@ -23,11 +23,11 @@ from ..program.program import Program
 from . import fourier
 from .bound import Applied
 from .budget import BUDGET
-from .cases import in_two_cases
+from .cases import in_two_cases, within_cases
 from .index_form import IndexForm, constant_names
 from .intervals import by_intervals
 from .linalg import ENTRIES as LINEAR_ALGEBRA
-from .symbols import as_number, gated, instantiate, is_truth_value, number, safe_names, symbol, unrounded
+from .symbols import as_number, gated, instantiate, number, safe_names, symbol, unrounded
 
 #: how much longer than predicted the entries may be: a case is one operation of the program and several here
 BEYOND = 4
@@ -277,7 +277,7 @@ def _shortest(e: Any) -> Any:
     e = by_intervals(in_two_cases(e))
     made: Any = sympy.factor_terms(e)
     gathered = sympy.Mul(*[_gathered(factor) for factor in sympy.Mul.make_args(made)])
-    ways = list(dict.fromkeys((e, made, gathered, _within_cases(made))))
+    ways = list(dict.fromkeys((e, made, gathered, within_cases(made))))
     if made.is_Mul and made.args[0].is_Rational:
         ways.append(sympy.Mul(*made.args))  # a number times a sum is multiplied out
     is_short = made.count_ops() <= _MAX_TOGETHER
@@ -310,20 +310,6 @@ def _gathered(factor: Any) -> Any:
     """A polynomial of few terms multiplied out: ``t² − 4t + 2``, not ``t (t − 2) − 2t + 2``."""
     is_short = factor.is_Add and _terms(factor) <= _MAX_GATHERED and factor.is_polynomial()
     return sympy.expand(factor) if is_short else factor
-
-
-def _within_cases(e: Any) -> Any:
-    """Factors of what is 0 but in one case, in that case: ``x/r`` where ``r ≠ 0``, not ``2 x`` times ``1/(2 r)``."""
-    if e.is_Add:
-        return sympy.Add(*map(_within_cases, e.args))
-    factors = sympy.Mul.make_args(e)
-    for factor in factors:
-        if isinstance(factor, sympy.Piecewise) and not is_truth_value(factor) and len(factor.args) == 2:
-            pairs: Any = factor.args
-            (value, test), other = pairs
-            if other == (0, True):
-                return sympy.Piecewise((sympy.Mul(value, *[f for f in factors if f is not factor]), test), other)
-    return e
 
 
 def _is_expandable(e: Any) -> bool:

@@ -17,7 +17,7 @@ from ..primitives.external import External
 from ..primitives.index_arrays import counted_index
 from ..program.node import Node
 from ..program.program import Program
-from .cases import over, too_many_cases
+from .cases import over, too_many_cases, within_cases
 from .index_rules import RULES, broadcast_index, evenly, external
 from .positions import divided, joined
 from .symbols import (
@@ -165,4 +165,4 @@ def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[A
 def index_forms(program: Program) -> list[tuple[Sequence[sympy.Symbol], sympy.Basic]]:
     """Free indices and formula of each output; the caller has checked the size."""
     form = IndexForm(program)
-    return [form.output(o) for o in program.outputs]
+    return [(free, within_cases(element)) for free, element in map(form.output, program.outputs)]

@@ -15,7 +15,7 @@ import sympy
 
 from ..program.node import Node
 from ..program.program import Program
-from .cases import cases
+from .cases import cases, is_truth_value
 from .letters import SafeName, name_latex
 
 #: denominators that a float is read as, and characters of a decimal that is taken as it was typed
@@ -207,17 +207,6 @@ def as_statement(expr: Any) -> Any:
 def as_number(expr: Any) -> Any:
     """``expr`` as a number: a truth value counts 1 or 0."""
     return cases((1, expr), (0, True)) if is_condition(expr) else expr
-
-
-def is_truth_value(expr: Any) -> bool:
-    """True for a truth value as a number, as ``as_number`` writes it."""
-    return (
-        isinstance(expr, sympy.Piecewise)
-        and len(expr.args) == 2
-        and (
-            expr.args[0].expr == 1 and expr.args[1] == (0, True)  # type: ignore[attr-defined]
-        )
-    )
 
 
 def gated(m: Any, t: Any) -> Any:

@@ -11,11 +11,11 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
+from .cases import is_truth_value
 from .known_functions import with_letters
 from .letters import GREEK, name_latex
 from .plain_text import added_first
 from .positions import around
-from .symbols import is_truth_value
 
 
 def typeset(expression: Any, names: Iterable[str] = ()) -> str:

@@ -160,9 +160,14 @@ def test_no_fraction_stands_in_another_and_what_is_added_in_front(fn, text):
 
 
 def test_what_is_zero_elsewhere_has_its_factors_in_its_case():
-    formulas = sg.grad(lambda x: np.linalg.norm(x[:2])).formulas(np.ones(3))
+    norm = sg.grad(lambda x: np.linalg.norm(x[:2]))
     root = "sqrt(x0**2 + x1**2), Ne(x0**2 + x1**2, 0)), (0, True))"
-    assert formulas.text_rows(["g"]) == [f"g = [Piecewise((x0/{root}, Piecewise((x1/{root}, 0]"]
+    entries = norm.closed_form(np.ones(3), form="entries")
+    assert str(entries) == f"[Piecewise((x0/{root}, Piecewise((x1/{root}, 0]"
+    total = "Sum(x[j]**2, (j, 0, 1))"
+    assert norm.formulas(np.ones(9)).text_rows(["g"]) == [
+        f"g[i] = Piecewise((x[i]/sqrt({total}), (i < 2) & Ne({total}, 0)), (0, True))"
+    ]
 
 
 def test_numbers_are_told_without_what_rounding_adds():
