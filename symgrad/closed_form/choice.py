@@ -11,12 +11,15 @@ import sympy
 
 from ..errors import ArgumentError, ClosedFormTooLarge
 from ..passes.unrolling import has_loops
+from ..primitives.contraction import EINSUM
+from ..primitives.elementwise import Elementwise
 from ..primitives.primitive import CONSTANT
 from ..program.dims import is_concrete
+from ..program.node import Node
 from ..program.program import Program
 from .budget import BUDGET, fits, predicted_operations, require, without_loops
 from .deadline import Allowance, TimeIsUp
-from .entries import BEYOND, entries_apart, entry_forms
+from .entries import BEYOND, at_free_indices, entries_apart, entry_forms
 from .formulas import Formulas, as_arrays
 from .gathering import gathered
 from .index_form import index_forms
@@ -76,15 +79,27 @@ def is_faster(made: Formulas | None, than: Formulas | None) -> bool:
 def _may_win(program: Program, kind: str, best: Formulas) -> bool:
     """Whether formulas of a kind may be read faster than ``best``.
 
-    Indices are never read faster than matrices, and faster than entries where they say what all of these have in
-    common.
+    Indices are read faster than matrices where one case is told of each element, and faster than entries where they
+    say what all of these have in common.
     """
     if kind == "entries":
         return elements(program.outputs) < best.reading_cost
+    if best.kind == "matrix":
+        return any(map(_has_cases, program.nodes)) and not any(map(_adds_up, program.nodes))
     if best.kind != "entries" or any(n.primitive is CONSTANT and n.shape for n in program.nodes):
         return False
     whole = without_loops(program)
     return 2 * predicted_operations(whole, entries=False) <= predicted_operations(whole, entries=True)
+
+
+def _has_cases(node: Node) -> bool:
+    """Whether a node is one of several elementwise, by what they are."""
+    return isinstance(node.primitive, Elementwise) and node.primitive.expr.has(sympy.Piecewise, sympy.Max, sympy.Min)
+
+
+def _adds_up(node: Node) -> bool:
+    """Whether a node is a contraction that sums over an axis."""
+    return node.primitive is EINSUM and not {i for labels in node.params[0] for i in labels} <= set(node.params[1])
 
 
 def _written(program: Program, kind: str, budget: int, most: int) -> Formulas | None:
@@ -101,13 +116,16 @@ def _written(program: Program, kind: str, budget: int, most: int) -> Formulas | 
         apart = by_place and has_few_entries(program, budget)
         if by_place and not apart and sum(len(e.atoms(sympy.Piecewise)) for _, e in found) > _MAX_PLACES:
             return None  # what stands where is found in no such sum
-        return Formulas(program, *(("entries", entries_apart(program)) if apart else ("index", found)))
+        if apart:
+            return Formulas(program, "entries", entries_apart(program))
+        return Formulas(program, "index", [(free, at_free_indices(element)) for free, element in found])
     return None
 
 
 def _told_by_place(forms: Sequence[tuple[Any, sympy.Basic]]) -> bool:
     """True where index forms say of places what stands there, which entries written out say better."""
-    return any(element.has(sympy.KroneckerDelta, sympy.Eq) for _, element in forms)
+    of_places = [test for _, element in forms for test in element.atoms(sympy.Eq) if not test.has(sympy.Indexed)]
+    return bool(of_places) or any(element.has(sympy.KroneckerDelta) for _, element in forms)
 
 
 def formulas(

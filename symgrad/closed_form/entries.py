@@ -23,6 +23,7 @@ from ..program.program import Program
 from . import fourier
 from .bound import Applied
 from .budget import BUDGET
+from .bound import OverIndices
 from .cases import in_two_cases, within_cases
 from .index_form import IndexForm, constant_names
 from .intervals import by_intervals
@@ -260,6 +261,14 @@ def _reduced(function: Any, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 def _tidied(array: np.ndarray) -> np.ndarray:
     """Common factors taken out, as a person would write it."""
     return _each(lambda e: _unrounded(_shortest(sympy.sympify(as_number(e)))), array)
+
+
+def at_free_indices(element: Any) -> Any:
+    """An element at free indices, tidied as entries are: those of arrays that it is made of are numbers to it."""
+    if element.has(sympy.Sum, sympy.Product, OverIndices):
+        return element
+    numbers = {e: sympy.Dummy(str(e), real=True) for e in element.atoms(sympy.Indexed) if e.is_real}
+    return _unrounded(_shortest(element.xreplace(numbers))).xreplace({own: e for e, own in numbers.items()})
 
 
 def _unrounded(e: Any) -> Any:

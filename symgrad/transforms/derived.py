@@ -206,7 +206,7 @@ class DerivedFunction(Importable, Generic[P]):
         """The arguments, those that it is taken by without their names, as the rules know them."""
         positions = getattr(self, "positions", None)
         has_vector = getattr(self, "takes_sens", False) and "sens" not in kwargs
-        return (args, kwargs) if not kwargs or has_vector else in_order(self.fn, positions or (), args, kwargs)
+        return (args, kwargs) if has_vector else in_order(self.fn, positions or (), args, kwargs)
 
     def _called(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         args, kwargs = self._in_order(args, kwargs)
