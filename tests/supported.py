@@ -17,20 +17,23 @@ from scipy import stats
 from scipy.stats import rv_continuous, rv_discrete
 
 import symgrad as sg
-from symgrad.differentiation.reverse import active_nodes
 from symgrad.errors import SymgradError
 from symgrad.primitives import special
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
+from symgrad.primitives.primitive import INPUT
+from symgrad.program.node import ancestors
 from symgrad.tracing import calls, library_cases, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Case, Given
 from symgrad.tracing.dispatch import CALLS, NAMED_CALLS, NAMED_CASES
 from symgrad.tracing.distributions import METHODS
 from symgrad.tracing.numpy_code import CODE
-from symgrad.tracing.tree import flatten
+from symgrad.tracing.tree import flatten, unflatten
 
 #: formats that are programs to run; the others are formulas and pictures, which have every function
 PROGRAMS = ("python", "numexpr", "numba", "jax", "torch", "c", "fortran", "julia", "onnx", "json")
+#: what is told of derivatives, the most last
+SLOPES = REFUSED, CONSTANT, MODES = "value only", "constant", "both modes"
 _MODULES = {"numpy": "np", "numpy.linalg": "np.linalg", "numpy.fft": "np.fft", "scipy.special._ufuncs": "scipy.special"}
 
 
@@ -39,7 +42,7 @@ class Row:
     """What is known of a function."""
 
     name: str
-    derivative: bool
+    derivative: str
     is_complex: bool
     named: bool
     compiled: bool
@@ -50,9 +53,17 @@ class Row:
         written = "all" if not missing else "none" if not self.formats else f"all but {', '.join(missing)}"
         if len(missing) > len(PROGRAMS) // 2 and self.formats:
             written = ", ".join(self.formats)
-        told = ("both modes" if self.derivative else "constant", "complex" if self.is_complex else "real")
+        told = (self.derivative, "complex" if self.is_complex else "real")
         marks = ("yes" if self.named else "", "yes" if self.compiled else "")
         return f"| `{self.name}` | {' | '.join((*told, *marks, written))} |"
+
+
+def _is_public(name: str) -> bool:
+    """Whether this is how the function is called, and no part of a library that its users do not see."""
+    try:
+        return callable(pkgutil.resolve_name(name.replace("np.", "numpy.", 1) if name.startswith("np.") else name))
+    except AttributeError:
+        return False
 
 
 def _called(function: Any) -> str:
@@ -64,23 +75,23 @@ def _called(function: Any) -> str:
     return f"{_MODULES.get(module, module)}.{function.__name__}"
 
 
-def _functions() -> Iterator[tuple[str, Callable, Case]]:
-    """Each function with a case that shows it."""
+def _functions() -> Iterator[tuple[str, Callable, Sequence[Case]]]:
+    """Each function with the cases that show it, first the one that shows it best."""
     for name, operation in ELEMENTWISE.items():
         if isinstance(operation.ufunc, np.ufunc) and name not in ("zeta", "norm_sqrt"):
-            yield _called(operation.ufunc), operation.ufunc, _case(name)
+            yield _called(operation.ufunc), operation.ufunc, [_case(name)]
     for operation in special.OPERATIONS.values():
         if isinstance(operation.ufunc, np.ufunc):
-            yield _called(operation.ufunc), operation.ufunc, _case(operation.name)
+            yield _called(operation.ufunc), operation.ufunc, [_case(operation.name)]
     for function, cases in {**CASES, **CODE}.items():
         if not isinstance(function, np.ufunc) or function not in {t.ufunc for t in ELEMENTWISE.values()}:
-            yield _called(function), function, _shown(cases)
+            yield _called(function), function, _shown_first(cases)
     for name, cases in NAMED_CASES.items():
-        yield name, pkgutil.resolve_name(name), _shown(cases)
+        yield name, pkgutil.resolve_name(name), _shown_first(cases)
 
 
-def _shown(cases: Sequence[Case]) -> Case:
-    return next((c for c in cases if c.of is None and _arrays(c)), cases[0])
+def _shown_first(cases: Sequence[Case]) -> Sequence[Case]:
+    return sorted(cases, key=lambda c: c.of is not None or not _arrays(c))
 
 
 def _case(name: str) -> Case:
@@ -92,62 +103,94 @@ def _arrays(case: Case) -> bool:
     return any(isinstance(a, tuple) for a in case.args)
 
 
-def _row(name: str, function: Callable, case: Case) -> Row:
-    args = case.draw(np.random.default_rng(0))
-    own = case.of_drawn(function)
-    free = [k for k, a in enumerate(case.args) if not isinstance(a, Given)]
+class Call:
+    """A case of a function, as one of the arrays that are drawn for it."""
 
-    def fn(*arrays: Any) -> Any:
-        filled = list(args)
-        for k, array in zip(free, arrays, strict=True):
-            filled[k] = array
-        return own(*filled, **case.kwargs)
+    def __init__(self, function: Callable, case: Case) -> None:
+        args, own = case.draw(np.random.default_rng(0)), case.of_drawn(function)
+        free = [k for k, a in enumerate(case.args) if not isinstance(a, Given)]
 
-    given = [args[k] for k in free]
-    derived = sg.symbolic(fn)
-    program = derived.program(*given)
-    active = {n for n in active_nodes(program.outputs, program.inputs) if n not in program.inputs}
+        def fn(*arrays: Any) -> Any:
+            filled = list(args)
+            for k, array in zip(free, arrays, strict=True):
+                filled[k] = array
+            return own(*filled, **case.kwargs)
+
+        self.fn, self.given = fn, [args[k] for k in free]
+        self.derived = sg.symbolic(fn)
+
+    def slope(self) -> str:
+        """What its derivative is: one in both modes, or zeros, or refused."""
+        if not any(o.differentiable for o in self.derived.program(*self.given).outputs):
+            return CONSTANT
+        return max(map(self._slope_by, range(len(self.given))), key=SLOPES.index, default=CONSTANT)
+
+    def _slope_by(self, position: int) -> str:
+        gradient = sg.grad(_total(self.fn), position)
+        try:
+            found, program = gradient(*self.given), gradient.program(*self.given)
+        except SymgradError:  # refused for this argument, by its name
+            return REFUSED
+        varies = not {n for n in ancestors(program.outputs) if n.primitive is INPUT} <= set(program.outputs)
+        return MODES if varies or any(np.any(np.asarray(slope) != 0) for slope in flatten(found)[0]) else CONSTANT
+
+    def takes_complex(self) -> bool:
+        args = [_complex(x) for x in self.given]
+        try:
+            with np.errstate(all="ignore"):
+                self.fn(*args)
+        except (TypeError, ValueError, ArithmeticError, np.exceptions.ComplexWarning):
+            return False
+
+        def total(*own: Any) -> Any:
+            return _total(self.fn)(*own) + np.sum(np.real(flatten(own)[0][0]))
+
+        try:
+            sg.grad(total, tuple(range(len(args)))).program(*args)
+        except SymgradError:
+            return False
+        return True
+
+    def takes_names(self) -> bool:
+        """Whether it is derived for sizes by name, equal ones by the same."""
+        leaves, structure = flatten(self.given)
+        sizes = sorted({n for leaf in leaves for n in np.shape(leaf)})
+        letters = dict(zip(sizes, "nmkpqrs", strict=False))
+        if not sizes or len(letters) < len(sizes):
+            return False
+        texts = unflatten(structure, [" ".join(letters[n] for n in np.shape(leaf)) for leaf in leaves])
+        try:
+            self.derived.program(*texts)
+        except (SymgradError, TypeError, ValueError, IndexError):
+            return False
+        return True
+
+
+def _total(fn: Callable) -> Callable:
+    """A sum of all that ``fn`` gives, each element with a weight of its own."""
+
+    def total(*args: Any) -> Any:
+        found = [v for v in flatten(fn(*args))[0] if getattr(v, "dtype", np.dtype(bool)).kind in "fc"]
+        return sum(np.sum(np.real(v) * np.cos(np.arange(1.0, v.size + 1)).reshape(v.shape)) for v in found)
+
+    return total
+
+
+def _row(name: str, function: Callable, cases: Sequence[Case]) -> Row:
+    tried = [Call(function, case) for case in cases]
+    first = tried[0]
     return Row(
         name,
-        any(o in active and o.differentiable for o in program.outputs),
-        _takes(lambda *z: fn(*z), [_complex(x) for x in given]),
-        _is_named(derived, given),
-        _is_compiled(derived, given),
-        tuple(f for f in PROGRAMS if _is_written(derived, f, given)),
+        max((call.slope() for call in tried), key=SLOPES.index),
+        any(call.takes_complex() for call in tried),
+        any(call.takes_names() for call in tried),
+        _is_compiled(first.derived, first.given),
+        tuple(f for f in PROGRAMS if _is_written(first.derived, f, first.given)),
     )
 
 
 def _complex(value: Any) -> Any:
     return [v * (1 + 0.5j) for v in value] if isinstance(value, list) else value * (1 + 0.5j)
-
-
-def _takes(fn: Callable, args: list) -> bool:
-    try:
-        with np.errstate(all="ignore"):
-            fn(*args)
-    except (TypeError, ValueError, ArithmeticError, np.exceptions.ComplexWarning):
-        return False
-
-    def total(*own: Any) -> Any:
-        found = [v for v in flatten(fn(*own))[0] if getattr(v, "dtype", np.dtype(bool)).kind in "fc"]
-        return sum(np.sum(np.real(v)) for v in found) + np.sum(np.real(flatten(own)[0][0]))
-
-    try:
-        sg.grad(total, tuple(range(len(args)))).program(*args)
-    except SymgradError:
-        return False
-    return True
-
-
-def _is_named(derived: Any, args: list) -> bool:
-    texts = [" ".join("nmk"[::1][axis] for axis in range(np.ndim(a))) for a in args if isinstance(a, np.ndarray)]
-    if len(texts) != len(args) or not any(texts):
-        return False
-    try:
-        derived.program(*texts)
-    except (SymgradError, TypeError, ValueError, IndexError):
-        return False
-    return True
 
 
 def _is_compiled(derived: Any, args: list) -> bool:
@@ -167,16 +210,17 @@ def _is_written(derived: Any, format: str, args: list) -> bool:
 def rows() -> tuple[Row, ...]:
     """Every function of the registries."""
     made: dict[str, Row] = {}
-    for name, function, case in _functions():
-        if name not in made:
-            made[name] = _row(name, function, case)
+    for name, function, cases in _functions():
+        if name not in made and _is_public(name):
+            made[name] = _row(name, function, cases)
     return tuple(made[name] for name in sorted(made))
 
 
 _HEAD = """# What is supported
 
 **Derivative**: through what is said to have both modes a derivative goes forward and in reverse, to any order; what is
-constant has the slope zero, as NumPy's values have. **Numbers**: complex where it takes them too. **Named**: it takes
+constant has the slope zero, as NumPy's values have; of what has a value only a derivative is refused, by its name.
+**Numbers**: complex where it takes them too. **Named**: it takes
 sizes by name. **C**: its loops are compiled, and exported as C. **Formats**: the programs that an export writes it in;
 formulas, text and pictures have every function.
 

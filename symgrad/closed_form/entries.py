@@ -21,9 +21,8 @@ from ..program.dims import is_concrete
 from ..program.node import Node
 from ..program.program import Program
 from . import fourier
-from .bound import Applied
+from .bound import Applied, OverIndices
 from .budget import BUDGET
-from .bound import OverIndices
 from .cases import in_two_cases, within_cases
 from .index_form import IndexForm, constant_names
 from .intervals import by_intervals

@@ -170,9 +170,15 @@ def _computed(function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any
         return _written(targets, made if where is True else np.where(where, made, targets[0]))
     if not stand_ins and _has_no_traced(made):
         return local(made, ())
+    if type(made) is Tracer and any(made._looks_into(t) and made.dtype != array.dtype for t, array in stand_ins):
+        return function(*mapped(_whole, args), **mapped(_whole, kwargs))  # a part of complex numbers
     if _views(made, stand_ins):
         return _viewed(made, stand_ins, lambda leaf: function(*mapped(leaf, args), **mapped(leaf, kwargs)))
     return made
+
+
+def _whole(value: Any) -> Any:
+    return (value.whole if value.is_traced else value.data) if type(value) is LocalArray else value
 
 
 def _answered(function: Callable, args: Any, kwargs: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ArgumentTypeError, ShapeError, TracingError
 from ..primitives import functions as f
+from ..primitives.primitive import literal
 from ..program.dims import is_concrete
 from ..program.node import Node
 from . import assignment
@@ -38,6 +39,8 @@ class Memory:
         self.is_foreign = is_foreign
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None
+        #: what counts the writes for parts of complex numbers, which no array of elements can look into
+        self.writes = Tracer(literal(0))
 
     def numbers_like(self, view: np.ndarray) -> np.ndarray:
         """The numbers of the elements of a view."""
@@ -91,6 +94,22 @@ def locals_of(trace: Trace) -> Locals:
     if trace.locals is None:
         trace.locals = Locals()
     return trace.locals
+
+
+class Whole:
+    """All of an array that a function has made, for views of parts of its numbers: it is read anew, and written to."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: LocalArray) -> None:
+        self._array = array
+
+    def __call__(self, _: Node) -> Node:
+        return self._array._symgrad_node
+
+    def write(self, node: Node) -> None:
+        """Write the numbers of a node into the array."""
+        self._array[...] = Tracer(node)
 
 
 class LocalArray:
@@ -158,6 +177,11 @@ class LocalArray:
         return Tracer(self._symgrad_node) if self.is_traced else self.data
 
     @property
+    def whole(self) -> Tracer:
+        """The traced array, as views of parts of its numbers look into it."""
+        return Tracer(self._symgrad_node, self._memory.writes, Whole(self), certain=True)
+
+    @property
     def __class__(self) -> type:  # type: ignore[override]
         return np.ndarray
 
@@ -214,9 +238,7 @@ class LocalArray:
     def __getitem__(self, index: Any) -> Any:
         index = unwrapped(index, traced=True)
         if _is_unknown(index):
-            taken = Tracer(self._symgrad_node)[index]
-            taken._certain = False  # a write into it would not be seen here
-            return taken
+            return self.whole[index]
         index = _guarded(index, arrays=False)
         if holds_traced(index):
             return Tracer(self._symgrad_node)[index]
@@ -251,6 +273,7 @@ class LocalArray:
         else:
             index = unwrapped(index)
             self.data[index] = unwrapped(value)
+            self._memory.writes._writes += 1
             if self._memory.numbers is not None:
                 self.numbers[index] = KNOWN
 
@@ -273,6 +296,7 @@ class LocalArray:
             self.data[index] = data
         except ValueError as error:
             raise ShapeError.here(str(error)) from error
+        self._memory.writes._writes += 1
         self.numbers[index] = numbers
 
     def fill(self, value: Any) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 from ..errors import ArgumentTypeError
 from .dispatch import refuse
 from .local_array import LocalArray, holds_traced, unwrapped
-from .tracer import Tracer
 
 
 def _operator(name: str, reflected: bool = False) -> Callable[[Any, Any], Any]:
@@ -64,9 +63,7 @@ def _part(name: str, joined: Callable[[Any, Any], Any]) -> property:
     def part(self: LocalArray) -> Any:
         if self.dtype.kind != "c" or not self.is_traced:
             return self.attribute(self, name)
-        found = getattr(Tracer(self._symgrad_node), name)
-        found._certain = False  # a write into it would not be seen here
-        return found
+        return getattr(self.whole, name)
 
     def write(self: LocalArray, value: Any) -> None:
         if self.dtype.kind != "c" and name == "imag":

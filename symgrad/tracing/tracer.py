@@ -282,6 +282,10 @@ class Tracer(ArrayMethods):
         written: list[tuple[Tracer, Node]] = []
         array = self
         while array._base is not None:
+            whole = getattr(array._along, "write", None)
+            if whole is not None:  # what is seen of it knows how it is written to
+                whole(node)
+                break
             chain = array._links()
             if not views.is_writable(chain):
                 refuse("NumPy's diagonals and broadcast arrays are read-only; write into a copy(), or into the array.")
@@ -290,10 +294,12 @@ class Tracer(ArrayMethods):
             written.append((array, node))
             node = views.written_through(chain, array._base._symgrad_node, node)
             array = array._base
+        else:
+            array._writes += 1
         array._node = node
-        array._writes += 1
-        for view, own in written:
-            view._node, view._writes = own, array._writes
+        root = array._root or array
+        for view, own in [*written, (array, node)]:
+            view._node, view._writes = own, root._writes
 
     def __getattr__(self, name: str) -> Any:
         function = METHOD_FUNCTIONS.get(name)

@@ -93,7 +93,7 @@ def test_whole_literals_are_numbers_unless_the_default_is_whole(run):
 
 def test_whole_literals_stay_whole_where_that_is_annotated(run):
     shown = run('%%grad --wrt x --at "x=[1, 2, 3], n=1"\ndef f(x, n: int):\n    return x[n] ** 2 * n\n')
-    assert "f = x1**2" in shown.outputs[0].data["text/plain"]
+    assert "f = x[1]²" in shown.outputs[0].data["text/plain"]
 
 
 def test_what_is_declared_a_number_needs_no_value_and_that_is_said(run):

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.closed_form.choice import formulas
+from symgrad.closed_form.choice import formulas, formulas_in
 from symgrad.compiled import CompiledFunction
-from symgrad.errors import SymgradError
+from symgrad.errors import ClosedFormTooLarge, SymgradError
 from symgrad.named_dims import argument_names
 from symgrad.nn import Cell
+from symgrad.program.dims import is_concrete
+from symgrad.program.program import Program
 from symgrad.tensor import Parameter
 from symgrad.trace_entry import TraceEntry
 from symgrad.tracing.local_names import binding_count
@@ -21,6 +23,9 @@ from symgrad.tracing.provenance import SourceLine
 from symgrad.tracing.tree import flatten, unflatten
 from symgrad.transforms.intermediates import intermediates_of, stopping
 from symgrad.transforms.positions import check_differentiable
+
+#: how much longer entries may be than what reads best
+_NEARLY = 1.1
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class Subject:
             len(result) if isinstance(result, (tuple, list)) else 1,
             result,
             bool(entry.taken),
-            formulas(entry.value.readable).kind == "entries",
+            _is_small(entry.value.readable),
             backend,
         )
 
@@ -119,6 +124,16 @@ class Subject:
 
 def _ones(output: Any) -> Any:
     return np.ones(output.shape, output.dtype) if isinstance(output, Output) and output.shape else 1.0
+
+
+def _is_small(program: Program) -> bool:
+    """Whether the formula of a function is by entries, or reads as well by these."""
+    made = formulas(program)
+    if made.kind != "matrix" or not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
+        return made.kind == "entries"
+    with contextlib.suppress(ClosedFormTooLarge):
+        return formulas_in(program, "entries").reading_cost <= _NEARLY * made.reading_cost
+    return False
 
 
 def _is_differentiable(value: Any) -> bool:
