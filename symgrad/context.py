@@ -33,8 +33,9 @@ def set_context(
 ) -> None:
     """Choose the mode, or ``debug`` for everything that follows, as inside of ``with sg.debug():``.
 
-    Errors come without the frames of symgrad's own code, unless ``full_traceback`` keeps them. ``device_target`` is
-    taken for MindSpore's sake, everything runs on the CPU.
+    In ``GRAPH_MODE``, the default, a function is traced once for each shape of its arguments, and its kernel runs from
+    then on; in ``PYNATIVE_MODE`` it is traced at every call. Errors come without the frames of symgrad's own code,
+    unless ``full_traceback`` keeps them. ``device_target`` is taken for MindSpore's sake, everything runs on the CPU.
     """
     for name, switch in (("debug", debug), ("full_traceback", full_traceback)):
         if switch is not None and not isinstance(switch, bool):

@@ -87,8 +87,11 @@ def bundles(
     else:
         rows = dict.fromkeys([*latex[0], *latex[1]])  # what a name stands for is said once
         above = [_formula(list(rows), "\n".join(dict.fromkeys("\n".join(texts).split("\n"))))]
-    called_with = [*argument_names(derived.fn, len(values)), *own, *(["sens"] if takes_sens else [])]
-    called = called_name(function.fn) + signature(function, values, own), f"{name}({', '.join(called_with)})"
+    along = ["v"] if getattr(derived, "takes_v", False) else []
+    of_function = values[: len(values) - len(along)]
+    names = argument_names(derived.fn, len(of_function))
+    called_with = [*names, *along, *own, *(["sens"] if takes_sens else [])]
+    called = called_name(function.fn) + signature(function, of_function, own), f"{name}({', '.join(called_with)})"
     lines = [
         (who, shape_tree(e, names), sum(e.readable.operation_counts().values()))
         for who, (_, e, names) in zip(called, named, strict=True)

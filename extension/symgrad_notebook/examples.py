@@ -19,9 +19,11 @@ from symgrad.tracing.tree import flatten, tree_map
 
 
 def example_arguments(
-    function: Callable, at: str | None, namespace: dict[str, Any], positions: Collection[int]
+    function: Callable, at: str | None, namespace: dict[str, Any], positions: Collection[int], along: bool = False
 ) -> tuple[list[Any], list[str]]:
     """A value for each argument, and the names of those for which ones stand in.
+
+    Last is the direction, called ``v`` in ``at`` or in the notebook, of a derivative that is ``along`` one.
 
     A value comes from ``at``, else from the argument's default, else from the variable of that name in
     the notebook; else it is an array of ones of the shape that the function declares, or 1.0 where it says ``float``.
@@ -36,6 +38,7 @@ def example_arguments(
     whole = {name for name, value in defaults.items() if isinstance(value, int)}
     whole |= {name for name, kind in annotations.items() if kind in (int, "int")}
     given = parsed_values(at, namespace, whole) if at else {}
+    directions = [_direction(names, given, namespace)] if along else []
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise ArgumentError(f"--at gives {', '.join(unknown)}; the function takes {', '.join(names)}.")
@@ -64,7 +67,19 @@ def example_arguments(
     ]
     if missing:
         raise ArgumentError(_asked(missing))
-    return values, assumed
+    return [*values, *directions], assumed
+
+
+def _direction(names: Sequence[str], given: dict[str, Any], namespace: dict[str, Any]) -> Any:
+    """What a derivative is along, which is taken out of what is ``given``."""
+    name = next(name for name in ("v", "direction", "_v") if name not in names)
+    value = given.pop(name, namespace.get(name))
+    if not is_example(value):
+        raise ArgumentError(
+            f"a derivative along a direction needs one, in the shape of what it is by; give it as {name}: "
+            f'--at "{names[0]}=[1.0, 2.0], {name}=[0.0, 1.0]", or assign {name} in the notebook.'
+        )
+    return tree_map(_floating, value)
 
 
 def _asked(missing: Sequence[str]) -> str:

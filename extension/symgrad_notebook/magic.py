@@ -60,8 +60,9 @@ class SymgradMagics(Magics, options.Options):
                     "`def f(x): …` in it."
                 )
             name, function = found
-            by = getattr(self._derived(flags, function), "positions", None) or ()
-            values, assumed = example_arguments(function, flags["at"], before, by)
+            asked = self._derived(flags, function)
+            by, along = getattr(asked, "positions", None) or (), getattr(asked, "takes_v", False)
+            values, assumed = example_arguments(function, flags["at"], before, by, along)
             self._show(flags, name, function, values, _stand_in(assumed))
 
     @options.documented("%grad")

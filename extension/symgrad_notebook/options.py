@@ -109,9 +109,9 @@ class Options(Configurable):
     budget = traitlets.Int(BUDGET, min=1, help="operations that a formula may have before it is let-bound").tag(
         config=True
     )
-    fold = traitlets.Int(MAX_CHARACTERS, min=1, help="characters of LaTeX that a formula may have before").tag(
-        config=True
-    )
+    fold = traitlets.Int(
+        MAX_CHARACTERS, min=1, help="characters of LaTeX that a formula may have before it is folded"
+    ).tag(config=True)
     annotate = traitlets.Bool(False, help="annotate every cell").tag(config=True)
     quiet = traitlets.Bool(False, help="bind derivatives and show nothing").tag(config=True)
     debug = traitlets.Bool(False, help="an error with its origin in place of NaN and infinities: sg.debug").tag(

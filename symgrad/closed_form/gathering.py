@@ -47,14 +47,27 @@ def gathered(program: Program) -> Program:
         for node in program.nodes:
             operands = tuple([new[o] for o in node.operands])
             made = _scaled(node, scaled, new)
+            turned = _turned(node, operands)
             if made is not None:
                 scaled[node] = made
             if made is not None and node.primitive in (add, subtract):
                 found = True
                 new[node] = made.product
+            elif turned is not None:
+                found = True
+                new[node] = turned
             else:
                 new[node] = node if operands == node.operands else emit_again(node, operands)
         return optimized(program.with_outputs([new[o] for o in program.outputs])) if found else program
+
+
+def _turned(node: Node, operands: tuple[Node, ...]) -> Node | None:
+    """A contraction of arrays whose signs are turned, ``(−X) w``, with the sign in front: ``−(X w)``; else None."""
+    if node.primitive is not EINSUM or not any(o.primitive is negative for o in operands):
+        return None
+    labels, out, sizes, _ = node.params
+    made = contract([o.operands[0] if o.primitive is negative else o for o in operands], labels, out, sizes)
+    return negative(made) if sum(o.primitive is negative for o in operands) % 2 else made
 
 
 def _scaled(node: Node, scaled: dict[Node, _Scaled], new: dict[Node, Node]) -> _Scaled | None:

@@ -19,7 +19,7 @@ from ..program.node import Node
 from ..program.program import Program
 from .cases import over, too_many_cases, within_cases
 from .index_rules import RULES, broadcast_index, evenly, external
-from .positions import divided, joined
+from .positions import decided, divided, joined
 from .symbols import (
     Indices,
     as_number,
@@ -62,7 +62,7 @@ class IndexForm:
 
     def _right(self, value: Any, free: tuple[sympy.Symbol, ...]) -> sympy.Basic:
         """The formula as a number, of which every index but the free ones is bound."""
-        element = sympy.sympify(as_number(value))
+        element = decided(sympy.sympify(as_number(value)), self.indices.sizes)
         # sympy moves cases out of nested sums, over the sums that bind their indices; such a form is not right
         if any(s in self.indices.sizes and s not in free for s in element.free_symbols):
             raise too_many_cases()

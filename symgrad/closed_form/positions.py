@@ -223,3 +223,31 @@ def around(index: Any) -> tuple[Any, Any]:
     number, _ = place.as_coeff_Add()
     is_late = 2 * number > size if size.is_Integer else size in sympy.Add.make_args(place)
     return (place - size if is_late else place), size
+
+
+def decided(element: Any, sizes: Sizes) -> Any:
+    """``element`` without the conditions on indices that hold, or do not, wherever these run.
+
+    >>> i, j = sympy.symbols("i j", integer=True, nonnegative=True)
+    >>> decided(sympy.Piecewise((i, j - i <= 4), (0, True)), {i: 5, j: 5})
+    i
+    """
+    known = {}
+    for test in element.atoms(sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge):
+        ends = _ends(test.gts - test.lts, sizes)
+        if ends is not None:
+            low, high = ends if isinstance(test, (sympy.Le, sympy.Ge)) else (ends[0] - 1, ends[1] - 1)
+            known |= {test: sympy.true} if low >= 0 else {test: sympy.false} if high < 0 else {}
+    return element.xreplace(known) if known else element
+
+
+def _ends(linear: Any, sizes: Sizes) -> tuple[Any, Any] | None:
+    """The least and the largest that a sum of multiples of indices may be; None for others, and for sizes by name."""
+    low = high = linear.xreplace(dict.fromkeys(linear.free_symbols, sympy.Integer(0)))
+    for index in linear.free_symbols:
+        slope, size = linear.coeff(index), sizes.get(index)
+        if not (slope.is_Integer and isinstance(size, (int, sympy.Integer))):
+            return None
+        low, high = low + min(slope * (size - 1), 0), high + max(slope * (size - 1), 0)
+        linear = linear - slope * index
+    return (low, high) if linear.is_Integer else None

@@ -284,6 +284,8 @@ def _moved(function: Callable, *places: int | str) -> Callable:
         elements = locals_of(running()).elements
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         arrays = {k: array_of(given[k]) for k in places if k in given}
+        if not all(is_concrete(a.shape) for a in arrays.values()):
+            refuse(f"np.{function.__name__} of an array of named sizes has no rule; build it with np.concatenate.")
         dtype = np.result_type(*[a.dtype for a in list(arrays.values())[: 1 if function is np.insert else None]])
         given |= {k: elements.numbers(_fitted(a, dtype)) + 1 for k, a in arrays.items()}
         made = function(*[given[k] for k in range(len(args))], **{k: given[k] for k in kwargs})

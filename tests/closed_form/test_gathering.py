@@ -50,3 +50,12 @@ def test_the_hessian_of_logistic_regression_by_probabilities():
     hessian = sg.hessian(loss)
     assert hessian.formulas(C, X, y).text_rows(["H"]) == ["H = 1/4 · Xᵀ diag(σ(Xw) ⊙ (1 − σ(Xw))) X"]
     assert hessian.agreement(C, X, y).worst < 1e-12
+
+
+def test_signs_stand_in_front_of_products():
+    def likelihood(w, X, y):
+        p = 1 / (1 + np.exp(-X @ w))
+        return -np.sum(y * np.log(p) + (1 - y) * np.log(1 - p))
+
+    args = np.ones(3), np.ones((20, 3)), np.full(20, 0.5)
+    assert sg.grad(likelihood).formulas(*args).text_rows(["g"]) == ["g = Xᵀ(σ(Xw) − y)"]

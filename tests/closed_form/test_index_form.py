@@ -58,3 +58,11 @@ def test_pieces_are_told_by_place(function):
 def test_places_are_ranges_from_the_start_and_the_end_is_the_rest():
     _, element = IndexForm(program := sg.grad(three).program(X)).output(program.outputs[0])
     assert [str(test) for _, test in element.args] == ["i < 1", "i < 2", "i < 7", "i < 8", "True"]
+
+
+def test_conditions_that_always_hold_are_not_told():
+    g = sg.grad(lambda v: np.sum(np.cumsum(np.exp(v)[::-1])[::-1] ** 2))
+    assert str(g.closed_form(np.ones(5), form="index")) == (
+        "exp(v[i])*Sum(2*Sum(exp(v[4 - k]), (k, 0, j)), (j, 4 - i, 4))"
+    )
+    assert "Piecewise" in str(g.closed_form("n", form="index"))  # whose size may be anything

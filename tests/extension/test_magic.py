@@ -108,6 +108,7 @@ def test_what_is_declared_a_number_needs_no_value_and_that_is_said(run):
         ("%%grad\n" + CELL, 'x and y have no value here; give an example, a number or an array: --at "x=2.0, y=2.0"'),
         ("%%grad --at x=1\n" + CELL, 'y has no value here; give an example, a number or an array: --at "y=2.0"'),
         ("%%grad\ndef f(n: int, t: float):\n    return t**n\n", "n has no value here"),
+        ("%%grad --directional --at x=1\ndef f(x):\n    return x**2\n", "in the shape of what it is by; give it as v"),
         ("%%grad --wrt t\nt**2\n", "t has no value here"),
     ],
 )
@@ -195,3 +196,11 @@ def test_the_magic_is_two_plain_functions():
     with capture_output() as captured:
         symgrad_notebook.show(gradient, 2.0, 3.0, name="g")
     assert captured.outputs[0].data["text/plain"] == "f = x*y\n∂f/∂y = x"
+
+
+def test_a_direction_is_given_by_its_name(run):
+    shown = run('%%grad --directional --at "x=[1, 2], v=[0, 1]"\ndef f(x):\n    return np.sum(x**3)\n').outputs
+    text = "\n".join(output.data.get("text/plain", "") for output in shown)
+    assert "∂f/∂v = 3xᵀ diag(v) x" in text
+    assert "f(x: (2,)) → ()" in text
+    assert "directional_f(x, v) → ∂f/∂v: ()" in text

@@ -40,6 +40,22 @@ def test_slices_add_to_their_places():
     assert "Ē[i] += r̅o̅w̅s̅" in str(sg.grad(picked).steps(*READ["picked"][2]))
 
 
+def flipped(x):
+    return np.sum(np.cumsum(np.exp(x)[::-1])[::-1] ** 2)
+
+
+def test_a_place_of_what_has_an_index_is_in_braces():
+    latex = sg.grad(flipped).steps(np.ones(4))._repr_latex_()
+    assert r"{\bar{v}_{2}}_{[::-1]} &\mathrel{+}=" in latex
+    assert "}_{2}_{" not in latex
+
+
+def test_rows_of_matrices_stay_apart_in_a_table():
+    held = np.arange(6.0).reshape(3, 2)
+    table = sg.grad(lambda x: np.sum(np.sin(held @ x))).steps(np.ones(2))._repr_html_()
+    assert r"\begin{bmatrix} 0 &amp; 1 \\ 2 &amp; 3 \\ 4 &amp; 5 \end{bmatrix}" in table
+
+
 def test_hostile_names_stay_names():
     def f(**arguments):
         return sum(np.sum(v**2) for v in arguments.values())

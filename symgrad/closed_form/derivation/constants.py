@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-import sympy
 
 from ...primitives.primitive import input_node
 from ...primitives.selection import GATHER, SCATTER
 from ...program.interpret import rebuilt, walk
 from ...program.node import Node, ancestors
 from ...program.program import Program
+from ..contents import in_latex, in_words
 from ..index_rules import is_spaced
-from ..symbols import number
-from ..typeset import typeset
 from .lines import spelled_shape
 from .naming import Name, Names, user_name
 
 #: whole numbers that are written out where rows are picked by them
 MAX_ROWS = 8
-#: entries of an array that is written out in LaTeX, and characters of each
-_MAX_ENTRIES, _MAX_CHARACTERS = 16, 16
-#: entries from which an array is told by its first and last
-_MANY = 12
 
 
 class Constants:
@@ -101,44 +94,4 @@ def is_unit(value: np.ndarray) -> bool:
 
 def description(name: Name, value: np.ndarray) -> tuple[str, str, str]:
     """What an array holds: as text, as LaTeX, and in words."""
-    said = _triangles(value) or _shortened(value)
-    matrix = _written_out(value)
-    if matrix is None:
-        words = said.replace("-", "$-$").replace("…", r"$\ldots$")
-        matrix = rf"\text{{{words}}}"
-    return f"{name} = {said}", f"{name.latex} &= {matrix}", f"shape {spelled_shape(value.shape)}"
-
-
-def _shortened(value: np.ndarray) -> str:
-    around = value.ndim - 1 if value.ndim > 2 and value.size > _MANY else 0  # else a screen full of corners
-    shown = value.ravel() if around else value
-    short = np.array2string(shown, precision=4, threshold=_MANY, edgeitems=2, separator=", ")
-    short = "[" * around + short + "]" * around
-    return re.sub(r" +(?=[],])|(?<=\[) +", "", " ".join(short.replace("...", "…").split()))
-
-
-def _triangles(value: np.ndarray) -> str:
-    """What stands below, on and above the diagonal, where that is one number each."""
-    if value.ndim != 2 or min(value.shape) < 2:
-        return ""
-    rows, columns = np.indices(value.shape)
-    said = []
-    for where, part in (("below", rows > columns), ("on", rows == columns), ("above", rows < columns)):
-        held = value[part]
-        if not (held == held[0]).all():
-            return ""
-        entry = number(held[0] + 0)
-        said.append(f"{entry} {where} {'it' if said else 'the diagonal'}")
-    return ", ".join(said)
-
-
-def _written_out(value: np.ndarray) -> str | None:
-    """A small array in brackets; None for one that is too wide."""
-    if value.ndim > 2 or value.size > _MAX_ENTRIES or value.dtype.kind not in "biuf":
-        return None
-    entries = [typeset(sympy.Integer(int(v)) if value.dtype.kind == "b" else number(v)) for v in value.ravel()]
-    if max(map(len, entries)) > _MAX_CHARACTERS or not np.isfinite(value).all():
-        return None
-    width = value.shape[-1] if value.ndim == 2 else 1
-    rows = r" \\ ".join([" & ".join(entries[k : k + width]) for k in range(0, len(entries), width)])
-    return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
+    return f"{name} = {in_words(value)}", f"{name.latex} &= {in_latex(value)}", f"shape {spelled_shape(value.shape)}"

@@ -101,7 +101,7 @@ class Step:
             return rf"{self.name.latex} &\in \mathbb{{R}}^{{{dims}}} \text{{ arbitrary}}"
         name = self.name.latex
         if self.place is not None:
-            name = f"{name}_{{[{self.place.latex}]}}"
+            name = f"{{{name}}}_{{[{self.place.latex}]}}"
             name = rf"\left({name}\right)" if self._formula.index else name
         name = element(name, self._formula.index) if self._formula.index else name
         sign = r"&\mathrel{+}=" if self.adds else "&="

@@ -214,4 +214,4 @@ def _plain(text: str) -> str:
 
 def _one_line(latex: str) -> str:
     """A row without its alignment, for a cell of its own; ``|`` would end the cell."""
-    return latex.replace("&", "").replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+    return latex.replace("&", "", 1).replace(r"\|", r"\Vert ").replace("|", r"\vert ")

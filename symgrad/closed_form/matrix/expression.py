@@ -247,7 +247,7 @@ def _sign(x: Expression) -> int:
 
 def total(terms: Sequence[Expression]) -> Expression:
     """The sum of terms, in the order that people write: positive ones first, identities and plain numbers last."""
-    terms = [x for x in terms if x.op != "zero"] or terms[:1]
+    terms = [scaled(_ONE * k, [], [], x) for x, k in Counter(x for x in terms if x.op != "zero").items()] or terms[:1]
     if len(terms) == 1:
         return terms[0]
 

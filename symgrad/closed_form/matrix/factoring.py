@@ -13,6 +13,8 @@ from .functions import bracketed, split_by_axes, summed_exponential
 from .terms import Base, Factor, Labels, NotExpressible, Poly, Term, content
 
 _MAX_STEPS = 24
+#: letters that the complement of a probability is worth
+_COMPLEMENT = 2.0
 #: letters that a fraction within a fraction is worth
 _NESTED = 4.0
 
@@ -183,12 +185,15 @@ def _bonus(poly: Poly, made: Poly, signature: Signature) -> float:
     """How much longer a sum may be for a factor in front of it.
 
     A denominator that all terms have goes below a line of its own, even where that is no shorter. Where a letter would
-    be left below a line above it, the sum has to become much shorter.
+    be left below a line above it, the sum has to become much shorter. ``p − p²`` is ``p (1 − p)`` of probabilities.
     """
     base, places, is_above = signature
+    powers = {f.power for term in poly.terms for f in term.factors if _signature(term, f) == signature}
+    is_probability = base.kind == "function" and base.data in ("sigmoid", "ndtr")
+    if is_probability and powers == {1, 2} and all(len(term.factors) == 1 for term in poly.terms):
+        return _COMPLEMENT
     if places or is_above:
         return -0.05
-    powers = {f.power for term in poly.terms for f in term.factors if _signature(term, f) == signature}
     return -_NESTED if len(powers) > 1 and not base.args else 1.1 if len(made.terms) == 1 else -0.05
 
 

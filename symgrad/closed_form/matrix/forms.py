@@ -60,6 +60,10 @@ class MatrixForm:
         self._inputs = dict(zip(safe_names(program.names), called, strict=True))
         held = {name: n.params[0].value for n, name in captured_names(program).items()}
         self._constants = {name: value.reshape(wide(value.shape)) for name, value in held.items()}
+        #: arrays that the code made on its way, and has no name for
+        self._unnamed = {
+            name: held[name] for n, name in captured_names(program).items() if not n.params[0].label and held[name].size
+        }
 
     def with_parts(self, parts: Mapping[Expression, Expression]) -> MatrixForm:
         """The form with some of its parts written otherwise."""
@@ -144,6 +148,9 @@ class MatrixForm:
         if turns:
             v = leaf("V", *turns[0].data)
             lines.append(f"{printer(product([turns[0], vec(v)]))} = {printer(vec(transpose(v)))}")
+        used = {e.data for e in self.expression.walk() if e.op == "leaf"}
+        unnamed = [(name, value) for name, value in self._unnamed.items() if name in used]
+        lines += [f"{printer.name(name)} = {printer.contents(value)}" for name, value in unnamed]
         reciprocals = [printer.fraction("1", printer.denominator(x)) for x in self._guarded]
         return lines + [printer.convention(r, printer(x)) for r, x in zip(reciprocals, self._guarded, strict=True)]
 

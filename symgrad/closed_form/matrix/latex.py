@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import sympy
 
+from ..contents import in_latex
 from ..typeset import cases, element, initial, is_word, typeset
 from .expression import Expression
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
@@ -91,6 +93,9 @@ class Latex(Text):
 
     def lowered(self, text: str, index: str) -> str:
         return f"{text}_{{{index}}}"
+
+    def contents(self, array: np.ndarray) -> str:
+        return in_latex(array)
 
     def number(self, value: Any) -> str:
         return typeset(value, self.own)

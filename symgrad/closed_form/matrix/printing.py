@@ -11,9 +11,11 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Any
 
+import numpy as np
 import sympy
 
 from ...primitives.selection import spell_range
+from ..contents import in_words
 from ..letters import LOWER_SIGNS, LOWERED
 from ..plain_text import plain_text
 from .expression import Expression, number
@@ -136,6 +138,10 @@ class Text:
     def symbol(self, op: str) -> str:
         """A matrix that has a letter."""
         return _WORDS[op] if self.symbols[op] in self.own else self.symbols[op]
+
+    def contents(self, array: np.ndarray) -> str:
+        """What an array holds."""
+        return in_words(array)
 
     def number(self, value: Any) -> str:
         plain = plain_text(value, {_ASCII.get(name, name) for name in self.own if name != "pi"})

@@ -352,3 +352,9 @@ def test_a_network_of_positive_parts_reads_like_its_back_propagation():
         "W = 2([XWᵀ > 0] ⊙ (relu(XWᵀ) Vᵀ − Y)V)ᵀX",
         "V = 2(V relu(WXᵀ) − Yᵀ) relu(XWᵀ)",
     ]
+
+
+def test_arrays_that_the_code_made_are_told():
+    form = symgrad.grad(lambda x: np.sum(np.tril(np.outer(x, x)) ** 2)).closed_form(W, form="matrix")
+    assert form.where[-1] == "c_0 = 1 below the diagonal, 1 on it, 0 above it"
+    assert form.latex_where[-1].startswith(r"c_{0} = \begin{bmatrix} 1 & 0 & 0 & 0 \\")
