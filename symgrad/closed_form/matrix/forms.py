@@ -44,8 +44,9 @@ class MatrixForm:
         rows: int,
         guarded: Sequence[Expression],
         taken: Collection[str] = (),
+        given: Mapping[Expression, str] | None = None,
     ) -> None:
-        """``taken`` are names that stand beside the form, which no part of it is given."""
+        """``taken`` are names that stand beside the form, which no part of it is given, but for what has them there."""
         self._made_of = program, node
         self._taken = taken
         self.expression = expression
@@ -54,7 +55,7 @@ class MatrixForm:
         self._guarded = guarded
         leaves = {e.data for e in expression.walk() if e.op == "leaf"}
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
-        self._names = named_parts(expression, leaves | dims | {"I", "K"} | set(taken))
+        self._names = named_parts(expression, leaves | dims | {"I", "K"} | set(taken), given or {})
         self._own = leaves | dims
         called = zip(program.names, program.inputs, strict=True)
         self._inputs = dict(zip(safe_names(program.names), called, strict=True))
@@ -68,6 +69,15 @@ class MatrixForm:
     def with_parts(self, parts: Mapping[Expression, Expression]) -> MatrixForm:
         """The form with some of its parts written otherwise."""
         return MatrixForm(*self._made_of, replaced(self.expression, parts), self.rows, self._guarded, self._taken)
+
+    def beside(self, given: Mapping[Expression, str]) -> MatrixForm:
+        """The form beside others that have given these names to parts."""
+        return MatrixForm(*self._made_of, self.expression, self.rows, self._guarded, self._taken, given)
+
+    @property
+    def names(self) -> Mapping[Expression, str]:
+        """The parts that it has given names to."""
+        return self._names
 
     @cached_property
     def text(self) -> str:
@@ -207,7 +217,17 @@ def matrix_forms(program: Program, taken: Collection[str] = ()) -> list[MatrixFo
                 best = found[k]
                 if form is not None and (best is None or form.length < best.length):
                     found[k] = form
-    return [f if f is not None and f.length <= MAX_LETTERS else None for f in found]
+    return _side_by_side([f if f is not None and f.length <= MAX_LETTERS else None for f in found])
+
+
+def _side_by_side(forms: Sequence[MatrixForm | None]) -> list[MatrixForm | None]:
+    """Forms in which a name has one meaning, and a part one name."""
+    given: dict[Expression, str] = {}
+    made: list[MatrixForm | None] = []
+    for form in forms:
+        made.append(form.beside(given) if form is not None and form.names and given else form)
+        given |= made[-1].names if made[-1] is not None else {}
+    return made
 
 
 def required_forms(program: Program) -> list[MatrixForm]:

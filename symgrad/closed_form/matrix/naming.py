@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from .expression import Expression
 from .printing import Text
@@ -23,15 +23,15 @@ _POOLS = {
 }
 
 
-def named_parts(x: Expression, taken: Iterable[str]) -> dict[Expression, str]:
-    """The parts of ``x`` that get a name, outermost last."""
-    taken = set(taken)
+def named_parts(x: Expression, taken: Iterable[str], given: Mapping[Expression, str]) -> dict[Expression, str]:
+    """The parts of ``x`` that get a name, outermost last; those that have one beside it are called so."""
+    taken = {*taken, *given.values()}
     names: dict[Expression, str] = {}
     while len(names) < _MAX_NAMES:
         best = _worth_most(x, names)
         if best is None:
             break
-        names[best] = _fresh(_kind(best), taken)
+        names[best] = given[best] if best in given else _fresh(_kind(best), taken)
     return {part: names[part] for part in sorted(names, key=lambda e: sum(1 for _ in e.walk()))}
 
 

@@ -358,3 +358,18 @@ def test_arrays_that_the_code_made_are_told():
     form = symgrad.grad(lambda x: np.sum(np.tril(np.outer(x, x)) ** 2)).closed_form(W, form="matrix")
     assert form.where[-1] == "c_0 = 1 below the diagonal, 1 on it, 0 above it"
     assert form.latex_where[-1].startswith(r"c_{0} = \begin{bmatrix} 1 & 0 & 0 & 0 \\")
+
+
+def test_a_name_has_one_meaning_in_all_outputs_of_a_program():
+    def pair(X, Y):
+        Z = np.tanh(X @ Y.T + 1)
+        P = np.exp(X - np.mean(X))
+        return Z * (1 - Z) + np.sin(Z), np.sum(P * P + np.sin(P)) * P, np.cos(Z) * Z
+
+    first, second, third = matrix_forms(symgrad.trace(pair, X, X))
+    shared = set(first.names) & set(third.names)
+    assert shared
+    assert all(first.names[part] == third.names[part] for part in shared)
+    assert not set(first.names.values()) & set(second.names.values())
+    for form, value in zip((first, second, third), pair(X, X), strict=True):
+        np.testing.assert_allclose(form.evaluate({"X": X, "Y": X}), value, rtol=1e-12)
