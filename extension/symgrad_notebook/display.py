@@ -25,7 +25,7 @@ from symgrad.transforms.shown import formulas_beside, shown_entry
 from symgrad.transforms.steps import steps_of
 from symgrad.watching import progress, said
 
-from .structure import caption, escaped, result_names, shape_tree, signature, visible
+from .structure import caption, escaped, operation_count, result_names, shape_tree, signature, visible
 
 #: lines of a program that are shown at once
 _FEW_LINES = 12
@@ -93,7 +93,7 @@ def bundles(
     called_with = [*names, *along, *own, *(["sens"] if takes_sens else [])]
     called = called_name(function.fn) + signature(function, of_function, own), f"{name}({', '.join(called_with)})"
     lines = [
-        (who, shape_tree(e, names), sum(e.readable.operation_counts().values()))
+        (who, shape_tree(e, names), operation_count(e.readable))
         for who, (_, e, names) in zip(called, named, strict=True)
     ]
     foot = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.closed_form.labels import label_text
+from symgrad.errors import UnsupportedOperation
 from symgrad.named_dims import argument_names
+from symgrad.passes.unrolling import steps_in
+from symgrad.program.program import Program
 from symgrad.trace_entry import Result
 from symgrad.tracing.tree import LEAF, flatten, parts_of, unflatten
 from symgrad.transforms.derived import DerivedFunction
@@ -51,6 +55,18 @@ def visible(text: str) -> str:
 def escaped(text: str) -> str:
     """``visible`` text for HTML."""
     return html.escape(visible(text))
+
+
+def operation_count(program: Program) -> int:
+    """The operations of a program, those of a loop at every step, or once where nobody knows how many steps there are.
+
+    >>> import numpy as np, symgrad
+    >>> operation_count(symgrad.trace(lambda x: symgrad.fori_loop(0, 10, lambda i, v: np.sin(v) + x, x), 1.0))
+    23
+    """
+    with contextlib.suppress(UnsupportedOperation):
+        return steps_in(program)
+    return len(program.bindings)
 
 
 def result_names(derived: DerivedFunction, result: Result, args: tuple) -> list[str]:

@@ -39,8 +39,19 @@ class Memory:
         self.is_foreign = is_foreign
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None
-        #: what counts the writes for parts of complex numbers, which no array of elements can look into
-        self.writes = Tracer(literal(0))
+        self._writes: Tracer | None = None
+
+    @property
+    def writes(self) -> Tracer:
+        """What counts the writes for parts of complex numbers, which no array of elements can look into."""
+        if self._writes is None:
+            self._writes = Tracer(literal(0))
+        return self._writes
+
+    def written(self) -> None:
+        """Something was written into the array."""
+        if self._writes is not None:
+            self._writes._writes += 1
 
     def numbers_like(self, view: np.ndarray) -> np.ndarray:
         """The numbers of the elements of a view."""
@@ -273,7 +284,7 @@ class LocalArray:
         else:
             index = unwrapped(index)
             self.data[index] = unwrapped(value)
-            self._memory.writes._writes += 1
+            self._memory.written()
             if self._memory.numbers is not None:
                 self.numbers[index] = KNOWN
 
@@ -296,7 +307,7 @@ class LocalArray:
             self.data[index] = data
         except ValueError as error:
             raise ShapeError.here(str(error)) from error
-        self._memory.writes._writes += 1
+        self._memory.written()
         self.numbers[index] = numbers
 
     def fill(self, value: Any) -> None:

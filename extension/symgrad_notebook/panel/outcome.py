@@ -14,7 +14,7 @@ from symgrad.program.program import Program
 from symgrad.tracing.tree import flatten
 from symgrad.transforms.derived import DerivedFunction
 
-from ..structure import caption, shape_tree, visible
+from ..structure import caption, operation_count, shape_tree, visible
 from .code import code_lines
 from .flags import Flags, asks_alike, derivative
 from .formulas import Formula, formulas, formulas_of_steps, labels
@@ -124,7 +124,7 @@ class Study:
             visible(shape_tree(entry, [label.text for label in names])),
             caption(derived, subject.shapes) or "∂out: the gradient of the output",
             _values([label.text for label in names], result, entry.shapes),
-            sum(program.operation_counts().values()),
+            operation_count(program),
             code_lines(subject, flags, self.namespace, args=values, sens=sens, derived=self.derived),
             _notes(subject, before, known[1], result, caught),
             program,
