@@ -137,7 +137,7 @@ class Evaluation:
         for divisor in divisors:
             below = self(divisor)
             bare = Expression("norm", divisor.args, Fraction(1)) if divisor.op == "norm" else divisor
-            while bare.op == "power" and bare not in self._guarded:
+            while bare.op in ("power", "slice") and bare not in self._guarded:
                 bare = bare.args[0]
             value = np.where(below == 0, 0.0, value / below) if bare in self._guarded else value / below
         return value

@@ -134,9 +134,19 @@ def _placed(algebra: Algebra, factor: Factor, places: Mapping[int, Any]) -> Fact
         number = poly.number
         return algebra.array("slice", entries, [poly], dims) if number is None else algebra.constant(number, dims)
 
-    if base.kind == "function":  # elementwise
+    if base.kind == "slice":
+        rest = iter(entries)
+        places_of = tuple([_within(e, next(rest)) if isinstance(e, tuple) else e for e in base.data])
+        return Factor(algebra.base("slice", places_of, base.args, dims), factor.power, free)
+    if base.kind == "function" and base not in algebra.guarded:  # elementwise
         return Factor(algebra.base("function", base.data, [held(p) for p in base.args], dims), factor.power, free)
     return Factor(algebra.base("slice", entries, [algebra.power_of(base, Fraction(1))], dims), factor.power, free)
+
+
+def _within(run: tuple, entry: Any) -> Any:
+    """What a place of a run of elements is in the whole; the run itself for all of it."""
+    start, _, step = run
+    return run if isinstance(entry, tuple) else start + entry * step
 
 
 def factored(algebra: Algebra, poly: Poly) -> Poly:

@@ -127,6 +127,8 @@ def test_what_reads_one_element_is_told_by_unit_vectors():
     is_told(lambda X: np.sum(X**2) + X[0, 1] * np.sum(X), "2X + X[0,1]·𝟏𝟏ᵀ + sum(X)·e₀e₁ᵀ", X)
     is_told(lambda X: np.sum(X[1] ** 2) + np.sum(X), "𝟏𝟏ᵀ + 2e₁ X[1,:]ᵀ", X)
     is_told(lambda e: e[2] * np.sum(e), "e[2]·𝟏 + sum(e)·unit₂", W)
+    angle = symgrad.grad(lambda X: np.hypot(X[:, 0], X[:, 1])[2]).closed_form(X, form="matrix")
+    assert angle.text == "e₂(X[2,1]·e₁ + X[2,0]·e₀)ᵀ / hypot(X[:,0], X[:,1])[2]"
     hessian = symgrad.hessian(probability).closed_form(W, form="matrix")
     np.testing.assert_allclose(hessian.evaluate({"x": W}), symgrad.hessian(probability)(W), atol=1e-14)
     assert symgrad.grad(probability).latex(W).count(r"\mathbf{e}_{2}") == 1
@@ -177,6 +179,14 @@ def test_normal_densities_are_told_as_such():
 def test_odd_and_even_functions_of_opposites_are_one():
     is_told(lambda x, y: np.sum(np.sin(x - y) - np.sin(y - x)), "2 cos(y − x)", W, X[:4, 0].copy())
     is_told(lambda x, y: np.sum(np.sin(x) * np.cosh(x - y) - np.sin(x) * np.cosh(y - x) + x), "𝟏", W, W + 1)
+
+
+def test_a_quotient_counts_as_zero_at_one_place_too():
+    at_origin = np.where(np.arange(6)[:, None] == 1, 0.0, X)
+    gradient = symgrad.grad(lambda X: np.linalg.norm(X, axis=1)[1] + np.sum(X))
+    form = gradient.closed_form(at_origin, form="matrix")
+    assert form.text == "𝟏𝟏ᵀ + e₁ X[1,:]ᵀ / √((X^⊙2 𝟏)[1])"
+    np.testing.assert_array_equal(form.evaluate({"X": at_origin}), gradient(at_origin))
 
 
 def test_bounds_of_one_quantity_are_told_at_once():
