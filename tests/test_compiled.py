@@ -225,7 +225,7 @@ def test_a_derivative_that_has_run_still_refuses_at_the_door():
     gradient(np.ones(3))
     with pytest.raises(DtypeError, match="int64"):
         gradient(np.ones(3, int))
-    with pytest.raises(ArgumentError, match="out of range"):
+    with pytest.raises(ArgumentError, match="no arguments are given"):
         gradient()
     with pytest.raises(ArgumentTypeError, match="MaskedArray"):
         gradient(np.ma.ones(3))

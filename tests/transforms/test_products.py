@@ -113,7 +113,7 @@ MISTAKES = {
     "not a function": (lambda: vjp(X, X), TypeError, "fn must be a function"),
     "no position": (lambda: jacfwd(np.sin, None), ValueError, "at least one argument"),
     "negative position": (lambda: jacrev(np.sin, -1), ValueError, "negative"),
-    "position too large": (lambda: hessian(np.sum, 1)(X), ValueError, "grad_position 1 is out of range"),
+    "position too large": (lambda: hessian(lambda x: np.sum(x), 1)(X), ValueError, "grad_position 1 is out of range"),
     "integer argument": (lambda: jacobian(np.sin)(np.arange(2)), TypeError, "argument 0 has dtype int64"),
     "mode": (lambda: jacobian(np.sin, mode="back"), ValueError, "mode='back' is unknown"),
     "hvp of ints": (lambda: hvp(np.sum, np.arange(2), X), TypeError, "input 0 has dtype int64"),
