@@ -28,7 +28,7 @@ from ..primitives.order import NAMED
 from ..primitives.scan import PART, SCAN
 from ..primitives.selection import ASSEMBLE
 from ..primitives.spelling import shared_axes
-from ..program.dims import dim_source, value_of
+from ..program.dims import Expected, dim_source, value_of
 from ..program.node import Node
 from ..program.program import Program
 from . import blas
@@ -63,17 +63,6 @@ _KERNEL = replace(
     readable=False,
     letters=string.ascii_letters,
 )
-
-
-class Expected(int):
-    """The size that a named dim may be expected to have; what holds for 0 and 1 alone is never expected."""
-
-    dim: Any
-
-    def __new__(cls, size: int, dim: Any) -> Expected:
-        made = super().__new__(cls, max(size, 2))
-        made.dim = dim
-        return made
 
 
 class Writer(ArrayWriter):

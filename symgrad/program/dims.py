@@ -142,3 +142,14 @@ def broadcast(*shapes: Shape) -> Shape:
                 raise ShapeError(f"operands could not be broadcast together with shapes {listed}")
         first = tuple(out)
     return tuple(first)
+
+
+class Expected(int):
+    """The size that a named dim may be expected to have; what holds for 0 and 1 alone is never expected."""
+
+    dim: Any
+
+    def __new__(cls, size: int, dim: Any) -> Expected:
+        made = super().__new__(cls, max(size, 2))
+        made.dim = dim
+        return made

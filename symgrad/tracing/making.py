@@ -13,7 +13,8 @@ from ..program.dims import is_concrete, normal
 from ..program.node import Node
 from .dispatch import FUNCTIONS, answers, refuse
 from .elements import KNOWN
-from .local_array import LocalArray, holds_traced, locals_of
+from .local_array import LocalArray, holds_traced
+from .memory import locals_of
 from .sizes import Size, counted, holds_size, is_whole, whole
 from .trace import SIZES_FIX, array_node, running
 from .tracer import Tracer

@@ -57,3 +57,10 @@ def _computes_plainly(kind: type) -> bool:
     own = itertools.takewhile(lambda c: c not in PLAIN_ARRAYS, kind.__mro__)
     computing = set(dir(np.ndarray)) - _BESIDE_COMPUTING
     return not any(computing.intersection(vars(c)) for c in own)
+
+
+def listed_array(value: Any) -> np.ndarray:
+    """The array of a list of numbers."""
+    array = np.asarray(value)
+    checked_dtype(array.dtype, "a list")
+    return array

@@ -26,7 +26,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, deactivate, emit, no_graph
-from .plain_arrays import checked_dtype, plain_array
+from .plain_arrays import checked_dtype, listed_array, plain_array
 from .provenance import ProvenanceTable, SourceLine, array_name
 
 
@@ -366,7 +366,7 @@ def as_node(value: Any) -> Node:
     if isinstance(value, np.generic):
         return running().constant(np.asarray(value))
     if isinstance(value, (list, tuple)):
-        return _stacked(value) if _holds_node(value) else running().constant(_array_of(value))
+        return _stacked(value) if _holds_node(value) else running().constant(listed_array(value))
     raise TracingError.here(
         f"cannot compute with a value of type {type(value).__name__} and a traced one; pass it as an argument, or "
         "its numbers as a plain array, made outside of it (np.asarray(x), or what the library has for that)."
@@ -394,9 +394,3 @@ def _stacked(values: Any) -> Node:
         raise ShapeError.here(f"lists of the shapes {[n.shape for n in nodes]} make no array of one shape")
     dtype = np.result_type(*[n.dtype for n in nodes])
     return concatenate([cast(reshape(n, (1, *n.shape)), dtype) for n in nodes], 0)
-
-
-def _array_of(value: Any) -> np.ndarray:
-    array = np.asarray(value)
-    checked_dtype(array.dtype, "a list")
-    return array

@@ -31,11 +31,10 @@ from .dispatch import (
     special,
 )
 from .library_calls import caching_function, declared, refuse_library_call
+from .loop_dtypes import PYTHON_SCALARS, for_dtype
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
 from .views import Along
-
-_PYTHON_SCALARS: dict[str, type] = {"c": complex, "f": float, "i": int, "u": int, "b": bool}
 
 
 class Tracer(ArrayMethods):
@@ -113,7 +112,7 @@ class Tracer(ArrayMethods):
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         node = self._node
         is_array = node.shape or self._base is not None or may_be_array(node)
-        return _PYTHON_SCALARS[node.dtype.kind] if node.weak else np.ndarray if is_array else node.dtype.type
+        return PYTHON_SCALARS[node.dtype.kind] if node.weak else np.ndarray if is_array else node.dtype.type
 
     # what an array says of itself
 
@@ -359,9 +358,6 @@ def _own(made: Any, args: Any) -> Any:
     return Tracer(made._symgrad_node)
 
 
-_KINDS = {"b": bool, "i": int, "u": int, "f": float, "c": complex}  # of numbers of Python
-
-
 def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
     template = UFUNCS.get(ufunc) or special(ufunc)
     rule = FUNCTIONS.get(ufunc) or CALLS.get(ufunc, no_rule(ufunc))
@@ -374,26 +370,14 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
         refuse(f"np.{ufunc.__name__}(…, where=…) leaves elements undefined; use np.where(condition, value, other).")
     if template is None:
         try:
-            return rule(*map(Tracer, _for_dtype(ufunc, inputs, dtype)) if dtype is not None else inputs, **kept)
+            return rule(*map(Tracer, for_dtype(ufunc, inputs, dtype)) if dtype is not None else inputs, **kept)
         except TypeError as error:
             refuse_unknown(ufunc, rule, inputs, kept, error)
             raise
     elif kept:
         raise UnsupportedOperation.here(f"np.{ufunc.__name__} with {', '.join(kept)} has no rule in symgrad.")
-    made = Tracer(template(*(map(as_node, inputs) if dtype is None else _for_dtype(ufunc, inputs, dtype))))
+    made = Tracer(template(*(map(as_node, inputs) if dtype is None else for_dtype(ufunc, inputs, dtype))))
     return made if dtype is None else made.astype(dtype)
-
-
-def _for_dtype(ufunc: np.ufunc, inputs: tuple, dtype: Any) -> list[Node]:
-    """The inputs in the dtypes of the loop by which NumPy computes results of ``dtype``."""
-    nodes = [as_node(v) for v in inputs]
-    kinds: Any = [_KINDS[n.dtype.kind] if n.weak else n.dtype for n in nodes]
-    signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
-    try:
-        loop = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), signature=signature)
-    except TypeError as error:
-        raise ArgumentTypeError.here(f"np.{ufunc.__name__}(dtype={np.dtype(dtype)}): {error}") from None
-    return [f.cast(n, kind) for n, kind in zip(nodes, loop, strict=False)]
 
 
 def _into(out: tuple, result: Any) -> Any:

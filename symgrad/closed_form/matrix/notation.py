@@ -6,12 +6,16 @@ import functools
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import sympy
 
 from ...primitives.elementwise import ELEMENTWISE
 from ..typeset import typeset
 from .expression import Expression, call, hadamard, number, power, product, scaled, total
+
+#: characters of a decimal that is as short as a fraction
+_TYPED = 8
 
 
 @functools.cache
@@ -23,6 +27,22 @@ def spelled(function: str) -> str | None:
         return None
     found = re.fullmatch(r"([^ ]+?)\{?\\left\(a(, b)? ?\\right\)\}?", typeset(ELEMENTWISE[function].expr))
     return found and found[1]
+
+
+def decimal(value: Any) -> Any:
+    """A fraction of hundreds as people write it: ``0.99``, not ``99/100``; ``1/100`` stays."""
+    if not value.is_Rational or abs(value.p) == 1 or value.q < 100:
+        return value
+    decimal = sympy.Float(repr(float(value)))
+    return decimal if len(repr(float(value))) <= _TYPED and sympy.Rational(repr(float(value))) == value else value
+
+
+def ascending(x: Expression) -> tuple[Expression, str, Expression] | None:
+    """The lesser side, how it is compared, and the greater side; None for what says of no sides which is less."""
+    if x.op != "function" or x.data not in ("less", "less_equal", "greater", "greater_equal"):
+        return None
+    low, high = x.args if x.data.startswith("less") else x.args[::-1]
+    return low, x.data.replace("greater", "less"), high
 
 
 def in_others(x: Expression) -> Expression | None:

@@ -19,6 +19,7 @@ from ..contents import in_words
 from ..letters import LOWER_SIGNS, LOWERED
 from ..plain_text import plain_text
 from .expression import Expression, number
+from .notation import ascending, decimal
 
 #: how a text is put around others
 Spelling = Callable[..., str]
@@ -31,8 +32,6 @@ _RAISED = ("sigmoid", "tanh", "sin", "cos", "tan", "sinh", "cosh", "log")
 _ONE = sympy.Integer(1)
 #: what functions are called that have a sign
 _SIGNS = {"sigmoid": "σ", "ndtr": "Φ", "density": "φ", "trace": "tr", "total": "sum"}
-#: characters of a decimal that is as short as a fraction
-_TYPED = 8
 #: letters of constants as sympy writes them, and matrices in words
 _ASCII = {"π": "pi", "e": "E"}
 _WORDS = {"identity": "Id", "commutation": "Com", "unit": "unit"}
@@ -184,7 +183,7 @@ class Text:
 
     def _signed(self, value: Any) -> str:
         """A number, whose sign stands close to it."""
-        value = _decimal(value)
+        value = decimal(value)
         return self.minus + self.number(-value) if value.could_extract_minus_sign() else self.number(value)
 
     def _scaled(self, x: Expression) -> tuple[str, int]:
@@ -194,7 +193,7 @@ class Text:
 
     def _scaled_by(self, value: Any, x: Expression) -> tuple[str, int]:
         _, scalars, bottom, body = x.parts
-        value = _decimal(value)
+        value = decimal(value)
         top = [*scalars, body] if body != number(_ONE) else list(scalars)
         above, below = value.as_numer_denom()
         if bottom:
@@ -249,7 +248,7 @@ class Text:
         return self.name(x.data), ATOM
 
     def _number(self, x: Expression) -> tuple[str, int]:
-        value = _decimal(x.data)
+        value = decimal(x.data)
         if value.is_Add:
             return self.number(value), SUM
         above, below = value.as_numer_denom()
@@ -329,7 +328,7 @@ class Text:
 
     def _chained(self, x: Expression) -> str | None:
         """``a < x < b``, where two comparisons say so."""
-        pairs = [_ascending(a) for a in x.args if a not in self.names] if x.data == "logical_and" else []
+        pairs = [ascending(a) for a in x.args if a not in self.names] if x.data == "logical_and" else []
         for first, second in (pairs, pairs[::-1]) if len(pairs) == 2 else ():
             if first and second and first[2] == second[0]:
                 low, middle, high = map(self._compared, (first[0], first[2], second[2]))
@@ -369,22 +368,6 @@ class Text:
             for e, d in pairs
         ]
         return self.indexed(self._within(x.args[0], ATOM), ",".join(entries)), ATOM
-
-
-def _decimal(value: Any) -> Any:
-    """A fraction of hundreds as people write it: ``0.99``, not ``99/100``; ``1/100`` stays."""
-    if not value.is_Rational or abs(value.p) == 1 or value.q < 100:
-        return value
-    decimal = sympy.Float(repr(float(value)))
-    return decimal if len(repr(float(value))) <= _TYPED and sympy.Rational(repr(float(value))) == value else value
-
-
-def _ascending(x: Expression) -> tuple[Expression, str, Expression] | None:
-    """The lesser side, how it is compared, and the greater side; None for what says of no sides which is less."""
-    if x.op != "function" or x.data not in ("less", "less_equal", "greater", "greater_equal"):
-        return None
-    low, high = x.args if x.data.startswith("less") else x.args[::-1]
-    return low, x.data.replace("greater", "less"), high
 
 
 def _body(x: Expression) -> Expression:
