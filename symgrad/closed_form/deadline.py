@@ -11,6 +11,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import mpmath
+
 #: after which part of a limit it is raised once more, where something has swallowed it
 _AGAIN = 0.25
 
@@ -73,12 +75,13 @@ def _limited(spent: Callable[[], float], limit: float) -> Iterator[None]:
             end = spent() + _AGAIN * limit
             raise TimeIsUp
 
-    end = spent() + limit
+    end, precision = spent() + limit, mpmath.mp.prec
     put(hook)  # type: ignore[arg-type]
     try:
         yield
     finally:
         put(outer)  # type: ignore[arg-type]
+        mpmath.mp.prec = precision  # which a ``with`` may have been about to set when it was left
 
 
 def _may_be_left(code: types.CodeType) -> bool:

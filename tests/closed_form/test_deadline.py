@@ -4,6 +4,7 @@ import itertools
 import sys
 import types
 
+import mpmath
 import pytest
 
 from symgrad.closed_form import deadline
@@ -84,3 +85,16 @@ def test_an_allowance_is_for_all_that_draws_on_it():
         _called(60)
     with pytest.raises(TimeIsUp), allowance.drawn_on():
         _called(1)
+
+
+def test_the_precision_of_mpmath_is_left_as_it_was():
+    """A ``with`` that is left while it begins has no end that puts it back."""
+
+    def broken_off():
+        mpmath.mp.prec = 7
+        _forever()
+
+    before = mpmath.mp.prec
+    with pytest.raises(TimeIsUp), within_calls(100):
+        broken_off()
+    assert mpmath.mp.prec == before
