@@ -136,8 +136,8 @@ def _placed(algebra: Algebra, factor: Factor, places: Mapping[int, Any]) -> Fact
 
     if base.kind == "slice":
         rest = iter(entries)
-        places_of = tuple([_within(e, next(rest)) if isinstance(e, tuple) else e for e in base.data])
-        return Factor(algebra.base("slice", places_of, base.args, dims), factor.power, free)
+        whole = tuple([_within(e, next(rest)) if isinstance(e, tuple) else e for e in base.data])
+        return Factor(algebra.base("slice", whole, base.args, dims), factor.power, free)
     if base.kind == "function" and base not in algebra.guarded:  # elementwise
         return Factor(algebra.base("function", base.data, [held(p) for p in base.args], dims), factor.power, free)
     return Factor(algebra.base("slice", entries, [algebra.power_of(base, Fraction(1))], dims), factor.power, free)

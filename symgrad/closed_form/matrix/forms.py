@@ -205,8 +205,9 @@ def matrix_forms(program: Program, taken: Collection[str] = ()) -> list[MatrixFo
     if len(program.bindings) > MAX_BINDINGS:
         return [None] * len(program.outputs)
     found: list[MatrixForm | None] = [None] * len(program.outputs)
+    is_normal = has_density(program)
     for way in WAYS:
-        algebra = Algebra(has_density(program))
+        algebra = Algebra(is_normal)
         polys = Translation(program, way, algebra).polys
         for k, node in enumerate(program.outputs):
             poly = polys[node]

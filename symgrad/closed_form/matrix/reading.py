@@ -75,9 +75,9 @@ class Reader:
 
     def _scale(self, base: Base) -> Any:
         """The number that a base is read without."""
-        if base.kind not in ("group", "inverse"):
-            return _ONE
-        return self._unit(base) if base.kind == "group" else 1 / self._unit(base)
+        if base.kind == "group":
+            return self._unit(base)
+        return 1 / self._unit(base) if base.kind == "inverse" else _ONE
 
     def _unit(self, base: Base) -> Any:
         """What the numbers of a sum are read over: as it was written, or a mean.
@@ -223,10 +223,12 @@ class Reader:
 
 
 def _of_mean(poly: Poly, scale_of: Callable[[Term], Any]) -> Any:
-    """The largest number in a sum, where the others are one over so many as are added up; 1 elsewhere."""
+    """The number in a sum over which the others are one over so many as are added up; 1 where there is none."""
     numbers = {t: c * scale_of(t) for t, c in poly.terms.items()}
     numbers = {t: -c if c.could_extract_minus_sign() else c for t, c in numbers.items()}
-    for most in {} if any(c.has(sympy.Float) for c in numbers.values()) else dict.fromkeys(numbers.values()):
+    if any(c.has(sympy.Float) for c in numbers.values()):
+        return _ONE
+    for most in dict.fromkeys(numbers.values()):
         rest = [t for t, c in numbers.items() if c != most]
         if (rest or len(numbers) == 1) and all(_count(t) == sympy.cancel(most / numbers[t]) != 1 for t in rest):
             return most

@@ -176,11 +176,11 @@ class Translation:
 
 def has_density(program: Program) -> bool:
     """Whether something of normal distributions stands in a program: Φ, or the number √(2π)."""
+    if any(n.primitive.name in ("ndtr", "log_ndtr") for n in program.nodes):
+        return True
     root = sympy.sqrt(2 * sympy.pi)
-    numbers = [symbols.number(_value(n)) for n in program.nodes if _value(n) is not None]
-    return any(n.primitive.name in ("ndtr", "log_ndtr") for n in program.nodes) or any(
-        (x * root).is_Rational or (x / root).is_Rational for x in numbers if x.is_number
-    )
+    numbers = [symbols.number(value) for value in map(_value, program.nodes) if value is not None]
+    return any((x * root).is_Rational or (x / root).is_Rational for x in numbers if x.is_number)
 
 
 def _value(node: Node) -> Any:
