@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,17 @@ _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sq
 #: operations between a number and what float() made, up to which it is known to be Python's
 _MOST_STEPS = 64
 _NOT_ARRAYS = (type(None), str, bytes, dict, set)
+_COMPARISONS = (f.less, f.less_equal, f.greater, f.greater_equal, f.equal, f.not_equal)
+#: operation -> the method of an operand on its right
+_REFLECTED: dict[Elementwise, str] = {
+    f.add: "__radd__",
+    f.subtract: "__rsub__",
+    f.multiply: "__rmul__",
+    f.divide: "__rtruediv__",
+    f.floor_divide: "__rfloordiv__",
+    f.remainder: "__rmod__",
+    f.power: "__rpow__",
+}
 
 METHOD_FUNCTIONS: dict[str, Callable] = {
     name: getattr(np, name)
@@ -39,7 +51,16 @@ def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any)
     kind = type(other)
     if kind is not type(self) and (kind in DEFERRED or isinstance(other, _NOT_ARRAYS) or _refuses_ufuncs(kind)):
         return NotImplemented
+    if other is right and not self.shape and _is_reflected(kind, template):
+        return NotImplemented
     return type(self)(template(as_node(left), as_node(right)))
+
+
+def _is_reflected(kind: type, template: Elementwise) -> bool:
+    """Whether a number leaves an operator to a class, which is none of arrays and says what it does from the right."""
+    if template not in _REFLECTED or hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array__"):
+        return False
+    return type(getattr(kind, _REFLECTED[template], None)) is FunctionType and not hasattr(kind, "_symgrad_node")
 
 
 def _refuses_ufuncs(kind: type) -> bool:
@@ -62,17 +83,71 @@ def _both(template: Elementwise) -> tuple[Operator, Operator]:
     return _left(template), lambda self, other: _binary(self, template, other, self, other)
 
 
+def _counting(template: Elementwise) -> tuple[Operator, Operator]:
+    """As ``_both``, of an operation that takes Python's truth values for 0 and 1."""
+    own, reflected = _both(template)
+
+    def operate(self: Any, other: Any) -> Any:
+        return own(self if self._node.dtype.kind != "b" else _counted(self, other), other)
+
+    def operates(self: Any, other: Any) -> Any:
+        return reflected(self if self._node.dtype.kind != "b" else _counted(self, other), other)
+
+    return operate, operates
+
+
+def _counted(self: Any, other: Any = True) -> Any:
+    """A truth value of Python's beside another one, or alone, as a whole number."""
+    is_other = type(other) is bool or (type(other) is type(self) and is_pythons(other._symgrad_node))
+    return type(self)(f.add(self._symgrad_node, 0)) if is_other and is_pythons(self._symgrad_node) else self
+
+
+def _repeating(multiply: Operator) -> Operator:
+    """A product, but for a list and a whole number: Python asks the number how often the list is repeated."""
+
+    def operate(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, (list, tuple)) and is_count(self) else multiply(self, other)
+
+    return operate
+
+
+def is_count(self: Any) -> bool:
+    """Whether a traced value is a whole number, of Python or NumPy, and no array without axes."""
+    node = self._symgrad_node
+    if node.shape or node.dtype.kind not in "iub":
+        return False
+    return is_pythons(node) if node.dtype.kind == "b" else not may_be_array(node)
+
+
+def _exact(operate: Operator, left: Any, right: Any) -> Any:
+    """What Python gives of its whole numbers, where that may be of any size: of their values, guarded; else None."""
+    one, other = _whole_number(left), _whole_number(right)
+    return None if one is None or other is None else operate(one, other)
+
+
+def _whole_number(value: Any) -> int | None:
+    """Python's whole number that a value is or stands for, guarded; None for anything else."""
+    if type(value) is int:
+        return value
+    if not hasattr(type(value), "_symgrad_node") or stands_for_number(value):
+        return None
+    node, trace = value._symgrad_node, current()
+    if node.dtype.kind not in "iu" or not is_pythons(node) or trace is None or not trace.has_value(node):
+        return None
+    return int(trace.guard(node))
+
+
 def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     """As ``_both``, of a division that Python refuses where one of its numbers is divided by one that is 0."""
     own, reflected = _both(template)
 
     def divide(self: Any, other: Any) -> Any:
-        if _is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and _is_number(other):
             raise_if_zero(as_node(other))
         return own(self, other)
 
     def divides(self: Any, other: Any) -> Any:
-        if _is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and _is_number(other):
             raise_if_zero(self._symgrad_node)
         return reflected(self, other)
 
@@ -82,11 +157,15 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
 def _shifts(shift: np.ufunc) -> tuple[Operator, Operator]:
     """Shifts of bits, which floats have none of."""
 
+    exact = {np.left_shift: operator.lshift, np.right_shift: operator.rshift}[shift]
+
     def own(self: Any, other: Any) -> Any:
-        return shift(self, other) if self.dtype.kind in "biu" else NotImplemented
+        made = _exact(exact, self, other)
+        return made if made is not None else shift(self, other) if self.dtype.kind in "biu" else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
-        return shift(other, self) if self.dtype.kind in "biu" else NotImplemented
+        made = _exact(exact, other, self)
+        return made if made is not None else shift(other, self) if self.dtype.kind in "biu" else NotImplemented
 
     return own, reflected
 
@@ -96,14 +175,14 @@ def _is_number(value: Any) -> bool:
     kind = type(value)
     if kind is float or kind is int or stands_for_number(value):
         return True
-    return hasattr(kind, "_symgrad_node") and _is_pythons(value._symgrad_node)
+    return hasattr(kind, "_symgrad_node") and is_pythons(value._symgrad_node)
 
 
-def _is_pythons(node: Node) -> bool:
+def is_pythons(node: Node) -> bool:
     """Whether a node is a number of Python: an argument, what ``float`` made, or what operators make of such."""
     trace = current()
-    made = trace.python_floats if trace is not None else ()
-    if node.weak or not made or node.shape:
+    made = trace.python_numbers if trace is not None else ()
+    if node.weak or node.shape or not (made or node.dtype.kind == "b"):
         return node.weak
     left, steps = [node], 0
     while left:
@@ -111,14 +190,22 @@ def _is_pythons(node: Node) -> bool:
         if n.weak or n in made:
             continue
         steps += 1
-        if steps > _MOST_STEPS or not (isinstance(n.primitive, Elementwise) and n.primitive.operator):
+        if steps > _MOST_STEPS or not (isinstance(n.primitive, Elementwise) and _is_operator(n.primitive)):
             return False
         left += n.operands
     return True
 
 
+def _is_operator(template: Elementwise) -> bool:
+    return template.operator or template in _COMPARISONS
+
+
 def _unary(template: Elementwise) -> Callable[[Any], Any]:
-    return lambda self: type(self)(template(self._symgrad_node))
+    def operate(self: Any) -> Any:
+        number = self if self._node.dtype.kind != "b" else _counted(self)
+        return type(self)(template(number._symgrad_node))
+
+    return operate
 
 
 def _in_place(name: str) -> Operator:
@@ -151,9 +238,9 @@ class ArrayMethods:
 
     __slots__ = ()
 
-    __add__, __radd__ = _both(f.add)
-    __sub__, __rsub__ = _both(f.subtract)
-    __mul__, __rmul__ = _both(f.multiply)
+    __add__, __radd__ = _counting(f.add)
+    __sub__, __rsub__ = _counting(f.subtract)
+    __mul__, __rmul__ = map(_repeating, _counting(f.multiply))
     __truediv__, __rtruediv__ = _divisions(f.divide)
     __floordiv__, __rfloordiv__ = _divisions(f.floor_divide)
     __mod__, __rmod__ = _divisions(f.remainder)
@@ -196,8 +283,11 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
-        if _is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and _is_number(other):
             raise_if_no_power(self._symgrad_node, as_node(other))
+            exact = _exact(operator.pow, self, other)
+            if exact is not None:
+                return exact
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):
                 if other == exponent:
@@ -205,8 +295,11 @@ class ArrayMethods:
         return self._power(other)
 
     def __rpow__(self: Any, other: Any) -> Any:
-        if _is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and _is_number(other):
             raise_if_no_power(as_node(other), self._symgrad_node)
+            exact = _exact(operator.pow, other, self)
+            if exact is not None:
+                return exact
         return self._raised(other)
 
     def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Elementwise]]:

@@ -33,7 +33,7 @@ from . import (
     windows,
     writing,
 )
-from .array_methods import METHOD_FUNCTIONS
+from .array_methods import METHOD_FUNCTIONS, is_count
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
 from .generators import CACHED
@@ -116,6 +116,8 @@ class _Calls:
         """``left + right``, or what the operation is: by the methods of the user's class, where there is one."""
         if any(_has_own(type(v), operation) for v in (left, right)):
             return self._operate(operation, left, right)
+        if any(isinstance(v, (list, tuple)) and _is_beside_list(w) for v, w in ((left, right), (right, left))):
+            return getattr(operator, operation)(left, right)
         if holds_traced((left, right)) or SparseTracer in (type(left), type(right)):
             if isinstance(left, (str, bytes)) and operation == "mod":
                 return left % mapped(printed, right)
@@ -192,6 +194,11 @@ def _has_own(kind: type, operation: str) -> bool:
         return False
     is_own = is_library_code if is_library_module(kind.__module__) else lambda f: isinstance(f, FunctionType)
     return any(is_own(getattr(kind, _dunder(operation, p), None)) for p in ("", "r"))
+
+
+def _is_beside_list(value: Any) -> bool:
+    """Whether Python itself joins or repeats the list that is the other operand, what it holds as it is."""
+    return isinstance(value, (list, tuple, int)) or (type(value) is Tracer and is_count(value))
 
 
 def _is_list_beside(value: Any, other: Any) -> bool:

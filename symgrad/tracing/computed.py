@@ -76,7 +76,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     if (is_traced or any(type(v) is SparseTracer for v in args)) and as_operand(owner) is not owner:
         return getattr(as_operand(owner), function.__name__)(*args, **kwargs)
     if is_traced:
-        answer = writing.at_of(function) or (CALLS[function] if is_declared else None)
+        answer = writing.method_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
             return answer(*args, **kwargs)
         return _computed(function, owner, args, kwargs) if is_numeric else function(*args, **kwargs)

@@ -40,11 +40,11 @@ def number(value: Any) -> Any:
         except TypeError as error:
             raise ArgumentTypeError.here(f"{error}; use NumPy's function of arrays.") from None
     x = Tracer(reshape(node, ()))
-    return _python_float(x if x.dtype == float else x.astype(float))
+    return _python_number(x if x.dtype == float else x.astype(float))
 
 
-def _python_float(x: Tracer) -> Tracer:
-    running().python_floats.add(x._symgrad_node)
+def _python_number(x: Tracer) -> Tracer:
+    running().python_numbers.add(x._symgrad_node)
     return x
 
 
@@ -52,7 +52,7 @@ def _of(function: Callable, ufunc: np.ufunc) -> Callable:
     def rule(*args: Any) -> Any:
         given = [v if isinstance(v, int) and k else number(v) for k, v in enumerate(args)]
         made = _in_domain(function, given, ufunc(*given))
-        return _python_float(made) if type(made) is Tracer else made
+        return _python_number(made) if type(made) is Tracer else made
 
     return rule
 
@@ -164,19 +164,27 @@ def _frexp(x):
     return x * 2.0**-exponent, exponent
 
 
-def _whole(ufunc: np.ufunc) -> Callable:
-    return lambda x: ufunc(number(x)).astype(int)
+def _whole(function: Callable, ufunc: np.ufunc) -> Callable:
+    """A whole number of Python; one that NumPy's have no place for, and what is none, by its value, guarded."""
+
+    def rule(x: Any) -> Any:
+        x = number(x)
+        node, trace = x._symgrad_node, running()
+        if trace.has_value(node) and not abs(trace.value_of(node)) < 2**63:
+            return function(float(trace.guard(node)))
+        return _python_number(ufunc(x).astype(int))
+
+    return rule
 
 
-answers(math.floor)(_whole(np.floor))
-answers(math.ceil)(_whole(np.ceil))
-answers(math.trunc)(_whole(np.trunc))
+for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc)):
+    answers(getattr(math, _name))(_whole(getattr(math, _name), _ufunc))
 
 
 @answers(int)
 def _int(x=0):
     node = number(x)._symgrad_node
-    return int(running().guard(node)) if running().keeps_value(node) else _whole(np.trunc)(x)
+    return int(running().guard(node)) if running().keeps_value(node) else _whole(int, np.trunc)(x)
 
 
 @answers(float)
@@ -271,7 +279,7 @@ def _hasattr(value, name):
 @answers(round)
 def _round(number, ndigits=None):
     made = np.round(number, ndigits or 0)
-    return made.astype(int) if ndigits is None else made
+    return _python_number(made.astype(int)) if ndigits is None else made
 
 
 @answers(np.float64, np.double)

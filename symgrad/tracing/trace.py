@@ -81,7 +81,7 @@ class Trace:
             self.graph.table = ProvenanceTable(self.graph, recorded_inside)
         self.values: dict[Node, Any] = {}
         self.scalars: set[Node] = set()  # inputs that are NumPy's scalars, not arrays without axes
-        self.python_floats: set[Node] = set()  # what float(), .item() and math have made
+        self.python_numbers: set[Node] = set()  # what float(), int(), .item() and math have made
         self.sizes = self.graph.sizes
         self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}

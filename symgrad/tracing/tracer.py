@@ -17,7 +17,7 @@ from ..primitives import functions as f
 from ..program.dims import size
 from ..program.node import Node
 from . import assignment, indexing, views
-from .array_methods import METHOD_FUNCTIONS, ArrayMethods, may_be_array
+from .array_methods import METHOD_FUNCTIONS, ArrayMethods, is_pythons, may_be_array
 from .dispatch import (
     ADVICE,
     CALLS,
@@ -112,7 +112,9 @@ class Tracer(ArrayMethods):
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         node = self._node
         is_array = node.shape or self._base is not None or may_be_array(node)
-        return PYTHON_SCALARS[node.dtype.kind] if node.weak else np.ndarray if is_array else node.dtype.type
+        if node.weak or (not is_array and is_pythons(node)):
+            return PYTHON_SCALARS[node.dtype.kind]
+        return np.ndarray if is_array else node.dtype.type
 
     # what an array says of itself
 
@@ -225,7 +227,8 @@ class Tracer(ArrayMethods):
         return int(self._concrete())
 
     def __index__(self) -> int:
-        if self.dtype.kind in "fcb":  # NumPy has it so too, and takes a mask for an index instead
+        if self.dtype.kind in "fc" or (self.dtype.kind == "b" and not is_pythons(self._symgrad_node)):
+            # NumPy has it so too, and takes a mask for an index instead
             kind = "truth value" if self.dtype.kind == "b" else "float"
             raise ArgumentTypeError.here(
                 f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant."
@@ -255,7 +258,7 @@ class Tracer(ArrayMethods):
         if x.dtype.kind in "iu" and x.dtype.itemsize < 8 and running().has_value(x._symgrad_node):
             return int(x._concrete())  # which no operation wraps around
         x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
-        running().python_floats.add(x._symgrad_node)
+        running().python_numbers.add(x._symgrad_node)
         return x
 
     def tolist(self) -> Any:

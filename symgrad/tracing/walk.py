@@ -77,8 +77,10 @@ _DESCRIBING = frozenset(
 _DATA = {"os": {"environ", "environb"}, "sys": {"argv"}}
 _LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
-#: functions and classes that tell a traced value from what it stands for
-_ASKING = frozenset(("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator"))
+#: what tells a traced value from what it stands for, or moves elements where no operation sees it
+_ASKING = frozenset(
+    ("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator", "shuffle")
+)
 #: what NumPy raises of values where it is told to, and the names with which code tells it that
 _RAISED_OF_VALUES = {
     "FloatingPointError": (("errstate", "seterr"), "raise"),

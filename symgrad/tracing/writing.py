@@ -86,10 +86,23 @@ def _bincount(x, weights=None, minlength=0):
     return made
 
 
-def at_of(function: Any) -> Callable | None:
-    """What ``np.add.at`` and its kin do; None for another function."""
+def method_of(function: Any) -> Callable | None:
+    """What ``np.add.at`` and its kin do, and the ``shuffle`` of a generator; None for another function."""
     owner = getattr(function, "__self__", None)
-    return functools.partial(_at, owner) if isinstance(owner, np.ufunc) and function.__name__ == "at" else None
+    if isinstance(owner, np.ufunc):
+        return functools.partial(_at, owner) if function.__name__ == "at" else None
+    is_generator = type(owner).__module__.startswith("numpy.random")
+    return functools.partial(_shuffle, function) if is_generator and function.__name__ == "shuffle" else None
+
+
+def _shuffle(shuffle: Callable, x: Any, axis: int = 0) -> None:
+    """The shuffle of a generator: of the places along an axis, which takes the same draws."""
+    order = np.arange(len(x) if isinstance(x, list) else x.shape[axis])
+    shuffle(order)
+    if isinstance(x, list):
+        x[:] = [x[k] for k in order]
+    else:
+        target(x)[...] = np.take(x, order, axis)
 
 
 def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:

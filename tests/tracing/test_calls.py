@@ -206,3 +206,55 @@ def test_local_names_stand_in_the_steps():
         return rotated @ rotated
 
     assert "rotated = " in str(sg.grad(fn).steps(X))
+
+
+def joined(x):
+    row, rows = [x[0], 0.0], []
+    rows = [*rows] + [row]
+    row[1] = x[1] * x[2]
+    return np.array(rows)
+
+
+def repeated(x):
+    grid = [[0.0, 0.0]] * 2
+    grid[0][0] = x[0] * x[1]
+    return np.array(grid)
+
+
+def held(x):
+    leaf = {"v": x[0]}
+    root = {"kids": []}
+    root["kids"] = root["kids"] + [leaf]
+    leaf["v"] = leaf["v"] * x[2]
+    return np.array([root["kids"][0]["v"]])
+
+
+def kept(x):
+    history, now = [], [0.0, 0.0]
+    for v in x:
+        now[0] = now[0] + math.sin(v)
+        history = history + [now]
+    return history[0][0]
+
+
+def placed(x):
+    k = x.argmax()
+    return np.dot([0.0] * k + [1.0] + [0.0] * (len(x) - k - 1), x**2)
+
+
+def padded(x):
+    n = int(x[0] + 3)
+    values = [0.0] * n
+    for i in range(n):
+        values[i] = x[0] * i
+    values *= int(x[2])
+    return np.array(values + [x[1]] * n)
+
+
+@pytest.mark.parametrize("fn", [joined, repeated, held, kept, placed, padded], ids=lambda f: f.__name__)
+def test_lists_are_joined_and_repeated_as_python_does_it(fn):
+    x, step = np.array([0.4, -1.2, 2.7]), 1e-6
+    made, gradient = sg.value_and_grad(fn)(x)
+    np.testing.assert_allclose(made, fn(x), rtol=1e-15)
+    wanted = [(np.sum(fn(x + d)) - np.sum(fn(x - d))) / (2 * step) for d in np.eye(3) * step]
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-7, atol=1e-8)

@@ -1,13 +1,15 @@
 """Functions of ``math``, and Python's numbers, of traced values."""
 
 import cmath
+import functools
 import math
+import operator
 
 import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import TracingError
+from symgrad.errors import ArgumentError, TracingError
 from symgrad.testing import check_grads
 
 #: a function of numbers -> where it is tried
@@ -176,3 +178,56 @@ def test_the_type_of_an_int_is_int_after_it_has_changed():
 
     derived = sg.value_and_grad(fn)
     assert [derived(np.ones(2), n)[0] for n in (2, 3, 4, 2)] == [4, 6, 8, 4]
+
+
+class Pair:
+    """A class that says what a number on its left does to it."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __rmul__(self, factor):
+        return Pair(factor * self.a, factor * self.b)
+
+
+#: what Python gives of its own numbers, and NumPy would not of its own
+OF_PYTHONS_NUMBERS = {
+    "sum of truth values": lambda t: t * ((t > 0) + (t > 1)),
+    "difference of truth values": lambda t: t * ((t > 0) - (t < 0)),
+    "negative truth value": lambda t: -(t > 0) * t,
+    "inverted truth value": lambda t: t * ~(t > 0),
+    "counted": lambda t: t * functools.reduce(operator.add, [t > k for k in range(4)]),
+    "truth value as an index": lambda t: [3.0, 4.0][t > 0] * t,
+    "truth value as a size": lambda t: sum(t for _ in range(t > 0)),
+    "kind of a truth value": lambda t: t if isinstance(t > 0, bool) else -3 * t,
+    "kind of a whole number": lambda t: t if type(int(t)) is int and isinstance(math.floor(t), int) else -3 * t,
+    "large power": lambda t: t * 10 ** int(10 * t),
+    "negative power": lambda t: t * 2 ** -int(t),
+    "large shift": lambda t: t * (1 << int(t) * 40),
+    "beyond 64 bits": lambda t: t * math.floor(t * 1e19) + int(t * 1e20) % 7,
+    "list repeated": lambda t: math.prod([t] * int(t)) + len([0] * int(t)),
+    "operator of a class": lambda t: (t * Pair(1.0, 2.0)).b,
+}
+
+
+@pytest.mark.parametrize("name", OF_PYTHONS_NUMBERS)
+def test_numbers_of_python_are_no_numpy_scalars(name):
+    function, h = OF_PYTHONS_NUMBERS[name], 1e-7
+    for traced, own in ((function, function), (lambda x: function(float(x[0])), lambda x: function(float(x[0])))):
+        at = 2.54 if traced is own is function else np.array([2.54])
+        made, gradient = sg.value_and_grad(traced)(at)
+        assert made == pytest.approx(own(at), rel=1e-15), name
+        if name != "beyond 64 bits":  # whose steps are narrower than a difference
+            assert np.ravel(gradient)[0] == pytest.approx((own(at + h) - own(at - h)) / (2 * h), rel=1e-6), name
+
+
+def test_what_is_no_whole_number_raises_as_in_python():
+    def caught(t):
+        try:
+            return t * int(t * math.inf)
+        except OverflowError:
+            return 7.0 * t
+
+    assert sg.value_and_grad(caught)(2.0) == (14.0, 7.0)
+    with pytest.raises(ArgumentError, match="cannot convert float NaN to integer"):
+        sg.grad(lambda t: t * int(t))(math.nan)

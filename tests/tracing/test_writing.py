@@ -73,3 +73,20 @@ def test_what_is_the_callers_is_not_written_to(write):
     with pytest.raises(TracingError, match=r"outside|plain"):
         sg.grad(lambda x: write(x) or x)(X)
     assert not OUTSIDE.any()
+
+
+def shuffled(x):
+    rows, columns, values, one = np.outer(x, x), np.outer(x, x), list(x), x.copy()
+    np.random.default_rng(3).shuffle(rows)
+    np.random.RandomState(1).shuffle(columns.T)
+    np.random.default_rng(2).shuffle(values)
+    np.random.default_rng(2).shuffle(one)
+    return rows * np.arange(3.0) @ columns @ np.array(values) * one
+
+
+def test_generators_shuffle_arrays_and_lists():
+    made, gradient = sg.value_and_grad(shuffled)(X)
+    assert np.array_equal(made, shuffled(X))
+    steps = np.eye(3) * 1e-6
+    wanted = [(np.sum(shuffled(X + h)) - np.sum(shuffled(X - h))) / 2e-6 for h in steps]
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-7)
