@@ -12,17 +12,14 @@ import numpy as np
 from ..errors import MissingAttribute, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
-from ..program.node import Node
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
+from .python_numbers import counted, is_count, is_number, is_pythons, may_be_array, of_any_size
 from .trace import as_node, current, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
 _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
-#: operations between a number and what float() made, up to which it is known to be Python's
-_MOST_STEPS = 64
 _NOT_ARRAYS = (type(None), str, bytes, dict, set)
-_COMPARISONS = (f.less, f.less_equal, f.greater, f.greater_equal, f.equal, f.not_equal)
 #: operation -> the method of an operand on its right
 _REFLECTED: dict[Elementwise, str] = {
     f.add: "__radd__",
@@ -88,18 +85,12 @@ def _counting(template: Elementwise) -> tuple[Operator, Operator]:
     own, reflected = _both(template)
 
     def operate(self: Any, other: Any) -> Any:
-        return own(self if self._node.dtype.kind != "b" else _counted(self, other), other)
+        return own(self if self._node.dtype.kind != "b" else counted(self, other), other)
 
     def operates(self: Any, other: Any) -> Any:
-        return reflected(self if self._node.dtype.kind != "b" else _counted(self, other), other)
+        return reflected(self if self._node.dtype.kind != "b" else counted(self, other), other)
 
     return operate, operates
-
-
-def _counted(self: Any, other: Any = True) -> Any:
-    """A truth value of Python's beside another one, or alone, as a whole number."""
-    is_other = type(other) is bool or (type(other) is type(self) and is_pythons(other._symgrad_node))
-    return type(self)(f.add(self._symgrad_node, 0)) if is_other and is_pythons(self._symgrad_node) else self
 
 
 def _repeating(multiply: Operator) -> Operator:
@@ -111,43 +102,17 @@ def _repeating(multiply: Operator) -> Operator:
     return operate
 
 
-def is_count(self: Any) -> bool:
-    """Whether a traced value is a whole number, of Python or NumPy, and no array without axes."""
-    node = self._symgrad_node
-    if node.shape or node.dtype.kind not in "iub":
-        return False
-    return is_pythons(node) if node.dtype.kind == "b" else not may_be_array(node)
-
-
-def _exact(operate: Operator, left: Any, right: Any) -> Any:
-    """What Python gives of its whole numbers, where that may be of any size: of their values, guarded; else None."""
-    one, other = _whole_number(left), _whole_number(right)
-    return None if one is None or other is None else operate(one, other)
-
-
-def _whole_number(value: Any) -> int | None:
-    """Python's whole number that a value is or stands for, guarded; None for anything else."""
-    if type(value) is int:
-        return value
-    if not hasattr(type(value), "_symgrad_node") or stands_for_number(value):
-        return None
-    node, trace = value._symgrad_node, current()
-    if node.dtype.kind not in "iu" or not is_pythons(node) or trace is None or not trace.has_value(node):
-        return None
-    return int(trace.guard(node))
-
-
 def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     """As ``_both``, of a division that Python refuses where one of its numbers is divided by one that is 0."""
     own, reflected = _both(template)
 
     def divide(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and is_number(other):
             raise_if_zero(as_node(other))
         return own(self, other)
 
     def divides(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and is_number(other):
             raise_if_zero(self._symgrad_node)
         return reflected(self, other)
 
@@ -157,52 +122,22 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
 def _shifts(shift: np.ufunc) -> tuple[Operator, Operator]:
     """Shifts of bits, which floats have none of."""
 
-    exact = {np.left_shift: operator.lshift, np.right_shift: operator.rshift}[shift]
+    of_python = {np.left_shift: operator.lshift, np.right_shift: operator.rshift}[shift]
 
     def own(self: Any, other: Any) -> Any:
-        made = _exact(exact, self, other)
+        made = of_any_size(of_python, self, other)
         return made if made is not None else shift(self, other) if self.dtype.kind in "biu" else NotImplemented
 
     def reflected(self: Any, other: Any) -> Any:
-        made = _exact(exact, other, self)
+        made = of_any_size(of_python, other, self)
         return made if made is not None else shift(other, self) if self.dtype.kind in "biu" else NotImplemented
 
     return own, reflected
 
 
-def _is_number(value: Any) -> bool:
-    """Whether it is a number of Python, or stands for one."""
-    kind = type(value)
-    if kind is float or kind is int or stands_for_number(value):
-        return True
-    return hasattr(kind, "_symgrad_node") and is_pythons(value._symgrad_node)
-
-
-def is_pythons(node: Node) -> bool:
-    """Whether a node is a number of Python: an argument, what ``float`` made, or what operators make of such."""
-    trace = current()
-    made = trace.python_numbers if trace is not None else ()
-    if node.weak or node.shape or not (made or node.dtype.kind == "b"):
-        return node.weak
-    left, steps = [node], 0
-    while left:
-        n = left.pop()
-        if n.weak or n in made:
-            continue
-        steps += 1
-        if steps > _MOST_STEPS or not (isinstance(n.primitive, Elementwise) and _is_operator(n.primitive)):
-            return False
-        left += n.operands
-    return True
-
-
-def _is_operator(template: Elementwise) -> bool:
-    return template.operator or template in _COMPARISONS
-
-
 def _unary(template: Elementwise) -> Callable[[Any], Any]:
     def operate(self: Any) -> Any:
-        number = self if self._node.dtype.kind != "b" else _counted(self)
+        number = self if self._node.dtype.kind != "b" else counted(self)
         return type(self)(template(number._symgrad_node))
 
     return operate
@@ -223,14 +158,6 @@ def _in_place(name: str) -> Operator:
         return self
 
     return method
-
-
-def may_be_array(node: Node) -> bool:
-    """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
-    trace = current()
-    if trace is not None and node in trace.scalars:
-        return False
-    return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
 
 
 class ArrayMethods:
@@ -283,11 +210,11 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and is_number(other):
             raise_if_no_power(self._symgrad_node, as_node(other))
-            exact = _exact(operator.pow, self, other)
-            if exact is not None:
-                return exact
+            made = of_any_size(operator.pow, self, other)
+            if made is not None:
+                return made
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):
                 if other == exponent:
@@ -295,11 +222,11 @@ class ArrayMethods:
         return self._power(other)
 
     def __rpow__(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and _is_number(other):
+        if is_pythons(self._symgrad_node) and is_number(other):
             raise_if_no_power(as_node(other), self._symgrad_node)
-            exact = _exact(operator.pow, other, self)
-            if exact is not None:
-                return exact
+            made = of_any_size(operator.pow, other, self)
+            if made is not None:
+                return made
         return self._raised(other)
 
     def _short_powers(self: Any, exponent: Any) -> Iterable[tuple[float, Elementwise]]:

@@ -33,7 +33,7 @@ from . import (
     windows,
     writing,
 )
-from .array_methods import METHOD_FUNCTIONS, is_count
+from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
 from .generators import CACHED
@@ -43,6 +43,7 @@ from .library_code import is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
+from .python_numbers import is_count
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand

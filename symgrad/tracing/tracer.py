@@ -17,7 +17,7 @@ from ..primitives import functions as f
 from ..program.dims import size
 from ..program.node import Node
 from . import assignment, indexing, views
-from .array_methods import METHOD_FUNCTIONS, ArrayMethods, is_pythons, may_be_array
+from .array_methods import METHOD_FUNCTIONS, ArrayMethods
 from .dispatch import (
     ADVICE,
     CALLS,
@@ -32,6 +32,7 @@ from .dispatch import (
 )
 from .library_calls import caching_function, declared, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
+from .python_numbers import is_pythons, may_be_array
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
 from .views import Along
