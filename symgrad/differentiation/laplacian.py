@@ -13,6 +13,7 @@ from operator import attrgetter
 
 from ..primitives.batching import Batching
 from ..primitives.contraction import EINSUM, contract, identity, ones, scale
+from ..primitives.functions import terms_of
 from ..program.collector import collector_paused
 from ..program.node import Node, ancestors, originating
 from .forward import tangent_of
@@ -94,16 +95,7 @@ def _along(tangents: Node, every: Sequence[Batching]) -> Node:
 
 def _summed(x: Node | None) -> Node | None:
     """The sum along the first axis, each term's of a sum."""
-    if x is None:
-        return None
-    terms, pending = [], [x]
-    while pending:
-        node = pending.pop()
-        if node.primitive.name == "add" and all(o.shape == x.shape for o in node.operands):
-            pending += reversed(node.operands)
-        else:
-            terms.append(_sum_of_term(node))
-    return accumulate(terms)
+    return None if x is None else accumulate([_sum_of_term(t) for t in terms_of(x)])
 
 
 def _sum_of_term(x: Node) -> Node:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM, Labels, float_operands
 from ..primitives.elementwise import Elementwise
-from ..primitives.functions import add
+from ..primitives.functions import add, terms_of
 from ..primitives.loop import Base, Loop, flow_input
 from ..primitives.selection import Structural
 from ..program.dims import Shape, is_concrete, is_named
@@ -95,7 +95,7 @@ class Back:
         loop = self._loop
         flows = {k: f for k, f in by_source.items() if f is not None}
         elements = {k: f for k, f in flows.items() if loop.is_element(k)}
-        terms = {k: _terms(f) for k, f in flows.items() if not loop.is_element(k)}
+        terms = {k: terms_of(f) for k, f in flows.items() if not loop.is_element(k)}
         apart = {k: [t for t in own if self._leaves(t) and self._may_sum(t, k)] for k, own in terms.items()}
         sums = {k: [t for t in own if t not in apart[k]] for k, own in terms.items()}
         total = {k: reduce(add, own) for k, own in sums.items() if own}
@@ -228,15 +228,3 @@ def _is_cheap(node: Node) -> bool:
     if isinstance(node.primitive, Elementwise):
         return node.primitive.costs[0] <= _CHEAP and not node.weak
     return isinstance(node.primitive, Structural) or node.primitive is CAST
-
-
-def _terms(flow: Node) -> list[Node]:
-    """The terms of a sum of arrays of one shape."""
-    found, pending = [], [flow]
-    while pending:
-        node = pending.pop()
-        if node.primitive is add and all(o.shape == node.shape and o.dtype == node.dtype for o in node.operands):
-            pending += reversed(node.operands)
-        else:
-            found.append(node)
-    return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..primitives.casting import flow_as
-from ..primitives.decompositions import SWEEP
 from ..primitives.external import External
 from ..primitives.functions import add
+from ..primitives.primitive import SWEEP
 from ..primitives.scan import ROW, rows_added
 from ..primitives.selection import ASSEMBLE
 from ..primitives.selection import assemble as assemble_pieces

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from math import comb, factorial, prod
-from operator import attrgetter
 from typing import Any
 
 from ..primitives.batching import EXAMPLE
@@ -126,14 +125,8 @@ class _Series:
 
     def _meet(self, tangent: Node) -> None:
         """Note which of the nodes that a tangent brings move, and which are made of velocities."""
-        found, pending = set[Node](), [tangent]
-        while pending:
-            node = pending.pop()
-            if node not in self._seen:
-                self._seen.add(node)
-                found.add(node)
-                pending += node.operands
-        for node in sorted(found, key=attrgetter("serial")):
+        for node in ancestors([tangent], self._seen):
+            self._seen.add(node)
             if any(o in self._along or o in self._position for o in node.operands):
                 self._along.add(node)
             if not self._moving.isdisjoint(node.operands):

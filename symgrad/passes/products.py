@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..primitives.contraction import EINSUM, contract
 from ..program.node import Node
 from ..program.program import Program
-from .contractions import is_free, repeats, spreads, sums
+from .contractions import is_free, opened, repeats, spreads, sums
 from .rewrite import rewrite
 
 _MAX_OPERANDS = 8
@@ -33,21 +33,8 @@ def absorb_products(program: Program) -> Program:
     def absorbed(node: Node) -> Node | None:
         if not is_free(node) or not any(o in once and _absorbs(node, o) for o in node.operands):
             return None
-        labels, out, sizes, _ = node.params
-        operands, merged, extents = [], [], list(sizes)
-        for o, ls in zip(node.operands, labels, strict=True):
-            if o in once and _absorbs(node, o) and len(operands) + len(o.operands) <= _MAX_OPERANDS:
-                inner, inner_out, inner_sizes, _ = o.params
-                image = dict(zip(inner_out, ls, strict=True))
-                for i in {i for x in inner for i in x} - image.keys():
-                    image[i] = len(extents)
-                    extents.append(inner_sizes[i])
-                operands += o.operands
-                merged += [tuple(image[i] for i in x) for x in inner]
-            else:
-                operands.append(o)
-                merged.append(ls)
-        return contract(operands, merged, out, extents)
+        opens = {o for o in node.operands if o in once and _absorbs(node, o)}
+        return contract(*opened(node, opens.__contains__, _MAX_OPERANDS))
 
     return rewrite(program, rule, of=(EINSUM,))
 

@@ -26,26 +26,12 @@ from .contraction import identity, scale
 from .elementwise import conjugated
 from .functions import absolute, add, equal, less_equal, logical_and, multiply, real, reciprocal, subtract, where
 from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
-from .primitive import Params, Primitive, input_node, literal, made_constant
+from .primitive import SWEEP, ByTangent, Params, Stacked, input_node, literal, made_constant
 from .selection import ASSEMBLE, Spec, assemble, concatenate, full, take_slice
 from .shaping import reshape
 
-#: the reverse sweep, by which a tangent map is transposed; ``differentiation`` puts it here
-SWEEP: list[Callable[..., Any]] = []
 
-
-class ByTangent(Primitive):
-    """An operation whose rule is its ``jvp``: the cotangent is what the transpose of that gives."""
-
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        direction = input_node("tangent", source.shape, source.dtype)
-        return SWEEP[0]([self.jvp(node, source, key, direction, 0)], [ct], [direction], batch)[0]
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, node.params)
-
-
-class Factors(Primitive):
+class Factors(Stacked):
     """A decomposition of a stack of matrices, its factors one below the other.
 
     ``heights`` says of the operand how many rows each factor has; one of None is a vector, and a row.
@@ -97,9 +83,6 @@ class Factors(Primitive):
         specs = [self.spec(node, k, ct.shape[:-2]) for k in range(len(self.heights(source)))]
         made = self.tangents(source, *self.factors_of(node), direction)
         return SWEEP[0](made, _pieces_of(ct, specs), [direction], batch)[0]
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands)
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         made = self._evaluate(values[0])

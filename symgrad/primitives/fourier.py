@@ -14,16 +14,15 @@ import numpy as np
 
 from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
-from .batching import Batching
 from .contraction import contract
 from .elementwise import conjugated
-from .primitive import Params, Primitive, made_constant
+from .primitive import Params, Stacked, made_constant
 
 #: the scaling of a transform -> that with which the other direction is its transpose
 TRANSPOSED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-class Fourier(Primitive):
+class Fourier(Stacked):
     """``np.fft.fft`` along an axis, or ``ifft``; ``params = (axis, inverse, norm)``."""
 
     name = "fft"
@@ -38,9 +37,6 @@ class Fourier(Primitive):
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return emit(self, (ct,), node.params)
 
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, node.params)
-
     def evaluate(self, params: Params, *values: Any) -> Any:
         axis, inverse, norm = params
         return (np.fft.ifft if inverse else np.fft.fft)(values[0], axis=axis, norm=norm)
@@ -50,7 +46,7 @@ class Fourier(Primitive):
         return f"{'ifft' if inverse else 'fft'}[{axis}{'' if norm == 'backward' else ', ' + norm}]"
 
 
-class RealFourier(Primitive):
+class RealFourier(Stacked):
     """``np.fft.rfft`` of real numbers along an axis; ``params = (axis, norm)``."""
 
     name = "rfft"
@@ -67,9 +63,6 @@ class RealFourier(Primitive):
         count = source.shape[axis]
         return emit(IRFFT, (_weighed(conjugated(ct), axis, count, -1),), (axis, count, TRANSPOSED[norm]))
 
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, node.params)
-
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.fft.rfft(values[0], axis=params[0], norm=params[1])
 
@@ -78,7 +71,7 @@ class RealFourier(Primitive):
         return f"rfft[{axis}{'' if norm == 'backward' else ', ' + norm}]"
 
 
-class InverseRealFourier(Primitive):
+class InverseRealFourier(Stacked):
     """``np.fft.irfft`` along an axis, to a count of elements; ``params = (axis, count, norm)``."""
 
     name = "irfft"
@@ -94,9 +87,6 @@ class InverseRealFourier(Primitive):
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         axis, count, norm = node.params
         return _weighed(conjugated(emit(RFFT, (ct,), (axis, TRANSPOSED[norm]))), axis, count, 1)
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, node.params)
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         axis, count, norm = params

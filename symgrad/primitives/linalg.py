@@ -23,7 +23,7 @@ from .cofactors import cofactors
 from .contraction import EINSUM, contract, expand, expand_behind, identity, pad_rank, scale, transpose
 from .elementwise import conjugated
 from .functions import add, imag, real, subtract
-from .primitive import CONSTANT, Params, Primitive, literal, made_constant
+from .primitive import CONSTANT, ByTangent, Params, Primitive, literal, made_constant
 from .reduction import cumulative_sum
 from .shaping import reshape
 
@@ -32,7 +32,7 @@ Factor = tuple[Node, str]
 _SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
 
 
-class Inverse(Primitive):
+class Inverse(ByTangent):
     """``np.linalg.inv``: ``dB = -B dA B``."""
 
     name = "inverse"
@@ -42,12 +42,6 @@ class Inverse(Primitive):
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return product(lead_of(tangent, 2), [(node, "ik"), (tangent, "kl"), (node, "lj")], "ij", -1)
-
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        return product(lead_of(ct, 2), [(node, "ki"), (ct, "kl"), (node, "jl")], "ij", -1)
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands)
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.inv(values[0])
@@ -91,7 +85,7 @@ class Solve(Primitive):
         return np.linalg.solve(a, b)
 
 
-class Determinant(Primitive):
+class Determinant(ByTangent):
     """``np.linalg.det``: ``d det A = ⟨cof A, dA⟩``, which is ``det A · tr(A⁻¹ dA)``."""
 
     name = "determinant"
@@ -101,12 +95,6 @@ class Determinant(Primitive):
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return product(lead_of(tangent, 2), [(_cofactor(node), "ij"), (tangent, "ij")], "")
-
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        return product(lead_of(ct, 0), [(ct, ""), (_cofactor(node), "ij")], "ij")
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands)
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.det(values[0])
@@ -179,9 +167,6 @@ class LogDeterminant(Determinant):
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return real_of(product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], ""))
 
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        return product(lead_of(ct, 0), [(ct, ""), (inverse(source), "ji")], "ij")
-
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.slogdet(values[0])[1]
 
@@ -198,15 +183,11 @@ class DeterminantSign(Determinant):
         turn = imag(product(lead_of(tangent, 2), [(inverse(source), "ji"), (tangent, "ij")], ""))
         return product(turn.shape, [(turn, ""), (node, "")], "", 1j)
 
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        turn = imag(product(ct.shape, [(ct, ""), (node, "")], ""))
-        return product(ct.shape, [(turn, ""), (inverse(source), "ji")], "ij", 1j)
-
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.slogdet(values[0])[0]
 
 
-class Cholesky(Primitive):
+class Cholesky(ByTangent):
     """``np.linalg.cholesky``; ``params = (upper,)``.
 
     NumPy reads one triangle of ``A`` alone. The derivative is that of a Hermitian ``A``: a tangent counts by its
@@ -233,20 +214,8 @@ class Cholesky(Primitive):
         ]
         return conjugated(add(*halves)) if node.params[0] else add(*halves)
 
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        factor, own = self._lower(node), "jl" if node.params[0] else "lj"
-        lower, half = inverse(factor), halved_triangle(node.shape[-1], real_dtype(node.dtype))
-        ct = conjugated(ct) if node.params[0] else ct
-        factors = [(lower, "kp"), (half, "kj"), (factor, "lk"), (ct, own), (conjugated(lower), "jq")]
-        turned = [(conjugated(x), letters) for x, letters in factors]
-        lead = lead_of(ct, 2)
-        return add(product(lead, factors, "pq", 0.5), product(lead, turned, "qp", 0.5))
-
     def _lower(self, node: Node) -> Node:
         return adjoint(node) if node.params[0] else node
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, node.params)
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.cholesky(values[0], upper=params[0])

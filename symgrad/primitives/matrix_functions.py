@@ -30,15 +30,14 @@ from .decompositions import (
     QR,
     SVD,
     SVDVALS,
-    ByTangent,
 )
 from .functions import add, where
 from .linalg import inverse, lead_of, product, transposed
-from .primitive import Params, Primitive, made_constant
+from .primitive import ByTangent, Params, Primitive, Stacked, made_constant
 from .selection import assemble, full, gather, take_slice
 
 
-class MatrixFunction(Primitive):
+class MatrixFunction(Stacked):
     """``scipy.linalg.expm`` and its kin, of a stack of matrices.
 
     Of real matrices the function has to be real: a DtypeError where it is not, as for the square root of ``-1``.
@@ -65,9 +64,6 @@ class MatrixFunction(Primitive):
         places = [(*lead, first, first), (*lead, second, second), (*lead, first, second)]
         whole = assemble([a, a, direction], (*a.shape[:-2], 2 * n, 2 * n), places)
         return take_slice(emit(self, (whole,)), places[2])
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands)
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return matrix_function(self.name, values[0])

@@ -189,3 +189,22 @@ def literal(value: complex) -> Node:
 def literal_value(node: Node) -> Any:
     """The Python scalar of a literal node."""
     return node.params[0]
+
+
+#: the reverse sweep, by which a tangent map is transposed; ``differentiation`` puts it here
+SWEEP: list[Callable[..., Any]] = []
+
+
+class Stacked(Primitive):
+    """An operation on the last axes, before which any others are examples."""
+
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
+        return emit(self, operands, node.params)
+
+
+class ByTangent(Stacked):
+    """An operation whose rule is its ``jvp``: the cotangent is what the transpose of that gives."""
+
+    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
+        direction = input_node("tangent", source.shape, source.dtype)
+        return SWEEP[0]([self.jvp(node, source, key, direction, 0)], [ct], [direction], batch)[0]

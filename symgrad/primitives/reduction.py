@@ -29,7 +29,7 @@ from .functions import (
     not_equal,
     square,
 )
-from .primitive import Params, Primitive, literal
+from .primitive import ByTangent, Params, Primitive, literal
 from .selection import concatenate, full, take_slice
 from .shaping import reshape
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .batching import Batching
 
 
-class Extremum(Primitive):
+class Extremum(ByTangent):
     """``np.max`` or ``np.min`` over ``params = (axes,)``."""
 
     def __init__(self, name: str, ufunc: np.ufunc) -> None:
@@ -61,12 +61,6 @@ class Extremum(Primitive):
         collapsed = _collapse(node, gate(hit, tangent), batch)
         labels = tuple(range(collapsed.ndim))
         return contract([collapsed, share], [labels, labels[batch:]], labels, collapsed.shape)
-
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        hit, share = self.mask(node)
-        labels = tuple(range(ct.ndim))
-        shared = contract([ct, share], [labels, labels[batch:]], labels, ct.shape)
-        return gate(hit, _spread(node, shared, batch))
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
@@ -97,7 +91,7 @@ def _collapse(node: Node, large: Node, batch: int) -> Node:
     return contract([large], [wide], narrow, large.shape)
 
 
-class Product(Primitive):
+class Product(ByTangent):
     """``np.prod`` over ``params = (axes,)``."""
 
     name = "prod"
@@ -124,12 +118,6 @@ class Product(Primitive):
         labels = tuple(range(tangent.ndim))
         product = contract([others, tangent], [labels[batch:], labels], labels, tangent.shape)
         return _collapse(node, product, batch)
-
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        others = self.others(node)
-        wide = _spread(node, ct, batch)
-        labels = tuple(range(wide.ndim))
-        return contract([others, wide], [labels[batch:], labels], labels, wide.shape)
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
@@ -208,7 +196,7 @@ class CumulativeSum(Accumulation):
         return cumulative_sum(ct, axis + batch, not reverse)
 
 
-class CumulativeProduct(Accumulation):
+class CumulativeProduct(Accumulation, ByTangent):
     """``np.cumprod``: ``y[i] = x[i] y[i-1]``, so its derivative is ``dy[i] = x[i] dy[i-1] + y[i-1] dx[i]``."""
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
@@ -217,14 +205,6 @@ class CumulativeProduct(Accumulation):
         x, before, back = self._along_last(node)
         moved = _to_last(tangent, node.params, batch)
         return back(_recurrence(x, _scaled(before, moved)), batch)
-
-    def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        if 0 in node.shape:
-            return ct
-        x, before, back = self._along_last(node)
-        later = _delayed(_flipped(x))  # what comes after each element, from the end
-        moved = _flipped(_to_last(ct, node.params, batch))
-        return back(_scaled(before, _flipped(_recurrence(later, moved))), batch)
 
     def _along_last(self, node: Node) -> tuple[Node, Node, Callable[[Node, int], Node]]:
         """The operand and the products before each element, running along the last axis; and the way back."""

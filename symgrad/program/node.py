@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -192,14 +192,14 @@ def _originating(graph: Graph, nodes: Iterable[Node], orders: int) -> Iterator[N
         graph.origin = outer
 
 
-def ancestors(outputs: Iterable[Node]) -> list[Node]:
-    """Every node that ``outputs`` are made of, operands first."""
-    seen = set(outputs)
+def ancestors(outputs: Iterable[Node], known: Collection[Node] = ()) -> list[Node]:
+    """Every node that ``outputs`` are made of, operands first, down to those that are ``known``, without these."""
+    seen = {o for o in outputs if o not in known}
     found = list(seen)
     pending = list(seen)
     while pending:
         for node in pending.pop().operands:
-            if node not in seen:
+            if node not in seen and node not in known:
                 seen.add(node)
                 found.append(node)
                 if node.operands:

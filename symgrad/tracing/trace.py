@@ -25,7 +25,7 @@ from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
-from ..program.node import Graph, Node, deactivate, emit, no_graph
+from ..program.node import Graph, Node, ancestors, deactivate, emit, no_graph
 from .plain_arrays import checked_dtype, listed_array, plain_array
 from .provenance import ProvenanceTable, SourceLine, array_name
 
@@ -187,7 +187,7 @@ class Trace:
         """What ``node`` holds in this run; computed on demand and remembered."""
         memo = self.values
         if node not in memo:
-            needed = _missing(node, memo)
+            needed = ancestors([node], memo)
             if any(n.primitive is STEP for n in needed):
                 raise TracingError.here(_IN_STEP)
             if any(n.primitive is EXAMPLE for n in needed):
@@ -208,7 +208,7 @@ class Trace:
 
     def has_value(self, node: Node) -> bool:
         """True where the value of ``node`` is known in this run."""
-        return node in self.values or all(map(_is_computable, _missing(node, self.values)))
+        return node in self.values or all(map(_is_computable, ancestors([node], self.values)))
 
     def guard(self, node: Node) -> Any:
         """The concrete value, recorded: the trace serves only where it comes out the same."""
@@ -275,17 +275,6 @@ SIZES_FIX = "Give sizes in place of the names ('n 3' for 'n d'), or drop the nam
 
 def _is_computable(node: Node) -> bool:
     return is_concrete(node.shape) and node.primitive.name not in ("input", "dim")
-
-
-def _missing(node: Node, memo: dict[Node, Any]) -> list[Node]:
-    seen: set[Node] = set()
-    stack = [node]
-    while stack:
-        n = stack.pop()
-        if n not in seen and n not in memo:
-            seen.add(n)
-            stack.extend(n.operands)
-    return sorted(seen, key=lambda n: n.serial)
 
 
 @contextlib.contextmanager

@@ -228,8 +228,7 @@ class Tracer(ArrayMethods):
         return int(self._concrete())
 
     def __index__(self) -> int:
-        if self.dtype.kind in "fc" or (self.dtype.kind == "b" and not is_pythons(self._symgrad_node)):
-            # NumPy has it so too, and takes a mask for an index instead
+        if self.dtype.kind in "fc" or (self.dtype.kind == "b" and not is_pythons(self._symgrad_node)):  # as NumPy
             kind = "truth value" if self.dtype.kind == "b" else "float"
             raise ArgumentTypeError.here(
                 f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant."

@@ -9,6 +9,7 @@ from ...differentiation.forward import forward_sweep
 from ...differentiation.reverse import accumulate, active_nodes, cotangents_of
 from ...primitives.contraction import expand
 from ...primitives.elementwise import Elementwise
+from ...primitives.functions import terms_of
 from ...primitives.primitive import input_node, literal
 from ...primitives.selection import ASSEMBLE, SCATTER, assemble, full
 from ...program.interpret import rebuilt, walk
@@ -175,19 +176,10 @@ def needed(steps: Sequence[Step], targets: Iterable[Node]) -> list[Step]:
     return kept[::-1]
 
 
-def _summands(node: Node) -> Iterator[Node]:
+def _summands(node: Node) -> list[Node]:
     """The terms of a sum of which some are placed into zeros; the sum itself where none is."""
-    pending, found = [node], []
-    while pending:
-        n = pending.pop()
-        if n.primitive.name == "add" and n.operands[0].shape == n.operands[1].shape == n.shape:
-            pending += reversed(n.operands)
-        else:
-            found.append(n)
-    if any(n.primitive in (ASSEMBLE, SCATTER) for n in found):
-        yield from found
-    else:
-        yield node
+    found = terms_of(node)
+    return found if any(n.primitive in (ASSEMBLE, SCATTER) for n in found) else [node]
 
 
 def _pieces(node: Node) -> Iterator[Node]:

@@ -25,11 +25,12 @@ from ...primitives.linalg import (
     product,
 )
 from ...primitives.primitive import literal
+from ...primitives.reduction import MAX, MIN, PROD
 from ...program.node import Node
 from .index_maps import plain_label
 from .structured_tangents import StructuredTangent
 
-_CONTRACTED = (INVERSE, SOLVE, DETERMINANT, LOG_DETERMINANT, CHOLESKY)
+_CONTRACTED = (INVERSE, SOLVE, DETERMINANT, LOG_DETERMINANT, CHOLESKY, MAX, MIN, PROD)
 
 
 def is_contracted(node: Node) -> bool:

@@ -12,7 +12,7 @@ from ...primitives.contraction import EINSUM, GATE, float_operands
 from ...primitives.elementwise import Elementwise, partial_factor
 from ...primitives.identity import MARK
 from ...primitives.primitive import made_constant
-from ...primitives.reduction import CUMSUM, MAX, MIN, PROD
+from ...primitives.reduction import CUMSUM
 from ...primitives.selection import Structural
 from ...program.dims import Shape
 from ...program.node import Node
@@ -178,33 +178,6 @@ def _structural(node: Node, source: Node, key: Any, term: StructuredTangent, for
 # reductions
 
 
-def _reduced_at(node: Node, at: Sequence[Map]) -> list[Map]:
-    return [m for a, m in enumerate(at) if a not in node.params[0]]
-
-
-def _spread_at(node: Node, at: Sequence[Map]) -> list[Map]:
-    rest = iter(at)
-    shape = node.operands[0].shape
-    return [plain(Label(d)) if a in node.params[0] else next(rest) for a, d in enumerate(shape)]
-
-
-def _extremum(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
-    hit, share = (MAX if node.primitive is MAX else MIN).mask(node)
-    if forward:
-        (made,) = _times(term, hit, source.shape, _reduced_at(node, term.at))
-        return _times(made, share, node.shape, made.at)
-    (made,) = _times(term, share, node.shape, term.at)
-    at = tuple(_spread_at(node, made.at))
-    return _times(made.having(at=at), hit, source.shape, at)
-
-
-def _product(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
-    if forward:
-        return _times(term, PROD.others(node), source.shape, _reduced_at(node, term.at))
-    at = tuple(_spread_at(node, term.at))
-    return _times(term.having(at=at), PROD.others(node), source.shape, at)
-
-
 def _running(node: Node, source: Node, key: Any, term: StructuredTangent, forward: bool) -> list[StructuredTangent]:
     """Running sums of an identity: a triangle of ones; a sum that runs over values stays one."""
     axis, backwards = node.params
@@ -233,9 +206,6 @@ _RULES: dict[Any, Rule] = {
     EINSUM: _einsum,
     GATE: _gate,
     Structural: _structural,
-    MAX: _extremum,
-    MIN: _extremum,
-    PROD: _product,
     CUMSUM: _running,
     CAST: _same,
     MARK: _same,
