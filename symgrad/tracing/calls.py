@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedArguments, is_library, refusals
+from ..errors import UnsupportedArguments, is_library, mistakes, refusals
 from . import (
     cosines,
     distances,
@@ -294,4 +294,18 @@ def _settled(value: Any) -> Any:
     return Tracer(value._symgrad_node) if type(value) is LocalArray else value
 
 
+def composed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Callable | None:
+    """The rule of a function that NumPy composes of others; None where its code is not followed."""
+    code = None if is_declared(function) else library_code(function, args, kwargs)
+    if code is None:
+        return None
+
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        with said_of(function), mistakes(f"{function.__module__}.{function.__name__}"):
+            return tree_map(_settled, _of_library(code, args, kwargs))
+
+    return rule
+
+
 LocalArray.computed = staticmethod(functools.partial(library, HOOK.call))
+Tracer.composed = staticmethod(composed)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import (
-    ArgumentError,
     ArgumentTypeError,
     ShapeError,
     UnsupportedArguments,
@@ -155,21 +154,6 @@ def _differences(x: Tracer, k: int, h: float) -> Any:
     return np.concatenate([(at(1, 2) - at(0, 1)) / h, inner, (at(-1, None) - at(-2, -1)) / h], axis=k)
 
 
-@implements(np.diff, cases=[Case((5,)), Case((3, 4), axis=0), Case((5,), n=2)])
-def _diff(a, n=1, axis=-1):
-    x = traced(a)
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-        raise ArgumentError.here(f"np.diff: n={n!r} must be a whole number, 0 or more")
-    if not n:
-        return x
-    k = normalized_axis(axis, x.ndim)
-    lead = (slice(None),) * k
-    differ = np.not_equal if x.dtype.kind == "b" else np.subtract
-    for _ in range(n):
-        x = differ(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
-    return x
-
-
 @implements(
     np.ediff1d,
     cases=[
@@ -195,11 +179,6 @@ def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     y = y.astype(np.result_type(y.dtype, 1.0))
     near = (abs(x - y) <= atol + rtol * abs(y)) & np.isfinite(y) | (x == y)
     return near | (np.isnan(x) & np.isnan(y)) if equal_nan else near
-
-
-@implements(np.allclose, cases=[Case((3,), (3,)), Case((3,), (3,), atol=10.0)])
-def _allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    return bool(np.all(_isclose(a, b, rtol, atol, equal_nan)))
 
 
 # NumPy's code takes the absolute value, whose slope at 0 would hide every even derivative there

@@ -15,10 +15,12 @@ from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.fourier import TRANSPOSED
 from ..program.dims import is_concrete
+from ..program.node import Node
 from .declare import Case, Given
 from .describing import to_complex
 from .dispatch import answers_for
-from .fourier import along, checked_norm, sizes_of_axes
+from .fourier import along, checked_norm
+from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer
 
@@ -101,10 +103,21 @@ def _one_axis(transform: Callable, inverse: bool) -> Callable:
     return answer
 
 
+def _sizes_of_axes(x: Node, s: Any, axes: Any) -> list[tuple[Any, int]]:
+    """How many elements along which axes, the last one first."""
+    if axes is None:
+        axes = range(-len(s), 0) if s is not None else range(x.ndim)
+    axes = [normalized_axis(k, x.ndim) for k in axes]
+    given = [None] * len(axes) if s is None else [None if n is None or n == -1 else n for n in s]
+    if len(given) != len(axes):
+        raise ShapeError.here(f"scipy.fft: s has {len(given)} sizes and there are {len(axes)} axes")
+    return list(zip(given, axes, strict=True))[::-1]
+
+
 def _axes(one: Callable) -> Callable:
     def answer(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None):
         made = x
-        for n, axis in sizes_of_axes(as_node(x), s, axes):
+        for n, axis in _sizes_of_axes(as_node(x), s, axes):
             made = one(made, type, n, axis, norm, orthogonalize=orthogonalize)
         return made
 

@@ -24,7 +24,7 @@ from ..primitives.decompositions import (
 from ..primitives.linalg import adjoint, transposed
 from ..program.dims import is_concrete
 from ..program.node import Node, emit
-from .declare import Case, implements
+from .declare import CASES, Case, implements
 from .describing import to_complex
 from .full_factors import FullFactor
 from .linear_algebra import matrices
@@ -150,11 +150,6 @@ def _svd_of_hermitian(x: Node, compute_uv: bool) -> Any:
     return _Svd(u, np.take_along_axis(abs(values), order, axis=-1), turned)
 
 
-@implements(np.linalg.svdvals, cases=_ANY)
-def _svdvals(x, /):
-    return Tracer(emit(SVDVALS, (sized(x, "np.linalg.svdvals"),)))
-
-
 @implements(
     np.linalg.qr,
     cases=[*_ANY[:2], Case((2, 3, 3), of=graded), Case((2, 4), of=graded), Case((4, 2), of=graded, mode="r")],
@@ -208,19 +203,6 @@ def _rank(values: Tracer, relative: float) -> Any:
     return np.sum(values > values[..., :1] * relative, axis=-1)
 
 
-@implements(np.linalg.matrix_rank, cases=[*_ANY, Case((3, 3), of=spread, hermitian=True), Case((3, 3), tol=0.1)])
-def _matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
-    x = Tracer(as_node(A))
-    if x.ndim < 2:
-        return np.any(x != 0).astype(int)
-    values = _svd(x, compute_uv=False, hermitian=hermitian)
-    if tol is not None:
-        return np.sum(values > (tol if np.ndim(tol) == 0 else tol[..., None]), axis=-1)
-    if rtol is None:
-        return _rank(values, max(x.shape[-2:]) * _precision(x._symgrad_node))
-    return np.sum(values > values[..., :1] * (rtol if np.ndim(rtol) == 0 else rtol[..., None]), axis=-1)
-
-
 @implements(
     np.linalg.cond,
     cases=[*_ANY, *[Case((3, 3), of=graded, p=p) for p in (2, -2, "fro", 1, -1, np.inf, -np.inf, "nuc")]],
@@ -235,15 +217,6 @@ def _cond(x, p=None):
     return (np.linalg.matrix_norm(x, ord=p) * np.linalg.matrix_norm(inverse, ord=p)).astype(x.real.dtype)
 
 
-@implements(np.linalg.tensorinv, cases=[Case((2, 2, 4), of=of_blocks), Case((4, 2, 2), ind=1, of=of_blocks)])
-def _tensorinv(a, ind=2):
-    x = Tracer(as_node(a))
-    if ind <= 0:
-        raise ArgumentError.here(f"np.linalg.tensorinv: ind is {ind}, and has to be positive.")
-    matrix = x.reshape((math.prod(x.shape[:ind]), math.prod(x.shape[ind:])))
-    return np.linalg.inv(matrix).reshape((*x.shape[ind:], *x.shape[:ind]))
-
-
 @implements(
     np.linalg.tensorsolve,
     cases=[Case((2, 2, 4), (2, 2), of=of_blocks), Case((4, 2, 2), (4,), of=of_blocks)],
@@ -256,3 +229,10 @@ def _tensorsolve(a, b, axes=None):
     shape = x.shape[right.ndim :]
     count = math.prod(shape)
     return np.linalg.solve(x.reshape((count, count)), right.ravel()).reshape(shape)
+
+
+CASES |= {  # of which NumPy's own code is traced
+    np.linalg.matrix_rank: [*_ANY, Case((3, 3), of=spread, hermitian=True), Case((3, 3), tol=0.1)],
+    np.linalg.svdvals: _ANY,
+    np.linalg.tensorinv: [Case((2, 2, 4), of=of_blocks), Case((4, 2, 2), ind=1, of=of_blocks)],
+}

@@ -77,50 +77,18 @@ def to_complex(a, b):
     return (a + 1j * b,)
 
 
-_COMPLEX = [Case((2, 3), (2, 3), of=to_complex), Case((), (), of=to_complex)]
+COMPLEX = [Case((2, 3), (2, 3), of=to_complex), Case((), (), of=to_complex)]
 
 
-@implements(np.real, cases=[Case((2, 3)), *_COMPLEX])
+@implements(np.real, cases=[Case((2, 3)), *COMPLEX])
 def _real(val):
     return view(val, f.real) if as_node(val).is_complex else val
 
 
-@implements(np.imag, cases=_COMPLEX)
+@implements(np.imag, cases=COMPLEX)
 def _imag(val):
     x = as_node(val)
     return view(val, f.imag) if x.is_complex else np.zeros_like(traced(val))
-
-
-@implements(np.angle, cases=[*_COMPLEX, Case((2, 3), (2, 3), of=to_complex, deg=True), Case((2, 3))])
-def _angle(z, deg=False):
-    z = traced(z)
-    angle = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
-    return angle * (180 / np.pi) if deg else angle
-
-
-@implements(np.iscomplexobj, cases=[*_COMPLEX, Case((2, 3))])
-def _iscomplexobj(x):
-    return as_node(x).is_complex
-
-
-@implements(np.isrealobj, cases=[*_COMPLEX, Case((2, 3))])
-def _isrealobj(x):
-    return not as_node(x).is_complex
-
-
-@implements(np.iscomplex, cases=[*_COMPLEX, Case((2, 3))])
-def _iscomplex(x):
-    return np.imag(traced(x)) != 0
-
-
-@implements(np.isreal, cases=[*_COMPLEX, Case((2, 3))])
-def _isreal(x):
-    return np.imag(traced(x)) == 0
-
-
-@implements(np.isscalar, cases=[Case((2, 3))])
-def _isscalar(element):
-    return not isinstance(element, np.poly1d) and not isinstance(traced(element), np.ndarray)
 
 
 @implements(np.result_type, cases=[Case((2, 3))])

@@ -8,15 +8,15 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
-from ..primitives.elementwise import conjugated
 from ..primitives.fourier import FFT, IRFFT, RFFT, TRANSPOSED
 from ..primitives.selection import assemble, full, take_slice
 from ..program.dims import is_concrete
 from ..program.node import Node, emit
 from .declare import CASES, Case, Given, implements
 from .describing import to_complex
-from .dispatch import FUNCTIONS, answers_for
+from .dispatch import answers_for
 from .reductions import normalized_axis
+from .sizes import whole
 from .trace import as_node
 from .tracer import Tracer
 
@@ -40,14 +40,13 @@ def _float(a: Any) -> Node:
 def _counted(x: Node, n: Any, axis: int) -> Node:
     """``x`` cut or with zeros added to ``n`` elements along an axis."""
     size = x.shape[axis]
-    if n is None or n == size:
-        n = size
-    elif not is_concrete((size,)):
+    n = size if n is None else whole(n)
+    if n == size:
+        return x
+    if not is_concrete((size,)):
         raise UnsupportedOperation.here(f"np.fft: n={n} of an axis of the named size {size}; leave n away.")
     if is_concrete((n,)) and n < 1:
         raise ShapeError.here(f"np.fft: {n} is no number of elements to transform")
-    if n == size:
-        return x
     shape = [*x.shape[:axis], min(n, size), *x.shape[axis + 1 :]]
     kept = take_slice(x, full(tuple(shape)))
     if n < size:
@@ -108,103 +107,31 @@ def _irfft(a, n=None, axis=-1, norm=None):
     return Tracer(emit(IRFFT, (x,), (axis - x.ndim, count, checked_norm(norm))))
 
 
-@implements(np.fft.hfft, cases=[*_REALS[:2], *_COMPLEX])
-def _hfft(a, n=None, axis=-1, norm=None):
-    return _irfft(Tracer(conjugated(_float(a))), n, axis, TRANSPOSED[checked_norm(norm)])
-
-
-@implements(np.fft.ihfft, cases=_REALS)
-def _ihfft(a, n=None, axis=-1, norm=None):
-    return np.conjugate(_rfft(a, n, axis, TRANSPOSED[checked_norm(norm)]))
-
-
-def sizes_of_axes(x: Node, s: Any, axes: Any) -> list[tuple[Any, int]]:
-    """How many elements along which axes, the last one first."""
-    if axes is None:
-        axes = range(-len(s), 0) if s is not None else range(x.ndim)
-    axes = [normalized_axis(k, x.ndim) for k in axes]
-    given = [None] * len(axes) if s is None else [None if n is None or n == -1 else n for n in s]
-    if len(given) != len(axes):
-        raise ShapeError.here(f"np.fft: s has {len(given)} sizes and there are {len(axes)} axes")
-    return list(zip(given, axes, strict=True))[::-1]
-
-
-def _of_axes(transform: Any, default: Any) -> Any:
-    """The transform along several axes by that along one."""
-
-    def several(a, s=None, axes=default, norm=None):
-        x = Tracer(_float(a))
-        for n, axis in sizes_of_axes(as_node(x), s, axes):
-            x = transform(x, n, axis, norm)
-        return x
-
-    return several
-
-
-def _real_of_axes(default: Any) -> Any:
-    def several(a, s=None, axes=default, norm=None):
-        x = Tracer(_float(a))
-        (n, axis), *rest = sizes_of_axes(as_node(x), s, axes)
-        x = _rfft(x, n, axis, norm)
-        for n, axis in rest:
-            x = _fft(x, n, axis, norm)
-        return x
-
-    return several
-
-
-def _inverse_real_of_axes(default: Any) -> Any:
-    def several(a, s=None, axes=default, norm=None):
-        x = Tracer(_float(a))
-        last, *rest = sizes_of_axes(as_node(x), s, axes)
-        for n, axis in rest[::-1]:
-            x = _ifft(x, n, axis, norm)
-        return _irfft(x, *last, norm)
-
-    return several
-
-
 _GRIDS = [Case((3, 4)), Case((2, 3, 4), axes=(0, 2), norm="ortho"), Case((3, 4), s=(2, 5), axes=(0, 1))]
 _PLANES = [Case((3, 4)), Case((2, 3, 4), norm="forward")]
 _COMPLEX_GRIDS = [Case((3, 4), (3, 4), of=to_complex), Case((2, 3, 4), (2, 3, 4), of=to_complex, axes=(0, 2))]
-for _function, _transform, _default, _cases in (
-    (np.fft.fftn, _fft, None, [*_GRIDS, *_COMPLEX_GRIDS]),
-    (np.fft.ifftn, _ifft, None, [*_GRIDS, *_COMPLEX_GRIDS]),
-    (np.fft.fft2, _fft, (-2, -1), [*_PLANES, *_COMPLEX_GRIDS]),
-    (np.fft.ifft2, _ifft, (-2, -1), [*_PLANES, *_COMPLEX_GRIDS]),
-):
-    implements(_function, cases=_cases)(_of_axes(_transform, _default))
-implements(np.fft.rfftn, cases=_GRIDS)(_real_of_axes(None))
-implements(np.fft.rfft2, cases=_PLANES)(_real_of_axes((-2, -1)))
-implements(np.fft.irfftn, cases=[*_GRIDS, *_COMPLEX_GRIDS])(_inverse_real_of_axes(None))
-implements(np.fft.irfft2, cases=[*_PLANES, *_COMPLEX_GRIDS])(_inverse_real_of_axes((-2, -1)))
+_SHIFTS = [Case((5,)), Case((3, 4)), Case((3, 4), axes=1), Case((3, 4), axes=(0,))]
+CASES |= {  # of which NumPy's own code is traced
+    **{k: [*_GRIDS, *_COMPLEX_GRIDS] for k in (np.fft.fftn, np.fft.ifftn)},
+    **{k: [*_PLANES, *_COMPLEX_GRIDS] for k in (np.fft.fft2, np.fft.ifft2)},
+    **dict.fromkeys((np.fft.fftshift, np.fft.ifftshift), _SHIFTS),
+    np.fft.hfft: [*_REALS[:2], *_COMPLEX],
+    np.fft.ihfft: _REALS,
+    np.fft.irfft2: [*_PLANES, *_COMPLEX_GRIDS],
+    np.fft.irfftn: [*_GRIDS, *_COMPLEX_GRIDS],
+    np.fft.rfft2: _PLANES,
+    np.fft.rfftn: _GRIDS,
+}
 
 
-def _shifted(x: Any, axes: Any, sign: int) -> Any:
-    x = as_node(x)
-    over = range(x.ndim) if axes is None else (axes,) if isinstance(axes, int) else axes
-    shifts = [(x.shape[k] // 2) if sign > 0 else -(x.shape[k] // 2) for k in over]
-    return FUNCTIONS[np.roll](Tracer(x), shifts, tuple(over))
-
-
-@implements(np.fft.fftshift, cases=[Case((5,)), Case((3, 4)), Case((3, 4), axes=1), Case((3, 4), axes=(0,))])
-def _fftshift(x, axes=None):
-    return _shifted(x, axes, 1)
-
-
-@implements(np.fft.ifftshift, cases=[Case((5,)), Case((3, 4)), Case((3, 4), axes=1), Case((3, 4), axes=(0,))])
-def _ifftshift(x, axes=None):
-    return _shifted(x, axes, -1)
-
-
-def _of_scipy(rule: Any) -> Any:
+def _of_scipy(function: Any) -> Any:
     """``scipy.fft``'s function of the same name: it takes single and double precision, and says how it computes."""
 
     def transform(x, *args, overwrite_x=False, workers=None, plan=None, **kwargs):
         given = as_node(x)
         if given.dtype == np.float16:  # which SciPy widens
-            x = Tracer(f.cast(given, np.dtype(np.float32)))
-        return rule(x, *args, **kwargs)
+            given = f.cast(given, np.dtype(np.float32))
+        return function(Tracer(given), *args, **kwargs)
 
     return transform
 
@@ -214,4 +141,4 @@ for _function in (
     *(np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2, np.fft.rfftn, np.fft.irfftn),
     *(np.fft.fftshift, np.fft.ifftshift),
 ):
-    answers_for(f"scipy.fft.{_function.__name__}", cases=CASES[_function])(_of_scipy(FUNCTIONS[_function]))
+    answers_for(f"scipy.fft.{_function.__name__}", cases=CASES[_function])(_of_scipy(_function))

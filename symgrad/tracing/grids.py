@@ -1,4 +1,4 @@
-"""NumPy's grids and blocks of traced arrays: meshgrid, block, dstack, unstack."""
+"""NumPy's grids and blocks of traced arrays: meshgrid, block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from ..errors import ShapeError
 from .declare import Case, implements
 from .dispatch import FUNCTIONS
-from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer, traced
 
@@ -33,21 +32,6 @@ def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     axes = [traced(x).reshape([-1 if j == k else 1 for j in order]) for k, x in enumerate(xi)]
     made = axes if sparse else np.broadcast_arrays(*axes)
     return tuple(x.copy() for x in made) if copy else tuple(made)
-
-
-@implements(np.atleast_3d, cases=[Case(()), Case((3,)), Case((2, 3)), Case((2, 1, 2))])
-def _atleast_3d(*arrays):
-    made = tuple(_three(traced(a)) for a in arrays)
-    return made[0] if len(made) == 1 else made
-
-
-def _three(x: Tracer) -> Tracer:
-    return x.reshape({0: (1, 1, 1), 1: (1, *x.shape, 1), 2: (*x.shape, 1)}.get(x.ndim, x.shape))
-
-
-@implements(np.dstack, cases=[Case([(3,), (3,)]), Case([(2, 3), (2, 3, 2)])])
-def _dstack(tup):
-    return FUNCTIONS[np.concatenate]([_three(Tracer(as_node(a))) for a in tup], 2)
 
 
 @implements(
@@ -83,10 +67,3 @@ def _blocks(arrays: Any, depth: int, rank: int) -> Any:
         x = Tracer(as_node(arrays))
         return x.reshape((1,) * (rank - x.ndim) + x.shape)
     return FUNCTIONS[np.concatenate]([_blocks(a, depth - 1, rank) for a in arrays], -depth)
-
-
-@implements(np.unstack, cases=[Case((2, 3)), Case((2, 3), axis=-1)])
-def _unstack(x, /, *, axis=0):
-    array = traced(x)
-    k = normalized_axis(axis, array.ndim)
-    return tuple(array[(*(slice(None),) * k, i)] for i in range(array.shape[k]))

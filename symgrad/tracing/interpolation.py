@@ -12,8 +12,6 @@ from ..primitives.reduction import SEARCHSORTED
 from ..primitives.selection import gather
 from ..program.node import emit
 from .declare import Case, Given, implements
-from .dispatch import FUNCTIONS
-from .reductions import normalized_axis
 from .trace import as_node
 from .tracer import Tracer, traced
 
@@ -122,27 +120,3 @@ def _in_groups(coefficients: Tracer, at: Tracer) -> Any:
     for k in range(1, rows.shape[0]):
         value = value * step + parts[..., k]
     return value
-
-
-@implements(
-    np.trapezoid,
-    cases=[
-        Case((5,)),
-        Case((3, 4), dx=0.5),
-        Case((3, 4), (4,)),
-        Case((3, 4), (3,), axis=0),
-        Case((3, 4), (3, 4), axis=1),
-    ],
-)
-def _trapezoid(y, x=None, dx=1.0, axis=-1):
-    heights = Tracer(as_node(y))
-    k = normalized_axis(axis, heights.ndim)
-    width: Any = dx
-    if x is not None:
-        places = Tracer(as_node(x))
-        width = np.diff(places, axis=0 if places.ndim == 1 else axis)
-        if places.ndim == 1:
-            width = width.reshape([-1 if j == k else 1 for j in range(heights.ndim)])
-    lead = (slice(None),) * k
-    pairs = heights[(*lead, slice(1, None))] + heights[(*lead, slice(None, -1))]
-    return FUNCTIONS[np.sum](width * pairs / 2.0, axis=k)

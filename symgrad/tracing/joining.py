@@ -15,7 +15,6 @@ from ..program.dims import size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import normalized_axis
-from .shaping import at_least
 from .sizes import concrete
 from .trace import as_node, running
 from .tracer import Tracer, view
@@ -74,22 +73,6 @@ def _stack(arrays, axis=0, dtype=None, casting=None):
     return _joined([reshape(n, (*n.shape[:k], 1, *n.shape[k:])) for n in nodes], k)
 
 
-@implements(np.vstack, cases=[Case([(3,), (2, 3)])])
-def _vstack(tup, dtype=None, casting=None):
-    return _joined([at_least(2, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype, casting)], 0)
-
-
-@implements(np.hstack, cases=[Case([(3,), (2,)]), Case([(2, 3), (2, 1)]), Case([(3,), Given(1.5), ()])])
-def _hstack(tup, dtype=None, casting=None):
-    nodes = [at_least(1, (Tracer(n),))._symgrad_node for n in _nodes(tup, dtype, casting)]
-    return _joined(nodes, 0 if nodes[0].ndim == 1 else 1)
-
-
-@implements(np.column_stack, cases=[Case([(3,), (3, 2)])])
-def _column_stack(tup):
-    return _joined([reshape(n, (size(n.shape), 1)) if n.ndim < 2 else n for n in _nodes(tup)], 1)
-
-
 def _pieces(a: Any, sections: Any, axis: int) -> list[Tracer]:
     x = as_node(a)
     k = normalized_axis(axis, x.ndim)
@@ -114,21 +97,6 @@ def _split(ary, indices_or_sections, axis=0):
     if isinstance(indices_or_sections, (int, np.integer)) and n % (indices_or_sections or 1):
         raise ShapeError.here("array split does not result in an equal division; use np.array_split")
     return _pieces(ary, indices_or_sections, axis)
-
-
-@implements(np.vsplit, cases=[Case((4, 2), Given(2))])
-def _vsplit(ary, indices_or_sections):
-    return _split(ary, indices_or_sections, 0)
-
-
-@implements(np.hsplit, cases=[Case((2, 4), Given(2)), Case((4,), Given([1, 3]))])
-def _hsplit(ary, indices_or_sections):
-    return _split(ary, indices_or_sections, min(as_node(ary).ndim - 1, 1))
-
-
-@implements(np.dsplit, cases=[Case((2, 2, 4), Given(2))])
-def _dsplit(ary, indices_or_sections):
-    return _split(ary, indices_or_sections, 2)
 
 
 @implements(np.array_split, cases=[Case((7, 2), Given(3))])

@@ -21,7 +21,7 @@ from .tracer import Tracer
 
 #: modules whose code is followed; of other libraries nobody has looked whether it can be
 _FOLLOWED = (
-    *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "scipy._lib."),
+    *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "numpy.linalg.", "numpy.fft.", "scipy._lib."),
     *("scipy.integrate.", "scipy.interpolate.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
 )
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from ..primitives.order import NAMED
 from ..program.dims import broadcast
 from ..program.node import Node, emit
 from .catching import raise_if_singular
-from .declare import Case, Given, implements
+from .declare import CASES, Case, Given, implements
 from .dispatch import FUNCTIONS
 from .reductions import normalized_axis
-from .trace import as_node, running
-from .tracer import Tracer, traced
+from .trace import as_node
+from .tracer import Tracer
 
 _Slogdet = type(np.linalg.slogdet(np.eye(1)))
 
@@ -111,36 +110,6 @@ def _cholesky(a, /, *, upper=False):
 
 
 @implements(
-    np.linalg.matrix_power,
-    cases=[
-        *[Case((3, 3), Given(n), domain=(-1.0, 1.0)) for n in (0, 1, 2, 3, 7)],
-        Case((2, 2, 2), Given(4)),
-        Case((3, 3), Given(-3), of=dominant),
-    ],
-)
-def _matrix_power(a, n):
-    x = traced(a)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError.here(f"np.linalg.matrix_power: the last two dimensions of {x.shape} must be equal")
-    n = operator.index(n)
-    if n == 0:
-        unit = running().constant(np.eye(x.shape[-1], dtype=x.dtype))
-        return np.broadcast_to(Tracer(unit), x.shape)
-    if n < 0:
-        x, n = _inverse(x), -n
-    if n == 3:
-        return (x @ x) @ x
-    square, result = x, None  # by binary decomposition, as NumPy multiplies
-    while True:
-        n, bit = divmod(n, 2)
-        if bit:
-            result = square if result is None else result @ square
-        if not n:
-            return result
-        square = square @ square
-
-
-@implements(
     np.linalg.multi_dot,
     cases=[
         Case([(2, 3), (3, 4)]),
@@ -204,56 +173,6 @@ def _multiplied(factors: list[Tracer], split: list[list[int]], i: int, j: int) -
     return np.dot(_multiplied(factors, split, i, k), _multiplied(factors, split, k + 1, j))
 
 
-@implements(np.linalg.vecdot, cases=[Case((2, 3), (2, 3)), Case((3, 2), (3, 2), axis=0)])
-def _vecdot(x1, x2, /, *, axis=-1):
-    return FUNCTIONS[np.vecdot](x1, x2, axis=axis)
-
-
-@implements(np.linalg.cross, cases=[Case((3,), (3,)), Case((3, 2), (3, 2), axis=0)])
-def _cross(x1, x2, /, *, axis=-1):
-    return FUNCTIONS[np.cross](x1, x2, axisa=axis, axisb=axis, axisc=axis)
-
-
-@implements(np.linalg.outer, cases=[Case((3,), (2,))])
-def _outer(x1, x2, /):
-    x, y = as_node(x1), as_node(x2)
-    if x.ndim != 1 or y.ndim != 1:
-        raise ShapeError.here(f"np.linalg.outer takes vectors, got shapes {x.shape} and {y.shape}")
-    return np.outer(Tracer(x), Tracer(y))
-
-
-@implements(np.linalg.trace, cases=[Case((3, 3)), Case((2, 3, 4)), Case((3, 3), offset=-1)])
-def _trace(x, /, *, offset=0, dtype=None):
-    return np.trace(Tracer(as_node(x)), offset, -2, -1, dtype)
-
-
-@implements(np.linalg.diagonal, cases=[Case((3, 3)), Case((2, 3, 4), offset=1)])
-def _diagonal(x, /, *, offset=0):
-    return np.diagonal(traced(x), offset, -2, -1)
-
-
-@implements(np.linalg.matmul, cases=[Case((2, 3), (3, 2)), Case((4, 2, 3), (3,))])
-def _matmul(x1, x2, /):
-    return np.matmul(Tracer(as_node(x1)), Tracer(as_node(x2)))
-
-
-@implements(np.linalg.matrix_transpose, cases=[Case((2, 3)), Case((4, 2, 3))])
-def _matrix_transpose(x, /):
-    return np.matrix_transpose(traced(x))
-
-
-@implements(np.linalg.tensordot, cases=[Case((2, 3, 4), (3, 4, 2)), Case((2, 3), (3, 4), axes=1)])
-def _tensordot(x1, x2, /, *, axes: Any = 2):
-    return np.tensordot(Tracer(as_node(x1)), Tracer(as_node(x2)), axes)
-
-
-@implements(
-    np.linalg.matrix_norm, cases=[Case((2, 3)), Case((4, 2, 3), ord=1, keepdims=True), Case((2, 3), ord=-np.inf)]
-)
-def _matrix_norm(x, /, *, keepdims=False, ord="fro"):
-    return FUNCTIONS[np.linalg.norm](x, ord, (-2, -1), keepdims)
-
-
 @implements(
     np.linalg.vector_norm,
     cases=[Case((4,)), Case((2, 3)), Case((2, 3), axis=1, ord=3), Case((2, 3, 4), axis=(2, 0), keepdims=True)],
@@ -269,3 +188,21 @@ def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
         flat = x.transpose((*axes, *rest)).reshape((math.prod(x.shape[k] for k in axes), *[x.shape[k] for k in rest]))
         result = FUNCTIONS[np.linalg.norm](flat, ord, 0)
     return result.reshape([1 if k in axes else d for k, d in enumerate(x.shape)]) if keepdims else result
+
+
+CASES |= {  # of which NumPy's own code is traced
+    np.linalg.cross: [Case((3,), (3,)), Case((3, 2), (3, 2), axis=0)],
+    np.linalg.diagonal: [Case((3, 3)), Case((2, 3, 4), offset=1)],
+    np.linalg.matmul: [Case((2, 3), (3, 2)), Case((4, 2, 3), (3,))],
+    np.linalg.matrix_norm: [Case((2, 3)), Case((4, 2, 3), ord=1, keepdims=True), Case((2, 3), ord=-np.inf)],
+    np.linalg.matrix_power: [
+        *[Case((3, 3), Given(n), domain=(-1.0, 1.0)) for n in (0, 1, 2, 3, 7)],
+        Case((2, 2, 2), Given(4)),
+        Case((3, 3), Given(-3), of=dominant),
+    ],
+    np.linalg.matrix_transpose: [Case((2, 3)), Case((4, 2, 3))],
+    np.linalg.outer: [Case((3,), (2,))],
+    np.linalg.tensordot: [Case((2, 3, 4), (3, 4, 2)), Case((2, 3), (3, 4), axes=1)],
+    np.linalg.trace: [Case((3, 3)), Case((2, 3, 4)), Case((3, 3), offset=-1)],
+    np.linalg.vecdot: [Case((2, 3), (2, 3)), Case((3, 2), (3, 2), axis=0)],
+}

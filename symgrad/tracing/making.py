@@ -249,6 +249,7 @@ OF_SIZES: dict[Callable, Callable] = {
     np.identity: _eye,
     np.linspace: _linspace,
     np.ones: _filled_with(1),
+    np.take: lambda sizes, indices: [sizes[k] for k in indices],
     np.zeros: _filled_with(0),
     float: lambda size, /: 1.0 * size,
     int: lambda size, /: size,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .declare import CASES, Case, Given
+from .describing import COMPLEX, to_complex
 from .statistics import with_nan
 
 
@@ -147,3 +148,40 @@ for _name, _module in (
     _own = {f"{_name}{kind}": cases for kind, cases in _OF_POLYNOMIALS.items()} | {f"poly2{_name}": [Case((4,))]}
     CODE |= {getattr(_module, name): cases for name, cases in _own.items() if hasattr(_module, name)}
 CASES |= CODE
+CASES |= {  # which are traced in every trace, and tested as rules are
+    np.allclose: [Case((3,), (3,)), Case((3,), (3,), atol=10.0)],
+    np.angle: [*COMPLEX, Case((2, 3), (2, 3), of=to_complex, deg=True), Case((2, 3))],
+    np.atleast_1d: [Case(()), Case((3,))],
+    np.atleast_2d: [Case(()), Case((3,))],
+    np.atleast_3d: [Case(()), Case((3,)), Case((2, 3)), Case((2, 1, 2))],
+    np.column_stack: [Case([(3,), (3, 2)])],
+    np.diff: [Case((5,)), Case((3, 4), axis=0), Case((5,), n=2)],
+    np.dsplit: [Case((2, 2, 4), Given(2))],
+    np.dstack: [Case([(3,), (3,)]), Case([(2, 3), (2, 3, 2)])],
+    np.extract: [Case(Given(np.array([[1, 0, 1], [0, 1, 0]])), (2, 3))],
+    np.flip: [Case((3, 4)), Case((3, 4), axis=1)],
+    np.fliplr: [Case((3, 4))],
+    np.flipud: [Case((3, 4)), Case((3,))],
+    np.hsplit: [Case((2, 4), Given(2)), Case((4,), Given([1, 3]))],
+    np.hstack: [Case([(3,), (2,)]), Case([(2, 3), (2, 1)]), Case([(3,), Given(1.5), ()])],
+    np.iscomplex: [*COMPLEX, Case((2, 3))],
+    np.iscomplexobj: [*COMPLEX, Case((2, 3))],
+    np.isreal: [*COMPLEX, Case((2, 3))],
+    np.isrealobj: [*COMPLEX, Case((2, 3))],
+    np.isscalar: [Case((2, 3))],
+    np.matrix_transpose: [Case((2, 3, 4))],
+    np.nansum: [Case((2, 3)), *_SOME_NAN, Case((2, 3), axis=(0, 1), keepdims=True, of=with_nan), Case((0,))],
+    np.outer: [Case((3,), (4,)), Case((2, 2), (3,))],
+    np.rollaxis: [Case((2, 3, 4), Given(2)), Case((2, 3, 4), Given(0), start=3)],
+    np.rot90: [Case((2, 3)), Case((2, 3), k=2), Case((2, 3), k=-1)],
+    np.trapezoid: [
+        Case((5,)),
+        Case((3, 4), dx=0.5),
+        Case((3, 4), (4,)),
+        Case((3, 4), (3,), axis=0),
+        Case((3, 4), (3, 4), axis=1),
+    ],
+    np.unstack: [Case((2, 3)), Case((2, 3), axis=-1)],
+    np.vsplit: [Case((4, 2), Given(2))],
+    np.vstack: [Case([(3,), (2, 3)])],
+}

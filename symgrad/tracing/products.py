@@ -10,7 +10,6 @@ import numpy as np
 from ..errors import ShapeError
 from ..primitives import functions as f
 from ..primitives.contraction import contract
-from ..primitives.shaping import reshape
 from ..program.dims import Shape
 from ..program.node import Node
 from .declare import Case, Given, implements
@@ -103,12 +102,6 @@ def _vdot(a, b):
     if x.is_complex:
         return _contract_axes(f.conjugate(x), y, (0,), (0,), "dot")
     return _contract_axes(x, y, (0,), (0,), "vdot")
-
-
-@implements(np.outer, cases=[Case((3,), (4,)), Case((2, 2), (3,))])
-def _outer(a, b):
-    x, y = as_node(Tracer(array_node(a)).ravel()), as_node(Tracer(array_node(b)).ravel())
-    return Tracer(f.multiply(reshape(x, (*x.shape, 1)), reshape(y, (1, *y.shape))))
 
 
 def _each_axis(axes: Any, x: Node) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
-from .reductions import along, normalized_axes, normalized_axis
+from .reductions import along, normalized_axis
 from .sizes import concrete, counted, whole
 from .trace import as_node, running
 from .tracer import Tracer, traced, view
@@ -23,33 +23,6 @@ from .tracer import Tracer, traced, view
 
 def _taken(x: Node, index: np.ndarray, axis: int) -> Node:
     return gather(x, running().constant(np.asarray(index, dtype=np.intp)), axis)
-
-
-@implements(np.flip, cases=[Case((3, 4)), Case((3, 4), axis=1)])
-def _flip(m, axis=None):
-    x = as_node(m)
-    axes = normalized_axes(axis, x.ndim)
-    spec = tuple((d - 1, d, -1) if k in axes and d != 0 else (0, d, 1) for k, d in enumerate(x.shape))
-    return view(m, lambda base: take_slice(base, spec))
-
-
-@implements(np.flipud, cases=[Case((3, 4)), Case((3,))])
-def _flipud(m):
-    return _flip(m, 0)
-
-
-@implements(np.fliplr, cases=[Case((3, 4))])
-def _fliplr(m):
-    return _flip(m, 1)
-
-
-@implements(np.rollaxis, cases=[Case((2, 3, 4), Given(2)), Case((2, 3, 4), Given(0), start=3)])
-def _rollaxis(a, axis, start=0):
-    rank = as_node(a).ndim
-    axis, start = normalized_axis(axis, rank), start + rank if start < 0 else start
-    order = [k for k in range(rank) if k != axis]
-    order.insert(start - (axis < start), axis)
-    return np.transpose(a, order)
 
 
 @implements(
@@ -88,16 +61,6 @@ def _within(by: int, n: Any) -> Any:
     if n != 0 and trace.assumes(normal(n - abs(by)), "nonnegative"):
         return by if by >= 0 else normal(n + by)
     return by % trace.fixed(n) if n != 0 else 0
-
-
-@implements(np.rot90, cases=[Case((2, 3)), Case((2, 3), k=2), Case((2, 3), k=-1)])
-def _rot90(m, k=1, axes=(0, 1)):
-    turns = k % 4
-    if turns == 0:
-        return view(m, lambda base: base)
-    if turns == 2:
-        return _flip(_flip(m, axes[0]), axes[1])
-    return np.swapaxes(_flip(m, axes[1]), *axes) if turns == 1 else _flip(np.swapaxes(m, *axes), axes[1])
 
 
 _PADS = ("constant", "edge", "reflect", "wrap", "symmetric")
@@ -272,11 +235,6 @@ def _compress(condition, a, axis=None):
     if short < length:
         mask = np.concatenate([mask, np.zeros(length - short, bool)])
     return Tracer(x)[(*(slice(None),) * k, mask)]
-
-
-@implements(np.extract, cases=[Case(Given(np.array([[1, 0, 1], [0, 1, 0]])), (2, 3))])
-def _extract(condition, arr):
-    return traced(arr).ravel()[traced(condition).ravel() != 0]
 
 
 @implements(np.diagonal, cases=[Case((3, 3)), Case((2, 4)), Case((3, 4), offset=-1), Case((2, 3, 3), axis1=1, axis2=2)])

@@ -39,11 +39,6 @@ def _swapaxes(a, axis1, axis2):
     return view(a, lambda base: transpose(base, order))
 
 
-@implements(np.matrix_transpose, cases=[Case((2, 3, 4))])
-def _matrix_transpose(a):
-    return _swapaxes(a, -1, -2)
-
-
 @implements(np.moveaxis, cases=[Case((2, 3, 4), Given(0), Given(-1)), Case((2, 3, 4), Given([0, 1]), Given([-1, 0]))])
 def _moveaxis(a, source, destination):
     x = as_node(a)
@@ -162,16 +157,6 @@ def _expand_dims(a, axis):
     dims = iter(x.shape)
     shape = tuple(1 if k in axes else next(dims) for k in range(x.ndim + count))
     return view(a, lambda base: reshape(base, shape))
-
-
-@implements(np.atleast_1d, cases=[Case(()), Case((3,))])
-def _atleast_1d(*arrays):
-    return at_least(1, arrays)
-
-
-@implements(np.atleast_2d, cases=[Case(()), Case((3,))])
-def _atleast_2d(*arrays):
-    return at_least(2, arrays)
 
 
 def at_least(rank: int, arrays: tuple) -> Any:

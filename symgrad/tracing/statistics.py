@@ -74,12 +74,6 @@ def _without_nan(x: Node) -> Node:
     return f.where(f.isnan(x), running().constant(np.zeros((), x.dtype)), x)
 
 
-@implements(np.nansum, cases=[*_SOME_NAN, Case((0,))])
-def _nansum(a, axis=None, dtype=None, keepdims=False):
-    x = as_node(a)
-    return np.sum(Tracer(_without_nan(x) if x.differentiable else x), axis=axis, dtype=dtype, keepdims=keepdims)
-
-
 @implements(np.nanmax, cases=_SOME_NAN)
 def _nanmax(a, axis=None, keepdims=False, initial=None, where=True):
     return np.fmax.reduce(Tracer(as_node(a)), axis=axis, keepdims=keepdims, initial=initial, where=where)

@@ -48,6 +48,8 @@ class Tracer(ArrayMethods):
     """
 
     __slots__ = ("_along", "_base", "_certain", "_node", "_root", "_writes")
+    #: the rule of a function of arrays that a library composes of others; set by those who follow calls
+    composed: Callable[[Callable, Any, Any], Callable | None]
 
     def __init__(
         self, node: Node, base: Tracer | None = None, along: Along | None = None, certain: bool | None = None
@@ -170,7 +172,7 @@ class Tracer(ArrayMethods):
         return rule(ufunc, *inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
-        rule = FUNCTIONS.get(func)
+        rule = FUNCTIONS.get(func) or Tracer.composed(func, args, kwargs)
         if rule is None:
             refuse_library_call(FUNCTIONS, func)
             name = f"{getattr(func, '__module__', 'numpy')}.{getattr(func, '__name__', func)}"

@@ -36,7 +36,7 @@ REFUSED = {
     "a number": (lambda x: np.fft.fft(x[0]), ShapeError, "this is one number"),
     "no elements": (lambda x: np.fft.fft(x, 0), ShapeError, "0 is no number"),
     "complex numbers": (lambda x: np.fft.rfft(x * 1j), ArgumentError, "np.fft.fft"),
-    "sizes and axes": (lambda x: np.fft.fftn(x, s=(2, 3), axes=(0,)), ShapeError, "2 sizes"),
+    "sizes and axes": (lambda x: np.fft.fftn(x, s=(2, 3), axes=(0,)), ArgumentError, "different lengths"),
 }
 
 
