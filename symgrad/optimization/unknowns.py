@@ -12,8 +12,9 @@ import numpy as np
 from ..errors import ArgumentError, ArgumentTypeError, MissingPart
 from ..signature import called_name
 from ..tracing.trace import called
-from ..tracing.tree import LEAF, flatten, unflatten
+from ..tracing.tree import LEAF, flatten, unflatten, with_values
 from ..transforms.jacobian import JacobianFunction
+from ..transforms.positions import is_setting
 from ..transforms.products import derived_once
 
 #: entries of a Jacobian or Hessian up to which it is dense; of more, the part below which what is not zero is sparse
@@ -46,7 +47,7 @@ class Unknowns:
     @classmethod
     def of(cls, start: Any, caller: str) -> tuple[Unknowns, np.ndarray]:
         """The unknowns that have these values, and these as a vector; a list of numbers is an array."""
-        leaves, structure = flatten(_with_arrays(start))
+        leaves, structure = _taken_apart(start)
         for leaf in leaves:
             kind = np.asarray(leaf).dtype.kind
             if kind not in "fiu":
@@ -77,7 +78,7 @@ class Unknowns:
         """Values for the unknowns as a vector: one number for all, or such as the unknowns are."""
         if isinstance(values, np.ndarray) and values.size == 1:
             values = values.item()  # scipy.optimize.Bounds makes an array of a number, and of a dict
-        leaves, structure = flatten(_with_arrays(values))
+        leaves, structure = _taken_apart(values)
         if structure == LEAF and not np.ndim(values):
             leaves, structure = leaves * len(self.shapes), self.structure
         try:
@@ -87,6 +88,12 @@ class Unknowns:
         if structure != self.structure or not parts:
             raise ArgumentError(f"{caller}: bounds have two sides, each a number or such as the start is.")
         return np.concatenate(parts)
+
+
+def _taken_apart(values: Any) -> tuple[list[Any], Any]:
+    """The numbers and arrays among ``values``, and a structure that holds the settings beside them."""
+    leaves, structure = flatten(_with_arrays(values))
+    return with_values(structure, leaves, is_setting, is_setting)
 
 
 def _with_arrays(value: Any) -> Any:

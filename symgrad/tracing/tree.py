@@ -146,30 +146,35 @@ def _replaced(value: Any, structure: Any, leaves: Iterator[Any], inside: bool) -
     return value if inside and all(map(operator.is_, own, parts)) else _put_together(structure, parts)
 
 
-def with_values(structure: Any, leaves: Sequence[Any], is_value: Callable[[Any], bool]) -> tuple[list[Any], Any]:
-    """The leaves, and a structure that holds those fields of objects for which ``is_value`` is true.
+def with_values(
+    structure: Any, leaves: Sequence[Any], is_value: Callable[[Any], bool], is_setting: Callable[[Any], bool]
+) -> tuple[list[Any], Any]:
+    """The leaves, and a structure that holds the others.
+
+    These are those fields of objects for which ``is_value`` is true, and what stands in tuples, lists and dicts and is
+    ``is_setting``.
 
     >>> import types
-    >>> leaves, structure = flatten(types.SimpleNamespace(x=1.0, name="a"))
-    >>> with_values(structure, leaves, lambda leaf: isinstance(leaf, str))[0]
-    [1.0]
+    >>> leaves, structure = flatten([types.SimpleNamespace(x=1.0, n=2), 3, "a"])
+    >>> with_values(structure, leaves, lambda leaf: leaf == 2, lambda leaf: isinstance(leaf, str))[0]
+    [1.0, 3]
     """
     rest = iter(leaves)
     kept: list[Any] = []
 
-    def walk(structure: Any, inside: bool, is_fixed: bool = False) -> Any:
+    def walk(structure: Any, inside: bool | None, is_fixed: bool = False) -> Any:
         if structure == LEAF:
             leaf = next(rest)
-            if is_fixed or (inside and is_value(leaf)):
+            if is_fixed or (inside is not None and (is_value if inside else is_setting)(leaf)):
                 return "value", leaf
             kept.append(leaf)
             return LEAF
-        inside = inside or structure[0] in OBJECTS
+        inside = bool(inside) or structure[0] in OBJECTS
         fixed = _fixed_parts(structure)
         parts = zip(keys_of(structure), structure[-1], strict=True)
         return *structure[:-1], tuple([walk(s, inside, is_fixed or key in fixed) for key, s in parts])
 
-    made = walk(structure, False)
+    made = walk(structure, None)
     return kept, made
 
 
@@ -202,8 +207,8 @@ def leaf_labels(label: str, structure: Any) -> list[str]:
     >>> leaf_labels("p", flatten({"W": 1, "b": (2, 3)})[1]), leaf_labels("x", LEAF)
     (['p_W', 'p_b_0', 'p_b_1'], ['x'])
     """
-    if structure == LEAF:
-        return [label]
+    if structure == LEAF or structure[0] == "value":
+        return [label] if structure == LEAF else []
     parts = zip(keys_of(structure), structure[-1], strict=True)
     return [name for key, s in parts for name in leaf_labels(f"{label}_{key}", s)]
 

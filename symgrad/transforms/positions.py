@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..program.node import Node
 from ..tensor import Parameter
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
-from ..tracing.tree import flatten, replaced, with_values
+from ..tracing.tree import flatten, leaf_labels, replaced, with_values
 
 #: arguments that a derivative is by: a position, a name, or several of these
 Positions = int | str | tuple[int | str, ...]
@@ -141,33 +142,40 @@ def is_data(leaf: Any) -> bool:
     return isinstance(leaf, (float, complex, np.ndarray, np.generic, Tracer))
 
 
+def is_setting(leaf: Any) -> bool:
+    """Whether what stands in a tuple, a list or a dict is text, a choice or a function, which no number replaces."""
+    return leaf is None or isinstance(leaf, (str, bytes, bool, Enum)) or callable(leaf)
+
+
 def data_of(value: Any) -> tuple[list[Any], Any]:
-    """The leaves of ``value`` and its structure, which keeps the fields of objects that are no data."""
+    """The leaves of ``value`` and its structure, which keeps the settings: fields of objects that are no data, too."""
     leaves, structure = flatten(value)
-    return with_values(structure, leaves, lambda leaf: not is_data(leaf))
+    return with_values(structure, leaves, lambda leaf: not is_data(leaf), is_setting)
 
 
 def check_differentiable(value: Any, what: str, caller: str) -> None:
     """A DtypeError where ``value`` is not made of floats."""
-    leaves, _ = data_of(value)
+    leaves, structure = data_of(value)
     if not leaves:
         raise ArgumentError(f"{caller}: {what} holds no array to differentiate by.")
-    for leaf in leaves:
-        if isinstance(leaf, bool) or not isinstance(leaf, (int, float, complex, np.ndarray, np.generic, Tracer)):
+    for leaf, label in zip(leaves, leaf_labels("", structure), strict=True):
+        said = f"{what}, at {shortened(label[1:])}," if label else what
+        if not isinstance(leaf, (int, float, complex, np.ndarray, np.generic, Tracer)) or isinstance(leaf, bool):
             library = library_of([leaf])
             if library is not None:
-                raise DtypeError(f"{caller}: {what} is an array of {library.name}; pass numpy.asarray of it here.")
+                raise DtypeError(f"{caller}: {said} is an array of {library.name}; pass numpy.asarray of it here.")
             raise DtypeError(
-                f"{caller}: {what} is a {type(leaf).__name__} and cannot be differentiated by; pass floats, float "
+                f"{caller}: {said} is a {type(leaf).__name__} and cannot be differentiated by; pass floats, float "
                 "arrays, or dataclasses of them (symgrad.extend.container registers other classes), or leave it out of "
                 "grad_position."
             )
         dtype = np.dtype(getattr(leaf, "dtype", type(leaf)))
         if dtype.kind not in "fc":
             fix = "1.0 instead of 1" if isinstance(leaf, int) else "x.astype(float)"
+            kept = "; a whole number that is a setting is a field of a dataclass" if label else ""
             raise DtypeError(
-                f"{caller}: {what} has dtype {dtype} and cannot be differentiated by; pass floats ({fix}), "
-                "or leave it out of grad_position."
+                f"{caller}: {said} has dtype {dtype} and cannot be differentiated by; pass floats ({fix}), "
+                f"or leave it out of grad_position{kept}."
             )
 
 

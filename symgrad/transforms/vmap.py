@@ -29,7 +29,7 @@ from ..tracing.tree import flatten, replaced, unflatten, with_values
 from .derived import DerivedFunction, P
 from .mapped_axes import checked_axes, of_arguments, spread
 from .mapped_declaration import MappedDeclaration
-from .positions import checked_function, is_data
+from .positions import checked_function, is_data, is_setting
 
 
 class MappedFunction(DerivedFunction[P]):
@@ -78,7 +78,9 @@ class MappedFunction(DerivedFunction[P]):
         """The output for all examples."""
         leaves, structure = flatten(output)
         axes = spread(out_axes, output, "the output", "out_axes", self.__name__)
-        places, _ = with_values(structure, range(len(leaves)), lambda k: not is_data(leaves[k]))
+        places, _ = with_values(
+            structure, range(len(leaves)), lambda k: not is_data(leaves[k]), lambda k: is_setting(leaves[k])
+        )
         for k in places:  # settings of objects are the same for all
             axis, label = axes[k]
             leaves[k] = _of_all(leaves[k], axis, label, over, self.__name__)
