@@ -267,7 +267,7 @@ def OneHot(indices, depth, on_value, off_value, *, axis=-1):
 
 @operator
 def Cast(x, dtype):
-    """``x`` as ``dtype``; from floats to integers is refused where it would lose a derivative.
+    """``x`` as ``dtype``; from floats to integers it is cut, and has no derivative.
 
     >>> from symgrad import float32
     >>> Cast()(np.array([1.0]), float32)

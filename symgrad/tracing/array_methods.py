@@ -31,6 +31,8 @@ _REFLECTED: dict[Elementwise, str] = {
     f.power: "__rpow__",
 }
 
+#: operations that give whole numbers
+_WHOLE = (f.floor, f.ceil, f.trunc, f.rint, f.sign)
 METHOD_FUNCTIONS: dict[str, Callable] = {
     name: getattr(np, name)
     for name in (
@@ -305,12 +307,9 @@ class ArrayMethods:
             return self
         if self.dtype.kind == "c" and wanted.kind not in "cb":
             refuse(f"astype({wanted}) of complex numbers drops their imaginary parts; write x.real if that is meant.")
-        if wanted.kind not in "fcb" and not self._is_flat():
-            refuse(
-                f"astype({wanted}) of a traced float would lose its derivative; write np.trunc(x).astype({wanted}) if "
-                "that is meant."
-            )
-        return type(self)(f.cast(self._symgrad_node, wanted))
+        node = self._symgrad_node
+        cuts = node.dtype.kind == "f" and wanted.kind in "iu" and node.primitive not in _WHOLE
+        return type(self)(f.cast(f.trunc(node) if cuts else node, wanted))
 
     def copy(self: Any, order: str = "C") -> Any:
         return type(self)(self._symgrad_node)

@@ -25,7 +25,7 @@ def put(x: Node, index: Any, value: Node) -> Node:
     """The array after ``x[index] = value``."""
     if is_never(index):
         return x
-    if value.dtype.kind == "f" and x.dtype.kind not in "fc":
+    if value.dtype.kind == "f" and x.dtype.kind not in "fc" and running().has_slope(value):
         raise TracingError.here(f"a float written into an array of {x.dtype} would be cut; use a float array.")
     value = f.cast(value, x.dtype)
     mask = getattr(index, "_symgrad_node", None)

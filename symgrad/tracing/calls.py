@@ -165,13 +165,9 @@ class _Calls:
 
 
 class _LibraryCalls(_Calls):
-    """The hook of followed code of libraries, which means the truncation where it writes one."""
+    """The hook of followed code of libraries."""
 
     def call(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        owner: Any = getattr(function, "__self__", None)
-        is_cast = type(owner) in (Tracer, LocalArray) and function.__name__ == "astype" and holds_traced(owner)
-        if is_cast and owner.dtype.kind == "f" and np.dtype(kwargs.get("dtype", *args[:1])).kind in "iu":
-            return np.trunc(owner).astype(*args, **kwargs)
         is_in_c = (
             type(function) not in _IN_PYTHON and is_closed(function) and library_code(function, args, kwargs) is None
         )

@@ -214,7 +214,7 @@ class LocalArray:
     def _write(self, index: Any, node: Node) -> None:
         if node.shape and not is_concrete(node.shape):
             refuse("an array of named dims cannot be written into one of a fixed size; build it with np.stack.")
-        if self.dtype.kind in "biu" and node.dtype.kind == "f":
+        if self.dtype.kind in "biu" and node.dtype.kind == "f" and running().has_slope(node):
             refuse(
                 f"an array of {self.dtype} would cut the traced value that is written into it, and its derivative "
                 "would be lost. Make the array of floats: np.zeros(n), or dtype=float."

@@ -168,15 +168,20 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     made = array_of(made)
     if endpoint and num > 1:
         made[-1] = last
-    made = np.moveaxis(made, 0, axis) if axis else made
-    made = made if dtype is None else made.astype(dtype)
+    made = _in_dtype(np.moveaxis(made, 0, axis) if axis else made, dtype)
     return (made, step) if retstep else made
+
+
+def _in_dtype(made: Any, dtype: Any) -> Any:
+    """Steps in the dtype that was asked for; NumPy rounds them down to whole numbers."""
+    if dtype is None:
+        return made
+    return (np.floor(made) if np.dtype(dtype).kind in "iu" else made).astype(dtype)
 
 
 def _named_linspace(start, stop, num, endpoint, retstep, dtype):
     step = (stop - start) / (num - 1 if endpoint else num)
-    made = start + counted(num.dim) * step
-    made = made if dtype is None else made.astype(dtype)
+    made = _in_dtype(start + counted(num.dim) * step, dtype)
     return (made, step) if retstep else made
 
 
@@ -193,7 +198,10 @@ def _arange(start=0, stop=None, step=1, dtype=None, *, device=None, like=None):
     kind = np.result_type(*[v if isinstance(v, (int, float)) else _dtype(v) for v in (first, end, step)])
     count = np.ceil((end - first) / step)
     size = max(int(running().guard(count._symgrad_node) if isinstance(count, Tracer) else count), 0)
-    made = first + np.arange(size) * ((first + step) - first)  # as NumPy steps
+    after = first + step
+    if dtype is not None and np.dtype(dtype).kind in "iu":
+        first, after = np.trunc(first), np.trunc(after)
+    made = first + np.arange(size) * (after - first)  # as NumPy steps
     return array_of(made, kind if dtype is None else dtype)
 
 
@@ -297,7 +305,7 @@ def _moved(function: Callable, *places: int | str) -> Callable:
 
 
 def _fitted(array: Any, dtype: np.dtype) -> Node:
-    if array.dtype.kind == "f" and dtype.kind != "f":
+    if array.dtype.kind == "f" and dtype.kind != "f" and running().has_slope(array._symgrad_node):
         refuse(f"an array of {dtype} would cut the traced values that are put into it; make it of floats.")
     return f.cast(array._symgrad_node, dtype)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError, UnsupportedArguments
 from ..primitives import functions as f
 from ..primitives.contraction import contract, expand
 from ..primitives.primitive import Primitive, dim_value
@@ -139,7 +139,8 @@ def _mean(a, axis=None, dtype=None, keepdims=False, where=True):
     summed = f.cast(x, np.dtype(np.float32)) if half else x
     axes = normalized_axes(axis, x.ndim)
     count = count_of(x, axes, where, keepdims)
-    return Tracer(f.cast(quotient(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count), x.dtype))
+    made = f.cast(quotient(_keep(sum_node(summed, axes), x.shape, axes, keepdims), count), x.dtype)
+    return _returned(made, dtype)
 
 
 def _squared(x: Node) -> Node:
@@ -159,6 +160,8 @@ def _variance(a, axis, dtype, ddof, keepdims, where, mean, correction) -> Node:
         if ddof:
             raise ArgumentError.here("ddof and correction are one thing: give one of them")
         ddof = correction
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise UnsupportedArguments.here(f"a variance in whole numbers, of dtype={np.dtype(dtype)}, has no rule.")
     x = _typed(a, dtype)
     if not x.differentiable:
         x = f.cast(x, np.dtype(np.float64))
@@ -168,7 +171,8 @@ def _variance(a, axis, dtype, ddof, keepdims, where, mean, correction) -> Node:
         middle = quotient(total, count_of(x, axes, where, True))
     else:
         middle = as_node(mean)
-    total = _keep(sum_node(counted_in(_squared(f.subtract(x, middle)), where, 0), axes), x.shape, axes, keepdims)
+    squares = f.cast(_squared(f.subtract(as_node(a), middle)), f.real(x).dtype)  # NumPy subtracts before it casts
+    total = _keep(sum_node(counted_in(squares, where, 0), axes), x.shape, axes, keepdims)
     count = count_of(x, axes, where, keepdims)
     return f.cast(f.divide(total, f.maximum(f.subtract(count, ddof), 0) if ddof else count), total.dtype)
 

@@ -282,16 +282,12 @@ def _round(number, ndigits=None):
     return _python_number(made.astype(int)) if ndigits is None else made
 
 
-@answers(np.float64, np.double)
-def _float64(x=0.0):
-    return Tracer(f.cast(as_node(x), np.dtype(float)))
+def _of_type(kind: type[np.generic]) -> Callable:
+    return lambda x=0: Tracer(as_node(x)).astype(kind)
 
 
-@answers(np.float16)
-def _float16(x=0.0):
-    return Tracer(f.cast(as_node(x), np.dtype(np.float16)))
-
-
-@answers(np.float32)
-def _float32(x=0.0):
-    return Tracer(f.cast(as_node(x), np.dtype(np.float32)))
+for _kind in (
+    *(np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+    *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
+):
+    answers(_kind)(_of_type(_kind))

@@ -20,7 +20,7 @@ import sympy
 from ..errors import ShapeError, TracingError, apart_from_refusals, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.loop import STEP
-from ..primitives.primitive import EXAMPLE, CapturedArray, constant, input_node, literal
+from ..primitives.primitive import EXAMPLE, CapturedArray, Constant, Literal, constant, input_node, literal
 from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
@@ -99,6 +99,7 @@ class Trace:
         self.has_loops = False  # whether any were
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
+        self._slopes: dict[Node, bool] = {}  # whether a derivative may flow through what was asked about
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
         self._constants: dict[int, tuple[Any, Node]] = {}
         self._outer: Trace | None = None
@@ -223,21 +224,17 @@ class Trace:
 
     def is_differentiated(self, node: Node) -> bool:
         """Whether a derivative may flow through a value; True for all in a trace that is of no derivative."""
-        known = self._wrt
-        if not self._is_derivative:
-            return True
-        pending = [node]
-        while pending:
-            n = pending[-1]
-            if n in known:
-                pending.pop()
-                continue
-            unknown = [o for o in n.operands if o not in known]
-            if unknown:
-                pending += unknown
-            else:
-                known[n] = any(known[o] for o in n.operands)
-        return known[node]
+        return not self._is_derivative or _decided(node, self._wrt, lambda n: any(self._wrt[o] for o in n.operands))
+
+    def has_slope(self, node: Node) -> bool:
+        """Whether a value depends smoothly on an input, as what is rounded does not."""
+        known = self._slopes
+
+        def decide(n: Node) -> bool:
+            is_leaf = not n.operands and not isinstance(n.primitive, (Constant, Literal))
+            return n.differentiable and (is_leaf or any(known[o] for o, _ in n.primitive.dependencies(n)))
+
+        return _decided(node, known, decide)
 
     def keeps_value(self, node: Node) -> bool:
         """Whether code may have the value itself, guarded, because no derivative is lost."""
@@ -271,6 +268,19 @@ _IN_STEP = (
     "by them as arrays (x[i], np.take), and give a loop inside a length that is known."
 )
 SIZES_FIX = "Give sizes in place of the names ('n 3' for 'n d'), or drop the named dims of this function."
+
+
+def _decided(node: Node, known: dict[Node, bool], decide: Callable[[Node], bool]) -> bool:
+    """What is to be known of ``node``, decided by what is known of its operands, and so on; noted for all of them."""
+    pending = [node]
+    while pending:
+        unknown = [] if pending[-1] in known else [o for o in pending[-1].operands if o not in known]
+        if unknown:
+            pending += unknown
+        else:
+            n = pending.pop()
+            known[n] = known[n] if n in known else decide(n)
+    return known[node]
 
 
 def _is_computable(node: Node) -> bool:

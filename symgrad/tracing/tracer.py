@@ -225,7 +225,7 @@ class Tracer(ArrayMethods):
         )
 
     def __int__(self) -> int:
-        if not self._is_flat() and not self._keeps_value():
+        if not self._keeps_value() and running().has_slope(self._symgrad_node):
             refuse("int() of a traced float would lose its derivative; write int(np.trunc(x)) if that is meant.")
         return int(self._concrete())
 
@@ -236,11 +236,6 @@ class Tracer(ArrayMethods):
                 f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant."
             )
         return int(self._concrete())
-
-    def _is_flat(self) -> bool:
-        """True where no derivative flows, as for integers and the result of np.floor."""
-        node = self._symgrad_node
-        return not node.differentiable or (bool(node.operands) and not node.primitive.dependencies(node))
 
     def __bool__(self) -> bool:
         if size(self._symgrad_node.shape) != 1:

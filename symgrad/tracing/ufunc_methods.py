@@ -56,6 +56,8 @@ def _reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=None, wher
     axes = reduced_axes(axis, x.ndim)
     if ufunc.__name__ in _BESIDE_NAN and initial is None and where is True and x.size:
         extremum, beyond = _BESIDE_NAN[ufunc.__name__]
+        if x.dtype.kind not in "fc":
+            return extremum(x, axis=axis, keepdims=keepdims)
         missing = np.isnan(x)
         made = extremum(np.where(missing, beyond, x).astype(x.dtype), axis=axis, keepdims=keepdims)
         return np.where(np.all(missing, axis=axis, keepdims=keepdims), np.nan, made).astype(x.dtype)

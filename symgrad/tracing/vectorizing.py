@@ -35,6 +35,11 @@ class Vectorized:
 
     def _array(self, values: list, place: int, shape: tuple) -> Any:
         dtype = self.otypes[place] if self.otypes else getattr(values[0], "dtype", None) or np.asarray(values[0]).dtype
+        if not self.otypes and dtype.kind in "biu" and array_of(values).dtype.kind in "fc":
+            refuse(
+                f"np.vectorize takes the dtype of the first result, which is {dtype} here, and would cut the others: "
+                "return floats alone, or give otypes=[float]."
+            )
         made = array_of(values, dtype).reshape(shape)
         return made if shape else made[()]
 

@@ -53,7 +53,7 @@ def same(got, want):
 def check(function, args):
     want, got = outcome(function, args), outcome(sg.symbolic(function, backend="numpy"), args)
     said = [getattr(a, "dtype", type(a)) for a in flatten(args)[0]]
-    if isinstance(got, TracingError) and any(why in str(got) for why in ("would lose its derivative", "would cut")):
+    if isinstance(got, TracingError) and "would cut" in str(got):
         return
     if isinstance(want, Exception):
         assert isinstance(got, Exception), (said, got, want)

@@ -53,9 +53,7 @@ def refusal(fn):
 
 
 REFUSED = {
-    "np.array cut": (lambda x: np.array([x[0], 1.0], dtype=int) * x[0], r"np.trunc\(x\).astype\(int64\)"),
     "complex": (lambda x: x[0].__complex__(), "derivative would be lost"),
-    "astype int": (lambda x: x.astype(int) * 2, r"np.trunc\(x\).astype\(int64\)"),
     "an element outside": (outside_item, "not made inside the function"),
     "a view outside": (outside_view, "from outside of the function"),
     "a += outside": (outside_increment, "from outside of the function|plain array"),

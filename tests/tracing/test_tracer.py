@@ -110,6 +110,52 @@ def test_steps_may_become_integers(check_rule):
     check_rule(lambda x: x * x.astype(bool) + x * (x > 1).astype(np.float32), [N])
 
 
+CUTS = {
+    "astype": lambda u: u.astype(int),
+    "of what is bounded": lambda u: np.clip(np.floor(u), 0, 3).astype(np.int32),
+    "array": lambda u: np.array(u, dtype=int),
+    "array of elements": lambda u: np.array([*u.ravel()], dtype=np.int16).reshape(u.shape),
+    "a type of NumPy": lambda u: np.int64(u),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_floats_are_cut_to_whole_numbers_with_slope_0(check_rule, name):
+    table = np.array([0.0, 1.0, 4.0, 9.0, 16.0, 25.0])
+
+    def looked_up(x):
+        at = CUTS[name](2 * x)
+        return table[at] * (1 - 2 * x + at) + table[at + 1] * (2 * x - at)
+
+    check_rule(looked_up, [np.array([[0.3, 0.8], [1.2, 1.7]])])
+
+
+def test_what_is_cut_has_the_values_of_numpy():
+    x = np.array([-3.7, 2.2, 0.4])
+    for f in (
+        lambda x: np.linspace(x[0], x[1], 5, dtype=int),
+        lambda x: np.linspace(x[0], x, 4, endpoint=False, dtype=np.int8),
+        lambda x: np.arange(x[0], x[1], x[2], dtype=int),
+        lambda x: np.asarray(x, np.int16),
+        lambda x: np.sum(x, dtype=int),
+    ):
+        got, want = symgrad.symbolic(f)(x), f(x)
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(got, want)
+
+
+def test_whole_numbers_are_written_into_an_array_of_ints():
+    def counted(x):
+        table = np.zeros(3, int)
+        table[0] = np.round(x[0])
+        table[1:] = np.maximum(np.floor(x[:2]), 0) + symgrad.stop_gradient(x[1:])
+        return table * x
+
+    x = np.array([1.7, 2.2, 0.4])
+    np.testing.assert_array_equal(symgrad.symbolic(counted)(x), [2 * 1.7, 3 * 2.2, 2 * 0.4])
+    np.testing.assert_array_equal(symgrad.grad(counted)(x), [2.0, 3.0, 2.0])
+
+
 def test_where_with_scalars_and_numbers_as_conditions(check_rule):
     check_rule(lambda x: np.where(x > 0, 1, x), [N])
     check_rule(lambda x: np.where(x > 0, x, 0.0), [N])
