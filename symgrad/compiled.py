@@ -34,6 +34,7 @@ from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import code_of, watching
+from .tracing.special_methods import followed_methods
 from .tracing.trace import Purpose, Trace, called, current
 from .tracing.trace_guards import TraceGuards
 from .tracing.tracer import Tracer
@@ -284,7 +285,7 @@ class CompiledFunction:
         """The entry of one run of the function."""
         began = time.perf_counter()
         arguments = Arguments(trace, tuple(kwargs), host)
-        with trace:
+        with trace, followed_methods(guards.classes if trace.follow is not None else ()):
             labeled = zip(self.names(len(args), kwargs), args, strict=True)
             traced = [arguments.traced(label, v) for label, v in labeled]
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}

@@ -114,7 +114,7 @@ class _Calls:
         return LocalArray.of(value, is_foreign=True) if is_array else self.indexed(value)
 
     def operate(self, operation: str, left: Any, right: Any) -> Any:
-        """``left + right``, or what the operation is: by the methods of the user's class, where there is one."""
+        """``left + right``, or what the operation is: by the methods of a library's class, where there is one."""
         if any(_has_own(type(v), operation) for v in (left, right)):
             return self._operate(operation, left, right)
         if any(isinstance(v, (list, tuple)) and _is_beside_list(w) for v, w in ((left, right), (right, left))):
@@ -130,7 +130,7 @@ class _Calls:
         return local(made, ())
 
     def negative(self, value: Any) -> Any:
-        """``-value``: by the method of the user's class, where there is one."""
+        """``-value``: by the method of a library's class, where there is one."""
         return self.call(type(value).__neg__, value) if _has_own(type(value), "neg") else -value
 
     def _operate(self, operation: str, left: Any, right: Any) -> Any:
@@ -186,11 +186,8 @@ class _LibraryCalls(_Calls):
 
 
 def _has_own(kind: type, operation: str) -> bool:
-    """Whether a class of the user, or of a library whose code is followed, says what an operation does."""
-    if kind in _COMMON:
-        return False
-    is_own = is_library_code if is_library_module(kind.__module__) else lambda f: isinstance(f, FunctionType)
-    return any(is_own(getattr(kind, _dunder(operation, p), None)) for p in ("", "r"))
+    """Whether a class of a library whose code is followed says what an operation does."""
+    return kind not in _COMMON and any(is_library_code(getattr(kind, _dunder(operation, p), None)) for p in ("", "r"))
 
 
 def _is_beside_list(value: Any) -> bool:

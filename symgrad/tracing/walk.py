@@ -94,7 +94,7 @@ class Walk:
 
     It fills ``guards``. ``changing`` says what was met that no guard can see, ``generators`` are those of random
     numbers with their state, ``weights`` the arrays whose contents may be inputs of the trace. ``asks_for_types`` where
-    code asks what a value is.
+    code asks what a value is. ``classes`` are those that the code can reach, True where it makes instances of them.
     """
 
     def __init__(self, guards: Guards) -> None:
@@ -114,7 +114,7 @@ class Walk:
         self._whole: set[int] = set()
         self._modules: list[tuple[types.ModuleType, set[str]]] = []
         self._by_name: list[tuple[str, Any]] = []
-        self._classes: dict[type, bool] = {}
+        self.classes: dict[type, bool] = {}
 
     @property
     def caught(self) -> str | None:
@@ -276,7 +276,7 @@ class Walk:
         self.pending += [v for (_, v), is_reached in zip(self._by_name, reached, strict=True) if is_reached]
         self._by_name = [m for m, is_reached in zip(self._by_name, reached, strict=True) if not is_reached]
         if self._constructs:
-            for cls in [c for c, constructed in self._classes.items() if not constructed]:
+            for cls in [c for c, constructed in self.classes.items() if not constructed]:
                 self._construct(cls)
 
     def _module(self, module: types.ModuleType) -> None:
@@ -321,9 +321,9 @@ class Walk:
 
     def note_class(self, cls: type) -> None:
         """What the methods read that are called with an instance; some methods are called without being named."""
-        if cls in self._classes:
+        if cls in self.classes:
             return
-        self._classes[cls] = False
+        self.classes[cls] = False
         self._by_name += [(name, Changing(what)) for name, what in changing_methods(cls.__mro__).items()]
         own = [c for c in cls.__mro__ if not is_library(c.__module__)]
         if own:
@@ -342,7 +342,7 @@ class Walk:
                     self.pending.append(member)
 
     def _construct(self, cls: type) -> None:
-        self._classes[cls] = True
+        self.classes[cls] = True
         own = [vars(c) for c in cls.__mro__ if not is_library(c.__module__)]
         self.pending += [members[name] for members in own for name in _CONSTRUCTORS & members.keys()]
 
