@@ -257,7 +257,7 @@ class CompiledFunction:
         entry = None
         try:
             entry = self._traced(args, kwargs, trace, host, guards)
-        except TracingError:
+        except (TracingError, TypeError):  # which code in C raises of what it does not take
             if trace.follow is not None:
                 raise
         if entry is None:

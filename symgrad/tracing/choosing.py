@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _clip(a, a_min=None, a_max=None, min=None, max=None):
 
 @implements(np.round, np.around, cases=[Case((3,)), Case((3,), Given(2)), Case((3,), decimals=-1)])
 def _round(a, decimals=0):
-    x = as_node(a)
+    x, decimals = as_node(a), operator.index(decimals)
     if decimals and x.dtype.kind == "b":
         raise ArgumentTypeError.here("np.round: truth values have no decimals")
     if not decimals:

@@ -7,9 +7,11 @@ rules say, with views of what the function has made in place of parts of it.
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import UserList, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -38,6 +40,29 @@ _CALLING = (map, filter, sorted, min, max, functools.reduce, itertools.accumulat
 _KINDS = (FunctionType, MethodType, functools.partial)
 #: functions of Python that ask what a value is, and take nothing out of it
 _ASKING = (type, isinstance, hasattr)
+#: names of parameters that say how many, how often or where
+_COUNTS = frozenset(
+    (
+        *(
+            "num",
+            "n",
+            "m",
+            "k",
+            "N",
+            "M",
+            "ddof",
+            "decimals",
+            "ndigits",
+            "axis",
+            "repeats",
+            "reps",
+            "shape",
+            "newshape",
+        ),
+        *("indices_or_sections", "pad_width", "kth", "obj", "maxlen", "r", "repeat", "bins", "minlength", "offset"),
+        *("deg", "order", "size", "i"),
+    )
+)
 #: what calls a function, also those that a library is given
 Called = Callable[..., Any]
 
@@ -69,6 +94,9 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         args = tuple([_as_given(v) for v in args])
     is_numeric = _is_numeric(function, owner)
     is_traced = holds_traced((args, kwargs))
+    if is_traced:
+        args, kwargs = _with_counts(function, args, kwargs)
+        is_traced = holds_traced((args, kwargs))
     if function is len and type(args[0]) is Tracer and args[0].ndim:
         return args[0].shape[0]
     if holds_size((*args, *kwargs.values())) and _is_declared(function, OF_SIZES):
@@ -115,7 +143,35 @@ def _as_given(value: Any) -> Any:
     """An argument of a function that makes arrays or numbers: items one after the other, and values without labels."""
     if type(value) is LabelledTracer:
         return value.values
-    return list(value) if isinstance(value, Iterator) else value
+    return list(value) if isinstance(value, (Iterator, MappingView, deque, UserList)) else value
+
+
+def _with_counts(function: Any, args: tuple, kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """The arguments, those that say how many or where as plain whole numbers, guarded."""
+    try:
+        names = () if isinstance(function, np.ufunc) else _parameters(function)
+    except TypeError:  # it cannot be hashed
+        names = ()
+    placed = itertools.zip_longest(args, names[: len(args)])
+    return (
+        tuple([mapped(_count, v) if name in _COUNTS else v for v, name in placed]),
+        {name: mapped(_count, v) if name in _COUNTS else v for name, v in kwargs.items()},
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _parameters(function: Callable) -> tuple[str, ...]:
+    """The names of a function's parameters; none where it does not tell them."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
+def _count(value: Any) -> Any:
+    is_whole = type(value) in (Tracer, LocalArray) and value.dtype.kind in "iu" and holds_traced(value)
+    known = running().guard(value._symgrad_node) if is_whole else value
+    return known.item() if is_whole and not known.shape else known
 
 
 def _is_declared(function: Any, calls: Mapping[Callable, Callable] = CALLS) -> bool:

@@ -199,13 +199,16 @@ _STUMBLES = (TypeError, AttributeError, NotImplementedError, SystemError)
 def refuse_untyped(error: Exception, trace: Trace) -> None:
     """Raise the error that stands behind or in place of ``error``, which has left the traced function.
 
-    Nothing is raised where ``error`` is one of symgrad's, the user's own, or NumPy's about plain arrays.
+    Nothing is raised where ``error`` is one of symgrad's, which gets the user's line where it has none, the user's own,
+    or NumPy's about plain arrays.
     """
-    if isinstance(error, SymgradError):
-        return
     steps = [step for step in _steps(error.__traceback__) if not step.is_hook]
     users = [k for k, step in enumerate(steps) if not is_library(step.file)]
     at = steps[users[-1]] if users else None
+    if isinstance(error, SymgradError):
+        if at is not None and len(error.args) == 1 and "\n  at " not in str(error):
+            error.args = (at_user_line(str(error), (at.file, at.line)),)
+        return
     inside = steps[users[-1] + 1 :] if users else steps
     behind = next((e for e in _causes(error) if isinstance(e, TracingError)), None)
     if behind is not None and (inside or type(error) in (ValueError, SystemError)):  # else raised by the user from it

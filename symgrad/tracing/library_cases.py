@@ -63,7 +63,7 @@ _SIGNAL: dict[str, list[Case]] = {
     "sawtooth": [Case((5,), domain=(0.1, 3.0))],
     "square": [Case((5,), domain=(0.1, 3.0))],
     "gausspulse": [_ROW],
-    "sweep_poly": [Case((4,), (3,))],
+    "sweep_poly": [Case((4,), (3,), domain=(-0.4, 0.4))],
     "freqs": [Case((3,), (2,), worN=np.array([0.5, 1.0]), domain=(0.5, 1.0))],
     "freqz": [Case((3,), (2,), worN=4, domain=(0.5, 1.0))],
     "gauss_spline": [Case((4,), Given(3))],

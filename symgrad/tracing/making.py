@@ -205,6 +205,13 @@ def _arange(start=0, stop=None, step=1, dtype=None, *, device=None, like=None):
     return array_of(made, kind if dtype is None else dtype)
 
 
+@answers(np.digitize._implementation.__globals__["_monotonicity"])
+def _monotonicity(x):
+    """1 where what is in the array ascends, -1 where it descends, else 0; guarded."""
+    steps = np.diff(x)
+    return 1 if np.all(steps >= 0) else -int(bool(np.all(steps <= 0)))
+
+
 @answers(np.unique)
 def _unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True

@@ -174,7 +174,7 @@ def _variance(a, axis, dtype, ddof, keepdims, where, mean, correction) -> Node:
     squares = f.cast(_squared(f.subtract(as_node(a), middle)), f.real(x).dtype)  # NumPy subtracts before it casts
     total = _keep(sum_node(counted_in(squares, where, 0), axes), x.shape, axes, keepdims)
     count = count_of(x, axes, where, keepdims)
-    return f.cast(f.divide(total, f.maximum(f.subtract(count, ddof), 0) if ddof else count), total.dtype)
+    return f.cast(f.divide(total, f.maximum(f.subtract(count, as_node(ddof)), 0) if ddof else count), total.dtype)
 
 
 _SPREAD = [*_AXES[:4], *_SOME, Case((3, 4), axis=1, ddof=1), Case((3, 4), axis=1, correction=1)]

@@ -248,6 +248,7 @@ def test_every_primitive_declares_its_batching():
     while pending:
         kind = pending.pop()
         pending += kind.__subclasses__()
-        if not issubclass(kind, Leaf) and kind.vmap is Primitive.vmap:
+        is_own = kind.__module__.startswith("symgrad.")  # other tests have theirs
+        if is_own and not issubclass(kind, Leaf) and kind.vmap is Primitive.vmap:
             missing.append(kind)
     assert set(missing) == {Primitive, Structural, Viewed, LUOrder}  # kernels alone have Viewed; lu is of one matrix

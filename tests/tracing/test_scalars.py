@@ -1,7 +1,9 @@
 """Functions of ``math``, and Python's numbers, of traced values."""
 
 import cmath
+import collections
 import functools
+import itertools
 import math
 import operator
 
@@ -231,3 +233,69 @@ def test_what_is_no_whole_number_raises_as_in_python():
     assert sg.value_and_grad(caught)(2.0) == (14.0, 7.0)
     with pytest.raises(ArgumentError, match="cannot convert float NaN to integer"):
         sg.grad(lambda t: t * int(t))(math.nan)
+
+
+COUNTED = {
+    "linspace": lambda x, n: np.linspace(0, x[0], n + 1).sum(),
+    "logspace": lambda x, n: np.logspace(0, x[0], num=n).sum(),
+    "geomspace": lambda x, n: np.geomspace(1, 1 + x[0], n + 2).sum(),
+    "delete": lambda x, n: np.delete(x, n - 1).sum() * x[0],
+    "delete the greatest": lambda x, n: np.delete(x, np.argmax(x)).sum() * x[0],
+    "delete several": lambda x, n: np.delete(x, np.argsort(x)[:n]).sum() * x[0],
+    "insert": lambda x, n: (np.insert(x, n, x[0]) * np.arange(4)).sum(),
+    "triu": lambda x, n: np.triu(np.outer(x, x), n - 1).sum(),
+    "round": lambda x, n: np.round(x, n).sum() + x[0],
+    "the method round": lambda x, n: x.round(n).sum() + x[0],
+    "fft": lambda x, n: np.abs(np.fft.fft(x, n + 2)).sum(),
+    "ddof": lambda x, n: np.var(x, ddof=n - 1),
+    "deque": lambda x, n: sum(collections.deque([*x], maxlen=n)),
+    "permutations": lambda x, n: len([*itertools.permutations(range(3), n)]) * x[0],
+    "ldexp": lambda x, n: math.ldexp(x[0], n),
+    "pad": lambda x, n: np.pad(x, n, mode="edge").sum(),
+    "pad each side": lambda x, n: np.pad(x, (n, 1), mode="edge").sum(),
+    "axis": lambda x, n: np.sum(np.outer(x, x), axis=n - 1)[0],
+    "eye": lambda x, n: np.eye(n).sum() * x[0],
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_how_many_and_where_may_be_computed(name):
+    def f(x):
+        return COUNTED[name](x, int(x[2]))
+
+    g = sg.value_and_grad(f)
+    for x in (np.array([0.54, 1.26, 2.31]), np.array([0.54, 1.26, 1.31])):
+        value, gradient = g(x)
+        assert value == pytest.approx(f(x), rel=1e-12)
+        wanted = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_counts_of_numpy():
+    x = np.array([0.5, 1.25, 2.0])
+    np.testing.assert_allclose(sg.grad(lambda x: np.var(x, ddof=np.int64(1)))(x), x - x.mean())
+    assert sg.symbolic(lambda x: np.round(x, np.int64(1)))(x).tolist() == np.round(x, 1).tolist()
+
+
+def test_places_among_traced_bounds():
+    def f(x):
+        return np.digitize([0.7, 3.0], np.sort(x)).sum() * x[0] + np.digitize(0.7, x[::-1] * [1, 1, 1]) * x[1]
+
+    x = np.array([0.5, 1.25, 2.0])
+    assert sg.value_and_grad(f)(x)[0] == f(x)
+    assert sg.grad(f)(x).tolist() == [4.0, 2.0, 0.0]
+    with pytest.raises(ValueError, match="monotonically"):
+        sg.grad(lambda x: np.digitize(0.7, x[[0, 2, 1]]) * x[0])(x)
+
+
+def test_arrays_of_what_collections_hold():
+    x = np.array([0.5, 1.25, 2.0])
+
+    def f(x):
+        kept, listed = collections.deque([x[0] ** 2, x[1]]), collections.UserList([x[2], 1.0])
+        named = {"a": x[0] * x[1], "b": x[2]}
+        return np.array(kept) @ np.asarray(listed) + np.fromiter(named.values(), float).prod()
+
+    wanted = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    assert sg.value_and_grad(f)(x)[0] == pytest.approx(f(x), rel=1e-15)
+    np.testing.assert_allclose(sg.grad(f)(x), wanted, rtol=1e-8)

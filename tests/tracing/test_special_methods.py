@@ -44,7 +44,7 @@ class Vector:
         return math.isclose(self.parts[0], other.parts[0])
 
     def __hash__(self):
-        return int(math.floor(self.parts[0]))
+        return math.floor(self.parts[0])
 
     def __lt__(self, other):
         return math.hypot(*self.parts[:2]) < math.hypot(*other.parts[:2])
