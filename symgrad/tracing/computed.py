@@ -11,7 +11,7 @@ import inspect
 import itertools
 import operator
 from collections import UserList, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, ValuesView
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -143,7 +143,7 @@ def _as_given(value: Any) -> Any:
     """An argument of a function that makes arrays or numbers: items one after the other, and values without labels."""
     if type(value) is LabelledTracer:
         return value.values
-    return list(value) if isinstance(value, (Iterator, MappingView, deque, UserList)) else value
+    return list(value) if isinstance(value, (Iterator, KeysView, ValuesView, deque, UserList)) else value
 
 
 def _with_counts(function: Any, args: tuple, kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
