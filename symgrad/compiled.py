@@ -252,7 +252,7 @@ class CompiledFunction:
         guards = TraceGuards(self.watched, [*static, *classes_in(structure)])
         if guards.caught is not None:
             raise UnsupportedOperation(_CAUGHT.format(called_name(self.watched), guards.caught))
-        if self._follows or guards.asks_for_types:
+        if self._follows or guards.is_followed:
             trace.follow = follow
         entry = None
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .catching import is_caught
 from .dispatch import answers
+from .python_numbers import is_number
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -280,6 +282,38 @@ def _hasattr(value, name):
 def _round(number, ndigits=None):
     made = np.round(number, ndigits or 0)
     return _python_number(made.astype(int)) if ndigits is None else made
+
+
+def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callable:
+    """``min`` or ``max``: of numbers a choice by their values, so that one trace serves whichever it is."""
+
+    def rule(*args: Any, key: Any = None, **default: Any) -> Any:
+        items = [*args[0]] if len(args) == 1 else args
+        if key is not None or not items or not all(map(_is_real_number, items)):
+            return function(items, key=key, **default)
+        made = items[0]
+        for item in items[1:]:
+            comes_first = is_before(item, made)
+            if type(comes_first) is Tracer:
+                chosen = f.where(*map(as_node, (comes_first, item, made)))
+                trace = running()
+                (trace.python_numbers if is_number(item) and is_number(made) else trace.scalars).add(chosen)
+                made = Tracer(chosen)
+            elif comes_first:
+                made = item
+        return made
+
+    return rule
+
+
+def _is_real_number(value: Any) -> bool:
+    if type(value) is Tracer:
+        return not value._symgrad_node.shape and value.dtype.kind != "c"
+    return isinstance(value, (int, float, np.generic)) and not isinstance(value, np.complexfloating)
+
+
+answers(min)(_extreme(min, operator.lt))
+answers(max)(_extreme(max, operator.gt))
 
 
 def _of_type(kind: type[np.generic]) -> Callable:

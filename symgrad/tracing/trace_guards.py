@@ -26,7 +26,7 @@ class TraceGuards(Guards):
         self._changing = walk.changing
         self._weights = walk.weights
         self.classes = [*walk.classes]
-        self.asks_for_types = walk.asks_for_types
+        self.is_followed = walk.is_followed
         self.caught = walk.caught
         self._generators = walk.generators + [(g, state_of(g)) for g in GLOBAL_GENERATORS]
 

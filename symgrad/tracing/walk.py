@@ -81,6 +81,7 @@ _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
 _ASKING = frozenset(
     ("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator", "shuffle")
 )
+_CHOOSING = frozenset(("min", "max"))
 #: what NumPy raises of values where it is told to, and the names with which code tells it that
 _RAISED_OF_VALUES = {
     "FloatingPointError": (("errstate", "seterr"), "raise"),
@@ -92,9 +93,9 @@ _LOOKS_UP = (getattr, hasattr, vars, dir, eval, exec, globals, __import__)
 class Walk:
     """A walk from a function and its static arguments to all that they can read.
 
-    It fills ``guards``. ``changing`` says what was met that no guard can see, ``generators`` are those of random
-    numbers with their state, ``weights`` the arrays whose contents may be inputs of the trace. ``asks_for_types`` where
-    code asks what a value is. ``classes`` are those that the code can reach, True where it makes instances of them.
+    It fills ``guards``. ``changing`` says what no guard can see, ``generators`` are those of random numbers with their
+    state, ``weights`` the arrays that may be inputs of the trace, ``classes`` those of which the code may make
+    instances (True) or meet some. ``is_followed`` where calls are to be followed from the start.
     """
 
     def __init__(self, guards: Guards) -> None:
@@ -102,7 +103,7 @@ class Walk:
         self.changing: set[str] = set()
         self.generators: list[tuple[Any, Any]] = []
         self.weights: list[np.ndarray] = []
-        self.asks_for_types = False
+        self.is_followed = False
         self._catches: set[str] = set()
         self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
@@ -187,7 +188,8 @@ class Walk:
         self.guards.watch_function(function)
         reads, space = code_reads(function.__code__), function.__globals__
         self._names |= reads.names - reads.seeded
-        self.asks_for_types |= not _ASKING.isdisjoint((*reads.globals, *reads.names, *function.__code__.co_freevars))
+        read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
+        self.is_followed |= bool(_ASKING & read or _CHOOSING & reads.globals)
         self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs

@@ -299,3 +299,71 @@ def test_arrays_of_what_collections_hold():
     wanted = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     assert sg.value_and_grad(f)(x)[0] == pytest.approx(f(x), rel=1e-15)
     np.testing.assert_allclose(sg.grad(f)(x), wanted, rtol=1e-8)
+
+
+def _tree(s):
+    values = [max(1.0 - s * 1.1**j, 0) for j in range(-3, 4)]
+    while len(values) > 1:
+        values = [max(0.48 * a + 0.5 * b, 1.0 - s) for a, b in itertools.pairwise(values)]
+    return values[0]
+
+
+EXTREMES = {
+    "of two": lambda x: min(x[0], x[1]) * 2 + max(x[1], x[2]),
+    "of many": lambda x: max(x[0], x[1], x[2], 1.85) * min(x[0], 0.7, x[1]),
+    "of an array": lambda x: max(x) * min(x),
+    "of a list": lambda x: max([q * q for q in x]),
+    "of a generator": lambda x: min(q * q for q in x),
+    "of values of a dict": lambda x: max({"a": x[0], "b": x[1] ** 2}.values()),
+    "of Python's numbers": lambda x: max(float(x[0]), float(x[1])) ** 2 - min(0, float(x[2])),
+    "a default": lambda x: max((q for q in x if q > 99), default=x[0]),
+    "by a key": lambda x: min(x, key=lambda q: abs(q - 1)),
+    "of pairs": lambda x: min((q * q, k) for k, q in enumerate(x))[0],
+    "in a recursion": lambda x: _tree(x[0]),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_of_numbers(name):
+    f = EXTREMES[name]
+    g = sg.value_and_grad(f)
+    for x in (np.array([0.54, 1.26, 2.31]), np.array([2.4, 1.7, 0.62]), np.array([1.3, 0.45, 1.9])):
+        value, gradient = g(x)
+        assert value == f(x)
+        wanted = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_one_trace_serves_whichever_number_is_the_greatest():
+    g = sg.grad(lambda x: max(x[0], x[1], 0.5) + min(x[1], x[2]) + _tree(x[0]))
+    kernels = set()
+    for x in itertools.permutations((0.3, 0.6, 1.2)):
+        g(np.array(x))
+        kernels.add(g.kernel())
+    assert len(kernels) == 1
+
+
+def test_extremes_are_what_python_picks():
+    x = np.array([1.0, np.nan, -0.0])
+    for f in (
+        lambda x: max(x[0], x[1]),
+        lambda x: max(x[1], x[0]),
+        lambda x: min(x[2], 0.0),
+        lambda x: min(0.0, x[2]),
+        lambda x: max(int(x[0]), 1),
+        lambda x: max(x.astype(np.float32)[0], 2.0),
+    ):
+        got, want = sg.symbolic(f)(x), f(x)
+        assert np.array_equal(got, want, equal_nan=True)
+        assert np.signbit(got) == np.signbit(want)
+    assert sg.grad(lambda x: max(x[0], 1.0) + min(x[0], 1.0))(x)[0] == 2.0  # the first of equals
+    with pytest.raises(ValueError, match="empty"):
+        sg.grad(lambda x: max(x[:0]) * x[0])(x)
+    with pytest.raises(TracingError, match="ambiguous"):
+        sg.grad(lambda x: max(x, 2 * x))(x)
+
+
+def test_extremes_of_each_example():
+    x = np.array([[0.5, 1.5], [2.5, 1.0]])
+    assert sg.vmap(lambda x: max(x[0], x[1], 1.2))(x).tolist() == [1.5, 2.5]
+    assert sg.vmap(sg.grad(lambda x: max(x[0], x[1], 1.2)))(x).tolist() == [[0.0, 1.0], [1.0, 0.0]]
