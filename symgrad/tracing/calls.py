@@ -9,6 +9,7 @@ arrays that they make are ``LocalArray``. Nothing outside of these runs changes.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedArguments, is_library, mistakes, refusals
+from ..errors import DtypeError, TracingError, UnsupportedArguments, is_library, mistakes, refusals
 from . import (
     cosines,
     distances,
@@ -94,7 +95,12 @@ class _Calls:
                 if library_code(function, args, kwargs) is None:
                     raise
                 refusals.latest = latest
-        inside = library_code(function, args, kwargs)
+        try:
+            inside = library_code(function, args, kwargs)
+        except DtypeError as refused:
+            with contextlib.suppress(TracingError, TypeError):  # what does nothing but compute may take complex numbers
+                return library(self.call, function, args, kwargs)
+            raise refused from None
         return (
             library(self.call, function, args, kwargs) if inside is None else self.read(function, inside, args, kwargs)
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .declare import Case, Given
+from .decompositions import graded, spread
 from .dispatch import NAMED_CASES
 
 
@@ -122,6 +123,21 @@ _INTEGRATE: dict[str, list[Case]] = {
     "cumulative_trapezoid cumulative_simpson": _SAMPLES,
     "romb": [_ROW],
 }
+_SMALL = [Case((2, 2), domain=(-0.5, 0.5))]
+_LINALG: dict[str, list[Case]] = {
+    "sinm cosm tanm sinhm coshm tanhm expm_cond": _SMALL,
+    "expm_frechet": [Case((2, 2), (2, 2), domain=(-0.5, 0.5), compute_expm=False)],
+    "polar": [Case((3, 3), of=graded), Case((3, 2), of=graded), Case((2, 2), of=graded, side="left")],
+    "svdvals": [Case((3, 3), of=graded), Case((4, 2), of=graded)],
+    "eigvalsh": [Case((3, 3), of=spread), Case((3, 3), of=spread, subset_by_index=[0, 1], lower=False)],
+    "subspace_angles": [Case((4, 1), (4, 2))],
+    "solve_circulant": [Case((3,), (3,), domain=(0.5, 2.0))],
+    "leslie": [Case((4,), (3,))],
+    "fiedler": [_ROW],
+    "fiedler_companion": [Case((4,), domain=(1.0, 2.0))],
+    "convolution_matrix": [Case((4,), Given(3)), Case((4,), Given(3), Given("same"))],
+    "khatri_rao": [Case((2, 3), (4, 3))],
+}
 _DISTANCES: dict[str, list[Case]] = {
     "euclidean sqeuclidean cityblock chebyshev": _VECTORS,
     "cosine correlation canberra braycurtis": _VECTORS,
@@ -153,6 +169,7 @@ for _module, _cases in (
     ("scipy.signal", _SIGNAL),
     ("scipy.ndimage", _NDIMAGE),
     ("scipy.integrate", _INTEGRATE),
+    ("scipy.linalg", _LINALG),
     ("scipy.spatial.distance", _DISTANCES),
     ("scipy.stats", _STATISTICS),
 ):

@@ -22,12 +22,12 @@ from .tracer import Tracer
 #: modules whose code is followed; of other libraries nobody has looked whether it can be
 _FOLLOWED = (
     *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "numpy.linalg.", "numpy.fft.", "scipy._lib."),
-    *("scipy.integrate.", "scipy.interpolate.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
+    *("scipy.integrate.", "scipy.interpolate.", "scipy.linalg.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
 )
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
-#: modules whose declared functions take complex numbers too
-_OF_COMPLEX = ("scipy.fft", "scipy.linalg")
+#: modules whose functions take complex numbers too
+_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy._lib")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
@@ -46,8 +46,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
     if answer is not None:
         given = getattr(function, "__self__", None) if type(function) is MethodType else None
         if any(map(_concerns, (given, *args, *kwargs.values()))):
-            if not function.__module__.startswith(_OF_COMPLEX):
-                _check_real(function, args, kwargs)
+            _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
     inner: Any = getattr(function, "_implementation", function)
@@ -64,15 +63,15 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _check_real(function: Any, args: Any, kwargs: Any) -> None:
-    """A DtypeError for traced complex numbers, but in functions of NumPy, which are tried with them."""
+    """A DtypeError for traced complex numbers, but in functions that are tried with them."""
     module, own = str(getattr(function, "__module__", "")), getattr(function, "__name__", "")
-    if module.startswith("numpy") and ".polynomial" not in module and own not in _OF_REALS:
+    if module.startswith(_OF_COMPLEX) and ".polynomial" not in module and own not in _OF_REALS:
         return
     if any(
         isinstance(v, (Tracer, LocalArray)) and v.dtype.kind == "c" and holds_traced(v)
         for v in (*args, *kwargs.values())
     ):
-        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
+        name = f"{module.partition('._')[0]}.{getattr(function, '__qualname__', function)}"
         raise DtypeError.here(f"{name} of complex numbers has no derivative rule in symgrad; take it of their parts.")
 
 

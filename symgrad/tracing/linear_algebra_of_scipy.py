@@ -82,20 +82,10 @@ def _norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
     return np.linalg.norm(array(a), ord, axis, keepdims)
 
 
-@named("svdvals", Case((3, 3), of=graded), Case((4, 2), of=graded))
-def _svdvals(a, overwrite_a=False, check_finite=True):
-    return np.linalg.svdvals(array(a))
-
-
 @named("svd", Case((3, 3), of=graded, compute_uv=False))
 def _svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
     made = np.linalg.svd(array(a), full_matrices, compute_uv)
     return tuple(made) if compute_uv else made
-
-
-@named("eigvalsh", Case((3, 3), of=spread), Case((3, 3), of=spread, subset_by_index=[0, 1], lower=False))
-def _eigvalsh(a, b=None, *, lower=True, type=1, subset_by_index=None, subset_by_value=None, **settings):
-    return _eigh(a, b, lower=lower, type=type, subset_by_index=subset_by_index, subset_by_value=subset_by_value)[0]
 
 
 @named("eigh", Case((3, 3), of=spread, eigvals_only=True))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError
+from ..errors import ShapeError
 from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
 from ..program.node import emit
 from .declare import Case
-from .decompositions import graded
 from .describing import to_complex
 from .dispatch import answers_for
 from .linear_algebra import dominant, positive_definite
@@ -98,37 +94,6 @@ def _sqrtm(A, disp=None, blocksize=None):
     if disp is False:
         raise refused("sqrtm", "disp=False", "leave it out")
     return Tracer(emit(SQRTM, (square(A, "sqrtm"),)))
-
-
-def _of_exponentials(of: Callable[[Any], Any]) -> Callable:
-    def answer(A):
-        a = array(A)
-        made = of(a)
-        return made if as_node(a).is_complex else np.real(made)
-
-    return answer
-
-
-_HALVES: dict[str, Callable[[Any], Any]] = {
-    "cosm": lambda a: (_expm(1j * a) + _expm(-1j * a)) / 2,
-    "sinm": lambda a: (_expm(1j * a) - _expm(-1j * a)) / 2j,
-    "coshm": lambda a: (_expm(a) + _expm(-a)) / 2,
-    "sinhm": lambda a: (_expm(a) - _expm(-a)) / 2,
-}
-_HALVES["tanm"] = lambda a: np.linalg.solve(_HALVES["cosm"](a), _HALVES["sinm"](a))
-_HALVES["tanhm"] = lambda a: np.linalg.solve(_HALVES["coshm"](a), _HALVES["sinhm"](a))
-for _name, _half in _HALVES.items():
-    named(_name, Case((2, 2), domain=(-0.5, 0.5)))(_of_exponentials(_half))
-
-
-@named("polar", Case((3, 3), of=graded), Case((3, 2), of=graded), Case((2, 2), of=graded, side="left"))
-def _polar(a, side="right"):
-    a = array(a)
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    if side not in ("left", "right"):
-        raise ArgumentError.here(f"scipy.linalg.polar: side is {side!r}; it is left or right.")
-    positive = (adjoint(vh) * s) @ vh if side == "right" else (u * s) @ adjoint(u)
-    return u @ vh, positive
 
 
 @named("orthogonal_procrustes", Case((4, 2), (4, 2)))
