@@ -15,6 +15,7 @@ from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .python_numbers import counted, is_count, is_number, is_pythons, may_be_array, of_any_size
+from .text import is_only_shown
 from .trace import as_node, current, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
@@ -189,11 +190,16 @@ class ArrayMethods:
     __iand__, __ior__, __ixor__ = _in_place("and_"), _in_place("or_"), _in_place("xor")
 
     def _shown(self: Any, show: Callable[[Any], str]) -> str:
-        """The text of the value in this run, or what it is."""
+        """The text of the value in this run, guarded where it decides anything; where none is known, what it is."""
         trace, node = current(), self._symgrad_node
         if trace is None or not trace.has_value(node):
+            if trace is not None and not is_only_shown():
+                refuse(
+                    "the text of a traced value is needed here, and the value is not known while the function is "
+                    "traced; take the text outside of it, or of what is no traced value."
+                )
             return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
-        value = np.asarray(trace.value_of(node))
+        value = np.asarray(trace.value_of(node) if is_only_shown() else trace.guard(node))
         return show(value if self.__class__ is np.ndarray else value.item() if node.weak else value[()])
 
     def __repr__(self: Any) -> str:
@@ -251,8 +257,9 @@ class ArrayMethods:
     def __rmatmul__(self: Any, other: Any) -> Any:
         return np.matmul(other, self)
 
-    def __round__(self: Any, digits: int = 0) -> Any:
-        return np.round(self, digits)
+    def __round__(self: Any, digits: int | None = None) -> Any:
+        made = np.round(self, digits or 0)
+        return made.astype(int).item() if digits is None and not self.shape else made
 
     def is_integer(self: Any) -> bool:
         """Whether a number is whole, as Python's and NumPy's floats say it."""

@@ -27,6 +27,7 @@ from .making import OF_SIZES
 from .sizes import holds_size
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
+from .text import is_only_shown
 from .trace import current, running
 from .tracer import Tracer
 
@@ -186,7 +187,9 @@ def printed(value: Any) -> Any:
     if type(value) not in (Tracer, LocalArray) or not holds_traced(value):
         return value
     trace, node = running(), value._symgrad_node
-    return np.asarray(trace.value_of(node))[()] if trace.has_value(node) else value
+    if not trace.has_value(node):
+        return value
+    return np.asarray(trace.value_of(node) if is_only_shown() else trace.guard(node))[()]
 
 
 def local(made: Any, given: Iterable[Any]) -> Any:
@@ -239,12 +242,13 @@ def _whole(value: Any) -> Any:
 
 def _answered(function: Callable, args: Any, kwargs: Any) -> Any:
     """What the rule of a function gives, also for lists of traced values, of which NumPy does not ask."""
-    if has_rule(function):
-        anyone = Tracer(running().constant(np.zeros(())))
-        if isinstance(function, np.ufunc):
-            return anyone.__array_ufunc__(function, "__call__", *args, **kwargs)
-        return anyone.__array_function__(function, (), args, kwargs)
-    return function(*args, **kwargs)
+    ufunc = getattr(function, "__self__", function)
+    anyone = Tracer(running().constant(np.zeros(())))
+    if isinstance(ufunc, np.ufunc) and (ufunc is not function or has_rule(function)):
+        method = "__call__" if ufunc is function else function.__name__
+        args = tuple([making.array_of(v).now if type(v) in (list, tuple) and holds_traced(v) else v for v in args])
+        return anyone.__array_ufunc__(ufunc, method, *args, **kwargs)
+    return anyone.__array_function__(function, (), args, kwargs) if has_rule(function) else function(*args, **kwargs)
 
 
 def _kept(value: Any) -> Any:

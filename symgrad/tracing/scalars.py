@@ -280,8 +280,7 @@ def _hasattr(value, name):
 
 @answers(round)
 def _round(number, ndigits=None):
-    made = np.round(number, ndigits or 0)
-    return _python_number(made.astype(int)) if ndigits is None else made
+    return round(Tracer(as_node(number)), ndigits)
 
 
 def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callable:

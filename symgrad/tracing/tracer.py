@@ -215,7 +215,8 @@ class Tracer(ArrayMethods):
         return complex(float(self))
 
     def __hash__(self) -> int:
-        if not self.shape and self._keeps_value() and running().follow is not None:
+        node, trace = self._symgrad_node, running()
+        if not self.shape and trace.follow is not None and (self._keeps_value() or not trace.has_slope(node)):
             return hash(self._concrete())
         name = caching_function() or "f"
         refuse(

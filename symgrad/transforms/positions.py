@@ -195,7 +195,7 @@ def output_nodes(value: Any, caller: str) -> tuple[list[Node], Any]:
             raise ArgumentTypeError.here(
                 f"{caller}: the function returned {leaf!r}; return the array to differentiate."
             )
-    nodes = [as_node(v) for v in leaves]
+    nodes = [as_node(float(v) if type(v) is int else v) for v in leaves]  # a branch may return 0
     if not any(n.differentiable for n in nodes):
         raise DtypeError(f"{caller}: the function's output has no float or complex dtype, so it has no derivative.")
     return nodes, structure

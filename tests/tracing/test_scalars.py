@@ -367,3 +367,34 @@ def test_extremes_of_each_example():
     x = np.array([[0.5, 1.5], [2.5, 1.0]])
     assert sg.vmap(lambda x: max(x[0], x[1], 1.2))(x).tolist() == [1.5, 2.5]
     assert sg.vmap(sg.grad(lambda x: max(x[0], x[1], 1.2)))(x).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_rounded_numbers_are_whole_numbers_of_python():
+    assert sg.grad(lambda x: x if isinstance(round(x), int) else 0 * x)(1.2) == 1.0
+    assert sg.grad(lambda x: [1.0, 2.0, 3.0][round(x)] * x)(1.6) == 3.0
+    assert sg.grad(lambda x: round(x, 1) * x)(1.26) == 1.3
+    assert sg.grad(lambda x: {1.2: 2.0}.get(round(float(x), 1), 9.0) * x)(1.21) == 2.0
+    assert sg.grad(lambda x: x if round(x, 1) in {1.2} else 3 * x)(1.21) == 1.0
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "logaddexp", "hypot", "fmax"])
+def test_reductions_of_lists_of_traced_numbers(name):
+    ufunc, x = getattr(np, name), np.array([1.3, 2.7])
+
+    def f(x):
+        return ufunc.reduce([x[0], x[1], 2.0]) + ufunc.accumulate([x[1], 2.0]).sum() + ufunc.outer([x[0], 1.0], x).sum()
+
+    value, gradient = sg.value_and_grad(f)(x)
+    assert value == pytest.approx(f(x), rel=1e-14)
+    wanted = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(2)]
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-7)
+
+
+def test_a_branch_may_return_a_whole_number():
+    def f(x):
+        return 0 if x < 0 else x**2
+
+    g = sg.value_and_grad(f)
+    assert [g(2.0), g(-2.0), g(3.0)] == [(4.0, 4.0), (0, 0.0), (9.0, 6.0)]
+    assert sg.hessian(f)(-2.0) == 0.0
+    assert sg.grad(lambda x: sum(q for q in x if q > 9))(np.ones(2)).tolist() == [0.0, 0.0]

@@ -220,7 +220,7 @@ DOOR = {
     "int": (lambda: grad(product)(2, Y), TypeError, r"argument 0 has dtype int64 .* pass floats \(1.0 instead of 1\)"),
     "int array": (lambda: grad(product)(np.arange(2), Y), TypeError, r"argument 0 has dtype int64.*x.astype\(float\)"),
     "bool array": (lambda: grad(product, 1)(X, X > 1), TypeError, "argument 1 has dtype bool"),
-    "int in a list": (lambda: grad(lambda p: p[0] * p[1])([1.0, 2]), TypeError, "argument 0 has dtype int64"),
+    "int in a list": (lambda: grad(lambda p: p[0] * p[1])([1.0, 2]), TypeError, "argument 0, at 1, has dtype int64"),
     "None": (lambda: grad(lambda x: x)(None), TypeError, "argument 0 is a NoneType"),
     "string": (lambda: grad(lambda x: x)("a"), TypeError, "argument 0 is a str"),
     "an empty list": (lambda: grad(lambda x: 1.0)([]), ValueError, "argument 0 holds no array"),
