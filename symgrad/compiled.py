@@ -17,6 +17,8 @@ import numpy as np
 from .context import is_debugging
 from .debugging import is_finite, what_went_wrong
 from .errors import (
+    ArgumentTypeError,
+    DtypeError,
     NonFiniteError,
     TracedAgain,
     TracingError,
@@ -254,16 +256,23 @@ class CompiledFunction:
             raise UnsupportedOperation(_CAUGHT.format(called_name(self.watched), guards.caught))
         if self._follows or guards.is_followed:
             trace.follow = follow
-        entry = None
+        entry: TraceEntry | None = None
+        raised: Exception | None = None
         try:
             entry = self._traced(args, kwargs, trace, host, guards)
-        except (TracingError, TypeError):  # which code in C raises of what it does not take
-            if trace.follow is not None:
+        except (TracingError, TypeError) as error:  # code in C raises a TypeError of what it does not take
+            if trace.follow is not None or isinstance(error, (ArgumentTypeError, DtypeError)):
                 raise
+            raised = error
         if entry is None:
             trace = trace.anew()
             trace.follow = follow
-            entry = self._traced(args, kwargs, trace, host and host.anew(trace), guards)
+            try:
+                entry = self._traced(args, kwargs, trace, host and host.anew(trace), guards)
+            except TypeError as error:
+                if type(error) is TypeError and isinstance(raised, TypeError):
+                    raise raised from None
+                raise
             self._follows = True
         trace.let_go()
         guards.watch_weights(entry.weights_read)

@@ -150,7 +150,8 @@ def _as_given(value: Any) -> Any:
 def _with_counts(function: Any, args: tuple, kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
     """The arguments, those that say how many or where as plain whole numbers, guarded."""
     try:
-        names = () if isinstance(function, np.ufunc) else _parameters(function)
+        is_other = isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "builtins"
+        names = () if is_other else _parameters(function)
     except TypeError:  # it cannot be hashed
         names = ()
     placed = itertools.zip_longest(args, names[: len(args)])

@@ -12,6 +12,7 @@ from ..primitives import functions as f
 from ..primitives.selection import Gathered
 from ..primitives.shaping import reshape
 from .dispatch import answers, refuse
+from .drawing import draw_of
 from .local_array import LocalArray, unwrapped
 from .making import array_of
 from .trace import array_node, running
@@ -87,12 +88,13 @@ def _bincount(x, weights=None, minlength=0):
 
 
 def method_of(function: Any) -> Callable | None:
-    """What ``np.add.at`` and its kin do, and the ``shuffle`` of a generator; None for another function."""
+    """What ``np.add.at`` and its kin do, and the methods of random generators; None for another function."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return functools.partial(_at, owner) if function.__name__ == "at" else None
-    is_generator = type(owner).__module__.startswith("numpy.random")
-    return functools.partial(_shuffle, function) if is_generator and function.__name__ == "shuffle" else None
+    if not type(owner).__module__.startswith("numpy.random"):
+        return None
+    return functools.partial(_shuffle, function) if function.__name__ == "shuffle" else draw_of(function)
 
 
 def _shuffle(shuffle: Callable, x: Any, axis: int = 0) -> None:

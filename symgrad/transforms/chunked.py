@@ -319,7 +319,8 @@ class _Read:
             self._entry, self._leaves = self._compiled.served(*self.args, **self.kwargs)
         except (ShapeError, TracingError) as error:
             if derived.declaration is None and not isinstance(error, AxisError):
-                error.args = (f"{error}\n{self._named_by_blocks()}",)
+                what, _, where = str(error).partition("\n")
+                error.args = ("\n".join([what, self._named_by_blocks(), *([where] if where else [])]),)
             raise
         if self._entry.assembled:
             raise UnsupportedOperation(f"{derived.__name__} gives sparse parts, which no block computes.")

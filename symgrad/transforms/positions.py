@@ -147,7 +147,7 @@ def is_setting(leaf: Any) -> bool:
     return leaf is None or isinstance(leaf, (str, bytes, bool, Enum)) or callable(leaf)
 
 
-def data_of(value: Any) -> tuple[list[Any], Any]:
+def data_of(value: Any, is_setting: Callable[[Any], bool] = is_setting) -> tuple[list[Any], Any]:
     """The leaves of ``value`` and its structure, which keeps the settings: fields of objects that are no data, too."""
     leaves, structure = flatten(value)
     return with_values(structure, leaves, lambda leaf: not is_data(leaf), is_setting)
@@ -189,7 +189,7 @@ def mark_argument(value: Any, fresh: bool) -> tuple[Any, list[Node], Any]:
 
 def output_nodes(value: Any, caller: str) -> tuple[list[Node], Any]:
     """The nodes of a function's output and their structure."""
-    leaves, structure = data_of(value)
+    leaves, structure = data_of(value, is_setting=lambda _: False)
     for leaf in leaves:
         if leaf is None or isinstance(leaf, str):
             raise ArgumentTypeError.here(

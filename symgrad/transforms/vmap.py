@@ -79,7 +79,10 @@ class MappedFunction(DerivedFunction[P]):
         leaves, structure = flatten(output)
         axes = spread(out_axes, output, "the output", "out_axes", self.__name__)
         places, _ = with_values(
-            structure, range(len(leaves)), lambda k: not is_data(leaves[k]), lambda k: is_setting(leaves[k])
+            structure,
+            range(len(leaves)),
+            lambda k: not is_data(leaves[k]),
+            lambda k: is_setting(leaves[k]) and not (isinstance(leaves[k], bool) or callable(leaves[k])),
         )
         for k in places:  # settings of objects are the same for all
             axis, label = axes[k]
