@@ -19,7 +19,7 @@ from .tensor import Tensor
 from .tracing.host_scalars import MAX_INT
 from .tracing.instances import attributes_of
 from .tracing.libraries import is_library
-from .tracing.plain_arrays import plain_array
+from .tracing.plain_arrays import LABELS, plain_array
 from .tracing.trace import as_node
 from .tracing.tree import flatten, is_nested, nesting, replaced
 
@@ -142,7 +142,7 @@ def key_of_arrays(args: tuple) -> tuple | None:
     key: list[Any] = []
     for value in args:
         kind = type(value)
-        if kind is np.ndarray:
+        if kind is np.ndarray and value.dtype.kind not in LABELS:
             key += (value.shape, value.dtype)
         elif kind is float or kind is complex:
             key.append(kind)
@@ -178,6 +178,9 @@ def _read(value: Any, leaves: list[Any], key: list[Any]) -> bool:
     """Append the leaves of one argument and its part of the signature; True where it holds a Tensor."""
     kind = type(value)
     if kind is np.ndarray:
+        if value.dtype.kind in LABELS:
+            key.append((value.shape, value.dtype, value.tobytes()))
+            return False
         leaves.append(value)
         key += (value.shape, value.dtype)
         return False

@@ -23,6 +23,7 @@ from .program.node import Node
 from .program.program import Program
 from .tensor import Parameter, Tensor
 from .tracing.host_scalars import Host
+from .tracing.plain_arrays import LABELS
 from .tracing.provenance import ProvenanceTable
 from .tracing.sizes import Size
 from .tracing.trace import Purpose, Trace, as_node
@@ -85,7 +86,9 @@ class Arguments:
 
 def is_input(value: Any) -> bool:
     """Whether this leaf of an argument is an input of the trace, not a part of the signature."""
-    return type(value) in (float, complex, Placeholder) or isinstance(value, (np.ndarray, np.generic))
+    if isinstance(value, (np.ndarray, np.generic)):
+        return type(value) is not np.ndarray or value.dtype.kind not in LABELS
+    return type(value) in (float, complex, Placeholder)
 
 
 class Result:

@@ -4,11 +4,22 @@ import numpy as np
 import pytest
 
 import symgrad
+from symgrad.errors import DtypeError
 from symgrad.signature import Call, VaryingInts, ints_of, key_of_arrays
 
 X = np.arange(3.0)
 PLAIN = [(), (X,), (X, X), (1.5,), (X, 2.0, X.astype(np.float32)), (np.array(1.0),), (np.ones((2, 0), np.int8), X)]
-OTHERS = [(1,), (X, None), (np.float64(1.0),), ((X, X),), (X, "a"), (symgrad.Tensor(X),), ({"a": X},), (X, True)]
+OTHERS = [
+    (1,),
+    (X, None),
+    (X, np.array(["a"])),
+    (np.float64(1.0),),
+    ((X, X),),
+    (X, "a"),
+    (symgrad.Tensor(X),),
+    ({"a": X},),
+    (X, True),
+]
 
 
 @pytest.mark.parametrize("args", PLAIN)
@@ -46,3 +57,36 @@ def test_ints_are_left_open_once_they_have_changed():
     for k in range(10):
         seen.of(Call((np.ones(k), k), {}).read().key)
     assert len(seen._known) == 4
+
+
+@pytest.mark.parametrize(
+    ("labels", "others"),
+    [
+        (np.array(["a", "b"]), np.array(["b", "b"])),
+        (np.array([b"a", b"b"]), np.array([b"b", b"b"])),
+        (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), np.array(["2020-01-01", "2020-01-01"], "M8[D]")),
+        (np.array([1, 2], "m8[s]"), np.array([2, 2], "m8[s]")),
+    ],
+)
+def test_arrays_of_text_and_times_are_settings(labels, others):
+    def f(x, labels):
+        return np.sum(x[labels == labels[0]] ** 2)
+
+    g = symgrad.grad(f)
+    for _ in range(2):
+        assert g(np.ones(2), labels).tolist() == [2.0, 0.0]
+        assert g(np.ones(2), others).tolist() == [2.0, 2.0]
+        assert g(np.ones(2), labels=labels).tolist() == [2.0, 0.0]
+    assert symgrad.vmap(f, in_axes=(0, None))(np.ones((3, 2)), labels).tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(DtypeError, match="argument 1 has dtype"):
+        symgrad.grad(f, 1)(np.ones(2), labels)
+
+
+def test_times_since_a_date():
+    def value(rate, dates):
+        years = (dates - dates[0]) / np.timedelta64(365, "D")
+        return np.sum(np.exp(-rate * years))
+
+    dates = np.array(["2021-01-01", "2022-01-01", "2023-01-01"], "M8[D]")
+    wanted = -np.exp(-0.05) - 2 * np.exp(-0.1)
+    assert symgrad.grad(value)(0.05, dates) == pytest.approx(wanted, rel=1e-14)

@@ -205,6 +205,8 @@ class LabelledTracer:
     def __getattr__(self, name: str) -> Any:
         labels = self.__dict__.get("_labels")
         if name.startswith("_") or labels is None or not hasattr(labels.kind, name):
+            if labels is not None and self.ndim == 2 and name in labels.names:  # a column of a DataFrame
+                return self[name]
             raise AttributeError(f"{self._name} has no attribute {name!r}")
         _refuse(f"{self._name}.{name}", "Write it with x.to_numpy()")
 

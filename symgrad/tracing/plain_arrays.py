@@ -10,6 +10,9 @@ import numpy as np
 
 from ..errors import ArgumentTypeError, DtypeError, mistakes
 
+#: kinds of arrays of text and of times, whose values are settings
+LABELS = "USMm"
+
 
 def checked_dtype(dtype: np.dtype, what: str) -> np.dtype:
     """``dtype`` where symgrad computes with it: bool, integers, floats and complex numbers."""

@@ -233,3 +233,13 @@ def test_what_is_no_number():
         sg.grad(lambda s: s.sum())(pd.Series([1, 2, 3]))
     with pytest.raises(ArgumentError, match="no axis of examples"):
         sg.vmap(lambda s: s.sum())(SERIES)
+
+
+def test_a_column_by_attribute():
+    def revenue(w, frame):
+        return np.sum(w[0] * frame.price.to_numpy() * frame.volume.to_numpy() + w[1] * frame["price"].to_numpy())
+
+    assert sg.value_and_grad(revenue)(W, FRAME)[0] == pytest.approx(revenue(W, FRAME), rel=1e-14)
+    np.testing.assert_allclose(sg.grad(revenue)(W, FRAME), differences(lambda w: revenue(w, FRAME), W), rtol=1e-7)
+    with pytest.raises(SymgradError, match="no attribute 'cost'"):
+        sg.grad(lambda w, frame: w[0] * np.sum(frame.cost))(W, FRAME)
