@@ -153,6 +153,12 @@ _STATISTICS: dict[str, list[Case]] = {
     "zscore sem skew kurtosis": _OF_ROWS,
     "gmean hmean": _POSITIVE,
     "entropy": [Case((4,), (4,), domain=(0.5, 2.0))],
+    "moment": [Case((5,), Given(2)), Case((4, 3), Given(3), axis=1)],
+    "variation tmean tvar tstd iqr": [_ROW],
+    "trim_mean": [Case((6,), Given(0.2))],
+    "boxcox": [Case((4,), Given(0.5), domain=(0.5, 2.0))],
+    "wasserstein_distance energy_distance": [Case((4,), (5,))],
+    "linregress": [Case((6,), (6,))],
 }
 _FRACTION, _ABOVE_ONE = [Case((), domain=(-0.9, 0.9))], [Case((), domain=(1.1, 3.0))]
 _TWO = Case((), (), domain=(0.5, 3.0))

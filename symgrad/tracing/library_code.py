@@ -23,6 +23,9 @@ from .tracer import Tracer
 _FOLLOWED = (
     *("numpy.lib.", "numpy._core.", "numpy.polynomial.", "numpy.linalg.", "numpy.fft.", "scipy._lib."),
     *("scipy.integrate.", "scipy.interpolate.", "scipy.linalg.", "scipy.ndimage.", "scipy.signal.", "scipy.spatial."),
+    *("scipy.stats._axis_nan_policy", "scipy.stats._covariance", "scipy.stats._kde", "scipy.stats._morestats"),
+    *("scipy.stats._multivariate", "scipy.stats._stats_mstats_common", "scipy.stats._stats_py"),
+    *("scipy.stats._quantile", "scipy.stats._variation"),
 )
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
@@ -96,14 +99,18 @@ def is_declared(function: Any) -> bool:
         return False
 
 
-def _concerns(value: Any) -> bool:
-    """Whether a value is traced, holds one, or may be a function of one."""
+def _concerns(value: Any, depth: int = 2) -> bool:
+    """Whether a value is traced, holds one, or may be a function of one; so far down in instances of libraries."""
     kind = type(value)
     if kind in _ATOMS or holds_traced(value):
         return holds_traced(value)
     if kind in (FunctionType, MethodType):
-        return True
-    return not isinstance(value, (type, ModuleType)) and any(map(holds_traced, _held(value)))
+        return depth == 2
+    if isinstance(value, (type, ModuleType)):
+        return False
+    held = _held(value)
+    is_deep = depth > 0 and kind.__module__.startswith(_FOLLOWED)
+    return any(map(holds_traced, held)) or (is_deep and any(_concerns(v, depth - 1) for v in held))
 
 
 def _held(value: Any) -> list[Any]:

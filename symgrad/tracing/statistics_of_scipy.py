@@ -9,17 +9,18 @@ import numpy as np
 from scipy import special, stats
 from scipy.stats import _multivariate as families
 
-from ..errors import ShapeError, UnsupportedOperation
-from .dispatch import answers
+from ..errors import ShapeError, UnsupportedArguments
+from .dispatch import answers, answers_for
 from .distributions import floats
 from .local_array import holds_traced, unwrapped
+from .log_sums import log_sum
 from .trace import as_node
 from .tracer import Tracer
 
 
 def _only(name: str, others: dict[str, Any]) -> None:
     if others:
-        raise UnsupportedOperation.here(
+        raise UnsupportedArguments.here(
             f"scipy.stats.{name} with {', '.join(others)} has no derivative rule in symgrad; leave it away."
         )
 
@@ -153,3 +154,30 @@ def _entropy(pk, qk=None, base=None, axis=0, **others):
         terms = special.rel_entr(pk, qk / np.sum(qk, axis=axis, keepdims=True))
     made = np.sum(terms, axis=axis)
     return made if base is None else made / np.log(base)
+
+
+def _kernel_estimate(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any, precision: Any = None) -> Any:
+    """Normal densities around ``points``, times their weights, at ``xi``: what ``gaussian_kde`` computes in C."""
+    energy, size, root = _energy(points, xi, cho_cov)
+    scale = np.prod(np.diag(root)) * (2 * np.pi) ** (size / 2)
+    return (np.exp(-energy) @ floats(values) / scale).astype(dtype)
+
+
+def _log_kernel_estimate(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any, precision: Any = None) -> Any:
+    energy, size, root = _energy(points, xi, cho_cov)
+    volume = np.sum(np.log(np.diag(root))) + size / 2 * np.log(2 * np.pi)
+    made, _ = log_sum(np.log(floats(values)) - energy[..., None], (1,))
+    return (np.squeeze(made, 1) - volume).astype(dtype)
+
+
+def _energy(points: Any, xi: Any, cho_cov: Any) -> tuple[Any, int, Any]:
+    """Half the squared distance of each place from each point, how many numbers a point has, and the root."""
+    root = np.tril(floats(cho_cov))
+    at, around = (np.linalg.solve(root, floats(v).T).T for v in (xi, points))
+    apart = at[:, None] - around
+    return 0.5 * np.sum(apart * apart, axis=-1), around.shape[1], root
+
+
+for _name, _rule in (("", _kernel_estimate), ("_log", _log_kernel_estimate)):
+    for _precision in ("float", "double", "long double"):
+        answers_for(f"scipy.stats.gaussian_kernel_estimate{_name}[{_precision}]")(_rule)
