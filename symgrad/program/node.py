@@ -126,7 +126,7 @@ def active_graph() -> Graph:
     graph = _state.graph
     if graph is None:
         raise TracingError.here(
-            "a traced value was used after its trace had ended; return it from the function instead."
+            "a traced value was used after its trace had ended, or in another thread; return it from the function."
         )
     return graph
 

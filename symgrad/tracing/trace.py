@@ -317,7 +317,9 @@ def running() -> Trace:
     """The trace that is running in this thread; an error where there is none."""
     trace = current()
     if trace is None:
-        raise TracingError("a traced value was used after its trace had ended; return it from the function instead.")
+        raise TracingError(
+            "a traced value was used after its trace had ended, or in another thread; return it from the function."
+        )
     return trace
 
 

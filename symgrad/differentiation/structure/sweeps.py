@@ -20,8 +20,8 @@ from .linear_maps import has_structure, is_contracted, map_of
 from .rules import through
 from .structured_tangents import StructuredTangent, collected, dense, dense_term, node_flow, product, seed_term
 
-#: terms that a flow may have, and single entries among them; more are gathered into one
-MAX_TERMS, MAX_SINGLES = 32, 2
+#: terms that a flow may have, also such as have as many entries as the array, and single entries; more are gathered
+MAX_TERMS, MAX_BLOCKS, MAX_SINGLES = 32, 4, 2
 #: an array replaces terms that fill more than one in so many of its entries
 WORTH = 4
 
@@ -147,7 +147,7 @@ def _bounded(terms: list[StructuredTangent], shape: Shape, seed_shape: Shape) ->
     joined = [t for t, own in entries.items() if own == 1]
     if whole in entries.values():
         joined = [t for t, own in entries.items() if WORTH * own >= whole]
-    elif len(terms) > MAX_TERMS:
+    elif len(terms) > MAX_TERMS or (len(terms) > MAX_BLOCKS and sum(entries.values()) >= whole):
         joined = terms
     elif len(joined) <= MAX_SINGLES:
         return terms
