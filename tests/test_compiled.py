@@ -209,7 +209,7 @@ def test_keyword_arguments_are_traced():
     np.testing.assert_array_equal(gradient(np.ones(2), scale=np.array([3.0, 4.0])), [3.0, 4.0])
 
 
-@pytest.mark.parametrize("bad", [np.ones(2, np.clongdouble), np.array(["a"]), np.array([object()])])
+@pytest.mark.parametrize("bad", [np.ones(2, np.clongdouble), np.array([object()])])
 def test_arrays_of_other_than_numbers_are_refused(bad):
     with pytest.raises(DtypeError):
         symgrad.grad(lambda x, y: np.sum(x))(np.ones(2), bad)

@@ -51,13 +51,19 @@ def _choice(
     generator: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, **shuffle: Any
 ) -> Any:
     _check(p, "choice", "the probabilities")
-    values = a if hasattr(a, "shape") else np.asarray(a)
+    values = _values(a)
     return np.take(values, generator.choice(values.shape[axis], size, replace, p, **shuffle), axis)
 
 
 def _permutation(generator: Any, x: Any, axis: int = 0) -> Any:
-    values = x if hasattr(x, "shape") else np.asarray(x)
+    values = _values(x)
     return np.take(values, generator.permutation(values.shape[axis]), axis)
+
+
+def _values(given: Any) -> Any:
+    """What is drawn from: an array, or the whole numbers below one."""
+    values = given if hasattr(given, "shape") else np.asarray(given)
+    return values if values.shape else np.arange(int(values))
 
 
 def _check(value: Any, name: str, what: str) -> None:

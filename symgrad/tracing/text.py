@@ -9,9 +9,10 @@ from types import CodeType, FrameType
 from ..errors import is_library, user_frame
 
 _INSIDE = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
-#: instructions that throw away what was made before them, and such as go on with it
+#: instructions that throw away what was made before them, that decide by it, and that go on with it
 _ENDS = ("POP_TOP", "RAISE_VARARGS")
-_USES = ("STORE", "RETURN", "COMPARE", "CONTAINS", "IS_OP", "BINARY_SUBSCR", "POP_JUMP", "JUMP_IF", "YIELD", "MATCH")
+_DECIDES = ("COMPARE", "CONTAINS", "IS_OP", "BINARY_SUBSCR", "MATCH")
+_KEEPS = ("STORE", "RETURN", "POP_JUMP", "JUMP_IF", "YIELD")
 
 
 def is_only_shown() -> bool:
@@ -32,10 +33,14 @@ def _above(frame: FrameType) -> FrameType | None:
 
 @functools.lru_cache(maxsize=1024)
 def _is_thrown_away(code: CodeType, begin: int) -> bool:
+    is_printed = False
     for instruction in dis.get_instructions(code):
-        if instruction.offset > begin:
-            if instruction.opname in _ENDS:
-                return True
-            if instruction.opname.startswith(_USES):
-                return False
+        is_end = instruction.opname in _ENDS
+        is_kept = instruction.opname.startswith(_KEEPS)
+        if instruction.offset <= begin:  # ``print(f"{x}") or x`` goes on with what print gives
+            is_printed = instruction.argval == "print" or (is_printed and not (is_end or is_kept))
+        elif is_end or is_kept:
+            return is_end or is_printed
+        elif instruction.opname.startswith(_DECIDES):
+            return False
     return False

@@ -23,6 +23,7 @@ DRAWS = {
     "choice by weights": lambda r, x: r.choice(x**2, 2, replace=False, p=[0.2, 0.3, 0.5]).sum(),
     "permutation": lambda r, x: (r.permutation(x) * np.arange(3)).sum(),
     "permutation of rows": lambda r, x: (r.permutation(np.outer(x, x)) * np.arange(9).reshape(3, 3)).sum(),
+    "choice of so many": lambda r, x: x[r.choice(int(x[2]), 3)].sum() + x[r.permutation(int(x[2]))] @ [1.0, 2.0],
     "multivariate_normal": lambda r, x: (r.multivariate_normal(x, np.eye(3) + 0.1) * np.arange(3)).sum(),
     "one after the other": lambda r, x: r.normal(x[0], 1.0) + r.normal(x[1], 1.0) * r.uniform(),
 }

@@ -62,6 +62,16 @@ def test_text_that_is_only_shown_needs_no_other_trace(capsys):
         g(-30.0)
 
 
+def test_what_is_printed_on_the_way():
+    g, kernels = sg.grad(lambda x: print(f"{x}", repr(x)) or x**2), set()
+    for x in (1.0, 2.0):
+        assert g(x) == 2 * x
+        kernels.add(g.kernel())
+    assert len(kernels) == 1
+    rate = sg.value_and_grad(lambda x: print(RATES[f"{x:.0f}"]) or RATES[f"{x:.0f}"] * x)
+    assert [rate(1.2)[0], rate(2.2)[0]] == [2.4, 3 * 2.2]
+
+
 def test_text_of_a_value_that_is_not_known():
     with pytest.raises(TracingError, match=r"text of a traced value(.|\n)*RATES\[f"):
         sg.vmap(lambda x: RATES[f"{x:.0f}"] * x)(np.array([1.2, 2.2]))
