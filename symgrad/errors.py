@@ -244,9 +244,12 @@ def is_library(filename: str) -> bool:
     return is_own(filename) or filename.startswith((_PYTHON, "<frozen ")) or any(p in filename for p in _INSTALLED)
 
 
-def user_frame() -> FrameType | None:
-    """The innermost frame of the user's own code; of an installed package only where there is no other."""
-    frame: FrameType | None = sys._getframe(1)
+def user_frame(inside: FrameType | None = None) -> FrameType | None:
+    """The innermost frame of the user's own code; of an installed package only where there is no other.
+
+    It is looked for from ``inside`` outwards; from what runs where that is None.
+    """
+    frame = sys._getframe(1) if inside is None else inside
     found = None
     while frame is not None:
         name = frame.f_code.co_filename

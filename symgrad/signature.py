@@ -138,7 +138,7 @@ def key_of_arrays(args: tuple) -> tuple | None:
     """What ``Call(args, {}).read().key`` is for arrays and floats, sooner; None where there is anything else."""
     if len(args) == 1 and type(args[0]) is np.ndarray:
         array = args[0]
-        return array.shape, array.dtype
+        return None if array.dtype.kind in LABELS else (array.shape, array.dtype)
     key: list[Any] = []
     for value in args:
         kind = type(value)

@@ -13,6 +13,7 @@ OTHERS = [
     (1,),
     (X, None),
     (X, np.array(["a"])),
+    (np.array(["a"]),),
     (np.float64(1.0),),
     ((X, X),),
     (X, "a"),

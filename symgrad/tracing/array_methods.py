@@ -15,7 +15,7 @@ from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .python_numbers import counted, is_count, is_number, is_pythons, may_be_array, of_any_size
-from .text import is_only_shown
+from .text import is_only_shown, value_of_text
 from .trace import as_node, current, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
@@ -199,7 +199,7 @@ class ArrayMethods:
                     "traced; take the text outside of it, or of what is no traced value."
                 )
             return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
-        value = np.asarray(trace.value_of(node) if is_only_shown() else trace.guard(node))
+        value = value_of_text(trace, node)
         return show(value if self.__class__ is np.ndarray else value.item() if node.weak else value[()])
 
     def __repr__(self: Any) -> str:

@@ -27,7 +27,7 @@ from .making import OF_SIZES
 from .sizes import holds_size
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
-from .text import is_only_shown
+from .text import value_of_text
 from .trace import current, running
 from .tracer import Tracer
 
@@ -44,24 +44,9 @@ _ASKING = (type, isinstance, hasattr)
 #: names of parameters that say how many, how often or where
 _COUNTS = frozenset(
     (
-        *(
-            "num",
-            "n",
-            "m",
-            "k",
-            "N",
-            "M",
-            "ddof",
-            "decimals",
-            "ndigits",
-            "axis",
-            "repeats",
-            "reps",
-            "shape",
-            "newshape",
-        ),
-        *("indices_or_sections", "pad_width", "kth", "obj", "maxlen", "r", "repeat", "bins", "minlength", "offset"),
-        *("deg", "order", "size", "i"),
+        *("axis", "bins", "ddof", "decimals", "deg", "i", "indices_or_sections", "k", "kth", "m", "M", "maxlen"),
+        *("minlength", "n", "N", "ndigits", "newshape", "num", "obj", "offset", "order", "pad_width", "r", "repeat"),
+        *("repeats", "reps", "shape", "size"),
     )
 )
 #: what calls a function, also those that a library is given
@@ -188,9 +173,7 @@ def printed(value: Any) -> Any:
     if type(value) not in (Tracer, LocalArray) or not holds_traced(value):
         return value
     trace, node = running(), value._symgrad_node
-    if not trace.has_value(node):
-        return value
-    return np.asarray(trace.value_of(node) if is_only_shown() else trace.guard(node))[()]
+    return value_of_text(trace, node)[()] if trace.has_value(node) else value
 
 
 def local(made: Any, given: Iterable[Any]) -> Any:
@@ -244,12 +227,14 @@ def _whole(value: Any) -> Any:
 def _answered(function: Callable, args: Any, kwargs: Any) -> Any:
     """What the rule of a function gives, also for lists of traced values, of which NumPy does not ask."""
     ufunc = getattr(function, "__self__", function)
+    is_method = isinstance(ufunc, np.ufunc) and ufunc is not function
+    if not is_method and not has_rule(function):
+        return function(*args, **kwargs)
     anyone = Tracer(running().constant(np.zeros(())))
-    if isinstance(ufunc, np.ufunc) and (ufunc is not function or has_rule(function)):
-        method = "__call__" if ufunc is function else function.__name__
-        args = tuple([making.array_of(v).now if type(v) in (list, tuple) and holds_traced(v) else v for v in args])
-        return anyone.__array_ufunc__(ufunc, method, *args, **kwargs)
-    return anyone.__array_function__(function, (), args, kwargs) if has_rule(function) else function(*args, **kwargs)
+    if not isinstance(ufunc, np.ufunc):
+        return anyone.__array_function__(function, (), args, kwargs)
+    args = tuple([making.array_of(v).now if type(v) in (list, tuple) and holds_traced(v) else v for v in args])
+    return anyone.__array_ufunc__(ufunc, function.__name__ if is_method else "__call__", *args, **kwargs)
 
 
 def _kept(value: Any) -> Any:

@@ -33,6 +33,8 @@ _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
 _OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy._lib")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
+#: how far down what an instance of a library holds is looked through
+_DEPTH = 2
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
 
 
@@ -99,13 +101,13 @@ def is_declared(function: Any) -> bool:
         return False
 
 
-def _concerns(value: Any, depth: int = 2) -> bool:
+def _concerns(value: Any, depth: int = _DEPTH) -> bool:
     """Whether a value is traced, holds one, or may be a function of one; so far down in instances of libraries."""
     kind = type(value)
     if kind in _ATOMS or holds_traced(value):
         return holds_traced(value)
     if kind in (FunctionType, MethodType):
-        return depth == 2
+        return depth == _DEPTH
     if isinstance(value, (type, ModuleType)):
         return False
     held = _held(value)

@@ -159,12 +159,6 @@ def _expand_dims(a, axis):
     return view(a, lambda base: reshape(base, shape))
 
 
-def at_least(rank: int, arrays: tuple) -> Any:
-    """The arrays with leading unit axes up to ``rank``; bare where there is one, as NumPy gives them."""
-    made = tuple(view(a, lambda base: reshape(base, (1,) * (rank - base.ndim) + base.shape)) for a in arrays)
-    return made[0] if len(made) == 1 else made
-
-
 @implements(np.broadcast_to, cases=[Case((3,), Given((2, 3))), Case((2, 1), Given((4, 2, 3))), Case((), Given((2,)))])
 def _broadcast_to(a, shape, subok=False):
     x = as_node(a)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dis
 import functools
-from types import CodeType, FrameType
+from types import CodeType
 
-from ..errors import is_library, user_frame
+import numpy as np
+
+from ..errors import user_frame
+from ..program.node import Node
+from .trace import Trace
 
 _INSIDE = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 #: instructions that throw away what was made before them, that decide by it, and that go on with it
@@ -19,16 +23,13 @@ def is_only_shown() -> bool:
     """Whether the user's statement that runs throws away what it makes of the text; True where no user's code runs."""
     frame = user_frame()
     while frame is not None and frame.f_code.co_name in _INSIDE:
-        frame = _above(frame)
+        frame = frame.f_back and user_frame(frame.f_back)
     return frame is None or _is_thrown_away(frame.f_code, frame.f_lasti)
 
 
-def _above(frame: FrameType) -> FrameType | None:
-    """The frame of the user that a comprehension runs in."""
-    above = frame.f_back
-    while above is not None and is_library(above.f_code.co_filename):
-        above = above.f_back
-    return above
+def value_of_text(trace: Trace, node: Node) -> np.ndarray:
+    """The value in this run that a text is of, guarded where the text decides anything."""
+    return np.asarray(trace.value_of(node) if is_only_shown() else trace.guard(node))
 
 
 @functools.lru_cache(maxsize=1024)
