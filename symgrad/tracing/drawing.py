@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from .dispatch import refuse
-from .local_array import holds_traced
+from .local_array import holds_traced, unwrapped
+from .trace import running
+from .tracer import Tracer
 
 
 def _size(size: Any, *parameters: Any) -> Any:
@@ -21,12 +23,20 @@ def _size(size: Any, *parameters: Any) -> Any:
     return size if size is not None or not shape else shape
 
 
+def _not_negative(scale: Any, name: str = "scale") -> Any:
+    """``scale``, which NumPy refuses where it is negative; where nobody knows, as under vmap, it is taken as it is."""
+    negative = unwrapped(np.any(np.less(scale, 0)), traced=True)
+    if (not isinstance(negative, Tracer) or running().has_value(negative._symgrad_node)) and negative:
+        raise ValueError(f"{name} < 0")
+    return scale
+
+
 def _normal(generator: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    return loc + scale * generator.standard_normal(_size(size, loc, scale))
+    return loc + _not_negative(scale) * generator.standard_normal(_size(size, loc, scale))
 
 
 def _lognormal(generator: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
-    return np.exp(_normal(generator, mean, sigma, size))
+    return np.exp(_normal(generator, mean, _not_negative(sigma, "sigma"), size))
 
 
 def _uniform(generator: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
@@ -34,12 +44,12 @@ def _uniform(generator: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) 
 
 
 def _exponential(generator: Any, scale: Any = 1.0, size: Any = None) -> Any:
-    return scale * generator.standard_exponential(_size(size, scale))
+    return _not_negative(scale) * generator.standard_exponential(_size(size, scale))
 
 
 def _gamma(generator: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
     _check(shape, "gamma", "its shape")
-    return scale * generator.standard_gamma(shape, _size(size, shape, scale))
+    return _not_negative(scale) * generator.standard_gamma(shape, _size(size, shape, scale))
 
 
 def _multivariate_normal(generator: Any, mean: Any, cov: Any, *args: Any, **kwargs: Any) -> Any:

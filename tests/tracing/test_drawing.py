@@ -42,6 +42,28 @@ def test_draws_are_numpys_and_follow_the_parameters(name, make):
     np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda r, x: r.normal(x[0], -1.0),
+        lambda r, x: r.normal(0.0, x[0] - 1.0),
+        lambda r, x: r.lognormal(0.0, -x[0]),
+        lambda r, x: r.exponential(x - 1.0).sum(),
+        lambda r, x: r.gamma(2.0, -x).sum(),
+    ],
+)
+def test_a_negative_scale_is_refused_as_by_numpy(draw):
+    with pytest.raises(ValueError, match="< 0"):
+        draw(np.random.default_rng(0), X)
+    with pytest.raises(ValueError, match="< 0"):
+        sg.grad(lambda x: draw(np.random.default_rng(0), x))(X)
+
+
+def test_a_mapped_scale_is_taken_as_it_is():
+    z = np.random.default_rng(3).standard_normal()
+    np.testing.assert_allclose(sg.vmap(lambda s: np.random.default_rng(3).normal(1.0, s))(X), 1.0 + X * z)
+
+
 def test_each_call_draws_anew_from_a_generator_that_is_given():
     rng, same = np.random.default_rng(5), np.random.default_rng(5)
     g = sg.value_and_grad(lambda x: rng.normal(x[0], x[1]) * x[2])
