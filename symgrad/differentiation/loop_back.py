@@ -98,7 +98,7 @@ class Back:
         terms = {k: terms_of(f) for k, f in flows.items() if not loop.is_element(k)}
         apart = {k: [t for t in own if self._leaves(t) and self._may_sum(t, k)] for k, own in terms.items()}
         sums = {k: [t for t in own if t not in apart[k]] for k, own in terms.items()}
-        total = {k: reduce(add, own) for k, own in sums.items() if own}
+        total = {k: reduce(add, own) if apart[k] else flows[k] for k, own in sums.items() if own}
         apart = {k: own for k, own in apart.items() if own}
         begun = [k for k in nexts if k in wanted]
         if not (begun or elements or total or apart):

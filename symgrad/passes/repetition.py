@@ -118,7 +118,8 @@ class Repetition:
             if self._is_inside(source):
                 raise Unlike
             specs = [v.params[0] for v in values]
-            fits = _stride(specs) is not None or self._steps * size(first.shape) <= _MAX_GATHERED
+            _, stride = _moving(specs) or (0, None)
+            fits = stride is not None or self._steps * size(first.shape) <= _MAX_GATHERED
         elif all(v.is_literal for v in values):
             fits = True
         else:
@@ -316,14 +317,14 @@ def _begun(node: Node, like: Node) -> Node:
     return cast(node, node.dtype)
 
 
-def _stride(specs: Sequence[Spec]) -> tuple[int, int] | None:
-    """The one axis along which slices go on by one element, and how far from each to the next."""
+def _moving(specs: Sequence[Spec]) -> tuple[int, int | None] | None:
+    """The one axis along which slices of one element there differ, and how far it is from each to the next."""
     moving = [k for k in range(len(specs[0])) if any(s[k] != specs[0][k] for s in specs)]
     if len(moving) != 1 or isinstance(specs[0][moving[0]], tuple):
         return None
     places = [s[moving[0]] for s in specs]
     strides = {b - a for a, b in itertools.pairwise(places)}
-    return (moving[0], *strides) if len(strides) == 1 else None
+    return moving[0], strides.pop() if len(strides) == 1 else None
 
 
 def _sliced_source(values: Sequence[Node]) -> Node | None:
@@ -346,14 +347,18 @@ def _array_of(element: Element, image: Mapping[Node, Node]) -> Node:
 
 def _of_slices(source: Node, specs: Sequence[Spec]) -> Node:
     """The array whose elements are these slices."""
-    strided = _stride(specs)
-    if strided is None:
+    moving = _moving(specs)
+    if moving is None:
         numbers = np.arange(size(source.shape)).reshape(source.shape)
         index = constant(CapturedArray(np.stack([numbers[as_index(s)] for s in specs])))
         return gather(reshape(source, (size(source.shape),)), index, 0)
-    axis, stride = strided
+    axis, stride = moving
     spec = list(specs[0])
-    spec[axis] = (spec[axis], len(specs), stride)
+    if stride is None:
+        places = constant(CapturedArray(np.array([s[axis] for s in specs])))
+        source, spec[axis] = gather(source, places, axis), (0, len(specs), 1)
+    else:
+        spec[axis] = (spec[axis], len(specs), stride)
     made = take_slice(source, tuple(spec))
     lead = sum(isinstance(e, tuple) for e in spec[:axis])
     return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -103,12 +102,18 @@ def _ways(outputs: Sequence[Node], since: int, least: Least) -> Iterator[list[No
     whole = ancestors(outputs)
     own = [n for n in whole if n.serial > since and not n.is_leaf]
     if least is READ:
-        uses = Counter([o for n in whole for o in n.operands])
-        shared: set[Node] = set()
-        for n in own:
-            if uses[n] >= least.steps and all(o.is_leaf or o.serial <= since or o in shared for o in n.operands):
-                shared.add(n)
-        yield [n for n in own if n not in shared]
+        readers: dict[Node, list[int]] = {}
+        for k, n in enumerate(own):
+            for o in n.operands:
+                readers.setdefault(o, []).append(k)
+        often = {n for n, read in readers.items() if len(read) >= least.steps}
+        everywhere = {n for n in often if readers[n][-1] - readers[n][0] >= len(own) // 2}
+        for candidates in (often, everywhere) if everywhere < often else (often,):
+            shared: set[Node] = set()
+            for n in own:
+                if n in candidates and all(o.is_leaf or o.serial <= since or o in shared for o in n.operands):
+                    shared.add(n)
+            yield [n for n in own if n not in shared]
     yield [n for n in own if not _reads(n, since)]
 
 

@@ -265,4 +265,6 @@ def common_number(poly: Poly) -> tuple[Any, Poly]:
     scale, numbers = content(poly), list(poly.terms.values())
     if scale.is_Rational and scale.q != 1 and (any(c.is_Integer or abs(c / scale) > _LARGE for c in numbers)):
         scale = sympy.Integer(-1 if scale.is_negative else 1)
+    if scale.is_negative and not all(c.could_extract_minus_sign() for c in numbers):
+        scale = -scale
     return scale, Poly(poly.dims, {t: sympy.cancel(c / scale) for t, c in poly.terms.items()})

@@ -14,7 +14,7 @@ from .naming import at_step
 from .unfolding import Unfolding
 from .writing import is_whole, length_of
 
-#: characters from which a formula is not written twice, and that of a number
+#: characters from which a formula is not written twice, and those that a name for a number must save
 _SHORTEST, _SHORTEST_NUMBER = 8, 32
 #: and that of what the user has a name for, read once or more often
 _CALLED_ONCE, _CALLED = 20, 3
@@ -61,7 +61,10 @@ class _Sharing:
     def _is_worth_a_line(self, node: Node, made: Node, uses: int) -> bool:
         if node in self._unfolding.called:
             return length_of(made, self._unfolding) >= (_CALLED if uses > 1 else _CALLED_ONCE)
-        return uses > 1 and length_of(made, self._unfolding) >= (_SHORTEST if node.shape else _SHORTEST_NUMBER)
+        if uses < 2:
+            return False
+        length = length_of(made, self._unfolding)
+        return length >= _SHORTEST if node.shape else length * (uses - 1) >= _SHORTEST_NUMBER
 
     def _cut(self, root: Node) -> Node:
         """``root``, in several lines where it is too long for one."""

@@ -68,11 +68,14 @@ class Steps:
         found = self.known_row(node, steps, label)
         if found is not None:
             return found
-        base = self._unfolding.bases.row(label, node)
-        whole = self._unfolding.named(user_name(base), node.shape, node.dtype, steps.outer)
-        self._unfolding.equations.append(Equation(whole, self.total(node, steps.outer), steps.outer))
-        self._bases[whole] = base
-        return self._leaf(whole, steps, 0, base)
+        key = (node, steps.outer)
+        if key not in self._made:
+            base = self._unfolding.bases.row(label, node)
+            whole = self._unfolding.named(user_name(base), node.shape, node.dtype, steps.outer)
+            self._unfolding.equations.append(Equation(whole, self.total(node, steps.outer), steps.outer))
+            self._bases[whole] = base
+            self._made[key] = whole
+        return self._leaf(self._made[key], steps, 0, label)
 
     def known_row(self, node: Node, steps: Range, label: str = "", offset: int = 0) -> Node | None:
         """What ``node`` holds for a step, ``offset`` steps on; None where it must be named for that."""

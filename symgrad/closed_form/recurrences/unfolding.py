@@ -20,7 +20,7 @@ from ...program.program import Program
 from ..derivation.constants import is_told, is_unit
 from ..derivation.lines import inputs_of
 from ..derivation.naming import Name, Names, spellings, user_name
-from .equations import Equation, Range, Total, depth_of
+from .equations import Equation, Range, Total
 from .naming import Bases, at_end, at_step
 from .steps import Steps
 
@@ -139,7 +139,7 @@ class Unfolding:
             if k not in known:
                 root = self._roots[carry.after] = image[body.outputs[k]]
                 self.equations.append(Equation(carry.after, self.steps.total(root, steps), steps))
-                if not root.is_leaf and any(depth_of(self.ranges.get(n)) > steps.depth for n in inputs_of(root)):
+                if not root.is_leaf:
                     self._after.setdefault(root, carry.after)
         for k, terms in sums.items():
             ends[k] = self.steps.sum(reduce(add, [image[n] for n in terms]), steps, operands[k])
@@ -262,7 +262,9 @@ def _sums(loop: Loop, body: Program) -> dict[int, list[Node]]:
         own, terms = body.inputs[k], terms_of(outputs[k])
         rest = [t for t in terms if t is not own]
         others = [o for i, o in enumerate(outputs) if i != k]
-        if len(rest) == len(terms) - 1 and rest and k in loop.finals and own not in ancestors([*rest, *others]):
+        if outputs[k].operands[:1] == (own,) and len(rest) > 1:
+            rest = [outputs[k].operands[1]]
+        if terms.count(own) == 1 and rest and k in loop.finals and own not in ancestors([*rest, *others]):
             found[k] = rest
     return found
 

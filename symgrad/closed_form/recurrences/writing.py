@@ -31,9 +31,9 @@ _MAX_ENTRIES, _MAX_SOURCES = 4, 24
 _MAX_OPERATIONS = 120
 #: how much shorter a number in factors is, if it is written so, and the calls that this may take
 _SHORTER, _MAX_CALLS = 0.7, 300_000
-#: elements that matrix notation takes out of a vector
+#: elements that matrix notation takes out of a vector, and those that it puts into one
 _NAME = re.compile(r"\w+[\w₀-₉ₐ-ₜ₊₋]*")
-_PICKED = re.compile(r"\[\d")
+_PICKED = re.compile(r"\[\d|(?<![A-Za-z])e[₀-₉]")
 
 
 class Written(NamedTuple):

@@ -305,3 +305,76 @@ def test_a_kalman_filter_is_told_once_and_in_its_own_names(fn):
     assert "∂Q = Σₜ Ωₜ" in rows
     assert len(rows) < 22
     assert derived.agreement(*args).recurrence < 1e-12
+
+
+def local_level(q, r, y):
+    m, P, ll = 0.0, 1.0, 0.0
+    for t in range(len(y)):
+        P = P + q
+        S = P + r
+        K = P / S
+        e = y[t] - m
+        ll = ll - 0.5 * (np.log(2 * np.pi * S) + e**2 / S)
+        m = m + K * e
+        P = (1 - K) * P
+    return ll
+
+
+def test_what_a_carry_is_after_a_step_is_called_so_in_sums():
+    derived, args = sg.grad(local_level, (0, 1)), (0.1, 0.2, np.sin(np.arange(12.0)))
+    rows = derived.formulas(*args).text_rows(["∂q", "∂r"])
+    assert rows[-2:] == ["∂q = Σₜ λ_Pₜ", "∂r = Σₜ δₜ"]
+    assert derived.agreement(*args).recurrence < 1e-12
+
+
+def predators(z, p):
+    a, b, c, d = p
+    x, y = z
+    cost = 0.0
+    for _ in range(20):
+        dx, dy = a * x - b * x * y, c * x * y - d * y
+        x, y = x + 0.01 * dx, y + 0.01 * dy
+        cost = cost + (x - 1) ** 2 + (y - 2) ** 2
+    return cost
+
+
+def test_what_is_read_often_has_a_name_and_unit_vectors_are_a_vector():
+    derived, args = sg.grad(predators, 1), (np.array([2.0, 1.0]), np.array([1.0, 0.5, 0.3, 0.4]))
+    rows = derived.formulas(*args).text_rows(["∂p"])
+    assert "δₜ = 2yₜ₊₁ + λ_yₜ₊₁ − 4" in rows
+    assert rows[-1] == "∂p = Σₜ [xₜ*εₜ/100, -xₜ*yₜ*εₜ/100, xₜ*yₜ*δₜ/100, -yₜ*δₜ/100]"
+    assert derived.agreement(*args).recurrence < 1e-12
+
+
+def test_the_first_step_is_one_of_them_though_it_reads_the_parameters_first():
+    def explicit(z, p):
+        def slope(z):
+            x, y = z
+            return np.array([p[0] * x - p[1] * x * y, p[2] * x * y - p[3] * y])
+
+        for _ in range(20):
+            z = z + 0.01 * slope(z)
+        return np.sum(z**2)
+
+    derived, args = sg.grad(explicit), (np.array([2.0, 1.0]), np.array([1.0, 0.5, 0.3, 0.4]))
+    rows = derived.formulas(*args).text_rows(["∂z"])
+    assert rows[0] == "z₀ = z"
+    assert rows[2].endswith("(t = 0, …, 19)")
+    assert rows[-1] == "∂z = λ₀"
+    assert derived.agreement(*args).recurrence < 1e-12
+
+
+def test_the_rows_of_pairs_are_picked_once():
+    def lennard_jones(X):
+        energy = 0.0
+        for i in range(len(X)):
+            for j in range(i):
+                s = 1 / np.sum((X[i] - X[j]) ** 2) ** 3
+                energy = energy + 4 * (s**2 - s)
+        return energy
+
+    derived, X = sg.grad(lennard_jones), np.random.default_rng(0).normal(size=(4, 3))
+    rows = derived.formulas(X).text_rows(["∂X"])
+    assert rows[:2] == ["h = X[c]", "u = X[w]"]
+    assert rows[-3:] == ["∂X = onehot(c)ᵀ z + onehot(w)ᵀ v", "c = [1, 2, 2, 3, 3, 3]", "w = [0, 0, 1, 0, 1, 2]"]
+    assert derived.agreement(X).recurrence < 1e-12
