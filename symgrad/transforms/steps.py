@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -101,7 +101,8 @@ def _written(
         told = _told(derived, entry, arrays, derivation, mode, budget)
         if told is not None:
             return told
-        derivation = _without_loops(derivation, program)
+        derivation, local = _rewritten(derivation, program, local, lambda given: unrolled(given, _MAX_OPERATIONS))
+    derivation, local = _rewritten(derivation, program, local, of_real_numbers)
     with program.graph:
         bars: dict[Node, Node] = {}
         lines = cut(derivation.outputs, local, active_nodes(derivation.outputs, derivation.wrt))
@@ -139,16 +140,22 @@ def _written(
     return Steps(title, steps, result, inputs, budget, notes, constants.described())
 
 
-def _without_loops(derivation: Run, program: Program) -> Run:
-    """The derivation of the function with its loops written out."""
+def _rewritten(
+    derivation: Run, program: Program, local: Mapping[Node, str], rewriting: Callable[[Program], Program]
+) -> tuple[Run, Mapping[Node, str]]:
+    """The derivation of the function as ``rewriting`` has it, and the names of its values."""
     lists = (derivation.outputs, derivation.wrt, derivation.seeds, derivation.tangents)
     nodes = [n for own in lists for n in own if n is not None]
-    straight = unrolled(program.with_outputs(nodes), _MAX_OPERATIONS)
-    image = dict(zip(nodes, straight.outputs, strict=True))
+    given = program.with_outputs([*nodes, *local])
+    made = rewriting(given)
+    if made is given:
+        return derivation, local
+    image = dict(zip(given.outputs, made.outputs, strict=True))
     outputs, seeds, tangents = ([n and image[n] for n in own] for own in (lists[0], *lists[2:]))
     inputs = replace(derivation.inputs, nodes=[[image[n] for n in own] for own in derivation.inputs.nodes])
     weights = [image[n] for n in derivation.weights]
-    return replace(derivation, outputs=outputs, seeds=seeds, tangents=tangents, inputs=inputs, weights=weights)
+    called = {image[n]: name for n, name in local.items()}
+    return replace(derivation, outputs=outputs, seeds=seeds, tangents=tangents, inputs=inputs, weights=weights), called
 
 
 def _told(

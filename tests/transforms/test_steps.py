@@ -181,3 +181,18 @@ def test_after_a_call_no_arguments_are_needed_where_shapes_are_declared():
     derived(1.0)
     with pytest.raises(ArgumentError, match="pass the arguments"):
         derived.steps()
+
+
+def test_steps_are_those_of_real_numbers():
+    from scipy.stats import norm
+
+    def price(S, sigma):
+        d = np.log(S) / sigma
+        return S * norm.cdf(d) - norm.cdf(d - sigma)
+
+    told = sg.grad(price, (0, 1)).steps(1.2, 0.3)
+    assert not any("nan" in line.text or "[1 >" in line.text for line in told)
+    assert "d = v₁ / sigma" in [line.text for line in told]
+    for mode in ("reverse", "forward"):
+        values = sg.grad(price, (0, 1)).steps(1.2, 0.3, mode=mode).values()
+        assert values["f"] == price(1.2, 0.3)
