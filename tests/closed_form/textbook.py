@@ -171,6 +171,20 @@ derivative(
     (normal(3), 0.3, normal(20, 3), positive(20)),
     r"\frac{1}{20}X^{\top}(p - y),\quad p = \sigma(Xw + b)",
 )
+derivative(
+    "learning",
+    "cross entropy by labels",
+    lambda z, y: -np.mean(np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))[np.arange(len(y)), y]),
+    (normal(10, 4), np.arange(10) % 4),
+    r"\frac{1}{10}(\operatorname{softmax}(z, axis = 1) - \operatorname{onehot}(y))",
+)
+derivative(
+    "learning",
+    "matrix factorisation",
+    lambda U, V, i, j, r: 0.5 * np.sum((np.sum(U[i] * V[j], axis=1) - r) ** 2),
+    (normal(4, 2), normal(5, 2), np.arange(8) % 4, np.arange(8) % 5, normal(8)),
+    r"A^{\top}\operatorname{diag}((AU \odot BV)1 - r)BV, A = \operatorname{onehot}(i), B = \operatorname{onehot}(j)",
+)
 derivative("learning", "cross entropy of one", cross_entropy, (0.3, 1.0), r"\sigma(z) - y")
 derivative(
     "learning",
@@ -247,6 +261,20 @@ derivative(
     lambda lam, x: np.sum(np.log(lam) - lam * x),
     (0.3, positive(20)),
     r"\frac{20}{\lambda} - \sum_{i}x_{i}",
+)
+derivative(
+    "statistics",
+    "a mean for each group",
+    lambda a, g, y: 0.5 * np.sum((y - a[g]) ** 2),
+    (normal(3), np.arange(8) % 3, normal(8)),
+    r"G^{\top}(Ga - y), G = \operatorname{onehot}(g)",
+)
+derivative(
+    "statistics",
+    "Bradley and Terry",
+    lambda s, w, v: -np.sum(np.log(sigmoid(s[w] - s[v]))),
+    (normal(4), np.array([1, 2, 0]), np.array([3, 0, 1])),
+    r"D^{\top}\sigma(Ds), D = \operatorname{onehot}(v) - \operatorname{onehot}(w)",
 )
 derivative("statistics", "entropy", lambda p: -np.sum(p * np.log(p)), (positive(5),), r"-\log(p) - 1")
 derivative(

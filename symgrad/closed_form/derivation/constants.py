@@ -88,7 +88,9 @@ def is_few_rows(node: Node) -> bool:
 
 
 def is_unit(value: np.ndarray) -> bool:
-    """True for a number times an identity, which matrix notation writes with ``I``."""
+    """True for a number times an identity or a unit vector, which matrix notation writes with ``I`` and ``e``."""
+    if value.ndim == 1:
+        return np.count_nonzero(value) == 1
     return value.ndim == 2 and min(value.shape) > 1 and bool((value == value.flat[0] * np.eye(*value.shape)).all())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -165,7 +165,8 @@ class Algebra:
         extent = {i: d for f in factors for i, d in zip(f.labels, f.base.dims, strict=True)}
         count: Any = sympy.Integer(1)
         while True:
-            merged = self._complemented(self._stepped(self._unguarded(_merged(factors))))
+            factors = _picked_once(factors, out)
+            merged = self._sifted(self._complemented(self._stepped(self._unguarded(_merged(factors)))))
             held = {i for f in merged for i in f.labels}
             for i in {i for f in factors for i in f.labels} - held - set(out):
                 count = count * extent[i]
@@ -173,6 +174,10 @@ class Algebra:
             factors = []
             for f in merged:
                 kept = tuple(i for i in dict.fromkeys(f.labels) if i in out or uses[i] > 1)
+                if f.base.kind == "onehot" and f.labels[1] not in (*kept, f.labels[0]):  # each row adds up to 1
+                    uses[f.labels[0]] -= 1
+                    count = count * (1 if kept else f.base.dims[0])
+                    continue
                 factors.append(f if set(kept) == set(f.labels) else self.summed([f], kept))
             if factors == merged:
                 break
@@ -225,6 +230,15 @@ class Algebra:
                     return _merged([*rest, *left, made._replace(labels=_picked(s.labels, made.labels))])
         return factors
 
+    def _sifted(self, factors: list[Factor]) -> list[Factor]:
+        """``onehot(y)ᵢⱼ (Σₖ onehot(y)ᵢₖ aᵢₖ)ⁿ`` as ``onehot(y)ᵢⱼ aᵢⱼⁿ``."""
+        for one in [f for f in factors if f.base.kind == "onehot"]:
+            for f in factors:
+                picked = _picked_by(one, f)
+                if picked is not None:
+                    return _merged([*(g for g in factors if g is not f), *picked])
+        return factors
+
     def summed(self, factors: Sequence[Factor], out: Labels) -> Factor:
         """The product of ``factors``, summed to ``out``, as one factor."""
         extent = {i: d for f in factors for i, d in zip(f.labels, f.base.dims, strict=True)}
@@ -256,6 +270,37 @@ def _order(base: Base, tie: Base) -> int:
     sign = 1 if base.data == "greater_equal" else -1
     keys, own = [p.key for p in base.args], [p.key for p in tie.args]
     return sign if keys == own else -sign if keys == own[::-1] else 0
+
+
+def _picked_once(factors: list[Factor], out: Labels) -> list[Factor]:
+    """``Σₖ onehot(y)ᵢₖ onehot(y)ᵢⱼ aᵢₖ`` as ``onehot(y)ᵢⱼ aᵢⱼ``; where i is summed over, ``MᵀMa`` is shorter."""
+    ones: dict[tuple[Base, int], int] = {}
+    for f in sorted((f for f in factors if f.base.kind == "onehot"), key=lambda f: f.labels[1] not in out):
+        row, column = f.labels
+        kept = ones.setdefault((f.base, row), column)
+        if kept != column and row in out and column not in out:
+            return _picked_once([_renamed(g, {column: kept}) for g in factors], out)
+    return factors
+
+
+def _renamed(factor: Factor, image: Mapping[int, int]) -> Factor:
+    return factor._replace(labels=tuple([image.get(i, i) for i in factor.labels]))
+
+
+def _picked_by(one: Factor, f: Factor) -> list[Factor] | None:
+    """The factors that ``f`` is where ``one`` is not 0; None where it does not pick by that."""
+    single = f.base.args[0].single if f.base.kind == "group" and f.power.denominator == 1 else None
+    if single is None or single[1] != 1 or len(set(single[0].out)) < len(single[0].out):
+        return None
+    image = dict(zip(single[0].out, f.labels, strict=True))
+    for own in single[0].factors:
+        if own.base is one.base and image.get(own.labels[0]) == one.labels[0] and own.labels[1] not in image:
+            image[own.labels[1]] = one.labels[1]
+            rest = [g for g in single[0].factors if g is not own]
+            if all(i in image for g in rest for i in g.labels):
+                return [_renamed(g, image)._replace(power=g.power * f.power) for g in rest]
+            return None
+    return None
 
 
 def _guarded_base(base: Base) -> tuple[Base, Labels] | None:

@@ -118,6 +118,16 @@ class Evaluation:
 
         return self(x.args[0])[tuple(map(sized, as_index(tuple(x.data))))]
 
+    def _onehot(self, x: Expression) -> Array:
+        return self._at(self.filled("eye", self.size(x.columns)), x.args[0])
+
+    def _picked(self, x: Expression) -> Array:
+        return self._at(self(x.args[0]), x.args[1])
+
+    def _at(self, rows: Array, places: Expression) -> Array:
+        index = self(places)
+        return rows[index if isinstance(index, Code) else index.astype(int)]
+
     def _commutation(self, x: Expression) -> Array:
         m, n = map(self.size, x.data)
         turned = np.swapaxes(np.reshape(self.filled("eye", m * n), (m, n, m, n)), 0, 1)

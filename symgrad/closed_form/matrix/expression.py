@@ -163,6 +163,8 @@ def product(factors: Iterable[Expression]) -> Expression:
     while len(chain) > 1 and any(f.is_scalar for f in chain):  # a scalar factor commutes
         k = next(k for k, f in enumerate(chain) if f.is_scalar)
         top.append(chain.pop(k))
+    for k in range(len(chain) - 1, 0, -1):
+        chain[k - 1 : k + 1] = _picked(chain[k - 1], chain[k])
     ends = chain[0].op == "transpose" and chain[0].args[0].op == "ones" if chain else False
     if ends and len(chain) > 2 and chain[-1].op == "ones":
         return scaled(coefficient, top, bottom, summed(product(chain[1:-1])))
@@ -171,6 +173,16 @@ def product(factors: Iterable[Expression]) -> Expression:
     else:
         body = chain[0] if len(chain) == 1 else Expression("product", tuple(chain), None, rows, columns)
     return scaled(coefficient, top, bottom, body)
+
+
+def _picked(a: Expression, b: Expression) -> list[Expression]:
+    """``onehot(y) A`` as ``A[y]``, and the transpose of that; two other factors as they are."""
+    if a.op == "onehot" and b.op == "leaf":
+        return [call("picked", [b, *a.args], None, a.rows, b.columns)]
+    if a.op == b.op == "transpose":
+        turned = _picked(b.args[0], a.args[0])
+        return [a, b] if len(turned) > 1 else [transpose(turned[0])]
+    return [a, b]
 
 
 def summed(x: Expression) -> Expression:

@@ -351,7 +351,7 @@ class Text:
     def _applied(self, x: Expression) -> tuple[str, int]:
         return self.applied(x.data.name, ", ".join(map(self, x.args))), ATOM
 
-    _det = _trace = _diag = _diagonal = _total = _mean = _vec = _called
+    _det = _trace = _diag = _diagonal = _total = _mean = _vec = _onehot = _called
 
     def _along(self, x: Expression) -> tuple[str, int]:
         name, axes = x.data if x.op == "reduction" else (x.op, x.data)
@@ -359,6 +359,10 @@ class Text:
         return self.call(name, self(x.args[0]) + ("" if whole else self.axis(axes[0]))), ATOM
 
     _softmax = _logsumexp = _reduction = _along
+
+    def _picked(self, x: Expression) -> tuple[str, int]:
+        whole, index = x.args
+        return self.indexed(self(whole), self(index)), ATOM
 
     def _slice(self, x: Expression) -> tuple[str, int]:
         sizes = [d for d in (x.args[0].rows, x.args[0].columns) if d != 1]

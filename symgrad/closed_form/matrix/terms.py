@@ -53,7 +53,7 @@ class Base:
     @property
     def is_indicator(self) -> bool:
         """True for values that are 0 or 1."""
-        return self.kind == "unit" or (self.kind == "function" and _is_truth(self.data))
+        return self.kind in ("unit", "onehot") or (self.kind == "function" and _is_truth(self.data))
 
 
 @functools.cache
@@ -207,4 +207,4 @@ def not_negative(factor: Factor) -> bool:
         return all(c.is_nonnegative and all(map(not_negative, t.factors)) for t, c in terms.items())
     if base.kind == "function":
         return base.data in ("exp", "sigmoid", "absolute", "cosh", "step", "relu") or base.is_indicator
-    return base.kind in ("softmax", "unit")
+    return base.kind in ("softmax", "unit", "onehot")

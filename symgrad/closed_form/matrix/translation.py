@@ -22,6 +22,7 @@ from .algebra import Algebra
 from .application import Application
 from .functions import bracketed, function, power
 from .linear_algebra import LINEAR_ALGEBRA
+from .selections import BY_INDEX, matrix_of, picks_of, selected
 from .terms import NotExpressible, Poly, Term
 
 #: leaves of a form written out, and nesting, beyond which nobody reads it
@@ -39,8 +40,9 @@ class Translation:
         self.polys: dict[Node, Poly | None] = {}
         for node in program.nodes:
             operands = [self.polys[o] for o in node.operands]
+            read = operands[:1] if node.primitive in BY_INDEX else operands
             try:
-                poly = None if None in operands else self._translated(node, operands)
+                poly = None if None in read else self._translated(node, operands)
             except NotExpressible:
                 poly = None
             if poly is not None and (poly.weight > MAX_LEAVES or poly.depth > MAX_DEPTH):
@@ -70,6 +72,10 @@ class Translation:
             return self.algebra.array("applied", made, polys, wide(node.shape))
         if name in LINEAR_ALGEBRA and node.operands[0].ndim == 2:
             return LINEAR_ALGEBRA[name](self.algebra, node, polys)
+        if node.primitive in BY_INDEX:
+            picks = picks_of(node)
+            indices = [self._leaf(p.index, "input") for p in picks if p.index is not None]
+            return selected(self.algebra, node, polys[0], picks, indices)
         if name in _WHOLE:
             return _WHOLE[name](self, node, polys)
         raise NotExpressible
@@ -88,6 +94,10 @@ class Translation:
                 if len(dims) == 2 and (value == value.flat[0] * np.eye(*value.shape[-2:])).all():
                     unit = Poly(dims, {Term((0, 0), ()): sympy.Integer(1)})
                     return self.algebra.times(unit, short_number(value.flat[0]))
+                if len(dims) == 1 and np.count_nonzero(value) == 1:
+                    (place,) = np.flatnonzero(value).tolist()
+                    unit = self.algebra.array("unit", place, [], dims)
+                    return self.algebra.times(unit, short_number(value.flat[place]))
         return self.algebra.array("leaf", (self._names[node], node.shape), [], dims)
 
     # products
@@ -291,7 +301,7 @@ def _reshape(translation: Translation, node: Node, polys: Sequence[Poly]) -> Pol
         return polys[0]
     if len(before) == 2 and len(after) == 1:
         return translation.algebra.array("vec", None, [polys[0]], after)
-    raise NotExpressible
+    return matrix_of(polys[0], after)
 
 
 _WHOLE: dict[str, Callable[[Translation, Node, Sequence[Poly]], Poly]] = {
