@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ..program.dims import Dim
 from ..program.node import Node
 from . import functions as f
-from .primitive import dim_value
+from .primitive import CONSTANT, dim_value
 from .reduction import Search
+from .selection import GATHER
 
 
 def counted(index: Node, size: Dim) -> Node:
@@ -21,8 +26,29 @@ def counted(index: Node, size: Dim) -> Node:
     return f.where(f.less(index, 0), behind, index)
 
 
+def counts(node: Node, step: Dim) -> bool:
+    """True for what is known to be 0, 1, 2, … times ``step``."""
+    value = _known(node)
+    return isinstance(value, np.ndarray) and value.ndim == 1 and bool((value == np.arange(len(value)) * step).all())
+
+
+def _known(node: Node) -> Any:
+    """The value of a node that does not depend on an argument; None for others."""
+    if node.primitive is f.multiply:
+        a, b = map(_known, node.operands)
+        return None if a is None or b is None else a * b
+    if node.is_literal:
+        return node.params[0]
+    return node.params[0].value if node.primitive is CONSTANT else None
+
+
 def counted_index(node: Node) -> tuple[Node, Dim] | None:
-    """The index and the size that ``counted`` made ``node`` from; None for any other node."""
+    """The index and the size that ``counted`` made ``node`` from; None for any other node.
+
+    It may have been looked up among all places since, which refuses others.
+    """
+    if node.primitive is GATHER and counts(node.operands[0], 1):
+        node = node.operands[1]
     if node.primitive is not f.where:
         return None
     test, behind, index = node.operands

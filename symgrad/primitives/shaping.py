@@ -89,6 +89,6 @@ def _with_unit_axes(x: Node, shape: Shape) -> Node:
 def moves_elements(node: Node) -> bool:
     """True for what moves elements, and computes none."""
     if node.primitive is EINSUM:
-        labels, out, _, _ = node.params
-        return len(labels) == 1 and set(labels[0]) <= set(out)
+        labels, out, sizes, _ = node.params
+        return len(labels) == 1 and all(i in out or sizes[i] == 1 for i in labels[0])
     return isinstance(node.primitive, Structural) or node.primitive in (CAST, MARK)

@@ -256,14 +256,15 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
         flat = np.ravel_multi_index(wrapped, tuple(dims)) if len(dims) > 1 else wrapped[0]
         return running().constant(np.asarray(flat, dtype=np.intp))
     total: Node = literal(0)
-    for k, (i, d) in enumerate(zip(indices, dims, strict=True)):
+    for i, d in zip(indices, dims, strict=True):
         node = i if isinstance(i, Node) else _checked_index(i, d)
         node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
         if isinstance(i, Node) or not isinstance(d, int):
             node = counted(node, d)
             if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
                 node = gather(running().constant(np.arange(d)), node, 0)
-        total = node if k == 0 else f.add(f.multiply(total, dim_value(d)), node)
+        is_first = total.is_literal and not total.params[0]  # at 0 of those before
+        total = node if is_first else f.add(f.multiply(total, dim_value(d)), node)
     return total
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...primitives.index_arrays import counts
 from ...primitives.primitive import input_node
 from ...primitives.selection import GATHER, SCATTER
 from ...program.interpret import rebuilt, walk
@@ -76,10 +77,12 @@ def is_told(value: np.ndarray) -> bool:
 
 
 def _is_listed(user: Node, operand: Node) -> bool:
-    """True for rows that are written out as the numbers they are."""
-    if user.primitive not in (GATHER, SCATTER) or user.operands[1] is not operand:
+    """True for rows that are written out as the numbers they are, and for all places, which an index is among."""
+    if user.primitive not in (GATHER, SCATTER):
         return False
-    return operand is not user.operands[0] and is_few_rows(operand)
+    if user.operands[0] is operand:
+        return counts(operand, 1)
+    return is_few_rows(operand)
 
 
 def is_few_rows(node: Node) -> bool:

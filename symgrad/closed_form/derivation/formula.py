@@ -152,4 +152,5 @@ def rows_formula(rows: Node, program: Program, names: Names) -> Formula:
     counted = counted_index(rows)  # NumPy counts negative ones from the end, so the bare index says the same
     index = rows if rows in names or counted is None else counted[0]
     inputs = inputs_of(index)
-    return _called(Program(inputs, [index], ["value"] * len(inputs), program.graph), names)
+    computed = Program(inputs, [index], ["value"] * len(inputs), program.graph)
+    return in_matrices(computed, names, parts=False) or _called(computed, names)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...primitives.elementwise import Elementwise
+from ...primitives.index_arrays import counted_index
 from ...primitives.primitive import INPUT
 from ...program.dims import Shape
 from ...program.interpret import rebuilt
@@ -79,7 +80,8 @@ def _breaks(nodes: Sequence[Node], breaks: set[Node], alive: set[Node]) -> set[N
         if node.is_leaf:
             cost[node] = length[node] = 0
             continue
-        fused = _fused(node, uses, kept)
+        counted = counted_index(node)
+        fused = _fused(node, uses, kept) if counted is None else (counted[:1], set())
         operands, inside = (node.operands, set()) if fused is None else fused
         breaks -= inside  # a composition with a rule of its own stays together
         parts = [o for o in dict.fromkeys(operands) if o not in breaks]
@@ -111,7 +113,7 @@ def _beneath(node: Node, breaks: set[Node]) -> list[Node]:
     return chain
 
 
-def _fused(node: Node, uses: Mapping[Node, int], kept: set[Node]) -> tuple[list[Node], set[Node]] | None:
+def _fused(node: Node, uses: Mapping[Node, int], kept: set[Node]) -> tuple[Sequence[Node], set[Node]] | None:
     """What ``node`` is a function of by one rule, and what lies between; None where it has no such rule."""
     if not isinstance(node.primitive, Elementwise) or node.primitive.stable is None or node.dtype.kind != "f":
         return None

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import Any
 
 import sympy
@@ -174,9 +175,9 @@ class Algebra:
             factors = []
             for f in merged:
                 kept = tuple(i for i in dict.fromkeys(f.labels) if i in out or uses[i] > 1)
-                if f.base.kind == "onehot" and f.labels[1] not in (*kept, f.labels[0]):  # each row adds up to 1
-                    uses[f.labels[0]] -= 1
-                    count = count * (1 if kept else f.base.dims[0])
+                if f.base.kind == "onehot" and f.labels[-1] not in (*kept, *f.labels[:-1]):  # each row adds up to 1
+                    uses.subtract(f.labels[:-1])
+                    count = count * (1 if kept else prod(f.base.dims[:-1]))
                     continue
                 factors.append(f if set(kept) == set(f.labels) else self.summed([f], kept))
             if factors == merged:
@@ -274,11 +275,11 @@ def _order(base: Base, tie: Base) -> int:
 
 def _picked_once(factors: list[Factor], out: Labels) -> list[Factor]:
     """``Σₖ onehot(y)ᵢₖ onehot(y)ᵢⱼ aᵢₖ`` as ``onehot(y)ᵢⱼ aᵢⱼ``; where i is summed over, ``MᵀMa`` is shorter."""
-    ones: dict[tuple[Base, int], int] = {}
-    for f in sorted((f for f in factors if f.base.kind == "onehot"), key=lambda f: f.labels[1] not in out):
-        row, column = f.labels
-        kept = ones.setdefault((f.base, row), column)
-        if kept != column and row in out and column not in out:
+    ones: dict[tuple[Base, Labels], int] = {}
+    for f in sorted((f for f in factors if f.base.kind == "onehot"), key=lambda f: f.labels[-1] not in out):
+        *row, column = f.labels
+        kept = ones.setdefault((f.base, tuple(row)), column)
+        if kept != column and column not in out and all(i in out for i in row):
             return _picked_once([_renamed(g, {column: kept}) for g in factors], out)
     return factors
 
@@ -294,8 +295,9 @@ def _picked_by(one: Factor, f: Factor) -> list[Factor] | None:
         return None
     image = dict(zip(single[0].out, f.labels, strict=True))
     for own in single[0].factors:
-        if own.base is one.base and image.get(own.labels[0]) == one.labels[0] and own.labels[1] not in image:
-            image[own.labels[1]] = one.labels[1]
+        *row, column = own.labels
+        if own.base is one.base and [image.get(i) for i in row] == [*one.labels[:-1]] and column not in image:
+            image[column] = one.labels[-1]
             rest = [g for g in single[0].factors if g is not own]
             if all(i in image for g in rest for i in g.labels):
                 return [_renamed(g, image)._replace(power=g.power * f.power) for g in rest]

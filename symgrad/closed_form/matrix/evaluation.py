@@ -119,14 +119,15 @@ class Evaluation:
         return self(x.args[0])[tuple(map(sized, as_index(tuple(x.data))))]
 
     def _onehot(self, x: Expression) -> Array:
-        return self._at(self.filled("eye", self.size(x.columns)), x.args[0])
+        size = self.size(x.rows if x.columns == 1 else x.columns)
+        return self.filled("eye", size)[self._index(x.args[0])]
 
     def _picked(self, x: Expression) -> Array:
-        return self._at(self(x.args[0]), x.args[1])
+        return self(x.args[0])[tuple(map(self._index, x.args[1:]))]
 
-    def _at(self, rows: Array, places: Expression) -> Array:
-        index = self(places)
-        return rows[index if isinstance(index, Code) else index.astype(int)]
+    def _index(self, x: Expression) -> Array:
+        value = self(x)
+        return value if isinstance(value, Code) else np.asarray(value, dtype=int)
 
     def _commutation(self, x: Expression) -> Array:
         m, n = map(self.size, x.data)

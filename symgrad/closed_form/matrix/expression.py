@@ -176,9 +176,16 @@ def product(factors: Iterable[Expression]) -> Expression:
 
 
 def _picked(a: Expression, b: Expression) -> list[Expression]:
-    """``onehot(y) A`` as ``A[y]``, and the transpose of that; two other factors as they are."""
-    if a.op == "onehot" and b.op == "leaf":
+    """``onehot(y) A`` as ``A[y]``, and the transpose of that; two other factors as they are.
+
+    That of a number is the column of the only row.
+    """
+    if a.op == "onehot" and b.op == "leaf" and a.columns != 1:
         return [call("picked", [b, *a.args], None, a.rows, b.columns)]
+    if a.op == "transpose" and a.args[0].op == "onehot" and b.op == "leaf" and a.rows == 1:
+        return [call("picked", [b, *a.args[0].args], None, 1, b.columns)]
+    if a.op == "picked" and a.rows == 1 and b.op == "onehot" and b.columns == 1:
+        return [call("picked", [*a.args, *b.args])]
     if a.op == b.op == "transpose":
         turned = _picked(b.args[0], a.args[0])
         return [a, b] if len(turned) > 1 else [transpose(turned[0])]

@@ -361,8 +361,8 @@ class Text:
     _softmax = _logsumexp = _reduction = _along
 
     def _picked(self, x: Expression) -> tuple[str, int]:
-        whole, index = x.args
-        return self.indexed(self(whole), self(index)), ATOM
+        whole, *index = x.args
+        return self.indexed(self(whole), ",".join(map(self, index))), ATOM
 
     def _slice(self, x: Expression) -> tuple[str, int]:
         sizes = [d for d in (x.args[0].rows, x.args[0].columns) if d != 1]

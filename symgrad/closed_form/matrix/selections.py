@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...primitives.functions import add, multiply
-from ...primitives.index_arrays import counted_index
-from ...primitives.primitive import CONSTANT, INPUT
+from ...primitives.index_arrays import counted_index, counts
+from ...primitives.primitive import INPUT
 from ...primitives.selection import GATHER, SCATTER
 from ...program.dims import Dim
 from ...program.node import Node
@@ -24,19 +22,16 @@ BY_INDEX = (GATHER, SCATTER)
 
 
 class Picks(NamedTuple):
-    """What picks of an axis, by an argument with one axis; by the number of the pick where that is None."""
+    """What picks of an axis: an index with no axis or one; where that is None, the number of the pick."""
 
     index: Node | None
     size: Dim
 
 
 def picks_of(node: Node) -> list[Picks]:
-    """What an operation of ``BY_INDEX`` picks by: along one axis, or along two of A where it picks of ``vec(A)``.
-
-    NotExpressible where it is anything but arguments.
-    """
+    """What an operation of ``BY_INDEX`` picks by: along one axis, or along two of A where it picks of ``vec(A)``."""
     places, along = node.operands[1], (node.operands[0] if node.primitive is GATHER else node).shape[0]
-    if places.primitive is INPUT and places.ndim == 1:  # known places that have a name
+    if places.primitive is INPUT and places.ndim < 2:  # known places that have a name
         return [Picks(places, along)]
     if places.primitive is add:
         starts, columns = places.operands
@@ -52,57 +47,45 @@ def picks_of(node: Node) -> list[Picks]:
     return found
 
 
-def selected(algebra: Algebra, node: Node, x: Poly, picks: Sequence[Picks], indices: Sequence[Poly]) -> Poly:
+def selected(algebra: Algebra, node: Node, x: Poly, picks: Sequence[Picks], indices: Sequence[Any]) -> Poly:
     """What an operation of ``BY_INDEX`` makes of ``x``; ``indices`` are those of the picks that have one."""
-    if node.params[0] or 1 in (*node.shape, *node.operands[0].shape):
+    by_shape = node.operands[1].shape
+    if node.params[0] or 1 in (*node.shape, *node.operands[0].shape, *by_shape) or not all(map(_is_plain, indices)):
         raise NotExpressible
-    count, dims = node.operands[1].shape[0], tuple([p.size for p in picks])
+    dims, own = tuple([p.size for p in picks]), tuple(range(len(by_shape)))
     axes = tuple([0 if p.index is None else k for k, p in enumerate(picks, 1)])
-    extent = {0: count} | dict(zip(axes, dims, strict=True))
-    own = [(k, d) for k, d in zip(axes, dims, strict=True) if k]
-    ones = [
-        (algebra.array("onehot", None, [index], (count, d)), (0, k)) for index, (k, d) in zip(indices, own, strict=True)
-    ]
+    ones = []
+    for index, (k, d) in zip(indices, [(k, d) for k, d in zip(axes, dims, strict=True) if k], strict=True):
+        ones.append((algebra.array("onehot", None, [index], (*by_shape, d)), (*own, k)))
     is_flat = len(dims) > 1
-    rest = tuple(range(3, 2 + len(x.dims)))
-    extent |= dict(zip(rest, x.dims[1:], strict=True))
+    rest = tuple(range(3, 3 + len(x.dims) - (1 if node.primitive is GATHER else len(own))))
+    extent = dict(zip((*own, *axes, *rest), (*by_shape, *dims, *x.dims[len(x.dims) - len(rest) :]), strict=True))
     if node.primitive is GATHER:
         whole = matrix_of(x, dims) if is_flat else x
-        return algebra.contract([*ones, (whole, (*axes, *rest))], (0, *rest), extent)
-    made = algebra.contract([*ones, (x, (0, *rest))], (*axes, *rest), extent)
+        return algebra.contract([*ones, (whole, (*axes, *rest))], (*own, *rest), extent)
+    made = algebra.contract([*ones, (x, (*own, *rest))], (*axes, *rest), extent)
     return algebra.array("vec", None, [made], node.shape) if is_flat else made
+
+
+def _is_plain(index: Poly | None) -> bool:
+    """True for an index that is an argument, or a part of one."""
+    single = None if index is None else index.single
+    kinds = [f.base.kind for f in single[0].factors if f.power == 1] if single and single[1] == 1 else []
+    return kinds in (["leaf"], ["slice"])
 
 
 def _picks(places: Node, step: Dim = 1) -> Picks:
     """What picks the ``places``, each of which is so many elements from the next."""
-    if _counts(places, step):
+    if counts(places, step):
         return Picks(None, places.shape[0])
     if step != 1:
-        if places.primitive is not multiply or _known(places.operands[1]) != step:
+        if places.primitive is not multiply or places.operands[1].params[:1] != (step,):
             raise NotExpressible
         places = places.operands[0]
-    if places.primitive is GATHER and _counts(places.operands[0], 1):
-        places = places.operands[1]
     found = counted_index(places)
-    if found is None or found[0].primitive is not INPUT or found[0].ndim != 1:
+    if found is None or found[0].ndim > 1:
         raise NotExpressible
     return Picks(*found)
-
-
-def _counts(node: Node, step: Dim) -> bool:
-    """True for what is known to be 0, 1, 2, … times ``step``."""
-    value = _known(node)
-    return isinstance(value, np.ndarray) and value.ndim == 1 and bool((value == np.arange(len(value)) * step).all())
-
-
-def _known(node: Node) -> Any:
-    """The value of a node that does not depend on an argument; None for others."""
-    if node.primitive is multiply:
-        a, b = map(_known, node.operands)
-        return None if a is None or b is None else a * b
-    if node.is_literal:
-        return node.params[0]
-    return node.params[0].value if node.primitive is CONSTANT else None
 
 
 def matrix_of(poly: Poly, dims: Sequence[Dim]) -> Poly:

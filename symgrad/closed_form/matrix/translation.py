@@ -74,7 +74,7 @@ class Translation:
             return LINEAR_ALGEBRA[name](self.algebra, node, polys)
         if node.primitive in BY_INDEX:
             picks = picks_of(node)
-            indices = [self._leaf(p.index, "input") for p in picks if p.index is not None]
+            indices = [self.polys[p.index] for p in picks if p.index is not None]
             return selected(self.algebra, node, polys[0], picks, indices)
         if name in _WHOLE:
             return _WHOLE[name](self, node, polys)
