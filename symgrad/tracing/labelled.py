@@ -1,102 +1,43 @@
 """Series and DataFrames of pandas and DataArrays of xarray as arguments: arrays with labels.
 
-In a traced function a stand-in has the values, and does what is the same with labels as without: arithmetic with
-numbers, with arrays, and with what has the same labels. All else is refused: it aligns by rules of its own.
+In a traced function a stand-in has the values, and does what they do that is known (``labelled_methods``): arithmetic
+with alignment, selections, reductions along labels. All else is refused.
 """
 
 from __future__ import annotations
 
 import operator
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperation
+from ..errors import ShapeError
 from . import containers
 from .dispatch import DEFERRED
+from .labelled_methods import aligned, attribute, item
+from .labels import Labels, is_xarray, labels_of, refuse
 from .plain_arrays import plain_array
 from .trace import as_node
 from .tracer import Tracer
-
-
-class Labels:
-    """What a Series, a DataFrame or a DataArray is beside its values: two are equal where these would go together."""
-
-    def __init__(self, value: Any) -> None:
-        self.axes: tuple[Any, ...]
-        self.kind = type(value)
-        self.shape = tuple(value.shape)
-        if _is_xarray(self.kind):
-            self.names = (value.name, tuple(map(str, value.dims)))
-            self.axes = (value.coords.to_dataset().copy(deep=True),)
-            self._dims = value.dims
-        else:
-            self.names = tuple(value.columns) if value.ndim == 2 else (value.name,)
-            self.axes = tuple(value.axes)
-
-    def _guarded(self) -> dict[str, Any]:
-        return {}  # nothing of it is changed
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.shape))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Labels) or (self.kind, self.shape) != (other.kind, other.shape):
-            return False
-        if self.names != other.names:
-            return False
-        if _is_xarray(self.kind):
-            return self.go_together(other)
-        return all(map(_is_identical, self.axes, other.axes))
-
-    def go_together(self, other: Labels) -> bool:
-        """Whether arithmetic takes the elements of both in their order."""
-        if self.kind is not other.kind or self.shape != other.shape:
-            return False
-        if _is_xarray(self.kind):
-            return self._dims == other._dims and self.axes[0].identical(other.axes[0])
-        return all(map(_is_equal, self.axes, other.axes))
-
-    def put_on(self, values: Any) -> Any:
-        """``values`` with these labels."""
-        if _is_xarray(self.kind):
-            return self.kind(values, coords=self.axes[0].coords, dims=self._dims, name=self.names[0])
-        if len(self.shape) == 2:
-            return self.kind(values, index=self.axes[0], columns=self.axes[1])
-        return self.kind(values, index=self.axes[0], name=self.names[0])
-
-    def of_rows(self, name: Any) -> Labels:
-        """The labels of a column of a DataFrame."""
-        made = object.__new__(Labels)
-        made.kind = sys.modules["pandas"].Series
-        made.shape, made.names, made.axes = self.shape[:1], (name,), self.axes[:1]
-        return made
-
-
-def _is_identical(left: Any, right: Any) -> bool:
-    return left is right or bool(left.identical(right))
-
-
-def _is_equal(left: Any, right: Any) -> bool:
-    return left is right or bool(left.equals(right))
-
-
-def _is_xarray(kind: type) -> bool:
-    return kind.__name__ == "DataArray"
 
 
 def _arithmetic(operate: Callable[[Any, Any], Any]) -> tuple[Callable, Callable]:
     """The operator, and the one for an operand on its left."""
 
     def left(self: Any, other: Any) -> Any:
-        return self._with(operate(self._array, self._plain(other)))
+        own, values = self._beside(other, aligned)
+        return own._with(operate(own._array, values))
 
     def right(self: Any, other: Any) -> Any:
-        return self._with(operate(self._plain(other), self._array))
+        own, values = self._beside(other, lambda a, b: aligned(b, a)[::-1])
+        return own._with(operate(values, own._array))
 
     return left, right
+
+
+def _comparison(compare: Callable[[Any, Any], Any]) -> Callable:
+    return lambda self, other: self._with(compare(self._array, self._plain(other)))
 
 
 def _unary(operate: Callable[[Any], Any]) -> Callable:
@@ -116,9 +57,10 @@ class LabelledTracer:
     __truediv__, __rtruediv__ = _arithmetic(operator.truediv)
     __pow__, __rpow__ = _arithmetic(operator.pow)
     __neg__, __pos__, __abs__ = map(_unary, (operator.neg, operator.pos, operator.abs))
-    __lt__, __gt__ = _arithmetic(operator.lt)[0], _arithmetic(operator.gt)[0]
-    __le__, __ge__ = _arithmetic(operator.le)[0], _arithmetic(operator.ge)[0]
-    __eq__, __ne__ = _arithmetic(operator.eq)[0], _arithmetic(operator.ne)[0]
+    __and__, __or__, __invert__ = _comparison(operator.and_), _comparison(operator.or_), _unary(operator.invert)
+    __lt__, __gt__, __le__, __ge__, __eq__, __ne__ = map(
+        _comparison, (operator.lt, operator.gt, operator.le, operator.ge, operator.eq, operator.ne)
+    )
 
     def __init__(self, array: Any, labels: Labels) -> None:
         self._array = array
@@ -155,52 +97,52 @@ class LabelledTracer:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:
+        """Over the elements of a Series, the names of the columns of a DataFrame, the parts of a DataArray."""
+        if self._name == "DataFrame":
+            return iter(self._labels.names)
+        return iter(self._array) if self._name == "Series" else (self[k] for k in range(len(self)))
+
     def __getitem__(self, key: Any) -> Any:
-        columns = self._labels.names
-        if self.ndim != 2 or _is_xarray(self._labels.kind) or not isinstance(key, str) or columns.count(key) != 1:
-            _refuse(f"{self._name} by {key!r}", "Index x.to_numpy()")
-        return LabelledTracer(self._array[:, columns.index(key)], self._labels.of_rows(key))
+        return item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        _refuse(f"writing into a {self._name}", "Write into a copy of x.to_numpy()")
+        refuse(f"writing into a {self._name}", "Write into a copy of x.to_numpy()")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1:
-            _refuse(f"np.{ufunc.__name__}.{method} of a {self._name}", "Write it with x.to_numpy()")
+            refuse(f"np.{ufunc.__name__}.{method} of a {self._name}", "Write it with x.to_numpy()")
         if ufunc is np.matmul:
             left, right = inputs
             return left @ right if left is self else right.__rmatmul__(left)
         return self._with(ufunc(*[self._plain(v) for v in inputs]))
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
-        if func in (np.sum, np.mean) and len(args) == 1 and not kwargs and self._name != "DataFrame":
-            return self.sum() if func is np.sum else self.mean()
-        _refuse(f"np.{func.__name__} of a {self._name}", f"Write np.{func.__name__} of x.to_numpy()")
+        if func in _METHODS and len(args) == 1 and kwargs.keys() <= {"axis", "ddof"}:
+            own = {"axis": None} | ({"ddof": 0} if func in (np.std, np.var) else {})  # as NumPy calls the method
+            return attribute(self, _METHODS[func])(**(own | kwargs))
+        refuse(f"np.{func.__name__} of a {self._name}", f"Write np.{func.__name__} of x.to_numpy()")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.asarray(self._array, dtype)
 
     def __matmul__(self, other: Any) -> Any:
-        x = other._array if type(other) is LabelledTracer else other
-        if _is_xarray(self._labels.kind) or np.ndim(x) != 1 or self._may_align(other):
-            _refuse(f"this product of a {self._name}", "Write it with x.to_numpy()")
+        x, labels = other, None
+        if labels_of(type(other)) or type(other) is LabelledTracer:
+            lifted = self._lifted(other)
+            x, labels = lifted._array, lifted._labels
+        if labels is not None and labels.dims is not None and self._labels.dims is not None:
+            shared = [d for d in self._labels.dims if d in labels.dims]
+            return (self * lifted).sum(dim=shared, skipna=False)
+        if is_xarray(self._labels.kind) or np.ndim(x) != 1 or (labels and not self._labels.ends_as(labels)):
+            refuse(f"this product of a {self._name}", "Write it with x.to_numpy()")
         made = self._array @ x
-        return LabelledTracer(made, self._labels.of_rows(None)) if self.ndim == 2 else made
+        return LabelledTracer(made, self._without((1,))) if self.ndim == 2 else made
 
     dot = __matmul__
 
     def __rmatmul__(self, other: Any) -> Any:
-        _refuse(f"a product with a {self._name} behind", "Write it with x.to_numpy()")
-
-    def sum(self) -> Any:
-        """The sum of all elements but NaN."""
-        self._is_series("sum")
-        return np.sum(np.where(np.isnan(self._array), 0, self._array))
-
-    def mean(self) -> Any:
-        """The mean of all elements but NaN."""
-        self._is_series("mean")
-        return self.sum() / np.sum(~np.isnan(self._array))
+        refuse(f"a product with a {self._name} behind", "Write it with x.to_numpy()")
 
     def __getattr__(self, name: str) -> Any:
         labels = self.__dict__.get("_labels")
@@ -208,58 +150,65 @@ class LabelledTracer:
             if labels is not None and self.ndim == 2 and name in labels.names:  # a column of a DataFrame
                 return self[name]
             raise AttributeError(f"{self._name} has no attribute {name!r}")
-        _refuse(f"{self._name}.{name}", "Write it with x.to_numpy()")
+        if name == "variable":  # which xarray asks for
+            refuse("arithmetic with a DataArray on the left", "Write c - x as -(x - c)")
+        found = attribute(self, name)
+        if found is None:
+            refuse(f"{self._name}.{name}", "Write it with x.to_numpy()")
+        return found
 
     @property
     def _name(self) -> str:
         return self._labels.kind.__name__
 
-    def _is_series(self, what: str) -> None:
-        if self._labels.kind.__name__ == "DataFrame":
-            _refuse(f"DataFrame.{what}", f"Write np.{what}(x.to_numpy(), axis=0)")
+    def _without(self, axes: tuple[int, ...]) -> Labels:
+        """The labels without those of some axes."""
+        return Labels(self._labels.without_values().sum(axis=axes if is_xarray(self._labels.kind) else axes[0]))
 
     def _with(self, array: Any) -> LabelledTracer:
         if array.shape != self.shape:
             raise ShapeError.here(f"a {self._name} of shape {self.shape} and shape {array.shape} do not fit")
         return LabelledTracer(array, self._labels)
 
-    def _may_align(self, other: Any) -> bool:
+    def _beside(self, other: Any, align: Callable) -> tuple[LabelledTracer, Any]:
+        """This one and the values of an operand, as arithmetic puts them side by side."""
+        if type(other) is not LabelledTracer and not labels_of(type(other)):
+            return self, self._plain(other)
+        lifted = self._lifted(other)
+        if self._labels.go_together(lifted._labels):
+            return LabelledTracer(self._array, self._labels.beside(lifted._labels)), lifted._array
+        own, moved = align(self, lifted)
+        return own, moved._array
+
+    def _lifted(self, other: Any) -> LabelledTracer:
+        """What has labels, known or traced; what has none, with these."""
         if type(other) is LabelledTracer:
-            return self.ndim != 1 or not self._labels.go_together(other._labels)
-        return not isinstance(other, (np.ndarray, list))
+            return other
+        if labels_of(type(other)):
+            return LabelledTracer(plain_array(other, f"a {type(other).__name__}"), Labels(other))
+        return self._with(np.broadcast_to(self._plain(other), self.shape))
 
     def _plain(self, other: Any) -> Any:
         """The values of an operand that needs no alignment."""
         if type(other) is LabelledTracer:
             if not self._labels.go_together(other._labels):
-                _refuse(f"arithmetic that aligns a {self._name} with a {other._name}", "Write it with x.to_numpy()")
+                refuse(f"comparing a {self._name} with a {other._name} of other labels", "Take their values")
             return other._array
         if labels_of(type(other)):
             if not self._labels.go_together(Labels(other)):
-                _refuse(f"arithmetic that aligns a {self._name} with a {type(other).__name__}", "Take their values")
+                refuse(f"comparing a {self._name} with a {type(other).__name__} of other labels", "Take their values")
             return other.to_numpy() if hasattr(other, "to_numpy") else other.values
-        if not isinstance(other, (np.ndarray, np.generic, int, float, bool, list)):
-            _refuse(f"arithmetic of a {self._name} with a {type(other).__name__}", "Write it with x.to_numpy()")
+        if not (other is None or isinstance(other, (np.ndarray, np.generic, int, float, bool, list))):
+            refuse(f"arithmetic of a {self._name} with a {type(other).__name__}", "Write it with x.to_numpy()")
         return other
 
     def __repr__(self) -> str:
         return f"LabelledTracer({self._name}, shape={list(self.shape)})"
 
 
+#: functions of NumPy that call a method
+_METHODS = {getattr(np, name): name for name in ("sum", "mean", "std", "var", "min", "max", "prod")}
 DEFERRED.add(LabelledTracer)
-
-
-def _refuse(what: str, instead: str) -> NoReturn:
-    raise UnsupportedOperation.here(
-        f"{what} has no derivative rule in symgrad: labels align, and NaN are left out. {instead}, or compute it "
-        "outside the differentiated function and pass it in."
-    )
-
-
-def labels_of(kind: type) -> bool:
-    """Whether the values of this class have labels that are given back."""
-    top = kind.__module__.partition(".")[0]
-    return (top == "pandas" and kind.__name__ in ("Series", "DataFrame")) or (top == "xarray" and _is_xarray(kind))
 
 
 def _container(kind: type) -> containers.Container | None:

@@ -1,0 +1,105 @@
+"""Labels: what a Series, a DataFrame or a DataArray is beside its values."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import UnsupportedOperation
+
+
+class Labels:
+    """What a Series, a DataFrame or a DataArray is beside its values: two are equal where these would go together."""
+
+    def __init__(self, value: Any) -> None:
+        self.axes: tuple[Any, ...]
+        #: the names of the axes of a DataArray; None of pandas
+        self.dims: tuple[Any, ...] | None
+        self.kind = type(value)
+        self.shape = tuple(value.shape)
+        if is_xarray(self.kind):
+            self.names = (value.name, tuple(map(str, value.dims)))
+            self.axes = (value.coords.to_dataset().copy(deep=True),)
+            self.dims = value.dims
+        else:
+            self.dims = None
+            self.names = tuple(value.columns) if value.ndim == 2 else (value.name,)
+            self.axes = tuple(value.axes)
+
+    def _guarded(self) -> dict[str, Any]:
+        return {}  # nothing of it is changed
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.shape))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Labels) or (self.kind, self.shape) != (other.kind, other.shape):
+            return False
+        if self.names != other.names:
+            return False
+        if is_xarray(self.kind):
+            return self.go_together(other)
+        return all(map(_is_identical, self.axes, other.axes))
+
+    def go_together(self, other: Labels) -> bool:
+        """Whether arithmetic takes the elements of both in their order."""
+        if self.kind is not other.kind or self.shape != other.shape:
+            return False
+        if is_xarray(self.kind):
+            return self.dims == other.dims and self.axes[0].identical(other.axes[0])
+        return all(map(_is_equal, self.axes, other.axes))
+
+    def ends_as(self, other: Labels) -> bool:
+        """Whether the last axis goes with the only one of a Series."""
+        return other.kind.__name__ == "Series" and _is_equal(self.axes[-1], other.axes[0])
+
+    def goes_down(self, other: Labels) -> bool:
+        """Whether the first axis goes with the only one of a Series."""
+        return other.kind.__name__ == "Series" and _is_equal(self.axes[0], other.axes[0])
+
+    def beside(self, other: Labels) -> Labels:
+        """The labels of what both together make, which has a name where it is the same."""
+        if self.names[0] == other.names[0] or self.kind.__name__ == "DataFrame":
+            return self
+        made = copy.copy(self)
+        made.names = (None, *self.names[1:])
+        return made
+
+    def put_on(self, values: Any) -> Any:
+        """``values`` with these labels."""
+        if is_xarray(self.kind):
+            return self.kind(values, coords=self.axes[0].coords, dims=self.dims, name=self.names[0])
+        if len(self.shape) == 2:
+            return self.kind(values, index=self.axes[0], columns=self.axes[1])
+        return self.kind(values, index=self.axes[0], name=self.names[0])
+
+    def without_values(self) -> Any:
+        """What has these labels, and holds zeros."""
+        return self.put_on(np.zeros(self.shape))
+
+
+def _is_identical(left: Any, right: Any) -> bool:
+    return left is right or bool(left.identical(right))
+
+
+def _is_equal(left: Any, right: Any) -> bool:
+    return left is right or bool(left.equals(right))
+
+
+def is_xarray(kind: type) -> bool:
+    return kind.__name__ == "DataArray"
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    raise UnsupportedOperation.here(
+        f"{what} has no derivative rule in symgrad: labels align, and NaN are left out. {instead}, or compute it "
+        "outside the differentiated function and pass it in."
+    )
+
+
+def labels_of(kind: type) -> bool:
+    """Whether the values of this class have labels that are given back."""
+    top = kind.__module__.partition(".")[0]
+    return (top == "pandas" and kind.__name__ in ("Series", "DataFrame")) or (top == "xarray" and is_xarray(kind))
