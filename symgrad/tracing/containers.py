@@ -26,6 +26,8 @@ class Container:
     put_together: Callable[[dict[str, Any]], Any]
     #: parts that nothing is differentiated by, arrays too; where there are any, the object is one array to vmap
     fixed: frozenset[str] = frozenset()
+    #: the part that is called as the object is
+    itself: str = ""
 
 
 _registered: dict[type, Container] = {}

@@ -16,7 +16,7 @@ from ..errors import ShapeError
 from . import containers
 from .dispatch import DEFERRED
 from .labelled_methods import aligned, attribute, item
-from .labels import Labels, is_xarray, labels_of, refuse
+from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
 from .plain_arrays import plain_array
 from .trace import as_node
 from .tracer import Tracer
@@ -73,14 +73,16 @@ class LabelledTracer:
     @property
     def values(self) -> Any:
         """The traced array."""
-        return self._array
+        return self._of_numbers()._array
 
     def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
-        return self._array if dtype is None else self._array.astype(dtype)
+        return self.values if dtype is None else self.values.astype(dtype)
 
     @property
     def shape(self) -> tuple:
-        return self._labels.shape
+        if not self._labels.others:
+            return self._labels.shape
+        return self._labels.shape[0], self._labels.shape[1] + len(self._labels.others)
 
     @property
     def ndim(self) -> int:
@@ -100,8 +102,13 @@ class LabelledTracer:
     def __iter__(self) -> Iterator[Any]:
         """Over the elements of a Series, the names of the columns of a DataFrame, the parts of a DataArray."""
         if self._name == "DataFrame":
-            return iter(self._labels.names)
+            return iter(self._labels.without_values())
         return iter(self._array) if self._name == "Series" else (self[k] for k in range(len(self)))
+
+    def __contains__(self, key: Any) -> bool:
+        if is_xarray(self._labels.kind):
+            refuse("asking whether a DataArray has a value", "Ask x.to_numpy()")
+        return key in self._labels.without_values()
 
     def __getitem__(self, key: Any) -> Any:
         return item(self, key)
@@ -147,7 +154,8 @@ class LabelledTracer:
     def __getattr__(self, name: str) -> Any:
         labels = self.__dict__.get("_labels")
         if name.startswith("_") or labels is None or not hasattr(labels.kind, name):
-            if labels is not None and self.ndim == 2 and name in labels.names:  # a column of a DataFrame
+            columns = [] if labels is None else [*labels.names, *(c.name for c in labels.others.values())]
+            if labels is not None and self.ndim == 2 and name in columns:  # a column of a DataFrame
                 return self[name]
             raise AttributeError(f"{self._name} has no attribute {name!r}")
         if name == "variable":  # which xarray asks for
@@ -165,13 +173,22 @@ class LabelledTracer:
         """The labels without those of some axes."""
         return Labels(self._labels.without_values().sum(axis=axes if is_xarray(self._labels.kind) else axes[0]))
 
+    def _of_numbers(self, only: bool = False) -> LabelledTracer:
+        """Itself, where every column is of numbers; ``only`` those."""
+        if self._labels.others and not only:
+            names = ", ".join(repr(c.name) for c in self._labels.others.values())
+            refuse(f"this of a DataFrame with columns that are no numbers ({names})", "Select columns first: x[[…]]")
+        return LabelledTracer(self._array, self._labels.of_numbers())
+
     def _with(self, array: Any) -> LabelledTracer:
+        self._of_numbers()
         if array.shape != self.shape:
             raise ShapeError.here(f"a {self._name} of shape {self.shape} and shape {array.shape} do not fit")
         return LabelledTracer(array, self._labels)
 
     def _beside(self, other: Any, align: Callable) -> tuple[LabelledTracer, Any]:
         """This one and the values of an operand, as arithmetic puts them side by side."""
+        self._of_numbers()
         if type(other) is not LabelledTracer and not labels_of(type(other)):
             return self, self._plain(other)
         lifted = self._lifted(other)
@@ -185,7 +202,7 @@ class LabelledTracer:
         if type(other) is LabelledTracer:
             return other
         if labels_of(type(other)):
-            return LabelledTracer(plain_array(other, f"a {type(other).__name__}"), Labels(other))
+            return LabelledTracer(plain_array(numbers_of(other), f"a {type(other).__name__}"), Labels(other))
         return self._with(np.broadcast_to(self._plain(other), self.shape))
 
     def _plain(self, other: Any) -> Any:
@@ -214,13 +231,13 @@ DEFERRED.add(LabelledTracer)
 def _container(kind: type) -> containers.Container | None:
     if kind is not LabelledTracer and not labels_of(kind):
         return None
-    return containers.Container(_parts, _of_parts, frozenset(("labels",)))
+    return containers.Container(_parts, _of_parts, frozenset(("labels",)), "values")
 
 
 def _parts(value: Any) -> dict[str, Any]:
     if type(value) is LabelledTracer:
         return {"values": value._array, "labels": value._labels}
-    return {"values": plain_array(value, f"a {type(value).__name__}"), "labels": Labels(value)}
+    return {"values": plain_array(numbers_of(value), f"a {type(value).__name__}"), "labels": Labels(value)}
 
 
 def _of_parts(parts: dict[str, Any]) -> Any:

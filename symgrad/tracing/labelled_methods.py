@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labels import Labels, labels_of, refuse
+from .labels import Labels, labels_of, numbers_of, refuse
 from .local_array import holds_traced
 from .trace import running
 from .tracer import Tracer
@@ -61,7 +61,7 @@ def _moved(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
     labels, flat = value._labels, np.ravel(value._array)
     places, further = np.arange(float(flat.size)).reshape(labels.shape), flat.size + 1.0
     made, other = make(labels.put_on(places)), make(labels.put_on(places + further))
-    held, again = np.asarray(made), np.asarray(other)
+    held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
     if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
         refuse(f"{value._name}.{what} so", _OTHERWISE)
     is_place = again - held == further
@@ -93,6 +93,10 @@ def _moving(value: LabelledTracer, name: str, /, *args: Any, **kwargs: Any) -> A
 def item(value: LabelledTracer, key: Any) -> Any:
     """``value[key]``."""
     names = value._labels.names
+    if isinstance(key, str):
+        for column in value._labels.others.values():
+            if column.name == key:
+                return column
     if value._name == "DataFrame" and isinstance(key, str) and names.count(key) == 1:
         return type(value)(value._array[:, names.index(key)], Labels(value._labels.without_values()[key]))
     return _moved(value, operator.itemgetter(_known(key)), "[…]")
@@ -162,13 +166,21 @@ def _reduction(name: str) -> Callable:
         dim: Any = _BY_DEFAULT,
         **named: Any,
     ) -> Any:
+        self = self._of_numbers(numeric_only)
         axes = _axes(self, axis if dim is _BY_DEFAULT else dim)
         if name in ("std", "var"):
             named.setdefault("ddof", 1 if self._labels.dims is None else 0)
         if named.keys() - {"ddof"}:
             refuse(f"{self._name}.{name} with {', '.join(named)}", _OTHERWISE)
-        function = plain if skipna is False else without_nan
-        made = function(self._array, axis=axes if len(axes) != 1 else axes[0], **named)
+        along = axes if len(axes) != 1 else axes[0]
+        missing = np.False_ if skipna is False else _missing(self._array)
+        if missing is not None and np.any(missing) and name in ("sum", "mean"):
+            made = np.sum(np.where(missing, 0.0, self._array), axis=along)
+            count = np.sum(~missing, axis=along)
+            made = made if name == "sum" else made / np.where(count == 0, np.nan, count)
+        else:
+            function = without_nan if missing is None or np.any(missing) else plain
+            made = function(self._array, axis=along, **named)
         return made if len(axes) == self.ndim else type(self)(made, self._without(axes))
 
     return reduced
@@ -208,7 +220,9 @@ def _fillna(self: LabelledTracer, value: Any) -> Any:
 
 
 def _dropna(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
-    missing = _values_of(np.isnan(self._array))
+    missing = _missing(self._array)
+    if missing is None:
+        refuse(f"{self._name}.dropna of values that differ between examples", _OTHERWISE)
 
     def dropped(v: Any) -> Any:
         return (v + self._labels.put_on(np.where(missing, np.nan, 0.0))).dropna(*args, **kwargs)
@@ -292,13 +306,16 @@ class _Groups:
         return functools.partial(self._reduced, name)
 
     def _reduced(self, name: str, **named: Any) -> Any:
-        x, grouped = self._value._array, self._value._labels.without_values().groupby(**self._by)
+        value = self._value._of_numbers()
+        x, grouped = value._array, value._labels.without_values().groupby(**self._by)
         made = Labels(grouped.sum())
         if name in ("std", "var"):
             named.setdefault("ddof", 1)
         if named.keys() - {"ddof"}:
             refuse(f"{name} of groups with {', '.join(named)}", _OTHERWISE)
-        function, least = getattr(np, f"nan{name}"), named.get("ddof", 0)
+        missing = _missing(x)
+        function = getattr(np, f"nan{name}" if missing is None or np.any(missing) else name)
+        least = named.get("ddof", 0)
         groups = [x[grouped.indices[key]] for key in made.axes[0]]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
         return type(self._value)(np.stack(rows), made)
@@ -307,10 +324,19 @@ class _Groups:
 def _groupby(self: LabelledTracer, by: Any = None, **named: Any) -> Any:
     if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - {"level", "sort"}:
         refuse(f"{self._name}.groupby with these arguments", _OTHERWISE)
-    if self.ndim == 2 and isinstance(by, str) and by in self._labels.names:
-        keys = self[by]
-        self, by = _moving(self, "drop", columns=by), keys._labels.put_on(_values_of(keys._array))
+    if self.ndim == 2 and isinstance(by, str) and by in self:
+        keys: Any = self[by]
+        known = keys._labels.put_on(_values_of(keys._array)) if isinstance(keys, type(self)) else keys
+        self, by = _moving(self, "drop", columns=by), known
     return _Groups(self, {"by": by} | named)
+
+
+def _missing(array: Any) -> Any:
+    """Where NaN is in this run, guarded; None where nobody knows."""
+    missing = np.isnan(array) if array.dtype.kind == "f" else np.False_
+    if type(missing) is Tracer and not running().has_value(missing._symgrad_node):
+        return None
+    return _values_of(missing)
 
 
 def _values_of(array: Any) -> Any:

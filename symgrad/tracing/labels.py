@@ -17,16 +17,21 @@ class Labels:
         self.axes: tuple[Any, ...]
         #: the names of the axes of a DataArray; None of pandas
         self.dims: tuple[Any, ...] | None
+        #: columns of a DataFrame that are no numbers, with their places
+        self.others: dict[int, Any] = {}
         self.kind = type(value)
-        self.shape = tuple(value.shape)
+        numbers = numbers_of(value)
+        self.shape = tuple(numbers.shape)
         if is_xarray(self.kind):
             self.names = (value.name, tuple(map(str, value.dims)))
             self.axes = (value.coords.to_dataset().copy(deep=True),)
             self.dims = value.dims
         else:
             self.dims = None
-            self.names = tuple(value.columns) if value.ndim == 2 else (value.name,)
-            self.axes = tuple(value.axes)
+            self.names = tuple(numbers.columns) if value.ndim == 2 else (value.name,)
+            self.axes = tuple(numbers.axes)
+            if numbers is not value:
+                self.others = {k: value.iloc[:, k].copy() for k, d in enumerate(value.dtypes) if not _is_number(d)}
 
     def _guarded(self) -> dict[str, Any]:
         return {}  # nothing of it is changed
@@ -37,7 +42,9 @@ class Labels:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Labels) or (self.kind, self.shape) != (other.kind, other.shape):
             return False
-        if self.names != other.names:
+        if self.names != other.names or self.others.keys() != other.others.keys():
+            return False
+        if not all(map(_is_equal, self.others.values(), other.others.values())):
             return False
         if is_xarray(self.kind):
             return self.go_together(other)
@@ -72,12 +79,32 @@ class Labels:
         if is_xarray(self.kind):
             return self.kind(values, coords=self.axes[0].coords, dims=self.dims, name=self.names[0])
         if len(self.shape) == 2:
-            return self.kind(values, index=self.axes[0], columns=self.axes[1])
+            made = self.kind(values, index=self.axes[0], columns=self.axes[1])
+            for k, column in self.others.items():
+                made.insert(k, column.name, column.array, allow_duplicates=True)
+            return made
         return self.kind(values, index=self.axes[0], name=self.names[0])
+
+    def of_numbers(self) -> Labels:
+        """These labels without the columns that are no numbers."""
+        made = copy.copy(self)
+        made.others = {}
+        return made
 
     def without_values(self) -> Any:
         """What has these labels, and holds zeros."""
         return self.put_on(np.zeros(self.shape))
+
+
+def numbers_of(value: Any) -> Any:
+    """A Series or a DataArray; of a DataFrame the columns that are numbers."""
+    if value.ndim != 2 or is_xarray(type(value)) or all(map(_is_number, value.dtypes)):
+        return value
+    return value.iloc[:, [k for k, d in enumerate(value.dtypes) if _is_number(d)]]
+
+
+def _is_number(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "iufc"
 
 
 def _is_identical(left: Any, right: Any) -> bool:

@@ -209,8 +209,13 @@ def leaf_labels(label: str, structure: Any) -> list[str]:
     """
     if structure == LEAF or structure[0] == "value":
         return [label] if structure == LEAF else []
-    parts = zip(keys_of(structure), structure[-1], strict=True)
-    return [name for key, s in parts for name in leaf_labels(f"{label}_{key}", s)]
+    found = container(structure[1]) if structure[0] == "object" else None
+    itself = found.itself if found else ""
+    parts = [
+        (label if key == itself else f"{label}_{key}", s)
+        for key, s in zip(keys_of(structure), structure[-1], strict=True)
+    ]
+    return [name for own, s in parts for name in leaf_labels(own, s)]
 
 
 def keys_of(structure: Any) -> Sequence[Any]:
