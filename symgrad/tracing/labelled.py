@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from ..errors import ShapeError
 from . import containers
 from .dispatch import DEFERRED
-from .labelled_methods import aligned, attribute, item
+from .labelled_methods import assigned, attribute
+from .labelled_places import aligned, item
 from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
 from .plain_arrays import plain_array
 from .trace import as_node
@@ -50,6 +51,7 @@ class LabelledTracer:
     __pandas_priority__ = 10_000  # pandas leaves the operators to this class
     __array_priority__ = 10_000
     __hash__ = None  # type: ignore[assignment]
+    _is_argument = False
 
     __add__, __radd__ = _arithmetic(operator.add)
     __sub__, __rsub__ = _arithmetic(operator.sub)
@@ -113,8 +115,10 @@ class LabelledTracer:
     def __getitem__(self, key: Any) -> Any:
         return item(self, key)
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        refuse(f"writing into a {self._name}", "Write into a copy of x.to_numpy()")
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self._is_argument:
+            refuse(f"writing into a {self._name} of its caller", "Write into a copy: x = x.copy()")
+        self._array, self._labels = assigned(self, key, value)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1:
@@ -153,9 +157,12 @@ class LabelledTracer:
 
     def __getattr__(self, name: str) -> Any:
         labels = self.__dict__.get("_labels")
-        if name.startswith("_") or labels is None or not hasattr(labels.kind, name):
-            columns = [] if labels is None else [*labels.names, *(c.name for c in labels.others.values())]
-            if labels is not None and self.ndim == 2 and name in columns:  # a column of a DataFrame
+        if name.startswith("_") or labels is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        if not hasattr(labels.kind, name):
+            if labels.dims is not None and name in labels.axes[0].coords:
+                return labels.without_values()[name]
+            if name in (self if self.ndim == 2 else labels.axes[0]):  # a column, or an element by its label
                 return self[name]
             raise AttributeError(f"{self._name} has no attribute {name!r}")
         if name == "variable":  # which xarray asks for
@@ -249,7 +256,9 @@ def _of_parts(parts: dict[str, Any]) -> Any:
         return labels.put_on(values) if values.shape == labels.shape else values
     if type(values) is Tracer and as_node(values).shape != labels.shape:
         return values
-    return LabelledTracer(values, labels)
+    made = LabelledTracer(values, labels)
+    made._is_argument = True
+    return made
 
 
 containers.families.append(_container)

@@ -192,8 +192,25 @@ SERIES_METHODS = {
     "reindexed": lambda s: s.reindex([ROWS[1], pd.Timestamp("2030-01-01")]).sum() ** 2 + s.rename("n").sum(),
     "groups": lambda s: (s.groupby([0, 1, 0, 1, 2, 2]).mean() ** 2).sum() + s.groupby(ROWS.month).sum().prod(),
     "asked of labels": lambda s: s.sum() if ROWS[0] in s and 0.25 not in s else s.mean(),
+    "averages": lambda s: (s.ewm(span=3, min_periods=2).mean().dropna() ** 2).sum() + s.expanding().mean().prod(),
+    "by days": lambda s: (
+        (s.resample("2D").mean() ** 2).sum() + s.resample("4D").sum().prod() + s.resample("3D").last().prod()
+    ),
+    "quantiles and extremes so far": lambda s: s.quantile(0.3) + (s / s.cummax() - s.cummin()).sum() + s.quantile(),
+    "covariances": lambda s: s.cov(OTHER) + s.diff().corr(s.shift(1)) + s.agg("mean") * s.corr(s**2),
     "piped": lambda s: s.pipe(lambda v: v**2).sum() * len(s.index),
 }
+
+
+def _with_columns(X):
+    made = X.copy()
+    made["both"] = X["price"] * X["volume"]
+    made["one"] = 1.0
+    made["price"] = made["price"] - made["both"].mean()
+    made["lag"] = X["price"].shift(1)
+    return (made.dropna().to_numpy() ** 2).sum() + made["lag"].iloc[1] + len(X.columns)
+
+
 FRAME_METHODS = {
     "sums of columns": lambda X: (X.sum() ** 2).sum() + np.sum(X, axis=0).prod(),
     "normalised": lambda X: (((X - X.mean()) / X.std()) ** 3).sum().sum(),
@@ -212,6 +229,17 @@ FRAME_METHODS = {
         (X.groupby([0, 0, 1, 1, 0, 2])["price"].std().fillna(0.0) ** 2).sum()
         + X.groupby(ROWS.day % 2).mean().sum().sum()
     ),
+    "covariances": lambda X: X.cov().to_numpy()[0, 1] * X.corr().iloc[0, 1] + X.diff().cov().sum().prod(),
+    "quantiles": lambda X: X.quantile(0.4).prod() + X.ewm(alpha=0.3).mean().iloc[-1].sum(),
+    "applied": lambda X: (
+        X.apply(lambda c: c.max() - c.min()).prod() + X.apply(lambda r: r.price * r["volume"], axis=1).sum()
+    ),
+    "row by row": lambda X: (
+        sum((row["price"] * W[0] - row.volume) ** 2 for _, row in X.iterrows())
+        + sum(row.price * row.volume**2 for row in X.itertuples())
+        + sum(c.std() for _, c in X.items())
+    ),
+    "written": lambda X: _with_columns(X),
     "stacked": lambda X: (X.stack().iloc[::3] ** 2).sum() + X.drop(columns="price").squeeze().sum(),
 }
 LINE = xr.DataArray(RNG.normal(size=3), dims="x")
@@ -225,6 +253,7 @@ GRID_METHODS = {
     "transposed": lambda d: (d.T * np.arange(6.0).reshape(3, 2)).sum() + d.transpose("x", "time").isel(x=1).prod(),
     "differences": lambda d: (d.diff("x") ** 2).sum() + (d.cumsum("x") ** 2).sum() + (d.shift(x=1) * d).sum(),
     "where": lambda d: d.where(d > 0, 0.0).sum() ** 2 + d.clip(max=0.5).sum(),
+    "coordinates": lambda d: (d * d.time).sum() + (d.x.size if "x" in d.coords else 0.0) * d[0, 0],
     "rows": lambda d: sum((row**2).sum() for row in d) + d.roll(x=1).isel(x=0).prod() * d.sizes["x"],
 }
 
@@ -256,12 +285,25 @@ def test_results_have_the_labels_that_pandas_gives():
         lambda X: X.assign(total=X.sum(axis=1), other=OTHER, last=lambda d: d.total.iloc[::-1]),
         lambda X: X["price"] * X["volume"],
         lambda X: X["price"] - SERIES,
+        lambda X: X.cov(),
+        lambda X: X.quantile(0.5),
+        lambda X: X.resample("2D").mean(),
+        lambda X: X["price"].resample("4D").sum(),
+        lambda X: X.apply(lambda c: c.max()),
+        lambda X: X.apply(lambda r: r.sum(), axis=1),
         lambda X: X["price"].shift(2).rename("lag"),
     ):
         made, wanted = sg.symbolic(f)(FRAME), f(FRAME)
         (pd.testing.assert_series_equal if wanted.ndim == 1 else pd.testing.assert_frame_equal)(made, wanted)
     made, wanted = (f(GRID) for f in (sg.symbolic(lambda d: d.mean("time") * LINE), lambda d: d.mean("time") * LINE))
     xr.testing.assert_allclose(made, wanted)
+
+
+def test_averages_of_long_series_are_refused():
+    s = pd.Series(np.arange(2001.0))
+    with pytest.raises(UnsupportedOperation, match="2000 rows"):
+        sg.grad(lambda s: s.ewm(span=3).mean().sum())(s)
+    check(lambda s: s.ewm(span=3).mean().iloc[-1] ** 2, s.iloc[:6])
 
 
 def test_single_precision_stays():
@@ -315,7 +357,13 @@ REFUSED = {
     "ranks": lambda X: X.rank().to_numpy().sum(),
     "sorted by values": lambda X: X.sort_values("price").iloc[0].sum(),
     "windows of another kind": lambda X: X["price"].rolling(2, center=True).mean().sum(),
-    "weights": lambda X: X["price"].ewm(span=2).mean().sum(),
+    "other statistics of windows": lambda X: X["price"].rolling(2).kurt().sum(),
+    "deviations by weights": lambda X: X["price"].ewm(span=2).std().sum(),
+    "averages with NaN": lambda X: X["price"].diff().ewm(span=2).mean().sum(),
+    "the largest so far with NaN": lambda X: X["price"].diff().cummax().sum(),
+    "covariances with NaN here and there": lambda X: X.where(X > 0).cov().sum().sum(),
+    "several quantiles": lambda X: X["price"].quantile([0.1, 0.9]).sum(),
+    "a column of the caller's": lambda X: X.__setitem__("price", 1.0),
     "other statistics of groups": lambda X: X.groupby([0, 0, 1, 1, 1, 1]).first().sum().sum(),
     "sums of at least": lambda X: X["price"].sum(min_count=2),
     "a column that is not there": lambda X: X["none"].sum(),

@@ -1,0 +1,118 @@
+"""What moves the elements of a Series, a DataFrame or a DataArray: selections, shifts, and the alignment of labels.
+
+It is done to an object of the same labels that holds the numbers of the elements, and what comes of that says where
+each goes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .labels import Labels, labels_of, numbers_of, refuse
+from .local_array import holds_traced
+from .trace import running
+from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .labelled import LabelledTracer
+
+#: what to do where there is no rule
+OTHERWISE = "Write it with x.to_numpy()"
+
+
+def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
+    """What ``make``, which only moves elements, makes of a Series, a DataFrame or a DataArray."""
+    labels, flat = value._labels, np.ravel(value._array)
+    places, further = np.arange(float(flat.size)).reshape(labels.shape), flat.size + 1.0
+    made, other = make(labels.put_on(places)), make(labels.put_on(places + further))
+    held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
+    if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
+        refuse(f"{value._name}.{what} so", OTHERWISE)
+    is_place = again - held == further
+    if not np.all(is_place | (held == again) | (np.isnan(held) & np.isnan(again))):
+        refuse(f"{value._name}.{what} so", OTHERWISE)
+    taken = _taken(value._array, flat, np.where(is_place, held, 0).astype(int)) if flat.size else held
+    if not np.all(is_place):  # constants, such as NaN where there is no element
+        constants = held.astype(taken.dtype) if taken.dtype.kind == "f" else held
+        taken = np.where(is_place, taken, constants)
+    return type(value)(taken, Labels(made)) if labels_of(type(made)) else taken
+
+
+def _taken(whole: Any, flat: Any, places: np.ndarray) -> Any:
+    """The elements at these places of an array, which is ``flat`` too; those in order as a slice."""
+    if places.shape == whole.shape and np.array_equal(places.ravel(), np.arange(places.size)):
+        return whole
+    steps = np.unique(np.diff(places)).tolist() if places.ndim == 1 else []
+    if len(steps) != 1 or steps[0] < 1:
+        return flat[places]
+    return flat[places[0] : places[-1] + 1 : steps[0]]
+
+
+def moving(value: LabelledTracer, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    if holds_traced((args, kwargs)):
+        refuse(f"{value._name}.{name} by traced values", OTHERWISE)
+    return moved(value, operator.methodcaller(name, *args, **kwargs), name)
+
+
+def item(value: LabelledTracer, key: Any) -> Any:
+    """``value[key]``."""
+    names = value._labels.names
+    if isinstance(key, str):
+        for column in value._labels.others.values():
+            if column.name == key:
+                return column
+    if value._name == "DataFrame" and isinstance(key, str) and names.count(key) == 1:
+        return type(value)(value._array[:, names.index(key)], Labels(value._labels.without_values()[key]))
+    return moved(value, operator.itemgetter(known(key)), "[…]")
+
+
+class Indexer:
+    """``x.iloc`` and kin."""
+
+    def __init__(self, value: LabelledTracer, name: str) -> None:
+        self._value = value
+        self._name = name
+
+    def __getitem__(self, key: Any) -> Any:
+        key = known(key)
+        return moved(self._value, lambda v: getattr(v, self._name)[key], self._name)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        refuse(f"writing into a {self._value._name}", "Write into a copy of x.to_numpy()")
+
+
+def known(key: Any) -> Any:
+    """A key with the truth values that its traced parts have, guarded."""
+    if type(key) is tuple:
+        return tuple(map(known, key))
+    labels = getattr(key, "_labels", None)
+    if isinstance(labels, Labels):
+        return labels.put_on(known(key._array))
+    return values_of(key) if type(key) is Tracer and key.dtype.kind == "b" else key
+
+
+def aligned(left: LabelledTracer, right: LabelledTracer, **axis: Any) -> tuple[LabelledTracer, LabelledTracer]:
+    """Both as arithmetic puts them side by side; ``axis`` is where a Series is put along a DataFrame."""
+    none, nothing = left._labels.without_values(), right._labels.without_values()
+
+    def added(a: Any, b: Any) -> Any:
+        return a.add(b, **axis) if axis else a + b
+
+    return moved(left, lambda v: added(v, nothing), "add"), moved(right, lambda v: added(none, v), "add")
+
+
+def missing_of(array: Any) -> Any:
+    """Where NaN is in this run, guarded; None where nobody knows."""
+    missing: Any = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
+    if type(missing) is Tracer and not running().has_value(missing._symgrad_node):
+        return None
+    return values_of(missing)
+
+
+def values_of(array: Any) -> Any:
+    """The values in this run, guarded."""
+    return running().guard(array._symgrad_node) if type(array) is Tracer else array

@@ -1,0 +1,243 @@
+"""What adds up along labels: reductions, sums on the way, windows, groups, and other linear maps. NaN is left out.
+
+A map that is linear whatever the values are (an exponential mean, a mean of each month) is done to an identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .labelled_places import OTHERWISE, aligned, missing_of, moved, moving, values_of
+from .labels import Labels, refuse
+from .local_array import holds_traced
+
+if TYPE_CHECKING:
+    from .labelled import LabelledTracer
+
+STATISTICS = ("sum", "mean", "std", "var", "min", "max", "prod", "median")
+BY_DEFAULT: Any = object()
+#: elements along a linear map
+_MAX_LINEAR = 2_000
+
+
+def _axes(value: LabelledTracer, along: Any) -> tuple[int, ...]:
+    """The axes that an argument called axis or dim names."""
+    dims = value._labels.dims
+    if along is BY_DEFAULT and dims is None:
+        return (0,)
+    if along is None or along is BY_DEFAULT or along is ...:
+        return tuple(range(value.ndim))
+    names: dict[Any, Any] = (
+        {"index": 0, "rows": 0, "columns": 1} if dims is None else {d: k for k, d in enumerate(dims)}
+    )
+    given = along if isinstance(along, (tuple, list)) else [along]
+    return tuple([operator.index(names.get(a, a)) % value.ndim for a in given])
+
+
+def reduction(name: str) -> Callable:
+    plain, without_nan = getattr(np, name), getattr(np, f"nan{name}")
+
+    def reduced(
+        self: LabelledTracer,
+        axis: Any = BY_DEFAULT,
+        skipna: bool | None = True,
+        numeric_only: bool = False,
+        *,
+        dim: Any = BY_DEFAULT,
+        **named: Any,
+    ) -> Any:
+        self = self._of_numbers(numeric_only)
+        axes = _axes(self, axis if dim is BY_DEFAULT else dim)
+        if name in ("std", "var"):
+            named.setdefault("ddof", 1 if self._labels.dims is None else 0)
+        if named.keys() - {"ddof"}:
+            refuse(f"{self._name}.{name} with {', '.join(named)}", OTHERWISE)
+        along = axes if len(axes) != 1 else axes[0]
+        missing = np.False_ if skipna is False else missing_of(self._array)
+        if missing is not None and np.any(missing) and name in ("sum", "mean"):
+            made = np.sum(np.where(missing, 0.0, self._array), axis=along)
+            count = np.sum(~missing, axis=along)
+            made = made if name == "sum" else made / np.where(count == 0, np.nan, count)
+        else:
+            function = without_nan if missing is None or np.any(missing) else plain
+            made = function(self._array, axis=along, **named)
+        return made if len(axes) == self.ndim else type(self)(made, self._without(axes))
+
+    return reduced
+
+
+def cumulative(name: str) -> Callable:
+    def summed(self: LabelledTracer, axis: Any = BY_DEFAULT, *, dim: Any = BY_DEFAULT) -> Any:
+        axes = _axes(self, axis if dim is BY_DEFAULT else dim)
+        if len(axes) != 1:
+            refuse(f"{self._name}.{name} along several axes", OTHERWISE)
+        if name in ("cummax", "cummin"):
+            if missing_of(self._array) is None or np.any(missing_of(self._array)):
+                refuse(f"{self._name}.{name} with NaN", OTHERWISE)
+            return self._with((np.maximum if name == "cummax" else np.minimum).accumulate(self._array, axis=axes[0]))
+        made = getattr(np, f"nan{name}")(self._array, axis=axes[0])
+        return self._with(np.where(np.isnan(self._array), np.nan, made) if self._labels.dims is None else made)
+
+    return summed
+
+
+def _no_method(of: Any, name: str) -> NoReturn:
+    """What has no rule is refused; what nothing has is not there."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    refuse(f"{name} of {type(of).__name__.lower().strip('_')}", OTHERWISE)
+
+
+class _Windows:
+    """``x.rolling(n)`` of a Series or a DataFrame: NaN for the first elements, which have no whole window."""
+
+    def __init__(self, value: LabelledTracer, window: int) -> None:
+        self._value = value
+        self._count = operator.index(window)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in STATISTICS:
+            _no_method(self, name)
+        return functools.partial(self._reduced, name)
+
+    def _reduced(self, name: str, **named: Any) -> Any:
+        x, count = self._value._array.astype(np.float64), self._count
+        before = np.full((min(count - 1, len(x)), *x.shape[1:]), np.nan)
+        if len(x) < count:
+            return self._value._with(before)
+        windows = x[np.arange(len(x) - count + 1)[:, None] + np.arange(count)]
+        if name in ("std", "var"):
+            named.setdefault("ddof", 1)
+        return self._value._with(np.concatenate([before, getattr(np, name)(windows, axis=1, **named)]))
+
+
+def rolling(self: LabelledTracer, window: Any = None, **named: Any) -> Any:
+    if named or type(window) is not int or window < 1 or self._labels.dims is not None:
+        refuse(f"{self._name}.rolling with these arguments", OTHERWISE)
+    return _Windows(self, window)
+
+
+class _Groups:
+    """``x.groupby(by)`` of a Series or a DataFrame, whose keys are known."""
+
+    def __init__(self, value: LabelledTracer, by: dict[str, Any]) -> None:
+        self._value = value
+        self._by = by
+
+    def __getitem__(self, key: Any) -> _Groups:
+        return _Groups(self._value[key], self._by)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in STATISTICS:
+            _no_method(self, name)
+        return functools.partial(self._reduced, name)
+
+    def _reduced(self, name: str, **named: Any) -> Any:
+        value = self._value._of_numbers()
+        x, grouped = value._array, value._labels.without_values().groupby(**self._by)
+        made = Labels(grouped.sum())
+        if name in ("std", "var"):
+            named.setdefault("ddof", 1)
+        if named.keys() - {"ddof"}:
+            refuse(f"{name} of groups with {', '.join(named)}", OTHERWISE)
+        missing = missing_of(x)
+        function = getattr(np, f"nan{name}" if missing is None or np.any(missing) else name)
+        least = named.get("ddof", 0)
+        groups = [x[grouped.indices[key]] for key in made.axes[0]]
+        rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
+        return type(self._value)(np.stack(rows), made)
+
+
+def groupby(self: LabelledTracer, by: Any = None, **named: Any) -> Any:
+    if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - {"level", "sort"}:
+        refuse(f"{self._name}.groupby with these arguments", OTHERWISE)
+    if self.ndim == 2 and isinstance(by, str) and by in self:
+        keys: Any = self[by]
+        known = keys._labels.put_on(values_of(keys._array)) if isinstance(keys, type(self)) else keys
+        self, by = moving(self, "drop", columns=by), known
+    return _Groups(self, {"by": by} | named)
+
+
+class _Averages:
+    """``x.ewm(…)``, ``x.resample(…)`` and kin, whose means and sums are linear."""
+
+    def __init__(self, value: LabelledTracer, make: Callable[[Any], Any]) -> None:
+        self._value = value
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("first", "last"):
+            return lambda: moved(self._value, lambda v: getattr(self._make(v), name)(), name)
+        if name in ("sum", "mean"):
+            return lambda: _mapped(self._value, lambda v: getattr(self._make(v), name)(), name)
+        return _no_method(self, name)
+
+
+def linear(name: str) -> Callable:
+    """A method that gives a ``_Averages``."""
+
+    def made(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
+        if self._labels.dims is not None or holds_traced((args, kwargs)):
+            refuse(f"{self._name}.{name} with these arguments", OTHERWISE)
+        return _Averages(self, operator.methodcaller(name, *args, **kwargs))
+
+    return made
+
+
+def _mapped(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
+    """What ``make``, which is linear along the first axis where no value is NaN, makes of a Series or a DataFrame."""
+    labels, x = value._of_numbers()._labels, value._array
+    missing, count = missing_of(x), len(x)
+    if count > _MAX_LINEAR or missing is None or np.any(missing):
+        refuse(f"{value._name} with NaN, or of more than {_MAX_LINEAR} rows: its {what} here", OTHERWISE)
+    like = labels.without_values()
+    frame = type(like.to_frame() if like.ndim == 1 else like)
+    weights = np.asarray(make(frame(np.eye(count), index=like.index)))
+    nothing: Any = np.any(np.isnan(weights), axis=1)
+    found = np.where(nothing[:, None], 0.0, weights) @ x
+    if np.any(nothing):
+        found = np.where(nothing.reshape(-1, *[1] * (x.ndim - 1)), np.nan, found)
+    return type(value)(found, Labels(make(like)))
+
+
+def _complete(x: Any, name: str) -> Any:
+    """The rows without NaN, where a row has it everywhere or nowhere."""
+    missing = missing_of(x)
+    if missing is None or not np.array_equal(np.all(missing, axis=-1), np.any(missing, axis=-1)):
+        refuse(f"{name} of columns that are NaN in different rows", "Drop them: x.dropna()")
+    return x[~np.all(missing, axis=-1)] if np.any(missing) else x
+
+
+def covariance(name: str) -> Callable:
+    """``cov`` or ``corr``: of the columns of a DataFrame, or of a Series with another."""
+    of = np.cov if name == "cov" else np.corrcoef
+
+    def made(self: LabelledTracer, other: Any = None) -> Any:
+        if self._name == "DataFrame" and other is None:
+            self = self._of_numbers()
+            return type(self)(
+                of(_complete(self._array, name), rowvar=False), Labels(getattr(self._labels.without_values(), name)())
+            )
+        if self._name != "Series" or other is None:
+            refuse(f"{self._name}.{name}", OTHERWISE)
+        pair = np.stack([v._array for v in aligned(self, self._lifted(other))], axis=1)
+        either = values_of(np.any(np.isnan(pair), axis=1))
+        return of(pair[~either], rowvar=False)[0, 1]
+
+    return made
+
+
+def quantile(self: LabelledTracer, q: float = 0.5) -> Any:
+    """``x.quantile(q)`` for one q."""
+    if not isinstance(q, float) or self._labels.dims is not None:
+        refuse(f"{self._name}.quantile of these", OTHERWISE)
+    self = self._of_numbers()
+    missing = missing_of(self._array)
+    function = np.nanquantile if missing is None or np.any(missing) else np.quantile
+    made = function(self._array, q, axis=0)
+    return made if self.ndim == 1 else type(self)(made, Labels(self._labels.without_values().quantile(q)))
