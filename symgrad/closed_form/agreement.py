@@ -95,7 +95,7 @@ def _entry_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.nda
         forms = entry_forms(program)
     except (ClosedFormTooLarge, UnsupportedOperation):
         return None
-    return [np.reshape([float(value(e, known)) for e in form.ravel()], form.shape) for form in forms]
+    return [np.reshape([float(np.real(value(e, known))) for e in form.ravel()], form.shape) for form in forms]
 
 
 def _index_difference(program: Program, arrays: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> float | None:
@@ -117,8 +117,11 @@ def _index_difference(program: Program, arrays: Sequence[np.ndarray], wanted: Se
         for place in {
             tuple(int(rng.integers(d)) for d in array.shape) for _ in range(_MAX_PLACES if array.size else 0)
         }:
-            found = value(element, known | {i.name: k for i, k in zip(free, place, strict=True)})
-            worst = max(worst, _difference(np.asarray(float(found)), array[place], array))
+            try:
+                found = value(element, known | {i.name: k for i, k in zip(free, place, strict=True)})
+            except IndexError:  # an element that there is not, which counts for nothing
+                return None
+            worst = max(worst, _difference(np.asarray(float(np.real(found))), array[place], array))
     return worst
 
 

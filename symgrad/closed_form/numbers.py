@@ -63,7 +63,7 @@ def _known(expression, known):
     if expression.is_Symbol:
         return known[expression.name]
     if expression.is_number and not expression.args:
-        return float(expression)
+        return 1j if expression is sympy.I else float(expression)
     if name == "Indexed":
         place = tuple(int(_known(i, known)) for i in expression.indices)
         return known[f"{expression.base}[]"][place]
@@ -74,6 +74,9 @@ def _known(expression, known):
         return int(expression.xreplace({s: sympy.Integer(known[s.name]) for s in free}))
     if name in ("Sum", "Product"):
         return _over(expression, known)
+    deltas = [a for a in expression.args if type(a).__name__ == "KroneckerDelta"] if name == "Mul" else []
+    if not all(_known(a, known) for a in deltas):
+        return 0.0  # what it picks nothing of may be infinite
     if name in ("Piecewise", "ITE"):
         cases = expression.args if name == "Piecewise" else [expression.args[1::-1], (expression.args[2], sympy.true)]
         return next((_known(value, known) for value, test in cases if _known(test, known)), np.nan)
@@ -89,7 +92,10 @@ def _known(expression, known):
         return function(*values if any("d" in t for t in function.types) else map(int, values))
     if not np.all(np.isfinite(values)):
         return np.nan
-    return float(expression.func(*[sympy.Float(float(v), 17) for v in values]).evalf())
+    is_complex = any(map(np.iscomplexobj, values))
+    parts = [sympy.Float(float(np.real(v)), 17) + sympy.I * sympy.Float(float(np.imag(v)), 17) for v in values]
+    made = expression.func(*parts if is_complex else [sympy.Float(float(v), 17) for v in values]).evalf()
+    return complex(made) if is_complex else float(made)
 
 
 def _over(expression, known):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import sympy
@@ -16,16 +15,17 @@ import sympy
 from ..passes.constants import fold_constants
 from ..passes.rewrite import rewrite
 from ..primitives import functions as f
-from ..primitives.casting import flow_as
+from ..primitives.casting import CAST, flow_as
 from ..primitives.contraction import EINSUM, GATE, contract, expand
-from ..primitives.elementwise import ELEMENTWISE
+from ..primitives.elementwise import ELEMENTWISE, Elementwise
 from ..primitives.external import zeros_of
-from ..primitives.identity import STOP
+from ..primitives.identity import MARK, STOP
 from ..primitives.primitive import CONSTANT, literal, literal_value
 from ..primitives.reduction import MAX, MIN
 from ..primitives.selection import GATHER
 from ..primitives.shaping import moves_elements
-from ..program.node import Node, emit_again
+from ..program.interpret import rebuilt
+from ..program.node import Node, ancestors, emit_again
 from ..program.program import Program
 from ..tracing.sorted_places import is_order
 from .symbols import number
@@ -74,22 +74,68 @@ def of_real_numbers(program: Program) -> Program:
         return flow_as(made if made.shape == node.shape else expand(made, node.shape), node.dtype)
 
     made = rewrite(fold_constants(program), rule)
-    return made if len(made.nodes) > _MAX_NODES else rewrite(made, partial(_without_cases_twice, made), (GATE, f.where))
+    return made if len(made.nodes) > _MAX_NODES else _without_cases_twice(made)
 
 
-def _without_cases_twice(program: Program, node: Node, original: Node) -> Node | None:
-    """``# where(m, f(where(m, a, b)), c) -> where(m, f(a), c)``: libraries keep from ``f`` what it is not made for."""
-    m, inside, *others = node.operands
-    if m.dtype.kind != "b":
-        return None
+def _without_cases_twice(program: Program) -> Program:
+    """``# where(m, f(where(m, a, b)), c) -> where(m, f(a), c)``: libraries keep from ``f`` what it is not made for.
+
+    Each element of ``f`` is made of that of its operand; a sum would hold elements where ``m`` is false too. What
+    others read as well stays: it is told anyway.
+    """
+    readers: dict[Node, set[Node]] = {}
+    for n in program.nodes:
+        for o in n.operands:
+            readers.setdefault(o, set()).add(n)
 
     def rule(node: Node, original: Node) -> Node | None:
-        if node.operands[0] is not m or node.shape != node.operands[1].shape or node.dtype != node.operands[1].dtype:
+        if node.operands[0].dtype.kind != "b":
             return None
-        return node.operands[1]
+        own = _region(original)
+        above = {n for n in own if _is_case(n, original.operands[0])}
+        for n in ancestors([original.operands[1]]):
+            if n in own and not above.isdisjoint(n.operands):
+                above.add(n)
+        if any(not readers[n] <= own | {original} for n in above):
+            return None
+        m, inside, *others = node.operands
+        region = _region(node)
+        image: dict[Node, Node] = {}
+        for n in ancestors([inside]):
+            if n in region and not n.is_leaf:
+                operands = [image.get(o, o) for o in n.operands]
+                image[n] = operands[1] if _is_case(n, m) else rebuilt(n, operands)
+        made = image.get(inside, inside)
+        return None if made is inside else emit_again(node, (m, made, *others))
 
-    (made,) = rewrite(program.with_outputs([inside]), rule, (GATE, f.where)).outputs
-    return None if made is inside else emit_again(node, (m, made, *others))
+    return rewrite(program, rule, (GATE, f.where))
+
+
+def _is_case(node: Node, m: Node) -> bool:
+    """Whether a node is its second operand where ``m`` is true."""
+    if node.primitive not in (GATE, f.where) or node.operands[0] is not m:
+        return False
+    return node.shape == node.operands[1].shape and node.dtype == node.operands[1].dtype
+
+
+def _region(case: Node) -> set[Node]:
+    """What the second operand of ``case`` is made of element by element."""
+    m, inside, *_ = case.operands
+    region, pending = {inside}, [inside]
+    while pending:
+        n = pending.pop()
+        own = [o for k, o in enumerate(n.operands) if o.shape == m.shape and _is_elementwise(n, k)]
+        pending += [o for o in own if o not in region]
+        region.update(own)
+    return region
+
+
+def _is_elementwise(node: Node, place: int) -> bool:
+    """Whether each element is made of that of an operand at the same place."""
+    if node.primitive is EINSUM:
+        labels, out, _, _ = node.params
+        return len(labels) == len(node.operands) and labels[place] == out and len(set(out)) == len(out)
+    return isinstance(node.primitive, Elementwise) or node.primitive in (GATE, CAST, MARK)
 
 
 def _number(node: Node) -> float | None:

@@ -109,7 +109,7 @@ divide = declare(
     operator=True,
 )
 negative = declare("negative", np.negative, -A, partials=(_minus_one,), operator=True)
-positive = declare("positive", np.positive, opaque("positive", 1), partials=(_one,), operator=True)
+positive = declare("positive", np.positive, A, partials=(_one,), operator=True)
 square = declare("square", np.square, A**2, partials=(lambda a: multiply(2, a),), operator=True)
 reciprocal = declare(
     "reciprocal", np.reciprocal, 1 / A, partials=(lambda a: negative(square(reciprocal(a))),), domain=(NONZERO,)

@@ -68,3 +68,14 @@ def test_infinite_and_undefined_values_agree_with_themselves():
 def test_it_needs_arrays():
     with pytest.raises((ArgumentError, TypeError)):
         sg.grad(logistic).agreement()
+
+
+def test_what_picks_nothing_counts_for_nothing_and_complex_parts_are_kept():
+    slopes = sg.grad(lambda x, y, i: np.sum(y[i] / (x[i + 1] - x[i])))
+    assert slopes.agreement(np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 4.0]), np.array([0, 1])).index < 1e-12
+    spectrum = sg.grad(lambda x: np.sum(np.abs(np.fft.rfft(x) - 1.0) ** 2))
+    found = spectrum.agreement(np.arange(6.0) ** 2)
+    assert found.entries < 1e-12
+    assert found.index < 1e-12
+    between = sg.grad(lambda y, x, at: np.sum(np.interp(x, at, y) ** 2))
+    assert between.agreement(np.arange(4.0), np.array([0.5, 1.5, 2.7]), np.arange(4.0)).worst < 1e-12

@@ -107,3 +107,9 @@ def test_one_and_a_power_of_e():
     (latex,) = sg.symbolic(lambda x: np.logaddexp(0, x)).formulas(x).latex
     assert latex == r"\log\left(1 + \exp\left(x\right)\right)"
     assert r"1 + e^{x}" in sg.symbolic(lambda x: np.logaddexp(0, x)).latex(1.0)
+
+
+def test_a_first_power_is_what_it_is_a_power_of():
+    bond = sg.grad(lambda y, c: sum(c / (1 + y) ** k for k in range(1, 7)))
+    (row,) = bond.formulas(0.1, 2.0).text_rows(["d"])
+    assert row == "d = " + " - ".join(["-c/(y + 1)**2", *(f"{k}*c/(y + 1)**{k + 1}" for k in range(2, 7))])

@@ -158,3 +158,26 @@ def test_what_a_user_asks_of_an_argument_stays(fn):
     assert asked
     kept = of_real_numbers(program)
     assert [n.primitive.name for n in kept.nodes if n.primitive.name in ("isnan", "isfinite", "equal")] == asked
+
+
+def masked(x, m):
+    return np.log(np.sum(np.exp(np.where(m > 0, x, -np.inf))))
+
+
+def causal(Q, K, V):
+    S = np.where(np.tril(np.ones((4, 4))) > 0, Q @ K.T / np.sqrt(2), -1e9)
+    P = np.exp(S)
+    return np.sum((P / P.sum(-1, keepdims=True) @ V) ** 2)
+
+
+def test_a_mask_stays_where_a_sum_reads_what_is_masked():
+    """Of a softmax each element is made of all others, those that the mask leaves out too."""
+    rng = np.random.default_rng(0)
+    assert sg.grad(masked).agreement(np.array([0.1, 0.2, 0.3]), np.array([1, 0, 1])).worst < 1e-12
+    args = tuple(rng.normal(size=(4, 2)) for _ in range(3))
+    for position in (0, 2):
+        derived = sg.grad(causal, position)
+        assert derived.agreement(*args).worst < 1e-12
+        shown = derived.formulas(*args).text_rows(["d"])[0]
+        assert "P = softmax(" in shown
+        assert "where(c_1, " in shown

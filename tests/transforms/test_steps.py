@@ -196,3 +196,9 @@ def test_steps_are_those_of_real_numbers():
     for mode in ("reverse", "forward"):
         values = sg.grad(price, (0, 1)).steps(1.2, 0.3, mode=mode).values()
         assert values["f"] == price(1.2, 0.3)
+
+
+def test_rows_picked_by_an_array_of_two_axes():
+    E, bags = RNG.normal(size=(4, 2)), np.array([[0, 1], [2, -1]])
+    told = sg.grad(lambda E, bags: np.sum(np.tanh(E[bags]))).steps(E, bags)
+    assert [line.text for line in told][:2] == ["v₁ = E[bags]", "v₂ = tanh(v₁)"]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM, GATE
 from ...primitives.functions import divide, logical_or, multiply, negative, not_equal, square
+from ...primitives.selection import Structural
 from ...program.node import Node
 from ...program.program import Program
 from ..letters import name_latex
@@ -90,9 +91,10 @@ def _written(node: Node, parts: Sequence[Called]) -> Called:
         return Called(f"−{parts[0].factor.text}", f"-{parts[0].factor.latex}", False)
     if primitive is square:
         return Called(f"{parts[0].factor.text}²", f"{parts[0].factor.latex}^{{2}}")
-    operation = name.replace("_", r"\_")
+    spelled = primitive.spell(node) if isinstance(primitive, Structural) else name
+    operation = spelled.replace("_", r"\_")
     inside = ", ".join(p.latex for p in parts)
-    text = f"{name}({', '.join(p.text for p in parts)})"
+    text = f"{spelled}({', '.join(p.text for p in parts)})"
     return Called(text, rf"\operatorname{{{operation}}}\left({inside}\right)")
 
 

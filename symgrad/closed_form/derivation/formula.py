@@ -107,7 +107,7 @@ def _of_matrices(program: Program) -> Program | None:
                 image[n] = rebuilt(n, [image[o] for o in n.operands])
             else:
                 return None
-    inputs, outputs = ([image[n] for n in own] for own in (program.inputs, program.outputs))
+    inputs, outputs = ([image.get(n, n) for n in own] for own in (program.inputs, program.outputs))
     return Program(inputs, outputs, program.names, program.graph)
 
 

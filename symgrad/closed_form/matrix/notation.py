@@ -30,7 +30,10 @@ def spelled(function: str) -> str | None:
 
 
 def decimal(value: Any) -> Any:
-    """A fraction of hundreds as people write it: ``0.99``, not ``99/100``; ``1/100`` stays."""
+    """A number as people write it: ``0.99``, not ``99/100`` (``1/100`` stays), and ``log(2π)/2`` as one logarithm."""
+    if value.is_Add and value.is_number and value.has(sympy.log):
+        factor, logarithms = sympy.factor_terms(value).as_coeff_Mul()
+        value = factor * sympy.logcombine(logarithms)
     if not value.is_Rational or abs(value.p) == 1 or value.q < 100:
         return value
     decimal = sympy.Float(repr(float(value)))

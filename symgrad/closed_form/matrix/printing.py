@@ -157,7 +157,8 @@ class Text:
 
     def beside(self, before: str, after: str, dotted: bool) -> str:
         """What stands between two factors: nothing between short names, a dot after a scalar."""
-        called = before.endswith("t") and after.startswith("r")  # t·r(…) is no trace
+        pair = before[-1:] + after[:1]
+        called = pair == "tr" or any(pair in name for name in self.own)  # t·r(…) is no trace, d·x no dx
         return "" if _is_short(before) and _is_short(after) and not called else "·" if dotted else " "
 
     def after_number(self, value: Any, following: Expression) -> str:
@@ -184,7 +185,9 @@ class Text:
     def _signed(self, value: Any) -> str:
         """A number, whose sign stands close to it."""
         value = decimal(value)
-        return self.minus + self.number(-value) if value.could_extract_minus_sign() else self.number(value)
+        if not value.could_extract_minus_sign():
+            return self.number(value)
+        return self.minus + (self.bracket(self.number(-value)) if value.is_Add else self.number(-value))
 
     def _scaled(self, x: Expression) -> tuple[str, int]:
         negative = x.data[0].could_extract_minus_sign()

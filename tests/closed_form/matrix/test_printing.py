@@ -77,3 +77,18 @@ def test_spelling(expression, text, latex):
 def test_a_symmetric_sum_is_its_own_transpose():
     symmetric = ex.total([A, ex.transpose(A)])
     assert ex.transpose(symmetric) == symmetric
+
+
+def test_a_sum_of_logarithms_is_one_and_keeps_its_sign():
+    x = ex.leaf("x", 3)
+    value = -sympy.log(2) / 2 - sympy.log(sympy.pi) / 2
+    total = ex.total([x, ex.scaled(value, [], [], ex.ones(3))])
+    assert Text()(total) == "x − log(2·π)/2 · 𝟏"
+    assert Text()(ex.total([x, ex.scaled(-sympy.sqrt(2) - 1, [], [], ex.ones(3))])) == "x − (1 + √2)·𝟏"
+
+
+def test_factors_that_would_read_as_another_name_are_apart():
+    d, x, v = ex.leaf("d"), ex.leaf("x"), ex.leaf("v", 3)
+    product = ex.scaled(sympy.Integer(1), [d, x], [], v)
+    assert Text({}, ["d", "x", "v"])(product) == "dxv"
+    assert Text({}, ["d", "x", "v", "dx"])(product) == "d·xv"
