@@ -63,7 +63,8 @@ def _known(expression, known):
     if expression.is_Symbol:
         return known[expression.name]
     if expression.is_number and not expression.args:
-        return 1j if expression is sympy.I else float(expression)
+        number: Any = 1j if expression is sympy.I else float(expression)
+        return number
     if name == "Indexed":
         place = tuple(int(_known(i, known)) for i in expression.indices)
         return known[f"{expression.base}[]"][place]
@@ -95,7 +96,8 @@ def _known(expression, known):
     is_complex = any(map(np.iscomplexobj, values))
     parts = [sympy.Float(float(np.real(v)), 17) + sympy.I * sympy.Float(float(np.imag(v)), 17) for v in values]
     made = expression.func(*parts if is_complex else [sympy.Float(float(v), 17) for v in values]).evalf()
-    return complex(made) if is_complex else float(made)
+    found: Any = complex(made) if is_complex else float(made)
+    return found
 
 
 def _over(expression, known):
