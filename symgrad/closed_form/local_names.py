@@ -15,7 +15,7 @@ from .budget import BUDGET
 from .choice import Choice, chosen, is_faster
 from .formulas import Formulas
 from .latex import MAX_CHARACTERS
-from .matrix import MatrixForm, matrix_forms
+from .matrix import MatrixForm, matrix_forms, side_by_side
 from .reals import of_real_numbers
 
 #: names of which each is tried on its own
@@ -96,7 +96,10 @@ def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str],
     if made.kind == "matrix":
         leaves = matrix_forms(Program(inputs, used, labels, program.graph))
         made = _called([found for _, found in named], leaves, made)
-    return replace(made, where=tuple(named))
+    told = [f for f in (made, *(found for _, found in named)) if f.kind == "matrix"]
+    forms = iter(side_by_side([form for f in told for form in f.forms]))
+    image = {id(f): replace(f, forms=[next(forms) for _ in f.forms]) for f in told}
+    return replace(image.get(id(made), made), where=tuple([(name, image.get(id(f), f)) for name, f in named]))
 
 
 def _called(named: Sequence[Formulas], leaves: Sequence[MatrixForm | None], made: Formulas) -> Formulas:

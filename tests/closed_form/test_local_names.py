@@ -171,3 +171,19 @@ def test_a_function_and_its_derivative_have_the_same_names():
     assert gradient.text_rows(["g"])[0].split("\n") == ["g = (W2ᵀ (z − y) ⊙ (1 − h^⊙2))xᵀ", *where]
     (alone,) = formulas_beside(entry, [entry.value])
     assert [name for name, _ in alone.where] == ["z"]
+
+
+def test_a_name_of_a_part_means_the_same_in_what_the_users_names_stand_for():
+    def loss(W, gamma, X, y):
+        h = X @ W
+        hn = (h - h.mean(0)) / np.sqrt(h.var(0) + 1e-5)
+        out = np.maximum(gamma * hn, 0)
+        return np.mean((out.sum(1) - y) ** 2)
+
+    rng = np.random.default_rng(0)
+    args = rng.normal(size=(3, 4)), np.ones(4), rng.normal(size=(5, 3)), rng.normal(size=5)
+    rows = "\n".join(sg.grad(loss, (0, 1)).formulas(*args).text_rows(["dW", "dg"]))
+    said = dict(line.removeprefix("  where ").split(" = ", 1) for line in rows.splitlines() if "where" in line)
+    told = [line for line in rows.splitlines() if line.startswith("  where ")]
+    assert len({line.split(" = ")[0] for line in told}) == len({*told})
+    assert said["hn"].startswith("G diag")

@@ -5,6 +5,6 @@ Program ─ translation ─► sums of products with labelled axes (algebra, fun
                                                 ─ evaluation ─► the value on arrays; on Code its source
 """
 
-from .forms import MatrixForm, matrix_forms, required_forms
+from .forms import MatrixForm, matrix_forms, required_forms, side_by_side
 
-__all__ = ["MatrixForm", "matrix_forms", "required_forms"]
+__all__ = ["MatrixForm", "matrix_forms", "required_forms", "side_by_side"]

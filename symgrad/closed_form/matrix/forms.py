@@ -218,10 +218,10 @@ def matrix_forms(program: Program, taken: Collection[str] = ()) -> list[MatrixFo
                 best = found[k]
                 if form is not None and (best is None or form.length < best.length):
                     found[k] = form
-    return _side_by_side([f if f is not None and f.length <= MAX_LETTERS else None for f in found])
+    return side_by_side([f if f is not None and f.length <= MAX_LETTERS else None for f in found])
 
 
-def _side_by_side(forms: Sequence[MatrixForm | None]) -> list[MatrixForm | None]:
+def side_by_side(forms: Sequence[MatrixForm | None]) -> list[Any]:
     """Forms in which a name has one meaning, and a part one name."""
     given: dict[Expression, str] = {}
     made: list[MatrixForm | None] = []
