@@ -95,7 +95,7 @@ def require(program: Program, entries: bool, budget: int) -> None:
     raise ClosedFormTooLarge(
         f"the {form} would have {_human(predicted_operations(program, entries))} operations, {depth(program)} deep; "
         f"the budget is {budget} operations and a depth of {MAX_DEPTH}. The let-bound form has "
-        f"{len(program.bindings)} bindings: print .program(), or raise budget=."
+        f"{len(program.bindings)} bindings: print .program(), raise budget=, or see .formulas(), which shortens."
     )
 
 

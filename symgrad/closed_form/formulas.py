@@ -13,6 +13,7 @@ import sympy
 
 from ..errors import ArgumentError
 from ..program.program import Program
+from .contents import in_latex, in_words
 from .entries import entry_names
 from .latex import (
     MAX_LINES,
@@ -24,7 +25,7 @@ from .latex import (
 )
 from .legibility import reading_cost
 from .plain_text import plain_text
-from .symbols import safe_names
+from .symbols import captured_names, safe_names
 from .typeset import lettered, typeset
 
 #: characters of text that a line of formulas may have
@@ -63,7 +64,9 @@ class Formulas:
         Rows of what names stand for come last. ArgumentError where there are not as many labels as outputs.
         """
         self._check_count(labels)
-        return [*self._own_rows(labels), *[r for name, f in self.where for r in f.latex_rows([symbol_latex(name)])]]
+        said = [f"{symbol_latex(name)} &= {in_latex(value)}" for name, value in self._unnamed]
+        where = [r for name, f in self.where for r in f.latex_rows([symbol_latex(name)])]
+        return [*self._own_rows(labels), *said, *where]
 
     def _own_rows(self, labels: Sequence[str]) -> list[str]:
         if self.kind == "let-bound":
@@ -93,8 +96,9 @@ class Formulas:
         """
         self._check_count(names)
         rows = self._own_text(names, apart)
-        if self.where:
-            said = [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
+        said = [f"{name} = {in_words(value)}" for name, value in self._unnamed]
+        said += [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
+        if said:
             rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])
         return rows
 
@@ -126,7 +130,8 @@ class Formulas:
     @cached_property
     def latex(self) -> list[str]:
         """The formula of each output, without a name, and what names stand for; the lines of recurrences."""
-        said = [f"{symbol_latex(name)} = {latex}" for name, f in self.where for latex in f.latex]
+        said = [f"{symbol_latex(name)} = {in_latex(value)}" for name, value in self._unnamed]
+        said += [f"{symbol_latex(name)} = {latex}" for name, f in self.where for latex in f.latex]
         *others, last = self._own_latex or [""]
         return [*others, r",\quad ".join([last, *said])] if said else self._own_latex
 
@@ -139,6 +144,16 @@ class Formulas:
         if self.kind == "index":
             return [typeset(element, self._names) for _, element in self.forms]
         return [expression_latex(e, self._names) for e in self.forms]
+
+    @cached_property
+    def _unnamed(self) -> list[tuple[str, np.ndarray]]:
+        """The arrays that the formulas read, for which the code has no name; a matrix form says its own."""
+        if self.kind not in ("index", "entries"):
+            return []
+        told = [e for form in self.forms for e in ([form[1]] if self.kind == "index" else np.ravel(form))]
+        read = {str(base) for e in told for base in e.atoms(sympy.IndexedBase)}
+        held = captured_names(self.program).items()
+        return [(name, n.params[0].value) for n, name in held if name in read and not n.params[0].label]
 
     @cached_property
     def _names(self) -> list[str]:

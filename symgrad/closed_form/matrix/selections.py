@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...primitives.functions import add, multiply
 from ...primitives.index_arrays import counted_index, counts
-from ...primitives.primitive import INPUT
+from ...primitives.primitive import CONSTANT, INPUT
 from ...primitives.selection import GATHER, SCATTER
 from ...program.dims import Dim
 from ...program.node import Node
@@ -31,7 +31,7 @@ class Picks(NamedTuple):
 def picks_of(node: Node) -> list[Picks]:
     """What an operation of ``BY_INDEX`` picks by: along one axis, or along two of A where it picks of ``vec(A)``."""
     places, along = node.operands[1], (node.operands[0] if node.primitive is GATHER else node).shape[0]
-    if places.primitive is INPUT and places.ndim < 2:  # known places that have a name
+    if places.primitive in (INPUT, CONSTANT) and places.ndim < 2:  # known places
         return [Picks(places, along)]
     if places.primitive is add:
         starts, columns = places.operands
@@ -58,6 +58,8 @@ def selected(algebra: Algebra, node: Node, x: Poly, picks: Sequence[Picks], indi
     for index, (k, d) in zip(indices, [(k, d) for k, d in zip(axes, dims, strict=True) if k], strict=True):
         ones.append((algebra.array("onehot", None, [index], (*by_shape, d)), (*own, k)))
     is_flat = len(dims) > 1
+    if not is_flat and any(f.base.kind == "vec" for t in x.terms for f in t.factors):
+        raise NotExpressible  # places in vec(A) say nothing of A
     rest = tuple(range(3, 3 + len(x.dims) - (1 if node.primitive is GATHER else len(own))))
     extent = dict(zip((*own, *axes, *rest), (*by_shape, *dims, *x.dims[len(x.dims) - len(rest) :]), strict=True))
     if node.primitive is GATHER:

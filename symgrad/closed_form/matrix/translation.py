@@ -74,11 +74,17 @@ class Translation:
             return LINEAR_ALGEBRA[name](self.algebra, node, polys)
         if node.primitive in BY_INDEX:
             picks = picks_of(node)
-            indices = [self.polys[p.index] for p in picks if p.index is not None]
+            indices = [self._index(p.index) for p in picks if p.index is not None]
             return selected(self.algebra, node, polys[0], picks, indices)
         if name in _WHOLE:
             return _WHOLE[name](self, node, polys)
         raise NotExpressible
+
+    def _index(self, node: Node) -> Poly | None:
+        """An index as what it is called; known places too, whatever they are."""
+        if node.primitive.name != "constant":
+            return self.polys[node]
+        return self.algebra.array("leaf", (self._names[node], node.shape), [], wide(node.shape))
 
     def _leaf(self, node: Node, name: str) -> Poly:
         dims = wide(node.shape)

@@ -110,6 +110,37 @@ def test_the_gradient_has_a_matrix_form(name):
     assert derived.agreement(*args).worst < 1e-9
 
 
+def pairs(X):
+    i, j = np.triu_indices(len(X), 1)
+    return np.sum(1 / np.sum((X[i] - X[j]) ** 2, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "where"),
+    [
+        (pairs, (X[:4],), ["c_0 = [0, 0, 0, 1, 1, 2]", "c_1 = [1, 2, 3, 2, 3, 3]"]),
+        (lambda w, X, y: np.sum(np.tanh((X @ w)[y > 0])), (W[:, 0], X, Z[:, 0]), ["c_0 = [2, 3, 5]"]),
+        (lambda E: np.sum(E[np.array([1, 0, 1])] ** 2), (Z,), ["c_0 = [1, 0, 1]"]),
+    ],
+)
+def test_known_places_are_listed(f, args, where):
+    derived = sg.grad(f)
+    found = derived.formulas(*args)
+    assert found.kind == "matrix"
+    (row,) = found.text_rows(["g"])
+    assert [line.removeprefix("  where ") for line in row.splitlines() if "c_" in line.split(" = ")[0]] == where
+    assert derived.agreement(*args).matrix < 1e-12
+
+
+def test_index_forms_list_what_they_read():
+    labels = np.array([3, 0, 3, 1, 2, 4])
+    shown = sg.symbolic(lambda z: np.exp(z[np.arange(6), labels[::-1]])).formulas(np.ones((6, 5)))
+    assert shown.kind == "index"
+    assert shown.text_rows(["f"])[0].splitlines()[1].startswith("  where c_0 = [")
+    assert shown.latex_rows(["f"])[1].startswith("c_{0} &= ")
+    assert "c_{0} = " in shown.latex[0]
+
+
 def test_steps_say_the_index_as_it_is_written():
     f, args, _ = ONE["label of a batch of one"]
     told = [line.text for line in sg.grad(f).steps(*args)]
