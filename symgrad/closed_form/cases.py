@@ -133,7 +133,7 @@ def too_many_cases() -> ClosedFormTooLarge:
     """The error for a form that sympy would need minutes for."""
     return ClosedFormTooLarge(
         "sympy cannot write this form: it has cases within nested sums, or within the conditions of cases. "
-        'Ask for form="matrix", or form="entries" with small arrays; formulas() shows the form that is read fastest, and '
+        'Ask for form="matrix", or form="entries" with small arrays; formulas() shows the form that is read fastest, '
         "program() the let-bound one."
     )
 
