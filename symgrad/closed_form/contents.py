@@ -56,7 +56,7 @@ def _triangles(value: np.ndarray) -> str:
 
 def _written_out(value: np.ndarray) -> str | None:
     """A small array in brackets; None for one that is too wide."""
-    if value.ndim > 2 or value.size > _MAX_ENTRIES or value.dtype.kind not in "biuf":
+    if value.ndim > 2 or not 0 < value.size <= _MAX_ENTRIES or value.dtype.kind not in "biuf":
         return None
     entries = [typeset(sympy.Integer(int(v)) if value.dtype.kind == "b" else number(v)) for v in value.ravel()]
     if max(map(len, entries)) > _MAX_CHARACTERS or not np.isfinite(value).all():
