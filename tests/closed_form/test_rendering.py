@@ -64,6 +64,7 @@ CALLED = {
         "Re",
         "Im",
         "mean",
+        "onehot",
         "erf",
         "erfc",
         "erfcx",
