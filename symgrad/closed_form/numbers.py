@@ -93,11 +93,14 @@ def _known(expression, known):
         return function(*values if any("d" in t for t in function.types) else map(int, values))
     if not np.all(np.isfinite(values)):
         return np.nan
-    is_complex = any(map(np.iscomplexobj, values))
-    parts = [sympy.Float(float(np.real(v)), 17) + sympy.I * sympy.Float(float(np.imag(v)), 17) for v in values]
-    made = expression.func(*parts if is_complex else [sympy.Float(float(v), 17) for v in values]).evalf()
-    found: Any = complex(made) if is_complex else float(made)
+    made = expression.func(*map(_exact, values)).evalf()
+    found: Any = complex(made) if any(map(np.iscomplexobj, values)) else float(made)
     return found
+
+
+def _exact(value):
+    real = sympy.Float(float(np.real(value)), 17)
+    return real + sympy.I * sympy.Float(float(np.imag(value)), 17) if np.iscomplexobj(value) else real
 
 
 def _over(expression, known):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..program.dims import Dim
@@ -28,18 +26,13 @@ def counted(index: Node, size: Dim) -> Node:
 
 def counts(node: Node, step: Dim) -> bool:
     """True for what is known to be 0, 1, 2, … times ``step``."""
-    value = _known(node)
-    return isinstance(value, np.ndarray) and value.ndim == 1 and bool((value == np.arange(len(value)) * step).all())
-
-
-def _known(node: Node) -> Any:
-    """The value of a node that does not depend on an argument; None for others."""
-    if node.primitive is f.multiply:
-        a, b = map(_known, node.operands)
-        return None if a is None or b is None else a * b
-    if node.is_literal:
-        return node.params[0]
-    return node.params[0].value if node.primitive is CONSTANT else None
+    factor = 1
+    if node.primitive is f.multiply and node.operands[1].is_literal:
+        node, factor = node.operands[0], node.operands[1].params[0]
+    if node.primitive is not CONSTANT:
+        return False
+    value = node.params[0].value
+    return value.ndim == 1 and bool((value * factor == np.arange(len(value)) * step).all())
 
 
 def counted_index(node: Node) -> tuple[Node, Dim] | None:

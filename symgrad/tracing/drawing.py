@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from .dispatch import refuse
-from .local_array import holds_traced, unwrapped
-from .trace import running
-from .tracer import Tracer
+from .local_array import holds_traced, value_in_run
 
 
 def _size(size: Any, *parameters: Any) -> Any:
@@ -25,18 +23,21 @@ def _size(size: Any, *parameters: Any) -> Any:
 
 def _not_negative(scale: Any, name: str = "scale") -> Any:
     """``scale``, which NumPy refuses where it is negative; where nobody knows, as under vmap, it is taken as it is."""
-    negative = unwrapped(np.any(np.less(scale, 0)), traced=True)
-    if (not isinstance(negative, Tracer) or running().has_value(negative._symgrad_node)) and negative:
+    if value_in_run(np.any(np.less(scale, 0))):
         raise ValueError(f"{name} < 0")
     return scale
 
 
+def _moved_normal(generator: Any, loc: Any, scale: Any, size: Any, name: str) -> Any:
+    return loc + _not_negative(scale, name) * generator.standard_normal(_size(size, loc, scale))
+
+
 def _normal(generator: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    return loc + _not_negative(scale) * generator.standard_normal(_size(size, loc, scale))
+    return _moved_normal(generator, loc, scale, size, "scale")
 
 
 def _lognormal(generator: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
-    return np.exp(_normal(generator, mean, _not_negative(sigma, "sigma"), size))
+    return np.exp(_moved_normal(generator, mean, sigma, size, "sigma"))
 
 
 def _uniform(generator: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:

@@ -329,6 +329,15 @@ def holds_traced(value: Any) -> bool:
     return issubclass(kind, np.ndarray) and hasattr(kind, "_symgrad_node")  # a weight
 
 
+def value_in_run(value: Any) -> Any:
+    """What a value that may be traced is in this run, guarded; None where nobody knows, as under vmap."""
+    plain = unwrapped(value, traced=True)
+    if type(plain) is not Tracer:
+        return plain
+    trace, node = running(), plain._symgrad_node
+    return trace.guard(node) if trace.has_value(node) else None
+
+
 def unwrapped(value: Any, traced: bool = False) -> Any:
     """``value`` with plain arrays in place of local ones that hold no traced value; with traced ones for the others."""
     kind = type(value)

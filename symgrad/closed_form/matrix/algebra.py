@@ -295,8 +295,10 @@ def _picked_by(one: Factor, f: Factor) -> list[Factor] | None:
         return None
     image = dict(zip(single[0].out, f.labels, strict=True))
     for own in single[0].factors:
+        if own.base is not one.base:
+            continue
         *row, column = own.labels
-        if own.base is one.base and [image.get(i) for i in row] == [*one.labels[:-1]] and column not in image:
+        if [image.get(i) for i in row] == [*one.labels[:-1]] and column not in image:
             image[column] = one.labels[-1]
             rest = [g for g in single[0].factors if g is not own]
             if all(i in image for g in rest for i in g.labels):
