@@ -138,14 +138,13 @@ class LabelledTracer:
         return np.asarray(self._array, dtype)
 
     def __matmul__(self, other: Any) -> Any:
-        x, labels = other, None
-        if labels_of(type(other)) or type(other) is LabelledTracer:
-            lifted = self._lifted(other)
-            x, labels = lifted._array, lifted._labels
-        if labels is not None and labels.dims is not None and self._labels.dims is not None:
-            shared = [d for d in self._labels.dims if d in labels.dims]
+        lifted = self._labelled(other)
+        if lifted is not None and lifted._labels.dims is not None and self._labels.dims is not None:
+            shared = [d for d in self._labels.dims if d in lifted._labels.dims]
             return (self * lifted).sum(dim=shared, skipna=False)
-        if is_xarray(self._labels.kind) or np.ndim(x) != 1 or (labels and not self._labels.ends_as(labels)):
+        x = other if lifted is None else lifted._array
+        fits = lifted is None or self._labels.go_along(-1, lifted._labels)
+        if is_xarray(self._labels.kind) or np.ndim(x) != 1 or not fits:
             refuse(f"this product of a {self._name}", "Write it with x.to_numpy()")
         made = self._array @ x
         return LabelledTracer(made, self._without((1,))) if self.ndim == 2 else made
@@ -196,32 +195,31 @@ class LabelledTracer:
     def _beside(self, other: Any, align: Callable) -> tuple[LabelledTracer, Any]:
         """This one and the values of an operand, as arithmetic puts them side by side."""
         self._of_numbers()
-        if type(other) is not LabelledTracer and not labels_of(type(other)):
+        lifted = self._labelled(other)
+        if lifted is None:
             return self, self._plain(other)
-        lifted = self._lifted(other)
         if self._labels.go_together(lifted._labels):
             return LabelledTracer(self._array, self._labels.beside(lifted._labels)), lifted._array
         own, moved = align(self, lifted)
         return own, moved._array
 
-    def _lifted(self, other: Any) -> LabelledTracer:
-        """What has labels, known or traced; what has none, with these."""
-        if type(other) is LabelledTracer:
-            return other
+    def _labelled(self, other: Any) -> LabelledTracer | None:
+        """An operand that has labels, known or traced; None for others."""
         if labels_of(type(other)):
-            return LabelledTracer(plain_array(numbers_of(other), f"a {type(other).__name__}"), Labels(other))
-        return self._with(np.broadcast_to(self._plain(other), self.shape))
+            other = LabelledTracer(plain_array(numbers_of(other), f"a {type(other).__name__}"), Labels(other))
+        return other._of_numbers() if type(other) is LabelledTracer else None
+
+    def _lifted(self, other: Any) -> LabelledTracer:
+        """An operand with labels; with these where it has none."""
+        return self._labelled(other) or self._with(np.broadcast_to(self._plain(other), self.shape))
 
     def _plain(self, other: Any) -> Any:
         """The values of an operand that needs no alignment."""
-        if type(other) is LabelledTracer:
-            if not self._labels.go_together(other._labels):
-                refuse(f"comparing a {self._name} with a {other._name} of other labels", "Take their values")
-            return other._array
-        if labels_of(type(other)):
-            if not self._labels.go_together(Labels(other)):
-                refuse(f"comparing a {self._name} with a {type(other).__name__} of other labels", "Take their values")
-            return other.to_numpy() if hasattr(other, "to_numpy") else other.values
+        lifted = self._labelled(other)
+        if lifted is not None:
+            if not self._labels.go_together(lifted._labels):
+                refuse(f"this of a {self._name} and a {lifted._name} of other labels", "Take their values")
+            return lifted._array
         if not (other is None or isinstance(other, (np.ndarray, np.generic, int, float, bool, list))):
             refuse(f"arithmetic of a {self._name} with a {type(other).__name__}", "Write it with x.to_numpy()")
         return other

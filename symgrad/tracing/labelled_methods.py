@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labelled_places import OTHERWISE, Indexer, aligned, missing_of, moved, moving
+from .labelled_places import OTHERWISE, Indexer, aligned, moved, moved_around_nan, moving
 from .labelled_statistics import (
     BY_DEFAULT,
     STATISTICS,
@@ -22,7 +22,7 @@ from .labelled_statistics import (
     reduction,
     rolling,
 )
-from .labels import Labels, labels_of, refuse
+from .labels import Labels, refuse
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -77,14 +77,7 @@ def _fillna(self: LabelledTracer, value: Any) -> Any:
 
 
 def _dropna(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
-    missing = missing_of(self._array)
-    if missing is None:
-        refuse(f"{self._name}.dropna of values that differ between examples", OTHERWISE)
-
-    def dropped(v: Any) -> Any:
-        return (v + self._labels.put_on(np.where(missing, np.nan, 0.0))).dropna(*args, **kwargs)
-
-    return moved(self, dropped, "dropna")
+    return moved_around_nan(self, operator.methodcaller("dropna", *args, **kwargs), "dropna")
 
 
 def _clip(self: LabelledTracer, lower: Any = None, upper: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -146,9 +139,9 @@ def _tuples(self: LabelledTracer, index: bool = True, name: str | None = "Pandas
 def _assign(self: LabelledTracer, **columns: Any) -> Any:
     for name, given in columns.items():
         column: Any = given(self) if callable(given) else given
-        if isinstance(column, type(self)) or labels_of(type(column)):
-            lifted = self._lifted(column)
-            together = self._labels.goes_down(lifted._labels)
+        lifted = self._labelled(column)
+        if lifted is not None:
+            together = self._labels.go_along(0, lifted._labels)
             column = (lifted if together else moving(lifted, "reindex", self.index))._array
         arrays = {n: self._array[:, k] for k, n in enumerate(self._labels.names)}
         arrays[name] = np.ones(len(self)) * column if np.ndim(column) == 0 else column

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labels import Labels, labels_of, numbers_of, refuse
-from .local_array import holds_traced
+from .local_array import holds_traced, value_in_run
 from .trace import running
 from .tracer import Tracer
 
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 OTHERWISE = "Write it with x.to_numpy()"
 
 
-def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
-    """What ``make``, which only moves elements, makes of a Series, a DataFrame or a DataArray."""
+def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str, missing: Any = False) -> Any:
+    """What ``make``, which only moves elements, makes of a Series, a DataFrame or a DataArray.
+
+    It sees NaN where elements are ``missing``.
+    """
     labels, flat = value._labels, np.ravel(value._array)
-    places, further = np.arange(float(flat.size)).reshape(labels.shape), flat.size + 1.0
+    places, further = np.where(missing, np.nan, np.arange(float(flat.size)).reshape(labels.shape)), flat.size + 1.0
     made, other = make(labels.put_on(places)), make(labels.put_on(places + further))
     held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
     if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
@@ -40,6 +43,14 @@ def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
         constants = held.astype(taken.dtype) if taken.dtype.kind == "f" else held
         taken = np.where(is_place, taken, constants)
     return type(value)(taken, Labels(made)) if labels_of(type(made)) else taken
+
+
+def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
+    """As ``moved``, where ``make`` leaves out elements that are NaN."""
+    missing = missing_of(value._array)
+    if missing is None:
+        refuse(f"{value._name}.{what} of values that differ between examples", OTHERWISE)
+    return moved(value, make, what, missing)
 
 
 def _taken(whole: Any, flat: Any, places: np.ndarray) -> Any:
@@ -107,10 +118,7 @@ def aligned(left: LabelledTracer, right: LabelledTracer, **axis: Any) -> tuple[L
 
 def missing_of(array: Any) -> Any:
     """Where NaN is in this run, guarded; None where nobody knows."""
-    missing: Any = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
-    if type(missing) is Tracer and not running().has_value(missing._symgrad_node):
-        return None
-    return values_of(missing)
+    return value_in_run(np.isnan(array)) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
 
 
 def values_of(array: Any) -> Any:

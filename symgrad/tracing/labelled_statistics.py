@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .labelled_places import OTHERWISE, aligned, missing_of, moved, moving, values_of
+from ..errors import ArgumentError
+from .labelled_places import OTHERWISE, aligned, missing_of, moved_around_nan, moving, values_of
 from .labels import Labels, refuse
 from .local_array import holds_traced
+from .reductions import normalized_axes
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -36,12 +38,27 @@ def _axes(value: LabelledTracer, along: Any) -> tuple[int, ...]:
         {"index": 0, "rows": 0, "columns": 1} if dims is None else {d: k for k, d in enumerate(dims)}
     )
     given = along if isinstance(along, (tuple, list)) else [along]
-    return tuple([operator.index(names.get(a, a)) % value.ndim for a in given])
+    unknown = [a for a in given if isinstance(a, str) and a not in names]
+    if unknown:
+        raise ArgumentError.here(
+            f"a {value._name} with axes {', '.join(map(str, names))} has none called {unknown[0]!r}."
+        )
+    return normalized_axes(tuple([names.get(a, a) for a in given]), value.ndim)
+
+
+def _options(name: str, named: dict[str, Any], ddof: int) -> dict[str, Any]:
+    """What a statistic is called with beside the axis: the degrees of freedom of a deviation, as the library has it."""
+    if named.keys() - {"ddof"}:
+        refuse(f"{name} with {', '.join(named)}", OTHERWISE)
+    return {"ddof": ddof} | named if name in ("std", "var") else named
+
+
+def _function(name: str, missing: Any) -> Callable:
+    """NumPy's statistic, that without NaN where some elements are, or may be."""
+    return getattr(np, f"nan{name}" if missing is None or np.any(missing) else name)
 
 
 def reduction(name: str) -> Callable:
-    plain, without_nan = getattr(np, name), getattr(np, f"nan{name}")
-
     def reduced(
         self: LabelledTracer,
         axis: Any = BY_DEFAULT,
@@ -53,10 +70,7 @@ def reduction(name: str) -> Callable:
     ) -> Any:
         self = self._of_numbers(numeric_only)
         axes = _axes(self, axis if dim is BY_DEFAULT else dim)
-        if name in ("std", "var"):
-            named.setdefault("ddof", 1 if self._labels.dims is None else 0)
-        if named.keys() - {"ddof"}:
-            refuse(f"{self._name}.{name} with {', '.join(named)}", OTHERWISE)
+        named = _options(name, named, 1 if self._labels.dims is None else 0)
         along = axes if len(axes) != 1 else axes[0]
         missing = np.False_ if skipna is False else missing_of(self._array)
         if missing is not None and np.any(missing) and name in ("sum", "mean"):
@@ -64,8 +78,7 @@ def reduction(name: str) -> Callable:
             count = np.sum(~missing, axis=along)
             made = made if name == "sum" else made / np.where(count == 0, np.nan, count)
         else:
-            function = without_nan if missing is None or np.any(missing) else plain
-            made = function(self._array, axis=along, **named)
+            made = _function(name, missing)(self._array, axis=along, **named)
         return made if len(axes) == self.ndim else type(self)(made, self._without(axes))
 
     return reduced
@@ -77,7 +90,8 @@ def cumulative(name: str) -> Callable:
         if len(axes) != 1:
             refuse(f"{self._name}.{name} along several axes", OTHERWISE)
         if name in ("cummax", "cummin"):
-            if missing_of(self._array) is None or np.any(missing_of(self._array)):
+            missing = missing_of(self._array)
+            if missing is None or np.any(missing):
                 refuse(f"{self._name}.{name} with NaN", OTHERWISE)
             return self._with((np.maximum if name == "cummax" else np.minimum).accumulate(self._array, axis=axes[0]))
         made = getattr(np, f"nan{name}")(self._array, axis=axes[0])
@@ -111,8 +125,7 @@ class _Windows:
         if len(x) < count:
             return self._value._with(before)
         windows = x[np.arange(len(x) - count + 1)[:, None] + np.arange(count)]
-        if name in ("std", "var"):
-            named.setdefault("ddof", 1)
+        named = _options(name, named, 1)
         return self._value._with(np.concatenate([before, getattr(np, name)(windows, axis=1, **named)]))
 
 
@@ -141,12 +154,7 @@ class _Groups:
         value = self._value._of_numbers()
         x, grouped = value._array, value._labels.without_values().groupby(**self._by)
         made = Labels(grouped.sum())
-        if name in ("std", "var"):
-            named.setdefault("ddof", 1)
-        if named.keys() - {"ddof"}:
-            refuse(f"{name} of groups with {', '.join(named)}", OTHERWISE)
-        missing = missing_of(x)
-        function = getattr(np, f"nan{name}" if missing is None or np.any(missing) else name)
+        named, function = _options(name, named, 1), _function(name, missing_of(x))
         least = named.get("ddof", 0)
         groups = [x[grouped.indices[key]] for key in made.axes[0]]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
@@ -172,7 +180,7 @@ class _Averages:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("first", "last"):
-            return lambda: moved(self._value, lambda v: getattr(self._make(v), name)(), name)
+            return lambda: moved_around_nan(self._value, lambda v: getattr(self._make(v), name)(), name)
         if name in ("sum", "mean"):
             return lambda: _mapped(self._value, lambda v: getattr(self._make(v), name)(), name)
         return _no_method(self, name)
@@ -237,7 +245,5 @@ def quantile(self: LabelledTracer, q: float = 0.5) -> Any:
     if not isinstance(q, float) or self._labels.dims is not None:
         refuse(f"{self._name}.quantile of these", OTHERWISE)
     self = self._of_numbers()
-    missing = missing_of(self._array)
-    function = np.nanquantile if missing is None or np.any(missing) else np.quantile
-    made = function(self._array, q, axis=0)
+    made = _function("quantile", missing_of(self._array))(self._array, q, axis=0)
     return made if self.ndim == 1 else type(self)(made, Labels(self._labels.without_values().quantile(q)))

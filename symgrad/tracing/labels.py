@@ -58,13 +58,9 @@ class Labels:
             return self.dims == other.dims and self.axes[0].identical(other.axes[0])
         return all(map(_is_equal, self.axes, other.axes))
 
-    def ends_as(self, other: Labels) -> bool:
-        """Whether the last axis goes with the only one of a Series."""
-        return other.kind.__name__ == "Series" and _is_equal(self.axes[-1], other.axes[0])
-
-    def goes_down(self, other: Labels) -> bool:
-        """Whether the first axis goes with the only one of a Series."""
-        return other.kind.__name__ == "Series" and _is_equal(self.axes[0], other.axes[0])
+    def go_along(self, axis: int, other: Labels) -> bool:
+        """Whether this axis goes with the only one of a Series."""
+        return other.kind.__name__ == "Series" and _is_equal(self.axes[axis], other.axes[0])
 
     def beside(self, other: Labels) -> Labels:
         """The labels of what both together make, which has a name where it is the same."""
@@ -97,10 +93,13 @@ class Labels:
 
 
 def numbers_of(value: Any) -> Any:
-    """A Series or a DataArray; of a DataFrame the columns that are numbers."""
-    if value.ndim != 2 or is_xarray(type(value)) or all(map(_is_number, value.dtypes)):
+    """A Series or a DataArray; of a DataFrame the columns that are numbers, or all where they are truth values."""
+    if value.ndim != 2 or is_xarray(type(value)) or all(map(_is_number, value.dtypes)) or set(value.dtypes) == {_TRUTH}:
         return value
     return value.iloc[:, [k for k, d in enumerate(value.dtypes) if _is_number(d)]]
+
+
+_TRUTH = np.dtype(bool)
 
 
 def _is_number(dtype: Any) -> bool:

@@ -319,6 +319,27 @@ def test_what_rows_are_taken_is_asked_of_each_call():
         np.testing.assert_allclose(np.nan_to_num(g(s)), np.nan_to_num(differences(f, s)), atol=1e-6)
 
 
+def test_the_last_of_each_time_is_the_last_that_is_there():
+    s = SERIES.copy()
+    s.iloc[1] = np.nan
+    f = lambda s: (s.resample("2D").last() ** 2).sum() + s.resample("3D").first().sum()  # noqa: E731
+    value, gradient = sg.value_and_grad(f)(s)
+    assert value == pytest.approx(f(s), rel=1e-14)
+    wanted = np.nan_to_num(differences(f, s))
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(sg.grad(f)(SERIES), differences(f, SERIES), rtol=1e-6, atol=1e-8)
+
+
+def test_masks_are_data_and_mixed_frames_no_operands():
+    mask = FRAME > 0
+    wanted = (2 * FRAME).where(mask, 0.0)
+    pd.testing.assert_frame_equal(sg.grad(lambda X: (X.where(mask, 1.0) ** 2).sum().sum())(FRAME), wanted)
+    pd.testing.assert_frame_equal(sg.grad(lambda X, m: (X.where(m, 1.0) ** 2).sum().sum())(FRAME, mask), wanted)
+    pd.testing.assert_frame_equal(sg.grad(lambda X, m: (X * m * X).sum().sum())(FRAME, mask), wanted)
+    with pytest.raises(UnsupportedOperation, match="no numbers \\('kind'\\)"):
+        sg.grad(lambda X: (X * FRAME.assign(kind="a")).sum().sum())(FRAME)
+
+
 def test_data_that_nothing_is_differentiated_by():
     def loss(w, data):
         X, y = data[["price", "volume"]], data["target"]
@@ -375,6 +396,8 @@ REFUSED = {
     "places by traced numbers": lambda X: X["price"].shift(X["price"]).sum(),
     "a reduction": lambda X: np.add.reduce(X["price"]),
     "a plain array": lambda X: np.linalg.norm(X),
+    "an axis that is not there": lambda X: X.sum(axis=5).sum(),
+    "a name of no axis": lambda X: X.sum(axis="rows of it").sum(),
     "nonsense": lambda X: X.nonsense,
     "too many columns": lambda X: (X * np.ones((6, 3))).to_numpy().sum(),
 }
