@@ -13,6 +13,7 @@ import importlib.util
 import os
 import shutil
 
+import hypothesis
 import lab
 import pytest
 
@@ -21,6 +22,8 @@ from symgrad.kernels import kernel
 from symgrad.kernels.native.compiler import toolchain
 from symgrad.program.verify import verify
 
+hypothesis.settings.register_profile("symgrad", deadline=None)  # of a busy machine nothing is learnt
+hypothesis.settings.load_profile("symgrad")
 errors.full_tracebacks.set()  # a test that fails shows where in symgrad
 
 #: what is more than a program on the PATH, and how it is found

@@ -196,7 +196,7 @@ def formulas_in(program: Program, form: str, budget: int = BUDGET) -> Formulas:
         return found
     program = without_loops(program)
     if form == "matrix":
-        return Formulas(program, "matrix", required_forms(program))
+        return Formulas(program, "matrix", required_forms(of_real_numbers(program)))
     if form == "index":
         require(program, False, budget)
         return Formulas(program, "index", index_forms(program))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +15,13 @@ from ..errors import ArgumentError
 from ..program.program import Program
 from .contents import in_latex, in_words
 from .entries import entry_names
+from .labels import label_text
 from .latex import (
     MAX_LINES,
+    aligned,
     at,
     expression_latex,
+    input_latex,
     is_composed,
     let_bound_rows,
     symbol_latex,
@@ -38,14 +41,16 @@ _MOST_ALIKE = 3
 _SUBSCRIPT = re.compile(r"_(\{[^{}]*\}|\w)$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Formulas:
     """The outputs as formulas of one ``kind``: ``entries``, ``matrix``, ``index``; ``let-bound`` where these are long.
 
-    Of a program with loops they are ``recurrence``, a form for all of them.
+    Of a program with loops they are ``recurrence``, a form for all of them. Printed they are text, in a notebook LaTeX.
 
     >>> import numpy as np, symgrad
     >>> found = symgrad.grad(lambda w, X: np.sum((X @ w) ** 2)).formulas(np.ones(20), np.ones((50, 20)))
+    >>> print(found)
+    ∂f/∂w = 2XᵀXw
     >>> found.kind, found.text_rows(["g"])
     ('matrix', ['g = 2XᵀXw'])
     """
@@ -55,6 +60,19 @@ class Formulas:
     forms: list[Any]
     #: what names of the user's stand for in these formulas, each by one formula, in the names above it
     where: tuple[tuple[str, Formulas], ...] = ()
+    #: what the outputs are called, in LaTeX
+    labels: tuple[str, ...] = ()
+
+    def labelled(self, labels: Sequence[str]) -> Formulas:
+        """The same formulas of outputs that are called so, in LaTeX."""
+        return replace(self, labels=tuple(labels))
+
+    def __repr__(self) -> str:
+        called = {latex: name for name, latex in input_latex(self.program).items()}
+        return "\n".join(self.text_rows([label_text(label, called) for label in self.labels]))
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {aligned(self.latex_rows(self.labels))}$"
 
     def latex_rows(self, labels: Sequence[str]) -> list[str]:
         """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings.
@@ -65,6 +83,7 @@ class Formulas:
         """
         self._check_count(labels)
         said = [f"{symbol_latex(name)} &= {in_latex(value)}" for name, value in self._unnamed]
+        said += [line.replace(" = ", " &= ", 1) for line in self._shared_latex]
         where = [r for name, f in self.where for r in f.latex_rows([symbol_latex(name)])]
         return [*self._own_rows(labels), *said, *where]
 
@@ -77,7 +96,7 @@ class Formulas:
         if self.kind == "entries":
             pairs = [(label, self.forms[k], self._own_latex[k]) for label, k in together]
             return [row for label, form, whole in pairs for row in _entry_rows(label, form, whole, self._names)]
-        return [f"{label} &= {self._own_latex[k]}" for label, k in together]
+        return [f"{label} &= {self._read_latex[k]}" for label, k in together]
 
     def _together(self, labels: Sequence[str]) -> list[tuple[str, int]]:
         """The labels with the numbers of their formulas; those of numbers with the same one as ``a = b``."""
@@ -97,6 +116,7 @@ class Formulas:
         self._check_count(names)
         rows = self._own_text(names, apart)
         said = [f"{name} = {in_words(value)}" for name, value in self._unnamed]
+        said += dict.fromkeys(line for f in self.forms for line in f.where) if self.kind == "matrix" else []
         said += [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
         if said:
             rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])
@@ -120,8 +140,7 @@ class Formulas:
                 made.append(f"{name}{place} = {plain_text(lettered(element, self._names), self._names)}")
             return made
         if self.kind == "matrix":
-            pairs = [(name, self.forms[k]) for name, k in together]
-            return ["\n".join([f"{name} = {f.text}", *(f"  where {line}" for line in f.where)]) for name, f in pairs]
+            return [f"{name} = {self.forms[k].text}" for name, k in together]
         each = np.vectorize(lambda e: lettered(e, self._names), otypes=[object])
         entries = [each(form) for form in self.forms]
         texts = [plain_text(a if e.size else [], self._names) for e, a in zip(entries, as_arrays(entries), strict=True)]
@@ -145,6 +164,18 @@ class Formulas:
             return [typeset(element, self._names) for _, element in self.forms]
         return [expression_latex(e, self._names) for e in self.forms]
 
+    @property
+    def _shared_latex(self) -> list[str]:
+        """What matrix forms that stand under one another leave unsaid, once for all; a form alone says it itself."""
+        shared = self.forms if self.kind == "matrix" and len(self.forms) > 1 else []
+        return list(dict.fromkeys(line for form in shared for line in form.latex_where))
+
+    @cached_property
+    def _read_latex(self) -> list[str]:
+        """The formulas as they stand under one another, and what they share."""
+        shared = self._shared_latex
+        return [*[form.latex for form in self.forms], *shared] if shared else self._own_latex
+
     @cached_property
     def _unnamed(self) -> list[tuple[str, np.ndarray]]:
         """The arrays that the formulas read, for which the code has no name; a matrix form says its own."""
@@ -164,7 +195,7 @@ class Formulas:
     @property
     def characters(self) -> int:
         """Characters of LaTeX in all formulas."""
-        return sum(map(len, self.latex))
+        return sum(map(len, self._read_latex)) + sum(f.characters for _, f in self.where)
 
     @cached_property
     def reading_cost(self) -> float:
@@ -179,7 +210,7 @@ class Formulas:
     def own_cost(self) -> float:
         """``reading_cost`` where it is said elsewhere what names stand for."""
         free = sum(len(index) + 1 for index, _ in self.forms) if self.kind == "index" else 0
-        return reading_cost(self._own_latex) + free
+        return reading_cost(self._read_latex) + free
 
     def _latex_labels(self, labels: Sequence[str]) -> list[str]:
         if self.kind != "index":

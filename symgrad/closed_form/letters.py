@@ -19,12 +19,16 @@ GREEK = dict(re.findall(r"(\w+) (\w)", _SPELLED))
 _LATIN = {"Alpha": "A", "Beta": "B", "Epsilon": "E", "Zeta": "Z", "Eta": "H", "Iota": "I"}
 _LATIN |= {"Kappa": "K", "Mu": "M", "Nu": "N", "Rho": "P", "Tau": "T", "Chi": "X"}
 _COMMANDS = {w: rf"\{w}" for w in GREEK} | {w: rf"\mathrm{{{c}}}" for w, c in _LATIN.items()}
+#: how code spells what is a keyword in Python, or long
+_COMMANDS |= {"lam": r"\lambda", "lamda": r"\lambda", "lmbda": r"\lambda", "eps": r"\epsilon"}
 #: commands of accents: the mark that follows a letter, and the one that stands alone
 ACCENTS = {"grave": "\u0300`", "acute": "\u0301´", "hat": "\u0302^", "tilde": "\u0303~", "bar": "\u0304¯"}
 ACCENTS |= {"breve": "\u0306˘", "dot": "\u0307˙", "ddot": "\u0308¨", "mathring": "\u030a˚", "check": "\u030cˇ"}
 _MARKS = {marks[0]: command for command, marks in ACCENTS.items()}
 #: marks over a whole word, put over its first letter, or over all of them, in text
 _OVER = {"\u0304": r"\bar", "\u0305": r"\overline", "\u0307": r"\dot"}
+#: words behind a name that are marks over it; derivatives have bars and dots
+_WORDS_OVER = ("hat", "tilde")
 _BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 #: what an index of steps is made of, as it is lowered in text
 LOWERED = dict(zip("0123456789+-tsrknmpl", "₀₁₂₃₄₅₆₇₈₉₊₋ₜₛᵣₖₙₘₚₗ", strict=True))
@@ -41,13 +45,17 @@ def name_latex(name: str) -> str:
     x_{1} \theta_{\mathit{max}} \mathit{fc}_{\mathit{weight}} \acute{e}
     >>> print(name_latex("v̄₁"), name_latex("l̅o̅s̅s̅"), name_latex("h_aₜ₊₁"))
     \bar{v}_{1} \overline{\mathit{loss}} h_{a,t+1}
+    >>> print(name_latex("lam"), name_latex("x_hat"), name_latex("mu_tilde_1"))
+    \lambda \hat{x} \tilde{\mu}_{1}
     """
     index = _INDEX.search(name)
     steps = [] if index is None else re.findall(r"[a-z](?:[+-]\d+)?|\d+", "".join(_RAISED[c] for c in index[0]))
     bare = name if index is None else name[: index.start()]
     stem, *below = re.findall(r"(?:[^\W\d_][\u0304\u0305\u0307]*)+|\d+", bare.translate(_BELOW)) or ["x"]
-    below = [*map(_marked, below), *steps]
-    return _marked(stem) + (f"_{{{','.join(below)}}}" if below else "")
+    over = [w for w in below if w in _WORDS_OVER]
+    made = functools.reduce(lambda inside, word: rf"\{word}{{{inside}}}", over, _marked(stem))
+    below = [*[_marked(w) for w in below if w not in over], *steps]
+    return made + (f"_{{{','.join(below)}}}" if below else "")
 
 
 def _marked(word: str) -> str:

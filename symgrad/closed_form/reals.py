@@ -73,7 +73,7 @@ def of_real_numbers(program: Program) -> Program:
             return None
         return flow_as(made if made.shape == node.shape else expand(made, node.shape), node.dtype)
 
-    made = rewrite(fold_constants(program), rule)
+    made = rewrite(fold_constants(program, (f.logical_not,)), rule)  # ¬mask, in the user's name
     return made if len(made.nodes) > _MAX_NODES else _without_cases_twice(made)
 
 

@@ -132,10 +132,7 @@ def _derive(options: argparse.Namespace) -> int:
     if options.form != "auto":
         print(derived.closed_form(*args, form=options.form, **kwargs))
     else:
-        found = derived.formulas(*args, **kwargs)
-        count = len(found.program.outputs)
-        names = ["derivative"] if count == 1 else [f"derivative[{k}]" for k in range(count)]
-        print("\n".join(found.text_rows(names)))
+        print(derived.formulas(*args, **kwargs))
     return _show(derived, args, kwargs, options)
 
 

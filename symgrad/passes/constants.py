@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from ..primitives.loop import Loop
-from ..primitives.primitive import CapturedArray, constant
+from ..primitives.primitive import CapturedArray, Primitive, constant
 from ..primitives.scan import SCAN
 from ..program.dims import is_concrete, is_named, size
 from ..program.node import Node
@@ -19,9 +21,11 @@ _LARGEST = 4096
 _KNOWN = ("constant", "literal")
 
 
-def fold_constants(program: Program) -> Program:
-    """``program`` with small values that depend on no input as constants."""
-    return rewrite(program, _folded) if any(_depends_on_none(n) for n in program.bindings) else program
+def fold_constants(program: Program, kept: Collection[Primitive] = ()) -> Program:
+    """``program`` with small values that depend on no input as constants, but for what is ``kept``."""
+    if not any(_depends_on_none(n) for n in program.bindings):
+        return program
+    return rewrite(program, lambda node, original: None if node.primitive in kept else _folded(node))
 
 
 def _depends_on_none(node: Node) -> bool:
@@ -38,7 +42,7 @@ def _is_short(loop: Loop) -> bool:
     return not is_named(loop.length) and loop.length * len(loop.body.every_node) <= _LARGEST
 
 
-def _folded(node: Node, original: Node) -> Node | None:
+def _folded(node: Node) -> Node | None:
     if not _depends_on_none(node) or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     values = [o.params[0].value if o.primitive.name == "constant" else o.params[0] for o in node.operands]

@@ -11,7 +11,6 @@ from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import expand, ones
 from ..primitives.index_arrays import counted
-from ..primitives.primitive import CONSTANT
 from ..primitives.selection import CONCATENATE, Spec, as_index, assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, size
@@ -29,6 +28,8 @@ def put(x: Node, index: Any, value: Node) -> Node:
         raise TracingError.here(f"a float written into an array of {x.dtype} would be cut; use a float array.")
     value = f.cast(value, x.dtype)
     mask = getattr(index, "_symgrad_node", None)
+    if mask is None and isinstance(index, np.ndarray) and index.dtype == bool and is_concrete(x.shape):
+        mask = running().constant(index)
     if mask is not None and _is_choice(mask, x, value):
         wide = expand(reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim)), x.shape)
         return f.where(wide, f.cast(strong(value, x.dtype), x.dtype), x)
@@ -44,9 +45,9 @@ def put(x: Node, index: Any, value: Node) -> Node:
 
 
 def _is_choice(mask: Node, x: Node, value: Node) -> bool:
-    """Whether one value is written wherever a traced mask says: then which places these are need not be known."""
-    is_traced = mask.dtype.kind == "b" and mask.primitive is not CONSTANT
-    return is_traced and not value.shape and 0 < mask.ndim <= x.ndim and mask.shape == x.shape[: mask.ndim]
+    """Whether one value is written wherever a mask says: then which places these are need not be known."""
+    fits = 0 < mask.ndim <= x.ndim and mask.shape == x.shape[: mask.ndim]
+    return mask.dtype.kind == "b" and not value.shape and fits
 
 
 def put_slice(x: Node, spec: Spec, piece: Node) -> Node:

@@ -20,7 +20,6 @@ from ..closed_form.entries import entry_at
 from ..closed_form.formulas import Formulas
 from ..closed_form.latex import MAX_CHARACTERS, aligned
 from ..closed_form.local_names import named_formulas
-from ..closed_form.matrix import required_forms
 from ..errors import ArgumentError, UnsupportedOperation
 from ..kernels.kernel import lower
 from ..passes.unrolling import has_loops, steps_in
@@ -75,8 +74,7 @@ def closed_form(derived: DerivedFunction, *args: Any, form: str = "auto", budget
     if told is not None and told.kind == "recurrence":
         return told.forms[0].labelled(derived.labels(entry))
     if form == "matrix":
-        made = required_forms(program)
-        return entry.filled(made)
+        return entry.filled(formulas_in(program, form, budget).forms)
     if form == "entries" and not all(is_concrete(n.shape) for n in (*program.inputs, *program.nodes)):
         raise ArgumentError('form="entries" writes out every element, which needs sizes; form="index" needs none.')
     made = element_forms(program, form, budget)
@@ -142,12 +140,16 @@ def latex_rows(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwa
 
 
 def formulas(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> Formulas:
-    """The arrays of the result as formulas in the form that reads best, which ``latex`` shows.
+    """The arrays of the result as formulas in the form that reads best, which ``latex`` shows; to print, or to show.
 
     Values that the function's code names are called so where that is shorter, and ``where`` says what they are.
+
+    >>> import numpy as np, symgrad
+    >>> print(symgrad.grad(lambda w, X: np.sum((X @ w) ** 2)).formulas(np.ones(20), np.ones((50, 20))))
+    ∂f/∂w = 2XᵀXw
     """
     entry = shown_entry(derived, args, kwargs)
-    return formulas_in_names(entry, entry, budget)
+    return formulas_in_names(entry, entry, budget).labelled(derived.labels(entry))
 
 
 def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:

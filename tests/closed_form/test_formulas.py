@@ -113,3 +113,66 @@ def test_a_first_power_is_what_it_is_a_power_of():
     bond = sg.grad(lambda y, c: sum(c / (1 + y) ** k for k in range(1, 7)))
     (row,) = bond.formulas(0.1, 2.0).text_rows(["d"])
     assert row == "d = " + " - ".join(["-c/(y + 1)**2", *(f"{k}*c/(y + 1)**{k + 1}" for k in range(2, 7))])
+
+
+def softmax(S):
+    E = np.exp(S - S.max(1, keepdims=True))
+    return E / E.sum(1, keepdims=True)
+
+
+def chosen(Q, K, V):
+    mask = np.tril(np.ones((4, 4)), 0) > 0
+    return np.sum((softmax(np.where(mask, Q @ K.T / 2, -np.inf)) @ V) ** 2)
+
+
+def written(Q, K, V):
+    mask = np.triu(np.ones((4, 4)), 1).astype(bool)
+    S = Q @ K.T / 2
+    S[mask] = -np.inf
+    return np.sum((softmax(S) @ V) ** 2)
+
+
+def added(Q, K, V):
+    mask = np.triu(np.full((4, 4), -np.inf), 1)
+    return np.sum((softmax(Q @ K.T / 2 + mask) @ V) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("fn", "scores"),
+    [
+        (chosen, "where(mask, 1/2 · QKᵀ, −∞)"),
+        (written, "where(mask, −∞, 1/2 · QKᵀ)"),
+        (added, "1/2 · QKᵀ + mask"),
+    ],
+)
+def test_masked_attention(fn, scores):
+    """However the mask is put on, and what the formulas share is said once."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(4, 3)) for _ in range(3)]
+    derived = sg.grad(fn, (0, 1, 2))
+    rows = str(derived.formulas(*arrays)).replace("softmax(S, axis=1)\n  where S = ", "").split("\n")
+    assert rows[:3] == [
+        "∂f/∂Q = (P ⊙ (PVVᵀ − (PV)^⊙2 𝟏𝟏ᵀ))K",
+        "∂f/∂K = (P ⊙ (PVVᵀ − (PV)^⊙2 𝟏𝟏ᵀ))ᵀQ",
+        "∂f/∂V = 2PᵀPV",
+    ]
+    assert scores in "".join(rows[3:])
+    assert len(rows) <= 5
+    assert derived.latex(*arrays).count(r"P &= \operatorname{softmax}") == 1
+    assert derived.agreement(*arrays).worst < 1e-12
+
+
+def test_a_mask_stays_where_nothing_is_0_for_it():
+    def fn(x, m):
+        return np.sum(np.where(m, x**2, 0) * np.exp(np.where(m, -np.inf, x)) + np.where(m, 0, x**3))
+
+    x, m = np.array([0.5, 2.0, 3.0]), np.array([True, False, True])
+    derived = sg.grad(fn)
+    assert np.allclose(derived(x, m), np.where(m, 0, 3 * x**2))
+    assert derived.agreement(x, m).worst < 1e-12
+
+
+def test_formulas_are_printed_with_the_names_of_the_arguments():
+    made = sg.value_and_grad(lambda u0, lam: np.sum(lam * u0**2), (0, 1)).formulas(np.ones(20), 2.0)
+    assert str(made) == "f = lam·‖u0‖²\n∂f/∂u0 = 2 lam·u0\n∂f/∂lam = ‖u0‖²"
+    assert made._repr_latex_().startswith(r"$\displaystyle \begin{aligned} f &= \lambda ")

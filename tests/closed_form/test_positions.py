@@ -31,7 +31,7 @@ def reshapes(draw):
 
 
 @given(reshapes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_element_is_that_of_numpy_at_every_place(shapes):
     first, *_, last = shapes
     free = sympy.symbols(f"i:{len(last)}", integer=True, nonnegative=True)

@@ -116,7 +116,7 @@ BINARY = [np.add, np.subtract, np.multiply, lambda a, b: a / (1.5 + b**2), np.ma
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_random_gradients(data):
     plan = []
     for k in range(data.draw(st.integers(1, 6))):

@@ -106,7 +106,7 @@ def test_captured_arrays_and_bindings_are_not_called_as_arguments():
 @given(
     st.lists(st.text("xX_1eπα é.", min_size=1, max_size=4) | st.sampled_from(["x1", "x_1", "alpha", "α"]), max_size=5)
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_different_arguments_never_look_alike(labels):
     names = safe_names(labels)
     assert len(set(names)) == len({name_latex(n) for n in names}) == len(labels)

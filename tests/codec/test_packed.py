@@ -242,7 +242,7 @@ def reread(program, content, like):
 
 
 @given(st.integers(0, 2**16), st.sampled_from([pullback, pushforward]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_derivatives_of_random_programs_are_read_as_they_were_written(seed, derive):
     program = random_program(seed, SMOOTH)
     traced = lambda: symgrad.trace(program.function, *program.point())  # noqa: E731

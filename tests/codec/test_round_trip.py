@@ -171,7 +171,7 @@ UNARY += [lambda a: np.sort(a, axis=-1) if a.ndim else a, lambda a: a.astype(np.
 BINARY = [np.add, np.maximum, lambda a, b: a / (1.5 + b**2), lambda a, b: a * np.vdot(b, b), np.hypot, np.less]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_random_programs(data):
     shapes = data.draw(st.lists(st.sampled_from([(), (3,), (1, 3), (2, 1), (2, 3)]), min_size=1, max_size=3))

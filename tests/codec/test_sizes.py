@@ -42,7 +42,7 @@ def test_a_size_is_read_as_it_was(dim):
     assert read(written_dim(dim)) == dim
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_random_sizes(data):
     leaf = st.sampled_from([N, M, D]) | st.integers(-3, 5)

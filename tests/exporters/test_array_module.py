@@ -80,7 +80,7 @@ def test_every_operation_and_its_derivative(library, tried, kind):
 
 def test_random_programs(library, tried):
     @given(array_programs.programs())
-    @settings(max_examples=FORMATS[tried].examples, deadline=None)
+    @settings(max_examples=FORMATS[tried].examples)
     def run(program):
         library.compare(exportable("random", *array_programs.random_gradient(program)), program)
 

@@ -106,7 +106,7 @@ def test_every_case_at_other_arguments_and_sizes(tmp_path):
     assert compiled("branches", [np.array([3.0, 1.0, 2.0])])[0] == "branch"
 
 
-@settings(max_examples=1, deadline=None)
+@settings(max_examples=1)
 @given(st.lists(st.integers(0, 1 << 32), min_size=12, max_size=12, unique=True))
 def test_random_programs(tmp_path_factory, seeds):
     exports = loop_programs.random_programs(seeds)

@@ -88,7 +88,7 @@ def test_every_operation_and_its_derivative(tmp_path):
         e.agrees(got)
 
 
-@settings(max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(array_programs.programs(), min_size=10, max_size=10))
 def test_random_programs(tmp_path_factory, programs):
     exports = [exportable(f"random_{k}", *array_programs.random_gradient(p)) for k, p in enumerate(programs)]

@@ -92,7 +92,7 @@ def test_every_operation_is_spelled():
         assert set(table) == set(OPERATIONS)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(array_programs.programs())
 def test_random_programs(program):
     compare(exportable("random", *array_programs.random_gradient(program)), program)

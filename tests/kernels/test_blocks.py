@@ -284,7 +284,7 @@ def grow(choose, pool: list[Node]) -> Node:
     return choose(_UNARY)(x)
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=250, derandomize=True)
 @given(data=st.data(), length=st.integers(2, 20))
 def test_random_programs(data, length):
     numpy_backend.SMALL = data.draw(st.sampled_from([1, 2048]))
@@ -301,7 +301,7 @@ def test_random_programs(data, length):
     compare(program, [rng.normal(size=s) for s in shapes], None, 1e-8)
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=250, derandomize=True)
 @given(data=st.data(), length=st.integers(2, 30))
 def test_no_path_leaves_a_region_and_comes_back(data, length):
     graph = Graph()

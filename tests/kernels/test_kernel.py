@@ -99,7 +99,7 @@ def arrays() -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(data=st.data(), length=st.integers(1, 14))
 def test_random_programs_give_what_their_nodes_say(backend, data, length):
     small = numpy_backend.SMALL

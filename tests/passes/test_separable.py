@@ -36,7 +36,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(lengths=st.lists(st.integers(1, 5), min_size=1, max_size=4))
 def test_parts_put_together_are_the_whole(name, lengths):
     w, x = 0.7, np.random.default_rng(sum(lengths)).standard_normal(sum(lengths) + 2)

@@ -10,7 +10,7 @@ import symgrad
 
 
 @given(basic(), st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_assignment_to_basic_indices(check_rule, case, scalar):
     shape, index = case
     window = np.zeros(shape)[index].shape
@@ -24,7 +24,7 @@ def test_assignment_to_basic_indices(check_rule, case, scalar):
 
 
 @given(mixed())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_assignment_and_increment_at_integer_indices(check_rule, case):
     shape, index = case
     window = np.zeros(shape)[index].shape

@@ -12,21 +12,21 @@ from symgrad.testing import check_grads
 
 
 @given(basic())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_basic_indices(check_rule, case):
     shape, index = case
     check_rule(lambda x: x[index], [example(shape)], order=1)
 
 
 @given(mixed())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_integer_and_mixed_indices(check_rule, case):
     shape, index = case
     check_rule(lambda x: x[index] ** 2, [example(shape)], order=1)
 
 
 @given(SHAPES.flatmap(lambda s: hnp.arrays(bool, s)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_masks_from_outside(check_rule, mask):
     check_rule(lambda x: x[mask] * 2.0, [example(mask.shape)], order=1)
     check_rule(lambda x: x[:, mask] * 2.0, [example((2, *mask.shape))], order=1)

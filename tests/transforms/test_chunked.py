@@ -87,7 +87,7 @@ def programs(draw):
     return f, draw(st.sampled_from([np.float64, np.float32]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs(), st.integers(1, 50))
 def test_random_programs_in_random_blocks(program, length):
     f, dtype = program
@@ -95,7 +95,7 @@ def test_random_programs_in_random_blocks(program, length):
     compare(sg.value_and_grad(declared(f), (0, 1, 2), backend="numpy"), *args, n=length)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(programs(), st.lists(st.integers(1, 40), min_size=1, max_size=5))
 def test_random_programs_of_arrays_of_dask(program, ends):
     da = pytest.importorskip("dask.array")

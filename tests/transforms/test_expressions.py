@@ -97,7 +97,7 @@ def expressions():
 
 
 @given(expressions())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_expressions(expression):
     """Against central differences of mpmath's values in many digits, on both sides of which no case changes."""
     values = {x: sympy.Rational(37, 53), y: sympy.Rational(-13, 41), z: sympy.Rational(19, 11)}

@@ -45,7 +45,7 @@ BINARY = [np.add, np.subtract, np.multiply, np.maximum, lambda a, b: a / (1.5 + 
 
 
 @given(st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_random_programs(data):
     count = data.draw(st.integers(2, 9))
     plan = []

@@ -167,7 +167,8 @@ class Algebra:
         count: Any = sympy.Integer(1)
         while True:
             factors = _picked_once(factors, out)
-            merged = self._sifted(self._complemented(self._stepped(self._unguarded(_merged(factors)))))
+            merged = _unmasked(self._unguarded(_merged(factors)))
+            merged = self._sifted(self._complemented(self._stepped(merged)))
             held = {i for f in merged for i in f.labels}
             for i in {i for f in factors for i in f.labels} - held - set(out):
                 count = count * extent[i]
@@ -305,6 +306,43 @@ def _picked_by(one: Factor, f: Factor) -> list[Factor] | None:
                 return [_renamed(g, image)._replace(power=g.power * f.power) for g in rest]
             return None
     return None
+
+
+def _unmasked(factors: list[Factor]) -> list[Factor]:
+    """``c·exp(where(c, x, −∞))`` without the mask ``c``: it is 0 where that is false."""
+    masks = [mask for f in factors if f.power > 0 and (mask := _mask(f))]
+    return [f for f in factors if not any(_is_truth_of(f, *mask) for mask in masks)] if masks else factors
+
+
+def _mask(exponential: Factor) -> tuple[Poly, Labels, bool] | None:
+    """The ``c`` of ``exp(where(c, x, −∞) + …)``, which labels it has, and whether it is true for ``x``."""
+    if exponential.base.kind != "function" or exponential.base.data != "exp":
+        return None
+    for term, coefficient in exponential.base.args[0].terms.items():
+        if not coefficient.is_positive or len(term.factors) != 1:
+            continue
+        (case,) = term.factors
+        if case.base.kind == "function" and case.base.data == "where" and case.power == 1:
+            mask, *sides = case.base.args
+            infinite = [side.number == -sympy.oo for side in sides]
+            if any(infinite):
+                outer = dict(zip(term.out, exponential.labels, strict=True))
+                return mask, tuple([outer[i] for i in case.labels]), infinite[1]
+    return None
+
+
+def _is_truth_of(factor: Factor, mask: Poly, labels: Labels, holds: bool) -> bool:
+    """Whether ``factor`` is ``mask`` at these labels, where it ``holds``, or ``¬mask``."""
+    if factor.power != 1:
+        return False
+    if factor.base.kind == "function" and factor.base.data == "logical_not":
+        return not holds and factor.labels == labels and factor.base.args[0].key == mask.key
+    single = mask.single
+    if not holds or single is None or single[1] != 1 or len(single[0].factors) != 1:
+        return False
+    (own,) = single[0].factors
+    image = dict(zip(single[0].out, labels, strict=True))
+    return factor.base is own.base and factor.labels == tuple([image.get(i) for i in own.labels])
 
 
 def _guarded_base(base: Base) -> tuple[Base, Labels] | None:

@@ -13,6 +13,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from .terms import NotExpressible
 
 SUM, CHAIN, PRODUCT, POWER, ATOM = range(5)
+_PI, _E, _INFINITY = map(sympy.Symbol, ("np.pi", "np.e", "np.inf"))
+_CONSTANTS = {sympy.pi: _PI, sympy.E: _E, sympy.oo: _INFINITY, -sympy.oo: -_INFINITY}
 #: operators: how they are written, what they bind as, and what their operands need no brackets at
 _OPERATORS = {
     np.add: (" + ", SUM, SUM, SUM),
@@ -41,7 +43,7 @@ class Code(NDArrayOperatorsMixin):
     @classmethod
     def number(cls, value: Any, named: Mapping[Any, sympy.Symbol]) -> Code:
         """A number, or a formula in the symbols that ``named`` spells."""
-        spelled: Any = value.xreplace({**named, sympy.pi: sympy.Symbol("np.pi"), sympy.E: sympy.Symbol("np.e")})
+        spelled: Any = value.xreplace({**named, **_CONSTANTS})
         text = re.sub(r"\b(sqrt|log|exp)\(", r"np.\1(", str(spelled))
         atom = re.fullmatch(r"[\w.\[\]]+", text)
         return cls(text, ATOM if atom else SUM if value.is_Add else PRODUCT, True)

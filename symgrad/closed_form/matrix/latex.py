@@ -117,7 +117,7 @@ class Latex(Text):
             return AROUND[x.data].format(*map(self, x.args)), ATOM
         if x.data == "where":
             test, yes, no = x.args
-            return cases([(self(yes), self._stated(test)), (self(no), "")]), SUM
+            return cases([(self._compared(yes, SUM), self._stated(test)), (self._compared(no, SUM), "")]), SUM
         if x.data == "remainder":
             a, b = (self._within(v, PRODUCT) for v in x.args)
             return rf"{a} \bmod {b}", SUM

@@ -143,6 +143,8 @@ class Text:
         return in_words(array)
 
     def number(self, value: Any) -> str:
+        if value.is_infinite:
+            return "∞"
         plain = plain_text(value, {_ASCII.get(name, name) for name in self.own if name != "pi"})
         text = re.sub(r"\bpi\b", "π", re.sub(r"\bE\b", "e", plain) if value.has(sympy.E) else plain)
         text = re.sub(r"sqrt\((\w+)\)", r"√\1", text)
@@ -306,7 +308,8 @@ class Text:
             return raised(self._within(base, ATOM), shown if precedence == ATOM else self.exponent(shown)), POSTFIX
         if x.data == "step":
             return f"[{self(x.args[0])} > 0]", ATOM
-        return self.call(x.data, ", ".join(map(self, x.args))), ATOM
+        shown = [self._compared(a, SUM) for a in x.args] if len(x.args) > 1 else map(self, x.args)
+        return self.call(x.data, ", ".join(shown)), ATOM
 
     def _stated(self, x: Expression, opened: bool = False) -> str:
         """A truth value, or that a number is not zero, as a statement."""
@@ -320,10 +323,10 @@ class Text:
                 return self.tests[x.data].format(self._within(x.args[0], HADAMARD))
         return f"{self._within(x, HADAMARD)} {self.comparisons['not_equal']} 0"
 
-    def _compared(self, x: Expression) -> str:
-        """A side of a comparison: a number where it is the same everywhere."""
+    def _compared(self, x: Expression, least: int = KRON) -> str:
+        """A side of a comparison, or of cases: a number where it is the same everywhere."""
         is_constant = x not in self.names and x.parts[-1].op in _CONSTANT and len(x.args) <= 1
-        return self._signed(x.parts[0]) if is_constant else self._within(x, KRON)
+        return self._signed(x.parts[0]) if is_constant else self._within(x, least)
 
     def _joined(self, x: Expression) -> str:
         is_joined = x.op == "function" and x not in self.names and x.data in {*self.connectives, *self.tests}

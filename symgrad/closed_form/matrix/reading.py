@@ -226,7 +226,7 @@ def _of_mean(poly: Poly, scale_of: Callable[[Term], Any]) -> Any:
     """The number in a sum over which the others are one over so many as are added up; 1 where there is none."""
     numbers = {t: c * scale_of(t) for t, c in poly.terms.items()}
     numbers = {t: -c if c.could_extract_minus_sign() else c for t, c in numbers.items()}
-    if any(c.has(sympy.Float) for c in numbers.values()):
+    if any(c.has(sympy.Float) or c.is_infinite for c in numbers.values()):
         return _ONE
     for most in dict.fromkeys(numbers.values()):
         rest = [t for t, c in numbers.items() if c != most]

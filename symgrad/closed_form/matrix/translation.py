@@ -39,7 +39,7 @@ class Translation:
         self._names = symbols.leaf_names(program)
         self.polys: dict[Node, Poly | None] = {}
         for node in program.nodes:
-            operands = [self.polys[o] for o in node.operands]
+            operands = [self.polys[o] or self._infinite(o, node) for o in node.operands]
             read = operands[:1] if node.primitive in BY_INDEX else operands
             try:
                 poly = None if None in read else self._translated(node, operands)
@@ -79,6 +79,15 @@ class Translation:
         if name in _WHOLE:
             return _WHOLE[name](self, node, polys)
         raise NotExpressible
+
+    def _infinite(self, node: Node, reader: Node) -> Poly | None:
+        """An infinity everywhere, where a case has it: what masks do. Nothing else could be computed with it."""
+        value = node.params[0] if node.is_literal else node.params[0].value if node.primitive.name == "constant" else 0
+        if reader.primitive.name != "where" or not np.size(value) or not np.isinf(np.ravel(value)[0]):
+            return None
+        if np.any(np.not_equal(value, np.ravel(value)[0])):
+            return None
+        return self.algebra.constant(symbols.number(np.ravel(value)[0]), wide(node.shape))
 
     def _index(self, node: Node) -> Poly | None:
         """An index as what it is called; known places too, whatever they are."""

@@ -203,7 +203,7 @@ PIECES += [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_noise_is_read_or_refused(pieces):
     try:
         made = read_latex(" ".join(pieces))
@@ -232,7 +232,7 @@ def expressions():
 
 
 @given(expressions())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_sympy_prints_is_read_back(expression):
     """sympy's own LaTeX comes back as the same number."""
     found = read_latex(sympy.latex(expression), frozenset(s.name for s in SYMBOLS))

@@ -38,7 +38,7 @@ from symgrad.primitives.primitive import CONSTANT, CapturedArray, constant, lite
 from symgrad.program.node import Graph, active_graph
 from symgrad.program.program import Program
 
-many = settings(max_examples=40, deadline=None)
+many = settings(max_examples=40)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -127,7 +127,7 @@ small, step = st.integers(1, 7), st.integers(-4, 4).filter(bool)
 
 
 @given(st.integers(-5, 9), step, small, st.integers(-5, 9), small, step)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_solution_is_where_a_progression_meets_a_slice(a, b, size, start, length, every):
     label = Label(size)
     met = {(k, j) for k in range(size) for j in range(length) if a + b * k == start + every * j}

@@ -71,7 +71,7 @@ def expect(make, program, x, want, tolerance, modes):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_jacobians_of_random_programs(seed):
     program, x = structure.random_program(seed)
     want = slopes(lambda z: program(z, *program.indices), x)
@@ -79,7 +79,7 @@ def test_jacobians_of_random_programs(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_hessians_of_random_programs(seed):
     program, x = structure.random_program(seed, 5, [s for s in structure.SHAPES if math.prod(s) <= 5])
     want = slopes(lambda z: program(z, *program.indices), x, order=2)

@@ -101,7 +101,7 @@ def test_hostile_names_come_out_as_identifiers():
     made.compare(x, *[np.full(2, k + 1.0) for k in range(len(HOSTILE))])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=4, unique=True))
 def test_any_keys_are_names(keys):
     made = Exported(sg.grad(lambda p: sum(v * v for v in p.values())), (dict.fromkeys(keys, 2.0),))

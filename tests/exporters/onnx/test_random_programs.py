@@ -68,7 +68,7 @@ def results(steps, xs):
 
 
 @given(programs(), st.integers(0, 2**16))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_random_programs(program, seed):
     shapes, steps = program
     draw = np.random.default_rng(seed)

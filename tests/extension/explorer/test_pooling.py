@@ -67,7 +67,7 @@ def _brute(values, pattern, window, bins):
     return shown, marks
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(matrices())
 def test_a_bin_shows_the_largest(made):
     values, pattern, window, bins = made
@@ -81,7 +81,7 @@ def test_a_bin_shows_the_largest(made):
         np.testing.assert_array_equal(found.values[clear], expected[clear])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(matrices())
 def test_the_strongest_of_a_window(made):
     values, pattern, window, _ = made
@@ -101,7 +101,7 @@ def test_the_strongest_of_a_window(made):
             assert (row, column) == window.middle
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(matrices())
 def test_dense_and_sparse_say_the_same(made):
     values, pattern, _, _ = made

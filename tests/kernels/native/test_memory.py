@@ -1,12 +1,11 @@
 """Places in one block of memory."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.kernels.native.memory import Memory
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 6)), min_size=1, max_size=40))
 def test_values_that_live_at_once_do_not_overlap(values):
     block, living = Memory(), []
