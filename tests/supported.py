@@ -218,14 +218,17 @@ def rows() -> tuple[Row, ...]:
 
 _HEAD = """# What is supported
 
-**Derivative**: through what is said to have both modes a derivative goes forward and in reverse, to any order; what is
-constant has the slope zero, as NumPy's values have; of what has a value only a derivative is refused, by its name.
-**Numbers**: complex where it takes them too. **Named**: it takes
-sizes by name. **C**: its loops are compiled, and exported as C. **Formats**: the programs that an export writes it in;
-formulas, text and pictures have every function.
+A function that is not here is refused by its name, unless NumPy or SciPy makes it of functions that are.
 
-Each function was tried once to make this page (`SYMGRAD_GOLDEN=write pytest tests/test_supported.py`); the rule tests
-check each of them against NumPy and finite differences.
+- **derivative**: of `both modes` there are derivatives forward and in reverse, to any order. What is `constant` changes
+  in jumps (rounding, comparing, counting): its slope is 0.
+- **numbers**: `complex` where complex arrays are taken too.
+- **named**: `yes` where sizes may be names.
+- **C**: `yes` where it is compiled, and exported as C.
+- **formats**: the languages that an export writes it in. Formulas, text and pictures have every function.
+
+The tests check each against NumPy and finite differences, and that this page
+(`SYMGRAD_GOLDEN=write pytest tests/test_supported.py`) is what they find.
 
 """
 _COLUMNS = "| function | derivative | numbers | named | C | formats |\n| --- | --- | --- | --- | --- | --- |\n"
@@ -239,7 +242,7 @@ def page() -> str:
     parts = [_HEAD, f"{len(rows())} functions in these tables, then those that take Python's numbers, and networks.\n"]
     for room, own in sorted(by_room.items()):
         parts.append(f"\n## {room}\n\n{_COLUMNS}" + "\n".join(map(str, own)) + "\n")
-    title = "Functions that give plain numbers, write into their arguments, or are SciPy's own code"
+    title = "Functions that give several results or plain numbers, or write into their arguments"
     parts.append(f"\n## {title}\n\n" + _listed(_answered()))
     families = sorted(name for name, v in vars(stats).items() if isinstance(v, (rv_continuous, rv_discrete)))
     parts.append(f"\n## Families of scipy.stats\n\nTheir {', '.join(METHODS)}, where SciPy writes them with functions ")
@@ -252,7 +255,8 @@ def page() -> str:
 def _answered() -> list[str]:
     answers = {_called(f).replace("builtins.", ""): answer for f, answer in CALLS.items()} | NAMED_CALLS
     given = {name for name, answer in answers.items() if answer.__annotations__.get("return") != "NoReturn"}
-    return sorted({name for name in given if "._" not in name} - {row.name for row in rows()})
+    public = {name for name in given if "." not in name or _is_public(name)}
+    return sorted(public - {row.name for row in rows()})
 
 
 def _listed(names: Iterable[str]) -> str:

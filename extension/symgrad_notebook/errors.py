@@ -60,7 +60,7 @@ def one_line(error: BaseException) -> str:
 def whole_traceback(error: BaseException | None) -> str:
     """The traceback that a short message stands for."""
     if error is None:
-        return "there was no error"
+        return "no error of %%grad or %grad; of others sg.set_context(full_traceback=True) shows all that follow"
     return visible("".join(traceback.format_exception(error)).rstrip())
 
 

@@ -47,7 +47,7 @@ class SymgradMagics(Magics, options.Options):
         with self._short_errors():
             flags = options.parsed("%%grad", line)
             if flags["help"]:
-                print(options.parser("%%grad").format_help())
+                print(options.help_of("%%grad"))
                 return
             # the line of the magic itself counts, so that line numbers are those of the cell on the screen
             tree, filename = self._parsed("\n" + self._shell.transform_cell(cell))
@@ -81,7 +81,7 @@ class SymgradMagics(Magics, options.Options):
         with self._short_errors():
             flags = options.parsed("%grad", line)
             if flags["help"]:
-                print(options.parser("%grad").format_help())
+                print(options.help_of("%grad"))
                 return
             if not flags["call"]:
                 raise ArgumentError("name a function and its arguments: %grad f x y.")

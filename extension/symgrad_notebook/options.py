@@ -41,7 +41,7 @@ def documented(name: str) -> Callable:
 
     def document(magic: Callable) -> Callable:
         _ABOUT[name] = magic.__doc__
-        magic.__doc__ = parser(name).format_help()
+        magic.__doc__ = help_of(name)
         return magic
 
     return document
@@ -68,6 +68,11 @@ def parser(name: str) -> MagicArgumentParser:
         if flag.in_magic:
             flag.add_to(made)
     return made
+
+
+def help_of(name: str) -> str:
+    """How a magic is called; IPython's mark of a literal block before it is for its own manual."""
+    return parser(name).format_help().removeprefix("::\n\n")
 
 
 def parsed(name: str, line: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from .latex import (
     aligned,
     at,
     expression_latex,
-    input_latex,
+    inputs_by_latex,
     is_composed,
     let_bound_rows,
     symbol_latex,
@@ -68,7 +68,7 @@ class Formulas:
         return replace(self, labels=tuple(labels))
 
     def __repr__(self) -> str:
-        called = {latex: name for name, latex in input_latex(self.program).items()}
+        called = inputs_by_latex(self.program)
         return "\n".join(self.text_rows([label_text(label, called) for label in self.labels]))
 
     def _repr_latex_(self) -> str:

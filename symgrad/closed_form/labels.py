@@ -28,22 +28,22 @@ def label_text(latex: str, names: Mapping[str, str] | None = None) -> str:
         return safe_name(latex)
 
 
-def label_name(latex: str) -> str:
+def label_name(latex: str, names: Mapping[str, str] | None = None) -> str:
     r"""A label as letters and digits.
 
     >>> label_name(r"\frac{\partial^{2} f}{\partial w^{2}}"), label_name(r"\mathrm{out}_{2}")
     ('d2f_dw2', 'out_2')
     """
-    return safe_name(label_text(latex).translate(str.maketrans(_PLAIN)))
+    return safe_name(label_text(latex, names).translate(str.maketrans(_PLAIN)))
 
 
-def label_comment(latex: str) -> str:
+def label_comment(latex: str, names: Mapping[str, str] | None = None) -> str:
     r"""A label as it may stand in a comment of any language.
 
     >>> label_comment(r"\frac{\partial^{2} f}{\partial w_{1}^{2}}")
     'd^2f/dw_1^2'
     """
-    said = re.sub(r"(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])", "^", label_text(latex)).translate(str.maketrans(_PLAIN))
+    said = re.sub(r"(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])", "^", label_text(latex, names)).translate(str.maketrans(_PLAIN))
     return re.sub(r"[^ A-Za-z0-9_.,:;()\[\]=<>+/^-]", "_", said)
 
 

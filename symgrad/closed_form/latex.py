@@ -74,6 +74,11 @@ def input_latex(program: Program) -> dict[str, str]:
     return dict(zip(program.names, map(name_latex, safe_names(program.names)), strict=True))
 
 
+def inputs_by_latex(program: Program) -> dict[str, str]:
+    """What the inputs are called, by the LaTeX that they have."""
+    return {latex: name for name, latex in input_latex(program).items()}
+
+
 def function_letter(program: Program, local: Iterable[str]) -> str:
     """What formulas call the function: ``f``, or another letter where a ``local`` or what it reads has that one."""
     names = [*map(name_latex, leaf_names(program).values()), *map(symbol_latex, local)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..closed_form.labels import label_comment
+from ..closed_form.latex import inputs_by_latex
 from ..emit.arrays.dialect import OPERATORS
 from ..emit.arrays.writer import ArrayWriter
 from ..passes.constants import fold_constants
@@ -195,8 +196,9 @@ class Module:
         return f"{len(said)} arrays, nested as at its end"
 
     def _returned(self, results: Sequence[str], named: Mapping[type, str]) -> list[str]:
+        called = inputs_by_latex(self.subject.program)
         comments = [
-            f"{label_comment(label)}: {said}"
+            f"{label_comment(label, called)}: {said}"
             for label, said in zip(self.subject.labels, self._described(), strict=True)
         ]
         rows = nesting.rows(self.subject, results, comments, named)

@@ -49,7 +49,6 @@ from functools import partial
 
 import numpy as np
 
-from ..closed_form.labels import label_name
 from ..errors import ArgumentError, MissingPart, UnsupportedOperation
 from ..passes.elementary import in_elementary
 from ..passes.unrolling import parted
@@ -79,7 +78,7 @@ def model(subject: Subject) -> bytes:
     program = subject.program
     if not program.outputs:
         raise ArgumentError("onnx: the result holds no array, so there is nothing that a model could compute.")
-    names = target_names([*program.names, *map(label_name, subject.labels)], ())
+    names = target_names([*program.names, *subject.output_names], ())
     inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
     g = Graph(program.inputs, inputs, names)
     guarded = in_elementary(parted(subject.guarded), ())

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..closed_form.choice import formulas
 from ..closed_form.formulas import Formulas
+from ..closed_form.labels import label_name
+from ..closed_form.latex import inputs_by_latex
 from ..kernels.sparse import SparseBlock
 from ..program.node import Node
 from ..program.program import Program
@@ -94,6 +96,12 @@ class Subject:
     def outcomes(self) -> Sequence[int | SparseOutcome]:
         """The arrays of the result in order: the numbers of the outputs that they are, or what they are made of."""
         return self.assembled or range(len(self.program.outputs))
+
+    @cached_property
+    def output_names(self) -> list[str]:
+        """What the results are called where names are of letters and digits."""
+        called = inputs_by_latex(self.program)
+        return [label_name(label, called) for label in self.labels]
 
     @cached_property
     def guarded(self) -> Program:

@@ -198,6 +198,6 @@ def scipy_sparse() -> Any:
         import scipy.sparse
     except ImportError:
         raise BackendError(
-            "sparse=True needs scipy: pip install scipy. The pattern alone (.sparsity) does not."
+            "sparse=True needs SciPy: pip install 'symgrad[sparse]'. The pattern alone (.sparsity) does not."
         ) from None
     return scipy.sparse

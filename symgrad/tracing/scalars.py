@@ -97,7 +97,9 @@ def _special(name: str) -> Callable:
         try:
             from scipy import special
         except ImportError:
-            raise MissingPart.here(f"math.{name} of a traced value needs scipy: pip install scipy") from None
+            raise MissingPart.here(
+                f"math.{name} of a traced value needs SciPy: pip install 'symgrad[sparse]'"
+            ) from None
         x = number(x)
         return _in_domain(getattr(math, name), [x], getattr(special, _SPECIAL[name])(x))
 

@@ -62,6 +62,13 @@ def ratios(row: Row, own: str = OWN) -> dict[str, float]:
 
 # text
 
+_LABELS = {"hand": "NumPy by hand", "sympy_math": "lambdify (math)", "sympy_numpy": "lambdify (numpy)"}
+
+
+def title(system: str) -> str:
+    """What a system is called."""
+    return _LABELS.get(system, system.replace("symgrad_", "symgrad, "))
+
 
 def duration(seconds: float | None) -> str:
     """Three digits and a unit."""
@@ -94,32 +101,26 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def summary(rows: Mapping[str, Row]) -> str:
-    """One line a workload: symgrad, the best peer, and the ratios."""
-    header = [
-        "workload",
-        "symgrad",
-        "best peer",
-        "ratio",
-        "/ autograd",
-        "/ by hand",
-        "first call",
-        "again",
-        "its first call",
-    ]
-    header += ["peak memory", "its peak", "cost in functions"]
-    return table(header, (_summary_line(name, row) for name, row in rows.items()))
+    """Two tables, a line a workload: steady time beside the other systems', and first call and memory."""
+    header = ["workload", OWN, "best of the others", "its ratio", "autograd's", "by hand"]
+    steady = table([*header, "cost in functions"], (_steady_line(name, row) for name, row in rows.items()))
+    header = ["workload", "first call", "next process", "best's first call", "peak memory", "best's peak"]
+    return "\n\n".join([steady, table(header, (_first_line(name, row) for name, row in rows.items()))])
 
 
-def _summary_line(name: str, row: Row) -> list[str]:
+def _steady_line(name: str, row: Row) -> list[str]:
+    own, best, over = row.systems.get(OWN, Measured()), best_peer(row), ratios(row)
+    shown = [digits(1 / over[k]) if k in over else "–" for k in ("best", "autograd", "hand")]
+    peer = f"{title(best)} {duration(row.systems[best].steady)}" if best else "–"
+    cost = digits(row.in_functions[OWN]) if OWN in row.in_functions else "–"
+    return [name, duration(own.steady), peer, *shown, cost]
+
+
+def _first_line(name: str, row: Row) -> list[str]:
     own, best = row.systems.get(OWN, Measured()), best_peer(row)
     other = row.systems[best] if best else Measured()
-    over = ratios(row)
-    shown = [digits(over[k]) if k in over else "–" for k in ("best", "autograd", "hand")]
-    peer = f"{best} {duration(other.steady)}" if best else "–"
-    cost = digits(row.in_functions[OWN]) if OWN in row.in_functions else "–"
     firsts = [duration(own.first), duration(own.again), duration(other.first)]
-    memories = [memory(own.peak), memory(other.peak)]
-    return [name, duration(own.steady), peer, *shown, *firsts, *memories, cost]
+    return [name, *firsts, memory(own.peak), memory(other.peak)]
 
 
 def everything(rows: Mapping[str, Row], what: str) -> str:
@@ -127,7 +128,7 @@ def everything(rows: Mapping[str, Row], what: str) -> str:
     spelled = memory if what in ("peak", "held") else duration
     known = dict.fromkeys(s for row in rows.values() for s, m in row.systems.items() if getattr(m, what) is not None)
     lines = ([name, *(spelled(getattr(row.systems.get(s), what, None)) for s in known)] for name, row in rows.items())
-    return table(["workload", *known], lines)
+    return table(["workload", *map(title, known)], lines)
 
 
 def section(rows: Mapping[str, Row], command: str, rounds: int) -> str:
@@ -136,11 +137,12 @@ def section(rows: Mapping[str, Row], command: str, rounds: int) -> str:
         f"{BEGIN}",
         "![Steady time of each system over that of symgrad, a workload at a time](docs/performance.svg)",
         summary(rows),
-        f"Steady time is the median of {rounds} interleaved rounds in one process. The *first call* is that of a fresh "
-        "process after its imports (trace, derive, compile, run), *again* that of the next process, which finds on "
-        "disk what the one before has kept. *Peak memory* is what three further calls need in memory at most beyond "
-        "what the fresh process had before the first; it includes code and caches. The last column is the gradient's "
-        "time over that of the function alone on the same backend. Ratios below 1 are symgrad's.",
+        f"Steady time is the median of {rounds} interleaved rounds in one process. A *ratio* is the other's time over "
+        "symgrad's: above 1 symgrad is faster. *By hand* is the gradient written in NumPy; *cost in functions* is the "
+        "gradient's time over that of the function alone on the same backend. The *first call* is that of a fresh "
+        "process after its imports (trace, derive, compile, run), *next process* that of the one after it, which finds "
+        "on disk what was kept. *Peak memory* is what three further calls need in memory at most beyond "
+        "what the fresh process had before the first; it includes code and caches.",
         "<details><summary>Every system: steady time, first call, peak memory</summary>",
         *(everything(rows, what) for what in ("steady", "first", "peak")),
         "</details>",
@@ -201,7 +203,7 @@ def plot(rows: Mapping[str, Row], path: pathlib.Path) -> None:
         places = [i for i, row in enumerate(shown.values()) if system in row.steady()]
         over = [row.steady()[system] / row.steady()[OWN] for row in shown.values() if system in row.steady()]
         left = [i + (k - (len(systems) - 1) / 2) * width for i in places]
-        axes.bar(left, [r - 1 for r in over], width, 1, label=_LABELS.get(system, system), color=_COLOURS.get(system))
+        axes.bar(left, [r - 1 for r in over], width, 1, label=title(system), color=_COLOURS.get(system))
     axes.set_yscale("log")
     axes.axhline(1, color="black", linewidth=1)
     axes.set_xticks(range(len(shown)), list(shown))
@@ -213,9 +215,6 @@ def plot(rows: Mapping[str, Row], path: pathlib.Path) -> None:
     axes.legend(ncols=len(systems), fontsize="small", frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     figure.savefig(path, format="svg", metadata={"Date": None})
     plt.close(figure)
-
-
-_LABELS = {"hand": "NumPy by hand", "sympy_math": "lambdify (math)", "sympy_numpy": "lambdify (numpy)"}
 
 
 def _peers(rows: Mapping[str, Row]) -> list[str]:

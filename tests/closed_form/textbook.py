@@ -84,7 +84,7 @@ derivative(
 derivative("matrices", "norm", lambda x: np.sqrt(np.sum(x**2)), (normal(4),), r"\frac{x}{\|x\|}")
 derivative("matrices", "trace of a product", lambda X, A: np.trace(A @ X), (normal(3, 3), normal(3, 3)), r"A^{\top}")
 derivative("matrices", "trace of a square", lambda X: np.trace(X.T @ X), (normal(4, 3),), "2X")
-derivative("matrices", "determinant", np.linalg.det, (definite(4),), r"\det(A)A^{-\top}")
+derivative("matrices", "determinant", lambda A: np.linalg.det(A), (definite(4),), r"\det(A)A^{-\top}")
 derivative("matrices", "log determinant", lambda A: np.log(np.linalg.det(A)), (definite(4),), r"A^{-\top}")
 derivative("matrices", "log determinant by slogdet", lambda A: np.linalg.slogdet(A)[1], (definite(4),), r"A^{-\top}")
 derivative("matrices", "bilinear", lambda X, a, b: a @ X @ b, (normal(3, 4), normal(3), normal(4)), r"ab^{\top}")
@@ -346,7 +346,7 @@ derivative("finance", "vega", black_scholes, _OPTION, r"S\sqrt{T}\phi(d_{1})" + 
 derivative("finance", "rho", black_scholes, _OPTION, r"KTe^{-rT}\Phi(d_{2})" + _D2, by=3)
 derivative(
     "finance",
-    "theta",
+    "by the time to expiry",
     black_scholes,
     _OPTION,
     r"\frac{S\sigma\phi(d_{1})}{2\sqrt{T}} + rKe^{-rT}\Phi(d_{2})" + _D2,
@@ -354,7 +354,7 @@ derivative(
 )
 derivative(
     "finance",
-    "duration",
+    "price of a bond by its yield",
     lambda y, c, t: np.sum(c * np.exp(-y * t)),
     (0.03, positive(6), positive(6)),
     r"-\sum_{i}c_{i}t_{i}e^{-yt_{i}}",

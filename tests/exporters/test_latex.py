@@ -107,7 +107,7 @@ def test_signs_are_explained_where_they_are_no_names():
 def test_named_dims_and_captured_arrays_are_told(tmp_path):
     made = CASES["ridge"].export("latex", document=True)
     assert r"$X$: float64 matrix of shape n by d" in made
-    assert r"$\mathit{lam}$: a Python float" in made
+    assert r"$\lambda$: a Python float" in made
     table = np.array([0.5, 1.0, 2.0])
     read = sg.grad(lambda x: np.sum(table * x**2)).export("latex", np.ones(3), document=True, form="index")
     assert r"$\mathit{table}$: float64 vector of length 3, which the function reads: 0.5, 1, 2" in read

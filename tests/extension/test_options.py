@@ -78,7 +78,7 @@ def test_configuration_sets_options():
 def test_the_whole_traceback_of_the_latest_error(shell, run):
     from IPython.utils.capture import capture_output
 
-    assert "there was no error" in run("%symgrad --traceback").stdout
+    assert "no error of %%grad" in run("%symgrad --traceback").stdout
     with capture_output():
         shell.run_cell("%%grad --at x=2\ndef f(x):\n    return x.tobytes()\n")
     printed = run("%symgrad --traceback").stdout

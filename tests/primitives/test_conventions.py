@@ -49,8 +49,7 @@ def _page():
         [
             "# Conventions at kinks and singular points",
             "",
-            "Made by `SYMGRAD_GOLDEN=write pytest tests/primitives/test_conventions.py`. Exports say in their",
-            "header which of these conventions concern the function.",
+            "Exports say in their header which of these conventions concern the function.",
             "",
             "| operations | convention |",
             "| --- | --- |",
@@ -63,6 +62,8 @@ def _page():
             "| function | at x | slope |",
             "| --- | --- | --- |",
             *points,
+            "",
+            "Made by `SYMGRAD_GOLDEN=write pytest tests/primitives/test_conventions.py`.",
             "",
         ]
     )

@@ -75,7 +75,7 @@ class Steps(Sequence[Step]):
         rows: list[str] = []
         for kind, lines in self._parts():
             if rows:
-                rows.append(rf"&\quad\text{{{_escaped(kind)}}}")
+                rows.append(rf"&\quad\rlap{{\text{{{_escaped(kind)}}}}}")  # wider than any line
             rows += [rf"{latex} && \text{{{_escaped(why)}}}" for _, latex, why in lines]
         return aligned(rows)
 

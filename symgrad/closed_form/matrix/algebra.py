@@ -180,7 +180,7 @@ class Algebra:
                     uses.subtract(f.labels[:-1])
                     count = count * (1 if kept else prod(f.base.dims[:-1]))
                     continue
-                factors.append(f if set(kept) == set(f.labels) else self.summed([f], kept))
+                factors.append(f if set(kept) == set(f.labels) else self.summed(_summands(f), kept))
             if factors == merged:
                 break
         rest = [f for f in factors if not f.labels]
@@ -263,6 +263,17 @@ def _merged(factors: Iterable[Factor]) -> list[Factor]:
         total = powers.get((f.base, labels), Fraction(0)) + f.power
         powers[f.base, labels] = _ONE if f.base.is_indicator and total > 0 else total
     return [Factor(base, power, labels) for (base, labels), power in powers.items() if power]
+
+
+def _summands(factor: Factor) -> list[Factor]:
+    """What is summed in a factor that is a sum of products, and is summed again; else the factor."""
+    single = factor.base.args[0].single if factor.base.kind == "group" and factor.power == 1 else None
+    if single is None or single[1] != 1 or len(set(single[0].out)) < len(single[0].out):
+        return [factor]
+    image = dict(zip(single[0].out, factor.labels, strict=True))
+    inner = {i for f in single[0].factors for i in f.labels} - image.keys()
+    image |= {i: k for k, i in enumerate(inner, max(factor.labels) + 1)}
+    return [_renamed(f, image) for f in single[0].factors]
 
 
 def _order(base: Base, tie: Base) -> int:

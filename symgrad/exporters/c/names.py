@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import sympy
 
-from ...closed_form.labels import label_name
 from ...emit.c.library import names as library_names
 from ...emit.loops import COUNTERS, STATUSES, Routine, lower, named_dims
 from ...emit.loops.schedule import MAX_ITEMS
@@ -72,7 +71,7 @@ def names_of(subject: Subject) -> Names:
     """Names in C for what ``subject`` has, and its loops."""
     program = parted(fold_constants(subject.guarded))
     dims = named_dims(program)
-    results = [label_name(label) for label in subject.labels]
+    results = subject.output_names
     labels = [subject.name, *map(str, dims), *program.names, *results]
     spelled = target_names(labels, RESERVED)
     function, spelled = spelled[0], spelled[1:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ...closed_form.labels import label_name
 from ...emit.loops import lower, named_dims
 from ...emit.loops.language import Array, Name, Routine
 from ...passes.constants import fold_constants
@@ -70,7 +69,7 @@ def _named(subject: Subject) -> tuple[str, Routine]:
     """The name of the function, and its loops, the first axes of arrays innermost."""
     program = parted(fold_constants(subject.guarded))
     dims = named_dims(program)
-    labels = [*program.names, *map(label_name, subject.labels), *map(str, dims)]
+    labels = [*program.names, *subject.output_names, *map(str, dims)]
     (function,) = target_names([subject.name], RESERVED, longest=_LONGEST, ascii=False)
     names = target_names(labels, [*RESERVED, function], longest=_LONGEST, ascii=False)
     first, second = len(program.names), len(program.names) + len(subject.program.outputs)

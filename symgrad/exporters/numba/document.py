@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...closed_form.labels import label_name
 from ...emit.arrays.writer import ArrayWriter
 from ...emit.loops import COUNTERS, lower
 from .. import array_module, python_source
@@ -31,7 +30,7 @@ def module(subject: Subject) -> str:
     program = signature.program
     arguments = list(signature.arguments.values())
     taken = [*array_module.RESERVED, *_NAMES, *arguments, *signature.dims.values(), signature.function]
-    labels = [label_name(label) for label in subject.labels]
+    labels = subject.output_names
     labels = [str(k) for k in range(signature.outputs)] if subject.assembled else labels
     outputs = target_names([f"out_{label}" for label in labels], taken)
     routine = lower(program, arguments, outputs, signature.dims)
