@@ -62,7 +62,7 @@ def _is_public(name: str) -> bool:
     """Whether this is how the function is called, and no part of a library that its users do not see."""
     try:
         return callable(pkgutil.resolve_name(name.replace("np.", "numpy.", 1) if name.startswith("np.") else name))
-    except AttributeError:
+    except (AttributeError, ValueError):  # ValueError where it is no name at all
         return False
 
 
