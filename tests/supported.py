@@ -255,7 +255,7 @@ def page() -> str:
 def _answered() -> list[str]:
     answers = {_called(f).replace("builtins.", ""): answer for f, answer in CALLS.items()} | NAMED_CALLS
     given = {name for name, answer in answers.items() if answer.__annotations__.get("return") != "NoReturn"}
-    public = {name for name in given if "." not in name or _is_public(name)}
+    public = {name for name in given if "._" not in name and ("." not in name or _is_public(name))}
     return sorted(public - {row.name for row in rows()})
 
 
