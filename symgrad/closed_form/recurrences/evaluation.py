@@ -96,12 +96,17 @@ class _Run:
         if node in self._unfolding.steps.picked:
             whole, k = self._unfolding.steps.picked[node]
             return self._whole(whole, ())[k]
+        if node in self._unfolding.histories.places:
+            whole, k = self._unfolding.histories.places[node]
+            return self._whole(whole, ())[k]
         if node in self._unfolding.steps.after:
             after, step = self._unfolding.steps.after[node]
             return self._values[after, (*place, step)]
         if node in self._unfolding.steps.rows and (node, place) not in self._values:
             whole, offset = self._unfolding.steps.rows[node]
-            return self._whole(whole, place[:-1])[place[-1] + offset]
+            return np.take(
+                self._whole(whole, place[:-1]), place[-1] + offset, axis=0, mode="clip"
+            )  # beyond what counts
         if node in self._before:
             carry = self._before[node]
             before = place[-1] + (1 if carry.steps.reverse else -1)
@@ -126,6 +131,10 @@ class _Run:
             return node.params[0].value
         if (node, at) in self._values:
             return self._values[node, at]
+        if node in self._unfolding.histories.carries:
+            carry = self._unfolding.histories.carries[node]
+            after = [self._values[carry.after, (t,)] for t in range(int(carry.steps.length))]
+            return np.stack([self._read(carry.begins, ()), *after])
         row = self._row_of[node]
         return np.stack([self._values[row, (*at, t)] for t in range(int(node.shape[0]))])
 

@@ -71,14 +71,17 @@ class Bases:
 
     def row(self, label: str, whole: Node) -> str:
         """The name of the rows of an array: its own, or what the step calls them."""
+        called = [] if _GENERIC.match(label) else [label]
+        return self.own_row(label, whole) or self._fresh([*called, *_some(self._lettered(_POOLS, whole.ndim - 1))])
+
+    def own_row(self, label: str, whole: Node) -> str | None:
+        """The name of the rows of an array, as it is called or what ends in it; None where that is another's."""
         name = self._called.get(whole)
         if name is None:
-            return self._fresh(
-                [*([] if _GENERIC.match(label) else [label]), *_some(self._lettered(_POOLS, whole.ndim - 1))]
-            )
+            return None
         one = str(name)[:-1] if len(name) > 1 and name.endswith("s") else str(name)
         alike = [label] if label.lower() == one.lower() else [one] if len(one) == 1 else []
-        return self._fresh([*alike, name], whole)
+        return self._first([*alike, name], whole)
 
     def shared(self, shape: Sequence[Dim], back: bool, called: str | None = None) -> str:
         """The name of a value that several lines read; ``back`` where it is made of what flows back.
@@ -98,6 +101,12 @@ class Bases:
 
         What begins with ``owner`` may be called as that, and where it is ``indexed`` as that is without its index.
         """
+        found = self._first(candidates, owner, indexed)
+        if found is None:
+            raise AssertionError("letters do not end")
+        return found
+
+    def _first(self, candidates: Iterable[str], owner: Node | None = None, indexed: bool = False) -> str | None:
         others = {latex for latex, node in self._inputs.items() if node is not owner}
         for candidate in candidates:
             name = user_name(candidate)
@@ -106,7 +115,7 @@ class Bases:
             if name.latex not in others | self._given and not any(latex.startswith(begins) for latex in near):
                 self._given.add(name.latex)
                 return str(name)
-        raise AssertionError("letters do not end")
+        return None
 
 
 def _some(names: Iterator[str]) -> list[str]:

@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...primitives.casting import CAST, cast
-from ...primitives.contraction import EINSUM, GATE, contract, float_operands
+from ...primitives.contraction import EINSUM, GATE, contract, expand, float_operands
 from ...primitives.elementwise import Elementwise
-from ...primitives.functions import add, divide, multiply, negative, terms_of
+from ...primitives.functions import (
+    add,
+    divide,
+    greater_equal,
+    less,
+    logical_and,
+    multiply,
+    negative,
+    terms_of,
+    where,
+)
 from ...primitives.primitive import CONSTANT, INPUT, CapturedArray, constant, literal
-from ...primitives.selection import SLICE, Structural, take_slice
+from ...primitives.selection import ASSEMBLE, SLICE, Structural, take_slice
+from ...primitives.shaping import reshape
 from ...program.interpret import rebuilt
 from ...program.node import Node, ancestors, emit
 from ..derivation.lines import inputs_of
@@ -59,6 +70,10 @@ class Steps:
         self._stacks[made] = (steps, row)
         return made
 
+    def kept(self, node: Node) -> tuple[Range, Node] | None:
+        """The steps of which an array holds a value each, and that value; None where it is no such array."""
+        return self._stacks.get(node)
+
     def over(self, node: Node) -> Range | None:
         """The steps of a loop of which ``node`` reads what was kept; None where it reads of none."""
         return next((self._stacks[n][0] for n in ancestors([node]) if n in self._stacks), None)
@@ -77,28 +92,60 @@ class Steps:
             self._made[key] = whole
         return self._leaf(self._made[key], steps, 0, label)
 
-    def known_row(self, node: Node, steps: Range, label: str = "", offset: int = 0) -> Node | None:
-        """What ``node`` holds for a step, ``offset`` steps on; None where it must be named for that."""
+    def known_row(self, node: Node, steps: Range | None, label: str = "", offset: int = 0) -> Node | None:
+        """What ``node`` holds for a step, ``offset`` steps on; None where it must be named for that.
+
+        Without ``steps`` what it holds at the place ``offset``.
+        """
         if node in self._stacks and not offset and self._stacks[node][0].agrees(steps):
             return self._stacks[node][1]
         if node.primitive is INPUT:
-            return self._leaf(node, steps, offset, label) if node in self._unfolding.names else None
+            if node not in self._unfolding.names:
+                return None
+            if steps is None:
+                return self._element(node, offset)
+            return self._leaf(node, steps, offset, label) if self._names_rows(node, label) else None
         if node.primitive is CONSTANT:
-            return self._of_constant(node, steps, label)
+            if steps is not None:
+                return self._of_constant(node, steps, label, offset)
+            return constant(CapturedArray(node.params[0].value[offset]))
         if node.primitive is EINSUM:
             return self._of_contraction(node, steps, offset)
         if node.primitive is SLICE:
             first, *rest = node.params[0]
-            if isinstance(first, tuple) and first[2] == 1 and rest == [(0, d, 1) for d in node.shape[1:]]:
-                return self.known_row(node.operands[0], steps, label, offset + first[0])
-            return None
+            if not isinstance(first, tuple) or first[2] != 1:
+                return None
+            row = self.known_row(node.operands[0], steps, label, offset + first[0])
+            return None if row is None else take_slice(row, tuple(rest))
+        if node.primitive is ASSEMBLE and steps is not None:
+            return self._of_piece(node, steps, offset)
         if isinstance(node.primitive, Elementwise) or node.primitive in (CAST, GATE):
             found = [self._of_operand(o, node, steps, offset) for o in node.operands]
             rows = tuple([r for r in found if r is not None])
             return emit(node.primitive, rows, node.params) if len(rows) == len(found) else None
         return None
 
-    def _of_operand(self, operand: Node, node: Node, steps: Range, offset: int) -> Node | None:
+    def _element(self, node: Node, place: int) -> Node:
+        if node in self._unfolding.histories.carries:
+            return self._unfolding.histories.element(node, place)
+        return take_slice(node, (place, *[(0, d, 1) for d in node.shape[1:]]))
+
+    def _of_piece(self, node: Node, steps: Range, offset: int) -> Node | None:
+        """What a piece of some rows, with zeros around it, is in a step."""
+        (shape, (spec, *others)), (piece, *_) = node.params, node.operands
+        first, *rest = spec
+        if others or not isinstance(first, tuple) or first[2] != 1 or rest != [(0, d, 1) for d in shape[1:]]:
+            return None
+        row = self.known_row(piece, steps, "", offset - first[0])
+        if row is None:
+            return None
+        place = self._counter(steps, offset, np.dtype(np.int64))
+        tests = [less(place, literal(first[0] + first[1]))] if first[0] + first[1] < shape[0] + offset else []
+        tests += [greater_equal(place, literal(first[0]))] if first[0] > offset else []
+        inside = reduce(logical_and, tests) if tests else None
+        return row if inside is None else where(expand(inside, row.shape), row, literal(0.0))
+
+    def _of_operand(self, operand: Node, node: Node, steps: Range | None, offset: int) -> Node | None:
         """What of an operand an elementwise operation reads for a step."""
         if operand.ndim < node.ndim:
             return operand
@@ -106,7 +153,7 @@ class Steps:
             return self.known_row(operand, steps, "", offset)
         return take_slice(operand, (0, *[(0, d, 1) for d in operand.shape[1:]]))
 
-    def _of_contraction(self, node: Node, steps: Range, offset: int) -> Node | None:
+    def _of_contraction(self, node: Node, steps: Range | None, offset: int) -> Node | None:
         labels, out, sizes, _ = node.params
         lead = out[0]
         if out.count(lead) > 1 or not all(_leads(lead, ls) or lead not in ls for ls in labels):
@@ -118,7 +165,7 @@ class Steps:
             return None
         return self.contracted(rows, [_without(lead, ls) for ls in labels], out[1:], sizes)
 
-    def _of_constant(self, node: Node, steps: Range, label: str) -> Node | None:
+    def _of_constant(self, node: Node, steps: Range, label: str, offset: int) -> Node | None:
         value = np.asarray(node.params[0].value)
         if value.size and (value == value[:1]).all():
             return constant(CapturedArray(value[0]))
@@ -128,8 +175,8 @@ class Steps:
             and value.dtype.kind in "iuf"
             and (value == value[0] + np.arange(len(value))).all()
         ):
-            return self._counter(steps, value[0].item(), node.dtype)
-        return self._leaf(node, steps, 0, label or "c")
+            return self._counter(steps, value[0].item() + offset, node.dtype)
+        return self._leaf(node, steps, offset, label or "c")
 
     def _counter(self, steps: Range, first: float, dtype: np.dtype) -> Node:
         """The number of the step, counted from ``first``."""
@@ -138,6 +185,15 @@ class Steps:
             self.counters[steps.letter] = self._unfolding.named(name, (), dtype, steps)
         counted = self.counters[steps.letter]
         return add(counted, literal(first)) if first else counted
+
+    def _names_rows(self, whole: Node, label: str) -> bool:
+        """Whether rows may be called as the array is, or as what ends in it; where ``y0`` is beside y they may not."""
+        carry = self._unfolding.histories.carries.get(whole)
+        if whole not in self._bases and carry is not None:
+            self._bases[whole] = carry.base
+        if whole not in self._bases and (base := self._unfolding.bases.own_row(label, whole)):
+            self._bases[whole] = base
+        return whole in self._bases
 
     def _leaf(self, whole: Node, steps: Range, offset: int, label: str) -> Node:
         key = (whole, steps.letter, steps.outer, offset)
@@ -169,6 +225,13 @@ class Steps:
             return self._one(operands[0], node)
         if node.primitive is SLICE and operands[0] in self._stacks:
             return self._after_one(operands[0], node) or rebuilt(node, operands)
+        histories = self._unfolding.histories
+        joined = histories.joined(node, operands)
+        if joined is not None:
+            return joined
+        if node.primitive is SLICE and any(n in histories.carries for n in ancestors(operands)):
+            one = self._one_row(node, operands[0])
+            return rebuilt(node, operands) if one is None else one
         if node.primitive is EINSUM:
             labels, out, sizes, _ = node.params
             if any(o in self._sums or o in self._stacks for o in ancestors(operands)):
@@ -179,6 +242,15 @@ class Steps:
         if not sums or not _is_linear(node, operands, sums):
             return rebuilt(node, operands)
         return self._through(operands, sums, lambda given: emit(node.primitive, tuple(given), node.params))
+
+    def _one_row(self, node: Node, whole: Node) -> Node | None:
+        """A slice of one row; None for another slice, or where it is not known what that row is."""
+        first, *rest = node.params[0]
+        place = first[0] if isinstance(first, tuple) and first[1] == 1 else first
+        if not isinstance(place, int) or rest != [(0, d, 1) for d in whole.shape[1:]]:
+            return None
+        row = self.known_row(whole, None, "", place)
+        return None if row is None else reshape(row, node.shape)
 
     def _one(self, whole: Node, node: Node) -> Node:
         """One of the arrays of three axes or more that an argument holds: ``x₀`` of ``xs``."""

@@ -21,6 +21,7 @@ from ..derivation.constants import is_told, is_unit
 from ..derivation.lines import inputs_of
 from ..derivation.naming import Name, Names, spellings, user_name
 from .equations import Equation, Range, Total
+from .histories import Histories
 from .naming import Bases, at_end, at_step
 from .steps import Steps
 
@@ -57,6 +58,7 @@ class Unfolding:
         self.inputs = list(self.names.values())
         self.bases = Bases(program, self.names, reserved)
         self.steps = Steps(self)
+        self.histories = Histories(self)
         self.equations: list[Equation] = []
         #: the steps that a value belongs to, and what flows back
         self.ranges: dict[Node, Range] = {}
@@ -188,7 +190,9 @@ class Unfolding:
             self.back.update(made)
         name = at_end(base, steps, first)
         start = begins
-        if begins not in self.names or self.names[begins].latex != name.latex:
+        if begins in self.names and self.names[begins].latex == name.latex:
+            self.names[begins] = name  # u0 is u₀
+        else:
             start = self.named(name, begins.shape, begins.dtype, steps.outer)
             self.equations.append(Equation(start, self.steps.total(begins, steps.outer), steps.outer))
             if steps.outer is None and not begins.is_leaf and inputs_of(begins):

@@ -378,3 +378,50 @@ def test_the_rows_of_pairs_are_picked_once():
     assert rows[:2] == ["h = X[c]", "u = X[w]"]
     assert rows[-3:] == ["∂X = onehot(c)ᵀ z + onehot(w)ᵀ v", "c = [1, 2, 2, 3, 3, 3]", "w = [0, 0, 1, 0, 1, 2]"]
     assert derived.agreement(X).recurrence < 1e-12
+
+
+def variances(w, a, b):
+    r = np.sin(np.arange(20.0)) + 0.5
+    s = [w / (1 - a - b)]
+    for t in range(1, 20):
+        s.append(w + a * r[t - 1] ** 2 + b * s[t - 1])
+    s = np.array(s)
+    return np.sum(np.log(s) + r**2 / s)
+
+
+def test_an_array_of_all_that_a_carry_was_is_called_as_that():
+    derived = sg.grad(variances, (0, 1, 2))
+    made = str(derived.formulas(0.1, 0.1, 0.8)).split("\n")
+    assert made[:5] == [
+        "s₀ = w / (1 − a − b)",
+        "sₜ₊₁ = w + azₜ + bsₜ   (t = 0, …, 18)",
+        "λ₁₉ = 1 / s₁₉ − 0.422340387639305 / s₁₉²",
+        "δₜ = λₜ₊₁ + where([t < 18], 1 / sₜ₊₁ − cₜ₊₁ / sₜ₊₁², 0)",
+        "λₜ = bδₜ   (t = 18, …, 0)",
+    ]
+    assert made[5].startswith("ε = λ₀ + 1 / s₀ − ")
+    assert derived.agreement(0.1, 0.1, 0.8).worst < 1e-12
+
+
+def test_a_sequence_beside_its_first_value():
+    """What is called y0 is no element of y."""
+
+    def misfit(phi, y0, y):
+        x = [y0]
+        for _ in range(20):
+            x.append(np.tanh(phi * x[-1]))
+        return np.sum((np.array(x) - y) ** 2)
+
+    args = (0.9, 0.5, np.linspace(0.5, 0.0, 21))
+    derived = sg.grad(misfit, (0, 1, 2))
+    assert str(derived.formulas(*args)).split("\n") == [
+        "x₀ = y0",
+        "xₜ₊₁ = tanh(phi·xₜ)   (t = 0, …, 19)",
+        "λ₂₀ = 2*x₂₀ - 2*y20",
+        "s[i] = Piecewise((2*x[i + 1] - 2*y[i + 1], i < 19), (0, True))",
+        "λₜ = phi·(1 − xₜ₊₁²)(λₜ₊₁ + sₜ)   (t = 19, …, 0)",
+        "∂f/∂phi = Σₜ xₜ(1 − xₜ₊₁²)(λₜ₊₁ + sₜ)",
+        "∂f/∂y0 = λ₀ + 2*(x₀ - y0)",
+        "∂f/∂y = 2(y − x)",
+    ]
+    assert derived.agreement(*args).worst < 1e-12

@@ -1,0 +1,129 @@
+"""What a carry is before each step and after the last one, which code joins from its pieces to one array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...primitives.casting import CAST
+from ...primitives.contraction import EINSUM
+from ...primitives.functions import add
+from ...primitives.primitive import CONSTANT
+from ...primitives.selection import CONCATENATE, SLICE, Spec, take_slice
+from ...program.node import Node
+from ..derivation.naming import user_name
+from .naming import at_end
+
+if TYPE_CHECKING:
+    from .unfolding import Carry, Unfolding
+
+
+class Histories:
+    """The arrays of all that carries are: element ``t`` of such a one is what the carry is before step ``t``."""
+
+    def __init__(self, unfolding: Unfolding) -> None:
+        self._unfolding = unfolding
+        self._made: dict[Node, Node] = {}
+        #: the carries that arrays are of
+        self.carries: dict[Node, Carry] = {}
+        #: single elements, with the array and the place
+        self.places: dict[Node, tuple[Node, int]] = {}
+
+    def of(self, carry: Carry) -> Node:
+        """The array of all that a carry is."""
+        if carry.after not in self._made:
+            shape = (carry.steps.length + 1, *carry.after.shape)
+            made = self._unfolding.named(user_name(carry.base), shape, carry.after.dtype)
+            self._made[carry.after] = made
+            self.carries[made] = carry
+        return self._made[carry.after]
+
+    def element(self, whole: Node, place: int) -> Node:
+        """One element of such an array."""
+        carry = self.carries[whole]
+        if place in (0, carry.steps.length):
+            return carry.end if place else carry.begins
+        found = next((made for made, own in self.places.items() if own == (whole, place)), None)
+        if found is None:
+            name = at_end(carry.base, carry.steps, place)
+            found = self._unfolding.named(name, carry.after.shape, carry.after.dtype)
+            self.places[found] = whole, place
+        return found
+
+    def joined(self, node: Node, operands: Sequence[Node]) -> Node | None:
+        """What such an array, or a column of it, is, where ``node`` joins it of its pieces.
+
+        These are the first value, those of some steps, and the last one.
+        """
+        if node.primitive is not CONCATENATE or node.params != (0,):
+            return None
+        pieces = [_piece(o) for o in operands]
+        carry = next((c for piece, *_ in pieces if (c := self._carry_of(piece)) is not None), None)
+        if carry is None or carry.steps.reverse or carry.steps.outer is not None:
+            return None
+        end, (_, _, rest) = 0, pieces[0]
+        for operand, (piece, first, own) in zip(operands, pieces, strict=True):
+            place = self._place_of(piece, carry)
+            if own != rest or place is None or place + first != end:
+                return None
+            end += operand.shape[0]
+        whole = self.of(carry)
+        return take_slice(whole, ((0, end, 1), *(rest or [(0, d, 1) for d in whole.shape[1:]])))
+
+    def _carry_of(self, piece: Node) -> Carry | None:
+        """The carry that ``piece`` has of some steps."""
+        kept = self._unfolding.steps.kept(piece)
+        if kept is not None:
+            steps, row = kept
+            before = (c for c in self._unfolding.carries if c.steps is steps and c.before is row)
+            return next(before, None) or self._unfolding.carry_after(row, steps)
+        after = self._unfolding.steps.after.get(piece)
+        return next((c for c in self._unfolding.carries if after and c.after is after[0]), None)
+
+    def _place_of(self, piece: Node, carry: Carry) -> int | None:
+        """Where in the history of a carry a piece of it begins."""
+        kept = self._unfolding.steps.kept(piece)
+        if kept is not None:
+            return None if self._carry_of(piece) is not carry else 0 if kept[1] is carry.before else 1
+        if piece in self._unfolding.steps.after:
+            after, place = self._unfolding.steps.after[piece]
+            return place + 1 if after is carry.after else None
+        given = _bare(carry.given)
+        if piece.primitive is CONSTANT and given.primitive is CONSTANT:
+            mine, begins = (np.squeeze(n.params[0].value) for n in (piece, given))
+            return 0 if np.array_equal(mine, begins) else None
+        if piece is carry.end:
+            return int(carry.steps.length)
+        return 0 if piece in (given, carry.given, carry.begins) else None
+
+
+def _piece(node: Node) -> tuple[Node, int, Spec]:
+    """The rows of which ``node`` is a part, the number of the first one, and which part of each; () for all of it."""
+    node = _bare(node)
+    if node.primitive is not SLICE:
+        return node, 0, ()
+    (whole,), (spec,) = node.operands, node.params
+    entries = tuple([e[0] if isinstance(e, tuple) and e[1] == 1 else e for e in spec])
+    if whole.ndim == 1 and not isinstance(entries[0], tuple) and node.shape in ((), (1,)):
+        return _bare(whole), 0, entries  # an element of one row
+    first, *rest = spec
+    if not isinstance(first, tuple) or first[2] != 1:
+        return node, 0, ()
+    return whole, first[0], () if rest == [(0, d, 1) for d in whole.shape[1:]] else tuple(rest)
+
+
+def _bare(node: Node) -> Node:
+    """``node`` without what makes an array of one row of it, or a number of this machine's."""
+    while True:
+        if node.primitive in (EINSUM, CAST) and len(node.operands) == 1:
+            (node,) = node.operands
+        elif node.primitive is add and node.operands[1].primitive is CONSTANT and _is_zero(node.operands[1]):
+            node = node.operands[0]
+        else:
+            return node
+
+
+def _is_zero(node: Node) -> bool:
+    return not np.any(node.params[0].value)
