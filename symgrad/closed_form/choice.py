@@ -43,7 +43,7 @@ class Choice:
     """
 
     def __init__(self, budget: int, characters: int, reserved: Collection[str] = ()) -> None:
-        """``reserved`` are the user's names, which no other value of a loop is called as."""
+        """``reserved`` are the user's names, which no other value is called as."""
         self.budget, self.characters, self.reserved = budget, characters, reserved
         self._allowance = Allowance(_MAX_CALLS)
 
@@ -65,7 +65,8 @@ class Choice:
 
     def _form(self, program: Program, kind: str) -> Formulas | None:
         with contextlib.suppress(ClosedFormTooLarge, TimeIsUp), self._allowance.drawn_on():
-            made = _written(without_loops(program), kind, self.budget, min(BEYOND * self.budget, self.characters // 2))
+            most = min(BEYOND * self.budget, self.characters // 2)
+            made = _written(without_loops(program), kind, self.budget, most, self.reserved)
             if made is not None and made.characters <= self.characters and math.isfinite(made.reading_cost):
                 return made
         return None
@@ -102,10 +103,12 @@ def _adds_up(node: Node) -> bool:
     return node.primitive is EINSUM and not {i for labels in node.params[0] for i in labels} <= set(node.params[1])
 
 
-def _written(program: Program, kind: str, budget: int, most: int) -> Formulas | None:
+def _written(
+    program: Program, kind: str, budget: int, most: int, reserved: Collection[str] = ()
+) -> Formulas | None:
     """The formulas of a kind, entries of ``most`` operations; None where there are none that could be read."""
     if kind == "matrix" and any(n.shape for n in program.nodes) and all(0 not in n.shape for n in program.nodes):
-        forms = [f for f in matrix_forms(program) if f is not None and f.length <= MAX_LETTERS]
+        forms = [f for f in matrix_forms(program, reserved) if f is not None and f.length <= MAX_LETTERS]
         if len(forms) == len(program.outputs) and sum(f.length for f in forms) <= budget:
             return Formulas(program, "matrix", forms)
     if kind == "entries" and prefers_entries(program, budget):
@@ -135,7 +138,7 @@ def formulas(
 
     It may be that of a shorter program of the same values; see ``simplification``.
     Let-bound where a form would have more than ``budget`` operations, its LaTeX more than ``characters``, or where it
-    would take more than two seconds. What has no name in a loop is called otherwise than ``reserved``.
+    would take more than two seconds. What has no name is called otherwise than ``reserved``.
     """
     return chosen(program, Choice(budget, characters, reserved))
 

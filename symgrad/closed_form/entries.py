@@ -185,8 +185,8 @@ def _clash(stem: str, count: int, other: str, others: int) -> bool:
     rest = other[len(stem) :].lstrip("_")  # x1 and x_1 are typeset alike
     if not other.startswith(stem) or not (rest.isascii() and rest.isdigit()):
         return False
-    number = rest if others == 1 else f"{rest}0"
-    return str(int(number)) == number and int(number) < count
+    called = [rest] if others == 1 else [rest, f"{rest}0"]  # the array itself is called so too
+    return any(str(int(number)) == number and int(number) < count for number in called)
 
 
 def _entry_values(node: Node, operands: list[Any]) -> Any:

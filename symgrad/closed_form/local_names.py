@@ -17,6 +17,7 @@ from .formulas import Formulas
 from .latex import MAX_CHARACTERS
 from .matrix import MatrixForm, matrix_forms, side_by_side
 from .reals import of_real_numbers
+from .symbols import safe_names
 
 #: names of which each is tried on its own
 _MAX_SINGLE = 3
@@ -94,12 +95,13 @@ def _in_names(program: Program, outputs: Sequence[Node], names: dict[Node, str],
         return None
     named = [(name, found) for name, found in where if found is not None]
     if made.kind == "matrix":
-        leaves = matrix_forms(Program(inputs, used, labels, program.graph))
+        leaves = matrix_forms(Program(inputs, used, labels, program.graph), choice.reserved)
         made = _called([found for _, found in named], leaves, made)
     told = [f for f in (made, *(found for _, found in named)) if f.kind == "matrix"]
     forms = iter(side_by_side([form for f in told for form in f.forms]))
     image = {id(f): replace(f, forms=[next(forms) for _ in f.forms]) for f in told}
-    return replace(image.get(id(made), made), where=tuple([(name, image.get(id(f), f)) for name, f in named]))
+    shown = dict(zip(labels, safe_names(labels), strict=True))  # as the formulas have them
+    return replace(image.get(id(made), made), where=tuple([(shown[name], image.get(id(f), f)) for name, f in named]))
 
 
 def _called(named: Sequence[Formulas], leaves: Sequence[MatrixForm | None], made: Formulas) -> Formulas:

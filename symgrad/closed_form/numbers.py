@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..primitives.elementwise import elementwise_of
+from ..primitives.elementwise import Elementwise, elementwise_of
 
 
 def value(expression: Any, known: Mapping[str, Any]) -> Any:
@@ -20,7 +20,8 @@ def value(expression: Any, known: Mapping[str, Any]) -> Any:
     >>> float(value(sympy.Sum(x[i] ** 2, (i, 0, 1)), {"x[]": np.array([3.0, 4.0])}))
     25.0
     """
-    functions = {f"{name}()": getattr(np, called) for name, called in numpy_functions([expression]).items()}
+    called = _elementwise([expression]).items()
+    functions = {f"{name}()": t.ufunc for name, t in called if isinstance(t.ufunc, np.ufunc)}
     with np.errstate(all="ignore"):
         return _known(sympy.sympify(expression), {**functions, **known})
 
@@ -32,10 +33,15 @@ def numpy_functions(expressions: Iterable[Any]) -> dict[str, str]:
     >>> numpy_functions([sympy.asin(x) + sympy.exp(x)])
     {'asin': 'arcsin', 'exp': 'exp'}
     """
-    kinds = {type(f) for e in expressions for f in sympy.sympify(e).atoms(sympy.Function)}
-    found = {kind.__name__: elementwise_of(kind) for kind in kinds if kind.__name__ not in _FUNCTIONS}
-    called = {name: t.ufunc.__name__ for name, t in sorted(found.items()) if t is not None}
+    called = {name: t.ufunc.__name__ for name, t in sorted(_elementwise(expressions).items())}
     return {name: function for name, function in called.items() if isinstance(getattr(np, function, None), np.ufunc)}
+
+
+def _elementwise(expressions: Iterable[Any]) -> dict[str, Elementwise]:
+    """The operations that formulas name."""
+    counts = {type(f): len(f.args) for e in expressions for f in sympy.sympify(e).atoms(sympy.Function)}
+    found = {k.__name__: (elementwise_of(k), n) for k, n in counts.items() if k.__name__ not in _FUNCTIONS}
+    return {name: t for name, (t, n) in found.items() if t is not None and t.arity == n}
 
 
 _FUNCTIONS = {

@@ -236,7 +236,7 @@ def _extreme(kind: Any, values: list[Any]) -> Any:
 
 def instantiate(expr: sympy.Basic, slots: tuple, values: list[Any]) -> sympy.Basic:
     """A template's formula with its slots filled in."""
-    if isinstance(expr, sympy.Piecewise):  # where: the first slot is a condition
+    if isinstance(expr, sympy.Piecewise) and len(values) == 3:  # where: the first slot is a condition
         test, yes, no = values
         return cases((as_number(yes), as_condition(test)), (as_number(no), True))
     if isinstance(expr, (sympy.And, sympy.Or)):

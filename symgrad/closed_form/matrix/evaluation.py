@@ -94,8 +94,16 @@ class Evaluation:
         return np.kron(*map(self._two_dimensional, x.args))
 
     def _function(self, x: Expression) -> Array:
-        value = (_NAMED[x.data] if x.data in _NAMED else ELEMENTWISE[x.data].ufunc)(*map(self, x.args))
+        value = self._of_name(x.data)(*map(self, x.args))
         return value if isinstance(value, Code) else np.asarray(value, dtype=np.float64)
+
+    def _of_name(self, name: str) -> Callable[..., Array]:
+        """The function that an elementwise operation is; SciPy's are looked up where one is met."""
+        if name in _NAMED or name in ELEMENTWISE:
+            return _NAMED[name] if name in _NAMED else ELEMENTWISE[name].ufunc
+        from ...primitives.special import OPERATIONS  # imports scipy
+
+        return OPERATIONS[name].ufunc
 
     def _applied(self, x: Expression) -> Array:
         return x.data(*map(self, x.args))

@@ -53,10 +53,11 @@ class MatrixForm:
         self.shape = node.shape
         self.rows = rows
         self._guarded = guarded
-        leaves = {e.data for e in expression.walk() if e.op == "leaf"}
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
-        self._names = named_parts(expression, leaves | dims | {"I", "K"} | set(taken), given or {})
-        self._own = leaves | dims
+        units = {"e"} if any(e.op == "unit" for e in expression.walk()) else set()
+        called = {*safe_names(program.names), *captured_names(program).values()}
+        self._names = named_parts(expression, dims | called | units | {"I", "K", *taken}, given or {})
+        self._own = called | dims
         called = zip(program.names, program.inputs, strict=True)
         self._inputs = dict(zip(safe_names(program.names), called, strict=True))
         held = {name: n.params[0].value for n, name in captured_names(program).items()}

@@ -89,7 +89,8 @@ class Latex(Text):
         return f"{text}^{{{exponent}}}"
 
     def indexed(self, text: str, place: str) -> str:
-        return f"{{{text}}}_{{[{place}]}}" if ":" in place else element(text, [place])
+        is_other = f"{text}_{{{place}}}" in map(self.name, self.own)  # x0 beside x[0]
+        return f"{{{text}}}_{{[{place}]}}" if ":" in place or is_other else element(text, [place])
 
     def lowered(self, text: str, index: str) -> str:
         return f"{text}_{{{index}}}"

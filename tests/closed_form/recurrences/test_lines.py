@@ -399,7 +399,7 @@ def test_an_array_of_all_that_a_carry_was_is_called_as_that():
         "δₜ = λₜ₊₁ + where([t < 18], 1 / sₜ₊₁ − cₜ₊₁ / sₜ₊₁², 0)",
         "λₜ = bδₜ   (t = 18, …, 0)",
     ]
-    assert made[5].startswith("ε = λ₀ + 1 / s₀ − ")
+    assert made[5] == "∂f/∂w = (λ₀ + 1 / s₀ − 1 / (4s₀²)) / (1 − a − b) + Σₜ δₜ"
     assert derived.agreement(0.1, 0.1, 0.8).worst < 1e-12
 
 
