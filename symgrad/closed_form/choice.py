@@ -103,9 +103,7 @@ def _adds_up(node: Node) -> bool:
     return node.primitive is EINSUM and not {i for labels in node.params[0] for i in labels} <= set(node.params[1])
 
 
-def _written(
-    program: Program, kind: str, budget: int, most: int, reserved: Collection[str] = ()
-) -> Formulas | None:
+def _written(program: Program, kind: str, budget: int, most: int, reserved: Collection[str] = ()) -> Formulas | None:
     """The formulas of a kind, entries of ``most`` operations; None where there are none that could be read."""
     if kind == "matrix" and any(n.shape for n in program.nodes) and all(0 not in n.shape for n in program.nodes):
         forms = [f for f in matrix_forms(program, reserved) if f is not None and f.length <= MAX_LETTERS]

@@ -6,7 +6,7 @@ form does not grow with the arrays and holds for named dims too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,12 @@ def constant_names(program: Program) -> dict[str, np.ndarray]:
 class IndexForm:
     """Writes nodes of one program at given indices; ``leaf`` may name further nodes instead of opening them."""
 
-    def __init__(self, program: Program, leaf: Callable[[Node], str | None] = lambda _: None) -> None:
+    def __init__(
+        self, program: Program, others: Iterable[str] = (), leaf: Callable[[Node], str | None] = lambda _: None
+    ) -> None:
         self._names = leaf_names(program)
         self._leaf = leaf
-        self.indices = Indices(program)
+        self.indices = Indices(program, others)
         self._memo: dict[Any, Any] = {}
 
     def element(self, node: Node, index: Sequence[int]) -> sympy.Basic:
@@ -151,7 +153,7 @@ def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[A
     The formulas are in terms of the bindings.
     """
     names = binding_names(program)
-    form = IndexForm(program, names.get)
+    form = IndexForm(program, leaf=names.get)
 
     def bound(node: Node, free: Sequence) -> Any:
         base = named_array(names[node], node.shape, node.dtype)
@@ -162,7 +164,7 @@ def bound_forms(program: Program, most: int | None = None) -> tuple[list[tuple[A
     return bindings, outputs
 
 
-def index_forms(program: Program) -> list[tuple[Sequence[sympy.Symbol], sympy.Basic]]:
-    """Free indices and formula of each output; the caller has checked the size."""
-    form = IndexForm(program)
+def index_forms(program: Program, others: Iterable[str] = ()) -> list[tuple[Sequence[sympy.Symbol], sympy.Basic]]:
+    """Free indices and formula of each output; the caller has checked the size. No index is called as ``others``."""
+    form = IndexForm(program, others)
     return [(free, within_cases(element)) for free, element in map(form.output, program.outputs)]

@@ -6,6 +6,7 @@ import functools
 import itertools
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _SPELLED = """
     alpha α  beta β  gamma γ  delta δ  epsilon ε  zeta ζ  eta η  theta θ  iota ι  kappa κ  lambda λ
@@ -35,6 +36,7 @@ LOWERED = dict(zip("0123456789+-tsrknmpl", "₀₁₂₃₄₅₆₇₈₉₊₋
 LOWER_SIGNS = "".join(LOWERED.values())
 _RAISED = {lowered: c for c, lowered in LOWERED.items()}
 _INDEX = re.compile(f"[{LOWER_SIGNS}]+$")
+_ELEMENT = re.compile(r"\[\d+\]$")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -47,7 +49,12 @@ def name_latex(name: str) -> str:
     \bar{v}_{1} \overline{\mathit{loss}} h_{a,t+1}
     >>> print(name_latex("lam"), name_latex("x_hat"), name_latex("mu_tilde_1"))
     \lambda \hat{x} \tilde{\mu}_{1}
+    >>> print(name_latex("k1ₜ[2]"))
+    k_{1,t}[2]
     """
+    element = _ELEMENT.search(name)
+    if element is not None:
+        return name_latex(name[: element.start()]) + element[0]
     index = _INDEX.search(name)
     steps = [] if index is None else re.findall(r"[a-z](?:[+-]\d+)?|\d+", "".join(_RAISED[c] for c in index[0]))
     bare = name if index is None else name[: index.start()]
@@ -70,6 +77,21 @@ def _marked(word: str) -> str:
         over = _OVER[mark] if wide else r"\bar"
         made = rf"{over}{{{made}}}"
     return made
+
+
+def without_steps(name: str) -> str:
+    """A name without the index of a step."""
+    return name.rstrip(LOWER_SIGNS)
+
+
+def words_in(names: Iterable[str]) -> set[str]:
+    """The names without steps, and the letters that count these.
+
+    >>> sorted(words_in(["kₜ₊₁", "u0"]))
+    ['k', 't', 'u0']
+    """
+    counted = {_RAISED[c] for name in names for c in name[len(without_steps(name)) :]}
+    return {without_steps(name) for name in names} | {c for c in counted if c.isalpha()}
 
 
 class SafeName(str):

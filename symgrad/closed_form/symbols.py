@@ -168,8 +168,9 @@ def _known_constants() -> tuple[list[sympy.Expr], np.ndarray]:
 class Indices:
     """Fresh index symbols ``i, j, k, …`` that no input of the program is called."""
 
-    def __init__(self, program: Program) -> None:
-        taken = set(safe_names(program.names)) | {str(d) for n in program.inputs for d in n.shape}
+    def __init__(self, program: Program, others: Iterable[str] = ()) -> None:
+        """No index is called as what the program reads, nor as ``others``."""
+        taken = {*leaf_names(program).values(), *(str(d) for n in program.inputs for d in n.shape), *others}
         self._letters = [c for c in _INDEX_LETTERS if c not in taken]
         self._count = 0
         #: what each index stays below

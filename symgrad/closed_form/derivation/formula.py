@@ -23,6 +23,7 @@ from ..budget import fits
 from ..deadline import TimeIsUp, within_calls
 from ..index_form import index_forms
 from ..index_rules import is_spaced
+from ..letters import words_in
 from ..matrix import matrix_forms
 from ..plain_text import plain_text
 from ..typeset import typeset
@@ -59,7 +60,7 @@ def formula(program: Program, names: Names) -> Formula:
     if fits(shown, False):
         try:
             with within_calls(_MAX_CALLS):
-                ((free, element),) = index_forms(shown)
+                ((free, element),) = index_forms(shown, words_in(names.values()))
         except (ClosedFormTooLarge, TimeIsUp):
             pass
         else:

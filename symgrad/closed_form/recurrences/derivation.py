@@ -48,7 +48,7 @@ class LoopSteps(Steps):
     ) -> None:
         """The first ``own`` results are those of the function, the others the derivatives."""
         told, result = _told(found, own)
-        constants = [(name, *description(name, value)) for name, value in found.unfolding.constants.items()]
+        constants = [(name, *description(name, value)) for name, value in found.constants]
         super().__init__(title, told, result, inputs, budget, notes, constants)  # type: ignore[arg-type]
         self._found = found
 

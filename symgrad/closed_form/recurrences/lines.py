@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from ...program.node import Node, ancestors
 from ...program.program import Program
 from ..derivation.constants import description
 from ..derivation.formula import Formula
+from ..derivation.naming import Name
 from ..labels import label_text
 from ..latex import aligned
 from ..letters import name_latex
@@ -95,6 +99,13 @@ class Recurrences:
         names = [label_text(label, called) for label in self._labels]
         return self.text_rows(names), self.latex_rows(self._labels)
 
+    @cached_property
+    def constants(self) -> list[tuple[Name, np.ndarray]]:
+        """The arrays that the lines read and the function has found outside, by their names."""
+        told = "\n".join(line.text for _, line in self.lines)
+        held = self.unfolding.constants.items()
+        return [(name, v) for name, v in held if re.search(rf"(?<!\w){re.escape(name)}(?![A-Za-z0-9_])", told)]
+
     def text_rows(self, names: Sequence[str]) -> list[str]:
         """The lines as text; ``names`` are those of the outputs."""
         rows = []
@@ -108,7 +119,7 @@ class Recurrences:
             place = f"[{', '.join(line.index)}]" if line.index else ""
             said = f"   ({', '.join(of_steps(s).text for s in ends)})" if ends else ""
             rows.append(f"{left}{place} = {line.text}{said}")
-        return rows + [description(name, value)[0] for name, value in self.unfolding.constants.items()]
+        return rows + [description(name, value)[0] for name, value in self.constants]
 
     def latex_rows(self, labels: Sequence[str]) -> list[str]:
         """The lines as LaTeX, their equals signs marked by ``&``; ``labels`` are those of the outputs."""
@@ -120,7 +131,7 @@ class Recurrences:
             left = element(left, line.index) if line.index else left
             said = rf" \qquad {', '.join(of_steps(s).latex for s in ends)}" if ends else ""
             rows.append(f"{left} &= {line.latex}{said}")
-        return rows + [description(name, value)[1] for name, value in self.unfolding.constants.items()]
+        return rows + [description(name, value)[1] for name, value in self.constants]
 
     @property
     def _ends(self) -> list[list[Range]]:
@@ -138,7 +149,7 @@ class Recurrences:
         before = None if rest is None else written(rest, self.unfolding)
         if before is not None and summand is None and before.by_entry and isinstance(name, str):
             for k, part in enumerate(before.parts):
-                yield _Line(entry_of(name, k), (), part.text, part.latex)
+                yield _Line(entry_of(name, k, self.unfolding.names.values()), (), part.text, part.latex)
             return
         parts: list[Formula] = [] if before is None else [in_brackets(before)]
         if summand is not None and over is not None:

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 from ...primitives.casting import CAST
+from ...primitives.scan import SCAN
 from ...program.dims import Dim
 from ...program.node import Node
 from ...program.program import Program
 from ..derivation.naming import Name, Names, user_name
-from ..letters import LOWERED
+from ..letters import LOWERED, name_latex, without_steps
 from .equations import Range
 
 #: letters that count the steps, of an outer loop first
@@ -34,13 +35,16 @@ class Bases:
         self._inputs = {n.latex: node for node, n in names.items()}
         self._given: set[str] = set()
         own = set(map(str, names.values())) | {str(d) for n in program.inputs for d in n.shape}
+        own |= {name_latex(label).partition("_")[0] for label in _labels(program) if not _GENERIC.match(label)}
         self._letters = [c for c in _LETTERS if c not in own]
         #: what the carries of a body are called, by their labels there
         self.of_label: dict[str, str] = {}
 
     def letter(self, depth: int) -> str:
         """The letter of a loop that stands in so many others."""
-        return self._letters[depth % len(self._letters)]
+        found = self._letters[depth % len(self._letters)]
+        self._given.add(found)  # nothing else is called so
+        return found
 
     def carry(self, label: str, begins: Node, alone: bool, reverse: bool) -> str:
         """The name of a carry that is called ``label`` in the body; ``alone`` where nothing else flows back.
@@ -118,6 +122,14 @@ class Bases:
         return None
 
 
+def _labels(program: Program) -> Iterator[str]:
+    """What the values of all loops are called."""
+    for n in program.nodes:
+        if n.primitive is SCAN:
+            yield from n.params[0].body.names
+            yield from _labels(n.params[0].body)
+
+
 def _some(names: Iterator[str]) -> list[str]:
     return [next(names) for _ in range(100)]
 
@@ -147,13 +159,15 @@ def at_end(base: str, steps: Range, place: Dim) -> Name:
     return Name(f"{base}_{re.sub(r'[^0-9A-Za-z]+', '_', own)}")
 
 
-def entry_of(name: str, k: int) -> Name:
-    """An entry of a vector that is called ``name``.
+def entry_of(name: str, k: int, others: Collection[str] = ()) -> Name:
+    """An entry of a vector that is called ``name``, where ``others`` are called so too.
 
-    >>> entry_of("uₜ₊₁", 2).latex
-    'u_{2,t+1}'
+    >>> entry_of("uₜ₊₁", 2).latex, entry_of("uₜ₊₁", 2, ["u1ₜ"])
+    ('u_{2,t+1}', 'uₜ₊₁[2]')
     """
-    bare = name.rstrip("".join(LOWERED.values()))
+    bare = without_steps(name)
+    if any(re.fullmatch(r"_?\d+", other.removeprefix(bare)) for other in map(without_steps, others)):
+        return Name(f"{name}[{k}]")
     return Name(f"{bare}{k}{name[len(bare) :]}" if bare[-1] not in "0123456789" else f"{bare}_{k}{name[len(bare) :]}")
 
 

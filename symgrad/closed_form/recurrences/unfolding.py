@@ -17,7 +17,7 @@ from ...program.dims import Dim
 from ...program.interpret import rebuilt
 from ...program.node import Graph, Node, ancestors
 from ...program.program import Program
-from ..derivation.constants import is_told, is_unit
+from ..derivation.constants import is_told
 from ..derivation.lines import inputs_of
 from ..derivation.naming import Name, Names, spellings, user_name
 from .equations import Equation, Range, Total
@@ -227,11 +227,14 @@ class Unfolding:
 
     def _name_constants(self) -> None:
         roots = [n for e in (*self.equations, *self.definitions.values()) for n in e.value.roots]
+        alike: dict[tuple, Name] = {}
         for node in ancestors(roots):
-            if node.primitive is CONSTANT and is_told(node.params[0].value) and not is_unit(node.params[0].value):
-                name = user_name(self.bases.row(node.params[0].label or "c", node))
-                self.names[node] = name
-                self.constants[name] = node.params[0].value
+            if node.primitive is CONSTANT and is_told(value := node.params[0].value):
+                key = (value.dtype.str, value.shape, value.tobytes(), node.params[0].label)
+                if key not in alike:
+                    alike[key] = user_name(self.bases.row(node.params[0].label or "c", node))
+                self.names[node] = alike[key]
+                self.constants[alike[key]] = value
         for node, base in self.steps.constant_rows():
             self.constants[user_name(base)] = node.params[0].value
 

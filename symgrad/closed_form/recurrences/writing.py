@@ -109,7 +109,9 @@ def _entries(program: Program, unfolding: Unfolding) -> list[Formula] | None:
     called = {}
     for n, own, symbols in zip(program.inputs, shown.names, entry_names(shown), strict=False):
         for k, name in enumerate(symbols):
-            called[sympy.Symbol(name, real=True)] = sympy.Symbol(entry_of(own, k) if n.shape else own, real=True)
+            called[sympy.Symbol(name, real=True)] = sympy.Symbol(
+                entry_of(own, k, unfolding.names.values()) if n.shape else own, real=True
+            )
     flowing = [
         called[sympy.Symbol(name, real=True)]
         for n, symbols in zip(program.inputs, entry_names(shown), strict=False)

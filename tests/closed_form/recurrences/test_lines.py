@@ -417,11 +417,11 @@ def test_a_sequence_beside_its_first_value():
     assert str(derived.formulas(*args)).split("\n") == [
         "x₀ = y0",
         "xₜ₊₁ = tanh(phi·xₜ)   (t = 0, …, 19)",
-        "λ₂₀ = 2*x₂₀ - 2*y20",
+        "λ₂₀ = 2*x₂₀ - 2*y[20]",
         "s[i] = Piecewise((2*x[i + 1] - 2*y[i + 1], i < 19), (0, True))",
         "λₜ = phi·(1 − xₜ₊₁²)(λₜ₊₁ + sₜ)   (t = 19, …, 0)",
         "∂f/∂phi = Σₜ xₜ(1 − xₜ₊₁²)(λₜ₊₁ + sₜ)",
-        "∂f/∂y0 = λ₀ + 2*(x₀ - y0)",
+        "∂f/∂y0 = λ₀ + 2*(x₀ - y[0])",
         "∂f/∂y = 2(y − x)",
     ]
     assert derived.agreement(*args).worst < 1e-12
