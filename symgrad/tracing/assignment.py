@@ -11,6 +11,7 @@ from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import expand, ones
 from ..primitives.index_arrays import counted
+from ..primitives.primitive import CONSTANT
 from ..primitives.selection import CONCATENATE, Spec, as_index, assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, size
@@ -18,6 +19,23 @@ from ..program.node import Node
 from .indexing import are_unknown_numbers, expanded, is_array, is_never, spec_entry, unsqueeze
 from .sizes import concrete
 from .trace import running
+
+
+def ask_to_follow(x: Node, index: Any) -> None:
+    """Have the function traced again with its calls followed, where it writes one element of ``x`` after another.
+
+    Then the array is one of its own, of which each element is known by itself.
+    """
+    entries = index if isinstance(index, tuple) else (index,)
+    is_element = len(entries) == x.ndim and all(isinstance(e, (int, np.integer)) for e in entries)
+    if running().follow is None and is_element and _has_one_written(x) and _has_one_written(x.operands[2]):
+        raise TracingError.here("an array that is filled element by element is an array of the function's own.")
+
+
+def _has_one_written(x: Node) -> bool:
+    """Whether one element of an array has just been written."""
+    mask = x.operands[0] if x.primitive is f.where else None
+    return mask is not None and mask.primitive is CONSTANT and np.count_nonzero(mask.params[0].value) == 1
 
 
 def put(x: Node, index: Any, value: Node) -> Node:

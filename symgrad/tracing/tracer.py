@@ -275,6 +275,8 @@ class Tracer(ArrayMethods):
         return _view(node, self, lambda base: indexing.get(base, known)[0], certain)
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if self._writes > 1:
+            assignment.ask_to_follow(self._symgrad_node, index)
         self._write(assignment.put(self._symgrad_node, index, as_node(value)))
 
     def _write(self, node: Node) -> None:

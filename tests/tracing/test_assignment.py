@@ -59,3 +59,22 @@ def test_assignment_with_new_axes(check_rule):
         return y
 
     check_rule(assign, [example((4,))])
+
+
+def filled(make):
+    def function(x):
+        y = make(x)
+        for k in range(len(x)):
+            y[k] = np.sin(x[k]) * k
+        return np.sum(y**2)
+
+    return function
+
+
+@pytest.mark.parametrize("make", [np.zeros_like, np.empty_like, lambda x: np.zeros(len(x))])
+def test_an_array_that_is_filled_element_by_element_is_one_operation_each(make):
+    """However it was made, no element costs an array of its own."""
+    x = np.linspace(0.1, 1.0, 12)
+    program = symgrad.symbolic(filled(make)).program(x)
+    assert not any(n.primitive.name == "where" for n in program.nodes)
+    np.testing.assert_allclose(symgrad.symbolic(filled(make))(x), filled(make)(x), rtol=1e-15)

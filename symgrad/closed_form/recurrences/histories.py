@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +10,20 @@ import numpy as np
 from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM
 from ...primitives.functions import add
-from ...primitives.primitive import CONSTANT
+from ...primitives.primitive import CONSTANT, CapturedArray, constant
 from ...primitives.selection import CONCATENATE, SLICE, Spec, take_slice
-from ...program.node import Node
+from ...program.interpret import rebuilt
+from ...program.node import Node, ancestors
 from ..derivation.naming import user_name
 from .naming import at_end
 
 if TYPE_CHECKING:
+    from .equations import Range
     from .unfolding import Carry, Unfolding
+
+
+#: rows that may be one expression
+_FEWEST = 3
 
 
 class Histories:
@@ -28,8 +34,10 @@ class Histories:
         self._made: dict[Node, Node] = {}
         #: the carries that arrays are of
         self.carries: dict[Node, Carry] = {}
-        #: single elements, with the array and the place
+        #: what a carry is after a step, with its array and the place; then all elements of arrays, and what they are
         self.places: dict[Node, tuple[Node, int]] = {}
+        self._elements: dict[tuple[Node, int], Node] = {}
+        self._places: dict[Node, tuple[Node, int]] = {}
 
     def of(self, carry: Carry) -> Node:
         """The array of all that a carry is."""
@@ -41,16 +49,42 @@ class Histories:
         return self._made[carry.after]
 
     def element(self, whole: Node, place: int) -> Node:
-        """One element of such an array."""
+        """One element of such an array, or of any other."""
+        key = (whole, place)
+        if key not in self._elements:
+            self._elements[key] = self._element(whole, place)
+            self._places.setdefault(self._elements[key], key)
+        return self._elements[key]
+
+    def _element(self, whole: Node, place: int) -> Node:
+        if whole.primitive is CONSTANT:
+            return constant(CapturedArray(whole.params[0].value[place]))
+        if whole not in self.carries:
+            return take_slice(whole, (place, *[(0, d, 1) for d in whole.shape[1:]]))
         carry = self.carries[whole]
         if place in (0, carry.steps.length):
             return carry.end if place else carry.begins
-        found = next((made for made, own in self.places.items() if own == (whole, place)), None)
-        if found is None:
-            name = at_end(carry.base, carry.steps, place)
-            found = self._unfolding.named(name, carry.after.shape, carry.after.dtype)
-            self.places[found] = whole, place
-        return found
+        name = at_end(carry.base, carry.steps, place)
+        made = self._unfolding.named(name, carry.after.shape, carry.after.dtype)
+        self.places[made] = whole, place
+        return made
+
+    def row_of(self, pieces: Sequence[Node], steps: Range, offset: int) -> Node | None:
+        """What is in a step of ``pieces`` that are rows, of which the first is that of step ``-offset``.
+
+        Each is made of elements one further on than those of the one before it; None where they are not.
+        """
+        if len(pieces) < _FEWEST:
+            return None
+        first, *others = pieces
+        found = {n: place for n in ancestors([first]) if (place := self._places.get(n)) is not None}
+        if not found or any(p + len(others) >= whole.shape[0] for whole, p in found.values()):
+            return None
+        for k, other in enumerate(others, 1):
+            if _substituted(first, {n: self.element(whole, p + k) for n, (whole, p) in found.items()}) is not other:
+                return None
+        rows = {n: self._unfolding.steps.known_row(whole, steps, "", p + offset) for n, (whole, p) in found.items()}
+        return _substituted(first, {n: row for n, row in rows.items() if row is not None})
 
     def joined(self, node: Node, operands: Sequence[Node]) -> Node | None:
         """What such an array, or a column of it, is, where ``node`` joins it of its pieces.
@@ -97,6 +131,14 @@ class Histories:
         if piece is carry.end:
             return int(carry.steps.length)
         return 0 if piece in (given, carry.given, carry.begins) else None
+
+
+def _substituted(root: Node, image: Mapping[Node, Node]) -> Node:
+    """``root`` with other nodes in place of some."""
+    made = dict(image)
+    for n in ancestors([root], made):
+        made[n] = rebuilt(n, [made[o] for o in n.operands])
+    return made[root]
 
 
 def _piece(node: Node) -> tuple[Node, int, Spec]:

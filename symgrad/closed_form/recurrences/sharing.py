@@ -18,8 +18,8 @@ from .writing import is_whole, length_of
 _SHORTEST, _SHORTEST_NUMBER = 8, 32
 #: and that of what the user has a name for, read once or more often
 _CALLED_ONCE, _CALLED = 20, 3
-#: operations of a line where a formula is cut into several
-_LONGEST = 10
+#: operations of a line where a formula is cut into several, then where it is still too long
+_LONGEST = (10, 3, 1)
 
 
 def shared(unfolding: Unfolding) -> list[Equation]:
@@ -61,21 +61,27 @@ class _Sharing:
     def _is_worth_a_line(self, node: Node, made: Node, uses: int) -> bool:
         if node in self._unfolding.called:
             return length_of(made, self._unfolding) >= (_CALLED if uses > 1 else _CALLED_ONCE)
-        if uses < 2:
+        if uses < 2 or not inputs_of(made):
             return False
         length = length_of(made, self._unfolding)
         return length >= _SHORTEST if node.shape else length * (uses - 1) >= _SHORTEST_NUMBER
 
     def _cut(self, root: Node) -> Node:
         """``root``, in several lines where it is too long for one."""
-        if root.is_leaf or is_whole(root, self._unfolding):
-            return root
+        for most in _LONGEST:
+            if root.is_leaf or is_whole(root, self._unfolding):
+                break
+            root = self._cut_into(root, most)
+        return root
+
+    def _cut_into(self, root: Node, most: int) -> Node:
+        """``root`` in terms of lines of about ``most`` operations."""
         count: dict[Node, int] = {}
         image: dict[Node, Node] = {}
         for node in ancestors([root]):
             image[node] = rebuilt(node, [image[o] for o in node.operands])
             count[node] = 0 if node.is_leaf else 1 + sum(count[o] for o in dict.fromkeys(node.operands))
-            if node is not root and count[node] > _LONGEST and reading_cost(node):
+            if node is not root and count[node] > most and reading_cost(node):
                 image[node] = self._named(image[node], self._unfolding.called.get(node))
                 count[node] = 0
         return image[root]

@@ -103,12 +103,12 @@ class Steps:
             if node not in self._unfolding.names:
                 return None
             if steps is None:
-                return self._element(node, offset)
+                return self._unfolding.histories.element(node, offset)
             return self._leaf(node, steps, offset, label) if self._names_rows(node, label) else None
         if node.primitive is CONSTANT:
-            if steps is not None:
-                return self._of_constant(node, steps, label, offset)
-            return constant(CapturedArray(node.params[0].value[offset]))
+            if steps is None:
+                return self._unfolding.histories.element(node, offset)
+            return self._of_constant(node, steps, label, offset)
         if node.primitive is EINSUM:
             return self._of_contraction(node, steps, offset)
         if node.primitive is SLICE:
@@ -118,30 +118,31 @@ class Steps:
             row = self.known_row(node.operands[0], steps, label, offset + first[0])
             return None if row is None else take_slice(row, tuple(rest))
         if node.primitive is ASSEMBLE and steps is not None:
-            return self._of_piece(node, steps, offset)
+            return self._of_pieces(node, steps, offset)
         if isinstance(node.primitive, Elementwise) or node.primitive in (CAST, GATE):
             found = [self._of_operand(o, node, steps, offset) for o in node.operands]
             rows = tuple([r for r in found if r is not None])
             return emit(node.primitive, rows, node.params) if len(rows) == len(found) else None
         return None
 
-    def _element(self, node: Node, place: int) -> Node:
-        if node in self._unfolding.histories.carries:
-            return self._unfolding.histories.element(node, place)
-        return take_slice(node, (place, *[(0, d, 1) for d in node.shape[1:]]))
-
-    def _of_piece(self, node: Node, steps: Range, offset: int) -> Node | None:
-        """What a piece of some rows, with zeros around it, is in a step."""
-        (shape, (spec, *others)), (piece, *_) = node.params, node.operands
-        first, *rest = spec
-        if others or not isinstance(first, tuple) or first[2] != 1 or rest != [(0, d, 1) for d in shape[1:]]:
+    def _of_pieces(self, node: Node, steps: Range, offset: int) -> Node | None:
+        """What pieces of some rows, with zeros around them, are in a step."""
+        shape, specs = node.params
+        if any(list(spec[1:]) != [(0, d, 1) for d in shape[1:]] for spec in specs):
             return None
-        row = self.known_row(piece, steps, "", offset - first[0])
+        first, count = specs[0][0][:2] if isinstance(specs[0][0], tuple) else (min(s[0] for s in specs), len(specs))
+        if len(specs) == 1 and isinstance(specs[0][0], tuple):
+            row = self.known_row(node.operands[0], steps, "", offset - first) if specs[0][0][2] == 1 else None
+        else:
+            pieces = {spec[0]: piece for spec, piece in zip(specs, node.operands, strict=True)}
+            is_joined = pieces.keys() == set(range(first, first + count))
+            ordered = [pieces[k] for k in sorted(pieces)] if is_joined else []
+            row = self._unfolding.histories.row_of(ordered, steps, offset - first)
         if row is None:
             return None
         place = self._counter(steps, offset, np.dtype(np.int64))
-        tests = [less(place, literal(first[0] + first[1]))] if first[0] + first[1] < shape[0] + offset else []
-        tests += [greater_equal(place, literal(first[0]))] if first[0] > offset else []
+        tests = [less(place, literal(first + count))] if first + count < shape[0] + offset else []
+        tests += [greater_equal(place, literal(first))] if first > offset else []
         inside = reduce(logical_and, tests) if tests else None
         return row if inside is None else where(expand(inside, row.shape), row, literal(0.0))
 

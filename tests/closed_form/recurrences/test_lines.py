@@ -425,3 +425,82 @@ def test_a_sequence_beside_its_first_value():
         "∂f/∂y = 2(y − x)",
     ]
     assert derived.agreement(*args).worst < 1e-12
+
+
+def oscillator(x0, k, y):
+    xs = [x0]
+    for _ in range(20):
+        x = xs[-1]
+        xs.append(x + 0.1 * np.array([x[1], -k * x[0]]))
+    return np.sum((np.array(xs)[:, 0] - y) ** 2)
+
+
+def test_what_a_column_of_a_trajectory_is_compared_with_flows_back_in_each_step():
+    args = (np.array([1.0, 0.5]), 2.0, np.cos(np.arange(21.0)))
+    derived = sg.grad(oscillator, (0, 1))
+    assert str(derived.formulas(*args)).split("\n") == [
+        "x0ₜ₊₁ = x0ₜ + x1ₜ/10",
+        "x1ₜ₊₁ = x1ₜ - k*x0ₜ/10   (t = 0, …, 19)",
+        "λ0₂₀ = 2*x0₂₀ - 2*y20",
+        "λ1₂₀ = 0",
+        "δ0ₜ = λ0ₜ₊₁ + Piecewise((2*(x0ₜ₊₁ - yₜ₊₁), t < 19), (0, True))",
+        "δ1ₜ = λ1ₜ₊₁",
+        "λ0ₜ = δ0ₜ - k*δ1ₜ/10",
+        "λ1ₜ = δ0ₜ/10 + δ1ₜ   (t = 19, …, 0)",
+        "∂f/∂x0 = λ₀ + 2(x₀[0] − y[0])e₀",
+        "∂f/∂k = Σₜ -x0ₜ*δ1ₜ/10",
+    ]
+    assert derived.agreement(*args).worst < 1e-12
+
+
+@pytest.mark.parametrize("make", [lambda r: np.zeros(len(r)), np.zeros_like, np.empty_like])
+def test_an_array_that_is_filled_is_one_of_the_functions_own(make):
+    def fn(p, r):
+        s = make(r)
+        s[0] = np.var(r)
+        for t in range(1, len(r)):
+            s[t] = p[0] + p[1] * r[t - 1] ** 2 + p[2] * s[t - 1]
+        return np.sum(np.log(s) + r**2 / s)
+
+    args = (np.array([0.1, 0.1, 0.8]), np.sin(np.arange(20.0)))
+    shown = str(sg.grad(fn).formulas(*args)).split("\n")
+    assert shown[1] == "sₜ₊₁ = p0 + p1*rₜ**2 + p2*sₜ   (t = 0, …, 18)"
+    assert shown[-1] == "∂f/∂p = Σₜ [δₜ, rₜ**2*δₜ, sₜ*δₜ]"
+
+
+def test_an_entry_is_told_from_a_stage_of_that_name():
+    def turning(w):
+        inertia = np.array([1.0, 2.0, 3.0])
+        for _ in range(10):
+            k = np.cross(inertia * w, w) / inertia
+            v = w + 0.01 * k
+            k2 = np.cross(inertia * v, v) / inertia
+            w = w + 0.02 * k2
+        return np.sum(w)
+
+    shown = str(sg.grad(turning).formulas(np.ones(3)))
+    assert "kₜ[2] = r0ₜ*w1ₜ/3 - r1ₜ*w0ₜ/3" in shown
+    assert "wₜ₊₁ = wₜ + 1/50 · k2ₜ" in shown
+
+
+def test_masks_that_are_read_are_told_and_no_letter_means_two_things():
+    def swapped(u0):
+        a, b = u0.copy(), np.zeros_like(u0)
+        for _ in range(5):
+            b[1:-1] = 0.5 * (a[:-2] + a[2:])
+            b[0] = a[0]
+            a, b = b, a
+        return a @ a
+
+    shown = str(sg.grad(swapped).formulas(np.ones(6)))
+    assert "c_0" not in shown
+    assert shown.endswith("c = [True, False, False, False, False, False]")
+
+    def noisy(t, e):
+        s = total = 0.0
+        for v in e:
+            s = t[0] + t[1] * np.tanh(s) + v
+            total = total + np.abs(s)
+        return total
+
+    assert "sᵣ₊₁ = eᵣ₊₁ + t0 + t1*tanh(sᵣ)" in str(sg.grad(noisy).formulas(np.ones(2), np.linspace(0.1, 0.9, 9)))
