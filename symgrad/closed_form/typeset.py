@@ -36,7 +36,22 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     """
     made = _Printer({"inv_trig_style": "full"})
     made.letters = _letters(expression, names)
-    return made.whole(with_letters(expression, made.letters))
+    return made.whole(_signs_outside(with_letters(expression, made.letters)))
+
+
+def _signs_outside(expression: Any) -> Any:
+    r"""``−Σ a`` where ``Σ −a`` stands, which reads as the end of an empty sum.
+
+    >>> k, x = sympy.Symbol("k"), sympy.IndexedBase("x")
+    >>> typeset(1 + sympy.Sum(-x[k], (k, 0, 3)))
+    '1 - \\sum_{k=0}^{3} {x}_{k}'
+    """
+    if not hasattr(expression, "replace") or not expression.has(sympy.Sum):
+        return expression
+    return expression.replace(
+        lambda e: isinstance(e, sympy.Sum) and e.function.is_Mul and e.function.could_extract_minus_sign(),
+        lambda e: -e.func(-e.function, *e.limits),
+    )
 
 
 def lettered(expression: Any, names: Iterable[str] = ()) -> Any:

@@ -286,7 +286,7 @@ class Joined:
             raise ArgumentError.here("np.r_['…'] of traced values is not supported; use np.concatenate.")
         parts = tuple(self._value[p] if isinstance(p, slice) else p for p in parts)
         if self._value is np.r_:
-            return FUNCTIONS[np.concatenate]([np.atleast_1d(array_of(p)) for p in parts])
+            return FUNCTIONS[np.concatenate]([a if a.ndim else a.reshape(1) for a in map(array_of, parts)])
         return FUNCTIONS[np.concatenate]([_column(array_of(p)) for p in parts], axis=-1)
 
 

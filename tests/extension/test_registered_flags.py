@@ -62,7 +62,7 @@ def test_on_the_command_line(flags, tmp_path, capsys):
     path.write_text(MODEL)
     assert main(["derive", f"{path}:f", "--factor", "3", "--at", "x=3", "--at", "y=2", "--shout"]) == 0
     said = capsys.readouterr().out
-    assert "derivative = 12*x0" in said
+    assert "∂f/∂x0 = 12*x0" in said
     assert "AT 3" in said
 
 

@@ -71,3 +71,12 @@ def test_what_numpy_would_cut_or_cannot_make_is_refused():
         sg.grad(lambda x: np.array([[x[0]], [x[1], x[2]]]))(X)
     with pytest.raises(ArgumentError, match=r"np\.concatenate"):
         sg.grad(lambda x: np.r_["0,2", x, x])(X)
+
+
+def test_data_that_is_joined_stays_an_argument():
+    """Its values are no part of the trace, so that the next data are served too."""
+    gradient = sg.grad(lambda w, x: np.sum(w * np.r_[x[1:], 0.0, x[0]] ** 2))
+    gradient(np.ones(4), X[:3])
+    np.testing.assert_allclose(gradient(np.ones(4), 2 * X[:3]), np.r_[2 * X[1:3], 0.0, 2 * X[0]] ** 2)
+    program = gradient.program(np.ones(4), X[:3])
+    assert any(program.inputs[1] in n.operands for n in program.nodes)
