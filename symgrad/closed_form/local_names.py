@@ -16,6 +16,7 @@ from .choice import Choice, chosen, is_faster
 from .formulas import Formulas
 from .latex import MAX_CHARACTERS
 from .matrix import MatrixForm, matrix_forms, side_by_side
+from .matrix.expression import leaf, replaced
 from .reals import of_real_numbers
 from .symbols import safe_names
 
@@ -48,7 +49,25 @@ def named_formulas(
         for some in [own] if wanted is not None else [*_selections(outputs, names), {}]:
             made = _in_names(program, outputs, some, choice)
             best = made if is_faster(made, best) else best
-    return best or Formulas(program, "let-bound", [])
+    return _own_names(best, program.with_outputs(nodes), named) if best else Formulas(program, "let-bound", [])
+
+
+def _own_names(found: Formulas, values: Program, named: Mapping[Node, str]) -> Formulas:
+    """``found`` with what is given a name in matrix notation called as the code calls it, where it does."""
+    told = [f for f in (found, *(f for _, f in found.where)) if f.kind == "matrix"]
+    helpers = {part: name for f in told for form in f.forms for part, name in form.names.items()}
+    if not helpers:
+        return found
+    used = {name: f.forms[0].expression for name, f in found.where if f.kind == "matrix"}
+    leaves = {x: leaf(name, x.rows, x.columns) for name, x in used.items()}
+    forms = zip(values.outputs, matrix_forms(values), strict=True)
+    own = {replaced(form.expression, leaves): named[n] for n, form in forms if form and named[n] not in used}
+    given = {part: own.get(part, name) for part, name in helpers.items()}
+    if given == helpers or len(set(given.values())) < len(given):
+        return found
+    image = {id(f): replace(f, forms=[form.beside(given) for form in f.forms]) for f in told}
+    where = tuple([(name, image.get(id(f), f)) for name, f in found.where])
+    return replace(image.get(id(found), found), where=where)
 
 
 def _selections(outputs: Sequence[Node], names: dict[Node, str]) -> list[dict[Node, str]]:

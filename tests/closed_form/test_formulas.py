@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 
 import symgrad as sg
 
@@ -176,3 +177,56 @@ def test_formulas_are_printed_with_the_names_of_the_arguments():
     made = sg.value_and_grad(lambda u0, lam: np.sum(lam * u0**2), (0, 1)).formulas(np.ones(20), 2.0)
     assert str(made) == "f = lam·‖u0‖²\n∂f/∂u0 = 2 lam·u0\n∂f/∂lam = ‖u0‖²"
     assert made._repr_latex_().startswith(r"$\displaystyle \begin{aligned} f &= \lambda ")
+
+
+def shown(fn, *args, by=0):
+    derived = sg.grad(fn, by)
+    assert derived.agreement(*args).worst < 1e-9
+    return str(derived.formulas(*args)), derived.latex(*args)
+
+
+def test_no_helper_is_called_as_an_argument_that_only_a_name_reads():
+    def fn(th, z):
+        y = np.sin(z)
+        n = np.sqrt(1 + th * y**2)
+        return np.sum(n + 1 / n) * np.mean(y / n)
+
+    text, _ = shown(fn, 0.3, np.linspace(0.1, 0.9, 4))
+    assert "where u = 1 + th·y^⊙2" in text
+    assert text.endswith("where y = sin(z)")
+
+
+def test_no_helper_is_called_as_a_unit_vector():
+    def morse(p, r):
+        depth, a, at = p
+        return np.sum(depth * (1 - np.exp(-a * (r - at))) ** 2)
+
+    text, _ = shown(morse, np.array([1.0, 0.7, 1.2]), np.linspace(1.0, 2.0, 5))
+    assert "e₁" in text
+    assert "where e = " not in text
+
+
+def test_a_local_name_is_safe_in_the_formula_and_in_what_it_stands_for():
+    def fn(w, x):
+        x_ = np.concatenate([[1.0], x])
+        return np.sum(x_ * w) ** 2
+
+    text, latex = shown(fn, np.ones(4), np.ones(3))
+    assert text == "∂f/∂w = 2(wᵀ x_2)·x_2\n  where x_2 = [1, x_entry_0, x_entry_1, x_entry_2]"
+    assert r"x_{2} &= \left[\begin{matrix}1 & x_{\mathit{entry},0}" in latex
+
+
+def test_an_element_is_told_from_an_argument_of_that_name():
+    text, latex = shown(lambda x, x0, x1: (x[0] - x0) ** 2 * x[1] + x1 * x[0], np.ones(4), 0.5, 2.0)
+    assert "where c = x[0] − x0" in text
+    assert r"c = {x}_{[0]} - x_{0}" in latex
+    text, _ = shown(lambda x, x0: (x[0] - x0[0]) ** 2 * (x[1] - x0[1]), np.ones(2), np.zeros(2))
+    assert text == "∂f/∂x = 2c(x[1] − x0[1])e₀ + c²e₁\n  where c = x[0] − x0[0]"
+
+
+@pytest.mark.parametrize(
+    "function", [special.ndtri, special.erfcinv, special.i0, special.ellipk, special.entr, special.gamma, special.dawsn]
+)
+def test_formulas_with_functions_of_scipy_agree(function):
+    shown(lambda a, u: np.sum((a * function(u[:, 0])) ** 2), 0.3, np.full((4, 2), 0.3))
+    shown(lambda a, u: np.sum(a * special.huber(u[:, 0], u[:, 1])), 0.3, np.full((4, 2), 0.3))

@@ -229,7 +229,7 @@ def side_by_side(forms: Sequence[MatrixForm | None]) -> list[Any]:
     for form in forms:
         made.append(form.beside(given) if form is not None and form.names and given else form)
         given |= made[-1].names if made[-1] is not None else {}
-    return made
+    return [form.beside(given) if form is not None and given else form for form in made]
 
 
 def required_forms(program: Program) -> list[MatrixForm]:

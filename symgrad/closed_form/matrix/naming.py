@@ -26,7 +26,7 @@ _POOLS = {
 def named_parts(x: Expression, taken: Iterable[str], given: Mapping[Expression, str]) -> dict[Expression, str]:
     """The parts of ``x`` that get a name, outermost last; those that have one beside it are called so."""
     taken = {*taken, *given.values()}
-    names: dict[Expression, str] = {}
+    names = {e: given[e] for e in x.walk() if e in given}
     while len(names) < _MAX_NAMES:
         best = _worth_most(x, names)
         if best is None:
