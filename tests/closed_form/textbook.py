@@ -176,14 +176,14 @@ derivative(
     "cross entropy by labels",
     lambda z, y: -np.mean(np.log(np.exp(z) / np.exp(z).sum(axis=1, keepdims=True))[np.arange(len(y)), y]),
     (normal(10, 4), np.arange(10) % 4),
-    r"\frac{1}{10}(\operatorname{softmax}(z, axis = 1) - \operatorname{onehot}(y))",
+    r"\frac{1}{10}(\operatorname{softmax}(z,\; \text{axis} = 1) - \operatorname{onehot}(y))",
 )
 derivative(
     "learning",
     "matrix factorisation",
     lambda U, V, i, j, r: 0.5 * np.sum((np.sum(U[i] * V[j], axis=1) - r) ** 2),
     (normal(4, 2), normal(5, 2), np.arange(8) % 4, np.arange(8) % 5, normal(8)),
-    r"A^{\top}\operatorname{diag}((AU \odot BV)1 - r)BV, A = \operatorname{onehot}(i), B = \operatorname{onehot}(j)",
+    r"A^{\top}\operatorname{diag}((AU \odot BV)\mathbf{1} - r)BV,\quad A = \operatorname{onehot}(i),\quad B = \operatorname{onehot}(j)",
 )
 derivative("learning", "cross entropy of one", cross_entropy, (0.3, 1.0), r"\sigma(z) - y")
 derivative(
@@ -267,14 +267,14 @@ derivative(
     "a mean for each group",
     lambda a, g, y: 0.5 * np.sum((y - a[g]) ** 2),
     (normal(3), np.arange(8) % 3, normal(8)),
-    r"G^{\top}(Ga - y), G = \operatorname{onehot}(g)",
+    r"G^{\top}(Ga - y),\quad G = \operatorname{onehot}(g)",
 )
 derivative(
     "statistics",
     "Bradley and Terry",
     lambda s, w, v: -np.sum(np.log(sigmoid(s[w] - s[v]))),
     (normal(4), np.array([1, 2, 0]), np.array([3, 0, 1])),
-    r"D^{\top}\sigma(Ds), D = \operatorname{onehot}(v) - \operatorname{onehot}(w)",
+    r"D^{\top}\sigma(Ds),\quad D = \operatorname{onehot}(v) - \operatorname{onehot}(w)",
 )
 derivative("statistics", "entropy", lambda p: -np.sum(p * np.log(p)), (positive(5),), r"-\log(p) - 1")
 derivative(
@@ -284,7 +284,7 @@ derivative(
     (positive(5), positive(5)),
     r"\log(p \oslash q) + 1",
 )
-derivative("statistics", "variance", lambda x: np.var(x), (normal(10),), r"\frac{1}{5}(x - \bar{x}1)")
+derivative("statistics", "variance", lambda x: np.var(x), (normal(10),), r"\frac{1}{5}(x - \bar{x}\mathbf{1})")
 
 # physics
 
