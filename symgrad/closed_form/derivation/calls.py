@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM, GATE
 from ...primitives.functions import divide, logical_or, multiply, negative, not_equal, square
-from ...primitives.selection import Structural
+from ...primitives.selection import ASSEMBLE, SLICE, Structural
 from ...program.node import Node
 from ...program.program import Program
 from ..letters import name_latex
 from ..symbols import number
 
+#: where a piece stands
+_PLACE = re.compile(r"\[[^\]]*\]")
 #: characters of a value beyond which it is left out
 _MAX_CHARACTERS = 300
 _TESTS = {
@@ -92,6 +95,13 @@ def _written(node: Node, parts: Sequence[Called]) -> Called:
     if primitive is square:
         return Called(f"{parts[0].factor.text}²", f"{parts[0].factor.latex}^{{2}}")
     spelled = primitive.spell(node) if isinstance(primitive, Structural) else name
+    if primitive is SLICE:
+        (place,), (x,) = _PLACE.findall(spelled), (p.factor for p in parts)
+        return Called(x.text + place, x.latex + place)
+    if primitive is ASSEMBLE:
+        pieces = [(p.factor, place) for p, place in zip(parts, _PLACE.findall(spelled), strict=True)]
+        text = " + ".join(f"{p.text} at {place}" for p, place in pieces)
+        return Called(text, " + ".join(rf"{p.latex} \text{{ at }} {place}" for p, place in pieces), False)
     operation = spelled.replace("_", r"\_")
     inside = ", ".join(p.latex for p in parts)
     text = f"{spelled}({', '.join(p.text for p in parts)})"

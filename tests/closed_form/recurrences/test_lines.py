@@ -504,3 +504,20 @@ def test_masks_that_are_read_are_told_and_no_letter_means_two_things():
         return total
 
     assert "sᵣ₊₁ = eᵣ₊₁ + t0 + t1*tanh(sᵣ)" in str(sg.grad(noisy).formulas(np.ones(2), np.linspace(0.1, 0.9, 9)))
+
+
+def test_windows_of_a_grid_are_told_by_their_places():
+    def wave(u, c):
+        v = np.zeros_like(u)
+        for _ in range(10):
+            lap = np.zeros_like(u)
+            across = u[1:-1, 2:] + u[1:-1, :-2]
+            lap[1:-1, 1:-1] = u[2:, 1:-1] + u[:-2, 1:-1] + across - 4 * u[1:-1, 1:-1]
+            v = v + 0.1 * c * lap
+            u = u + 0.1 * v
+        return np.sum(u**2)
+
+    made = str(sg.grad(wave).formulas(np.ones((6, 6)), 0.5))
+    assert " at [2:6,1:5])   (t = 9, …, 0)" in made
+    assert "assemble" not in made
+    assert "slice" not in made
