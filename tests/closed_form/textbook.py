@@ -183,7 +183,8 @@ derivative(
     "matrix factorisation",
     lambda U, V, i, j, r: 0.5 * np.sum((np.sum(U[i] * V[j], axis=1) - r) ** 2),
     (normal(4, 2), normal(5, 2), np.arange(8) % 4, np.arange(8) % 5, normal(8)),
-    r"A^{\top}\operatorname{diag}((AU \odot BV)\mathbf{1} - r)BV,\quad A = \operatorname{onehot}(i),\quad B = \operatorname{onehot}(j)",
+    r"A^{\top}\operatorname{diag}((AU \odot BV)\mathbf{1} - r)BV,"
+    r"\quad A = \operatorname{onehot}(i),\quad B = \operatorname{onehot}(j)",
 )
 derivative("learning", "cross entropy of one", cross_entropy, (0.3, 1.0), r"\sigma(z) - y")
 derivative(
