@@ -120,7 +120,8 @@ def imports(documented: Iterable[object], module: str = "symgrad") -> str:
         home = next(h for h in homes if hasattr(importlib.import_module(h), name))
         found.setdefault(home, []).append(name)
     lines |= {f"from {h} import {', '.join(names) if len(names) < _MANY else '*'}" for h, names in found.items()}
-    return "```python\n" + "".join(f">>> {line}\n" for line in sorted(lines)) + "\n```\n" if lines else ""
+    block = "".join(f">>> {line}\n" for line in sorted(lines))
+    return f"The examples of this page begin with\n\n```python\n{block}\n```\n" if lines else ""
 
 
 def _docstrings(documented: object) -> list[doctest.DocTest]:
