@@ -93,7 +93,7 @@ class Histories:
         """
         if node.primitive is not CONCATENATE or node.params != (0,):
             return None
-        pieces = [_piece(o) for o in operands]
+        pieces = [self._piece(o) for o in operands]
         carry = next((c for piece, *_ in pieces if (c := self._carry_of(piece)) is not None), None)
         if carry is None or carry.steps.reverse or carry.steps.outer is not None:
             return None
@@ -106,11 +106,17 @@ class Histories:
         whole = self.of(carry)
         return take_slice(whole, ((0, end, 1), *(rest or [(0, d, 1) for d in whole.shape[1:]])))
 
+    def _piece(self, node: Node) -> tuple[Node, int, Spec]:
+        """As ``_piece``; of an array of one entry of each row that entry is the part."""
+        piece, first, rest = _piece(node)
+        kept = self._unfolding.steps.kept(piece)
+        return piece, first, rest if kept is None or rest else _entry(kept[1])[1]
+
     def _carry_of(self, piece: Node) -> Carry | None:
         """The carry that ``piece`` has of some steps."""
         kept = self._unfolding.steps.kept(piece)
         if kept is not None:
-            steps, row = kept
+            steps, (row, _) = kept[0], _entry(kept[1])
             before = (c for c in self._unfolding.carries if c.steps is steps and c.before is row)
             return next(before, None) or self._unfolding.carry_after(row, steps)
         after = self._unfolding.steps.after.get(piece)
@@ -120,7 +126,7 @@ class Histories:
         """Where in the history of a carry a piece of it begins."""
         kept = self._unfolding.steps.kept(piece)
         if kept is not None:
-            return None if self._carry_of(piece) is not carry else 0 if kept[1] is carry.before else 1
+            return None if self._carry_of(piece) is not carry else 0 if _entry(kept[1])[0] is carry.before else 1
         if piece in self._unfolding.steps.after:
             after, place = self._unfolding.steps.after[piece]
             return place + 1 if after is carry.after else None
@@ -154,6 +160,14 @@ def _piece(node: Node) -> tuple[Node, int, Spec]:
     if not isinstance(first, tuple) or first[2] != 1:
         return node, 0, ()
     return whole, first[0], () if rest == [(0, d, 1) for d in whole.shape[1:]] else tuple(rest)
+
+
+def _entry(row: Node) -> tuple[Node, Spec]:
+    """The vector that a number is an entry of, and which; another value itself."""
+    bare = _bare(row)
+    if bare.primitive is not SLICE or bare.shape or bare.operands[0].ndim != 1:
+        return row, ()
+    return _bare(bare.operands[0]), bare.params[0]
 
 
 def _bare(node: Node) -> Node:

@@ -520,3 +520,19 @@ def test_windows_of_a_grid_are_told_by_their_places():
     assert " at [2:6,1:5])   (t = 9, …, 0)" in made
     assert "assemble" not in made
     assert "slice" not in made
+
+
+def test_one_entry_of_each_state_is_compared_with_data():
+    def kinetics(k, y):
+        x, out = np.array([1.0, 0.0]), []
+        for _ in range(25):
+            x = x + 0.1 * np.array([-k[0] * x[0], k[0] * x[0] - k[1] * x[1]])
+            out.append(x[1])
+        return np.sum((np.array(out) - y) ** 2)
+
+    args = (np.array([0.5, 0.2]), np.sin(np.arange(25.0)))
+    derived = sg.grad(kinetics)
+    shown = str(derived.formulas(*args))
+    assert "λ₂₄ = 2(x₂₄[1] − y[24])e₁" in shown
+    assert "λ1ₜ = λ1ₜ₊₁*(1 - k1/10) + 2*(x1ₜ - yₜ)   (t = 23, …, 0)" in shown
+    assert derived.agreement(*args).worst < 1e-12
