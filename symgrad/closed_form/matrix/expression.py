@@ -304,6 +304,12 @@ def hadamard(top: Sequence[Expression], bottom: Sequence[Expression] = ()) -> Ex
     return scaled(coefficient, scalars, below, body)
 
 
+def without_ones(x: Expression) -> Expression:
+    """``c`` where ``x`` is ``c·𝟏``, the same truth everywhere; else ``x``."""
+    coefficient, top, bottom, body = x.parts
+    return scaled(coefficient, top, bottom, number(_ONE)) if top and body.op in ("ones", "all_ones") else x
+
+
 def _all_ones(rows: Dim, columns: Dim) -> Expression:
     return ones(rows) if columns == 1 else product([ones(rows), transpose(ones(columns))])
 

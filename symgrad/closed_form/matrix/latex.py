@@ -11,7 +11,7 @@ import sympy
 
 from ..contents import in_latex
 from ..typeset import cases, element, initial, is_word, typeset
-from .expression import Expression
+from .expression import Expression, without_ones
 from .notation import AROUND, CONNECTIVES, TESTS, in_others, spelled
 from .printing import ATOM, PRODUCT, SUM, Text
 
@@ -118,7 +118,8 @@ class Latex(Text):
             return AROUND[x.data].format(*map(self, x.args)), ATOM
         if x.data == "where":
             test, yes, no = x.args
-            return cases([(self._compared(yes, SUM), self._stated(test)), (self._compared(no, SUM), "")]), SUM
+            chosen = self._compared(yes, SUM), self._stated(without_ones(test))
+            return cases([chosen, (self._compared(no, SUM), "")]), SUM
         if x.data == "remainder":
             a, b = (self._within(v, PRODUCT) for v in x.args)
             return rf"{a} \bmod {b}", SUM

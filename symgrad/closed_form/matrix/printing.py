@@ -18,7 +18,7 @@ from ...primitives.selection import spell_range
 from ..contents import in_words
 from ..letters import LOWER_SIGNS, LOWERED
 from ..plain_text import plain_text
-from .expression import Expression, number
+from .expression import Expression, number, without_ones
 from .notation import ascending, decimal
 
 #: how a text is put around others
@@ -308,7 +308,8 @@ class Text:
             return raised(self._within(base, ATOM), shown if precedence == ATOM else self.exponent(shown)), POSTFIX
         if x.data == "step":
             return f"[{self(x.args[0])} > 0]", ATOM
-        shown = [self._compared(a, SUM) for a in x.args] if len(x.args) > 1 else map(self, x.args)
+        args = [without_ones(x.args[0]), *x.args[1:]] if x.data == "where" else x.args
+        shown = [self._compared(a, SUM) for a in args] if len(args) > 1 else map(self, args)
         return self.call(x.data, ", ".join(shown)), ATOM
 
     def _stated(self, x: Expression, opened: bool = False) -> str:

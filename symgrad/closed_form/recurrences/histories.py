@@ -69,6 +69,13 @@ class Histories:
         self.places[made] = whole, place
         return made
 
+    def in_step(self, whole: Node, steps: Range, offset: int) -> Node | None:
+        """What such an array holds ``offset`` steps on, where that is what the carry is before or after a step."""
+        carry = self.carries.get(whole)
+        if carry is None or not carry.steps.agrees(steps) or offset not in (0, 1):
+            return None
+        return carry.after if offset else carry.before
+
     def row_of(self, pieces: Sequence[Node], steps: Range, offset: int) -> Node | None:
         """What is in a step of ``pieces`` that are rows, of which the first is that of step ``-offset``.
 
@@ -97,14 +104,15 @@ class Histories:
         carry = next((c for piece, *_ in pieces if (c := self._carry_of(piece)) is not None), None)
         if carry is None or carry.steps.reverse or carry.steps.outer is not None:
             return None
-        end, (_, _, rest) = 0, pieces[0]
+        start, count, (_, _, rest) = 0, 0, pieces[0]
         for operand, (piece, first, own) in zip(operands, pieces, strict=True):
             place = self._place_of(piece, carry)
-            if own != rest or place is None or place + first != end:
+            if own != rest or place is None or (count and place + first != start + count):
                 return None
-            end += operand.shape[0]
+            start = start if count else place + first
+            count += operand.shape[0]
         whole = self.of(carry)
-        return take_slice(whole, ((0, end, 1), *(rest or [(0, d, 1) for d in whole.shape[1:]])))
+        return take_slice(whole, ((start, count, 1), *(rest or [(0, d, 1) for d in whole.shape[1:]])))
 
     def _piece(self, node: Node) -> tuple[Node, int, Spec]:
         """As ``_piece``; of an array of one entry of each row that entry is the part."""

@@ -104,6 +104,8 @@ class Steps:
                 return None
             if steps is None:
                 return self._unfolding.histories.element(node, offset)
+            if (own := self._unfolding.histories.in_step(node, steps, offset)) is not None:
+                return own
             return self._leaf(node, steps, offset, label) if self._names_rows(node, label) else None
         if node.primitive is CONSTANT:
             if steps is None:

@@ -536,3 +536,25 @@ def test_one_entry_of_each_state_is_compared_with_data():
     assert "λ₂₄ = 2(x₂₄[1] − y[24])e₁" in shown
     assert "λ1ₜ = λ1ₜ₊₁*(1 - k1/10) + 2*(x1ₜ - yₜ)   (t = 23, …, 0)" in shown
     assert derived.agreement(*args).worst < 1e-12
+
+
+def test_states_that_are_stacked_are_compared_row_by_row():
+    def network(A, x, Y):
+        xs = []
+        for _ in range(15):
+            x = np.tanh(A @ x)
+            xs.append(x)
+        return np.sum((np.stack(xs) - Y) ** 2)
+
+    args = 0.9 * np.eye(2), np.ones(2), np.sin(np.arange(30.0)).reshape(15, 2)
+    derived = sg.grad(network, (0, 1))
+    assert str(derived.formulas(*args)).split("\n") == [
+        "x₀ = x",
+        "xₜ₊₁ = tanh(Axₜ)   (t = 0, …, 14)",
+        "λ₁₅ = 2(x₁₅ − Y[14,:])",
+        "δₜ = (1 − xₜ₊₁^⊙2) ⊙ (λₜ₊₁ + where([t < 14], 2(xₜ₊₁ − Yₜ), 0))",
+        "λₜ = Aᵀδₜ   (t = 14, …, 0)",
+        "∂f/∂A = Σₜ δₜxₜᵀ",
+        "∂f/∂x = λ₀",
+    ]
+    assert derived.agreement(*args).worst < 1e-12
