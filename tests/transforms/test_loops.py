@@ -470,11 +470,13 @@ class TestCheckpoint:
 
             derivative = sg.grad(loss, backend="numpy")
             derivative(H)
-            tracemalloc.start()
-            derivative(H)
-            _, most = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
-            return most
+            found = []
+            for _ in range(3):  # other threads, which may compile what earlier tests asked for, need memory too
+                tracemalloc.start()
+                derivative(H)
+                found.append(tracemalloc.get_traced_memory()[1])
+                tracemalloc.stop()
+            return min(found)
 
         every = peak(6400, {"checkpoint": None})
         few, many = (peak(n, {"checkpoint": "sqrt"}) for n in (400, 6400))
