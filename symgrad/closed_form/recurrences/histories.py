@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from ...primitives.casting import CAST
 from ...primitives.contraction import EINSUM
 from ...primitives.functions import add
 from ...primitives.primitive import CONSTANT, CapturedArray, constant
-from ...primitives.selection import CONCATENATE, SLICE, Spec, take_slice
+from ...primitives.selection import CONCATENATE, SLICE, Spec, concatenate, take_slice
+from ...primitives.shaping import RESHAPE, reshape
 from ...program.interpret import rebuilt
 from ...program.node import Node, ancestors
 from ..derivation.naming import user_name
@@ -155,6 +157,26 @@ def _substituted(root: Node, image: Mapping[Node, Node]) -> Node:
     return made[root]
 
 
+def by_rows(node: Node, operand: Node) -> Node | None:
+    """A join, or a slice, of the rows that ``operand`` has one after another; None where these are cut.
+
+    It has the elements of ``node``, perhaps in another shape.
+    """
+    if node.primitive is RESHAPE and operand.primitive is RESHAPE:
+        return operand.operands[0]
+    if node.primitive is RESHAPE and operand.primitive is CONCATENATE and operand.ndim == 1:
+        row = node.shape[1:]
+        if len(node.shape) > 1 and all(p.shape[0] % math.prod(row) == 0 for p in operand.operands):
+            return concatenate([reshape(p, (p.shape[0] // math.prod(row), *row)) for p in operand.operands], 0)
+    if node.primitive is SLICE and operand.primitive is RESHAPE and operand.ndim == 1:
+        (rows,), (first, count, step) = operand.operands, node.params[0][0]
+        wide = math.prod(rows.shape[1:])
+        if rows.ndim > 1 and step == 1 and first % wide == count % wide == 0:
+            spec = ((first // wide, count // wide, 1), *[(0, d, 1) for d in rows.shape[1:]])
+            return take_slice(rows, spec)
+    return None
+
+
 def _piece(node: Node) -> tuple[Node, int, Spec]:
     """The rows of which ``node`` is a part, the number of the first one, and which part of each; () for all of it."""
     node = _bare(node)
@@ -181,7 +203,8 @@ def _entry(row: Node) -> tuple[Node, Spec]:
 def _bare(node: Node) -> Node:
     """``node`` without what makes an array of one row of it, or a number of this machine's."""
     while True:
-        if node.primitive in (EINSUM, CAST) and len(node.operands) == 1:
+        one = node.primitive is RESHAPE and node.shape == (1, *node.operands[0].shape)
+        if one or (node.primitive in (EINSUM, CAST) and len(node.operands) == 1):
             (node,) = node.operands
         elif node.primitive is add and node.operands[1].primitive is CONSTANT and _is_zero(node.operands[1]):
             node = node.operands[0]

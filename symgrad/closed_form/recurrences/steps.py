@@ -24,12 +24,13 @@ from ...primitives.functions import (
 )
 from ...primitives.primitive import CONSTANT, INPUT, CapturedArray, constant, literal
 from ...primitives.selection import ASSEMBLE, SLICE, Structural, take_slice
-from ...primitives.shaping import reshape
+from ...primitives.shaping import RESHAPE, reshape
 from ...program.interpret import rebuilt
 from ...program.node import Node, ancestors, emit
 from ..derivation.lines import inputs_of
 from ..derivation.naming import user_name
 from .equations import Equation, Range, Total, depth_of
+from .histories import by_rows
 from .naming import at_end, at_step
 
 if TYPE_CHECKING:
@@ -229,6 +230,9 @@ class Steps:
         if node.primitive is SLICE and operands[0] in self._stacks:
             return self._after_one(operands[0], node) or rebuilt(node, operands)
         histories = self._unfolding.histories
+        if node.primitive in (RESHAPE, SLICE) and (rows := by_rows(node, operands[0])) is not None:
+            is_new = rows.operands and rows not in operands[0].operands
+            return reshape(self.made(rows, rows.operands) if is_new else rows, node.shape)
         joined = histories.joined(node, operands)
         if joined is not None:
             return joined

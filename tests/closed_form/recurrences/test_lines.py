@@ -558,3 +558,25 @@ def test_states_that_are_stacked_are_compared_row_by_row():
         "∂f/∂x = λ₀",
     ]
     assert derived.agreement(*args).worst < 1e-12
+
+
+def test_states_that_are_rows_of_a_matrix():
+    def states(A, x0):
+        xs = np.zeros((15, 2))
+        xs[0] = x0
+        for t in range(1, 15):
+            xs[t] = A @ xs[t - 1]
+        return np.sum(xs**2)
+
+    args = 0.9 * np.eye(2), np.ones(2)
+    derived = sg.grad(states, (0, 1))
+    assert str(derived.formulas(*args)).split("\n") == [
+        "xs₀ = x0",
+        "xsₜ₊₁ = A xsₜ   (t = 0, …, 13)",
+        "λ₁₄ = 2 xs₁₄",
+        "δₜ = λₜ₊₁ + where([t < 13], 2 xsₜ₊₁, 0)",
+        "λₜ = Aᵀδₜ   (t = 13, …, 0)",
+        "∂f/∂A = Σₜ δₜ xsₜᵀ",
+        "∂f/∂x0 = 2 xs₀ + λ₀",
+    ]
+    assert derived.agreement(*args).worst < 1e-12
