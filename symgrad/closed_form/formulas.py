@@ -208,9 +208,13 @@ class Formulas:
 
     @cached_property
     def own_cost(self) -> float:
-        """``reading_cost`` where it is said elsewhere what names stand for."""
+        """``reading_cost`` where it is said elsewhere what names stand for.
+
+        What several formulas share is read once, and found again from each: it costs between once and each time.
+        """
         free = sum(len(index) + 1 for index, _ in self.forms) if self.kind == "index" else 0
-        return reading_cost(self._read_latex) + free
+        once, each = reading_cost(self._read_latex), reading_cost(self._own_latex)
+        return (once + each) / 2 + free
 
     def _latex_labels(self, labels: Sequence[str]) -> list[str]:
         if self.kind != "index":

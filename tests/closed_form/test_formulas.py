@@ -142,7 +142,7 @@ def added(Q, K, V):
     ("fn", "scores"),
     [
         (chosen, "where(mask, 1/2 · QKᵀ, −∞)"),
-        (written, "where(mask, −∞, 1/2 · QKᵀ)"),
+        (written, "where(mask, −∞, S), axis=1)  where S = 1/2 · QKᵀ"),
         (added, "1/2 · QKᵀ + mask"),
     ],
 )

@@ -18,7 +18,7 @@ from .code import Code
 from .evaluation import Evaluation, Writing
 from .expression import Expression, leaf, product, replaced, transpose, vec
 from .latex import Latex
-from .naming import named_parts
+from .naming import named_parts, reads_given
 from .printing import Text
 from .reading import Reader
 from .terms import NotExpressible, Poly
@@ -229,7 +229,11 @@ def side_by_side(forms: Sequence[MatrixForm | None]) -> list[Any]:
     for form in forms:
         made.append(form.beside(given) if form is not None and form.names and given else form)
         given |= made[-1].names if made[-1] is not None else {}
-    return [form.beside(given) if form is not None and given else form for form in made]
+    for k, form in enumerate(made):  # what a later one has a name for is called so before it too
+        if form is not None and reads_given(form.expression, form.names, given):
+            made[k] = form.beside(given)
+            given |= made[k].names
+    return made
 
 
 def required_forms(program: Program) -> list[MatrixForm]:

@@ -26,13 +26,23 @@ _POOLS = {
 def named_parts(x: Expression, taken: Iterable[str], given: Mapping[Expression, str]) -> dict[Expression, str]:
     """The parts of ``x`` that get a name, outermost last; those that have one beside it are called so."""
     taken = {*taken, *given.values()}
-    names = {e: given[e] for e in x.walk() if e in given}
+    names = {e: given[e] for e in x.walk() if e in given and not _is_statement(e)}
     while len(names) < _MAX_NAMES:
         best = _worth_most(x, names)
         if best is None:
             break
         names[best] = given[best] if best in given else _fresh(_kind(best), taken)
     return {part: names[part] for part in sorted(names, key=lambda e: sum(1 for _ in e.walk()))}
+
+
+def reads_given(x: Expression, names: Mapping[Expression, str], given: Mapping[Expression, str]) -> bool:
+    """Whether something in ``x`` that has no name there is given one elsewhere."""
+    return any(e in given and e not in names and not _is_statement(e) for e in x.walk())
+
+
+def _is_statement(x: Expression) -> bool:
+    """A comparison, which says more than its name."""
+    return x.op == "function" and x.data in Text.comparisons
 
 
 def is_named(x: Expression) -> bool:
