@@ -231,8 +231,8 @@ def side_by_side(forms: Sequence[MatrixForm | None]) -> list[Any]:
         given |= made[-1].names if made[-1] is not None else {}
     for k, form in enumerate(made):  # what a later one has a name for is called so before it too
         if form is not None and reads_given(form.expression, form.names, given):
-            made[k] = form.beside(given)
-            given |= made[k].names
+            made[k] = again = form.beside(given)
+            given |= again.names
     return made
 
 
