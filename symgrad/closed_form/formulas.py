@@ -213,7 +213,8 @@ class Formulas:
         What several formulas share is read once, and found again from each: it costs between once and each time.
         """
         free = sum(len(index) + 1 for index, _ in self.forms) if self.kind == "index" else 0
-        once, each = reading_cost(self._read_latex), reading_cost(self._own_latex)
+        once = reading_cost(self._read_latex)
+        each = once if self._read_latex is self._own_latex else reading_cost(self._own_latex)
         return (once + each) / 2 + free
 
     def _latex_labels(self, labels: Sequence[str]) -> list[str]:

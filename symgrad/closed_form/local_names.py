@@ -61,7 +61,8 @@ def _own_names(found: Formulas, values: Program, named: Mapping[Node, str]) -> F
     used = {name: f.forms[0].expression for name, f in found.where if f.kind == "matrix"}
     leaves = {x: leaf(name, x.rows, x.columns) for name, x in used.items()}
     forms = zip(values.outputs, matrix_forms(values), strict=True)
-    own = {replaced(form.expression, leaves): named[n] for n, form in forms if form and named[n] not in used}
+    spelled = dict(zip(named, safe_names([*values.names, *named.values()])[len(values.names) :], strict=True))
+    own = {replaced(form.expression, leaves): spelled[n] for n, form in forms if form and spelled[n] not in used}
     given = {part: own.get(part, name) for part, name in helpers.items()}
     if given == helpers or len(set(given.values())) < len(given):
         return found

@@ -46,7 +46,8 @@ def put(x: Node, index: Any, value: Node) -> Node:
         raise TracingError.here(f"a float written into an array of {x.dtype} would be cut; use a float array.")
     value = f.cast(value, x.dtype)
     mask = getattr(index, "_symgrad_node", None)
-    if mask is None and isinstance(index, np.ndarray) and index.dtype == bool and is_concrete(x.shape):
+    is_mask = isinstance(index, np.ndarray) and index.dtype == bool
+    if mask is None and is_mask and not value.shape and is_concrete(x.shape):
         mask = running().constant(index)
     if mask is not None and _is_choice(mask, x, value):
         wide = expand(reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim)), x.shape)

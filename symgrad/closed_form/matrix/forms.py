@@ -55,17 +55,14 @@ class MatrixForm:
         self._guarded = guarded
         dims = {str(d) for n in program.inputs for d in n.shape if not isinstance(d, int)}
         units = {"e"} if any(e.op == "unit" for e in expression.walk()) else set()
-        called = {*safe_names(program.names), *captured_names(program).values()}
-        self._names = named_parts(expression, dims | called | units | {"I", "K", *taken}, given or {})
-        self._own = called | dims
-        called = zip(program.names, program.inputs, strict=True)
-        self._inputs = dict(zip(safe_names(program.names), called, strict=True))
-        held = {name: n.params[0].value for n, name in captured_names(program).items()}
+        inputs, captured = safe_names(program.names), captured_names(program)
+        self._own = {*inputs, *captured.values(), *dims}
+        self._names = named_parts(expression, self._own | units | {"I", "K", *taken}, given or {})
+        self._inputs = dict(zip(inputs, zip(program.names, program.inputs, strict=True), strict=True))
+        held = {name: n.params[0].value for n, name in captured.items()}
         self._constants = {name: value.reshape(wide(value.shape)) for name, value in held.items()}
         #: arrays that the code made on its way, and has no name for
-        self._unnamed = {
-            name: held[name] for n, name in captured_names(program).items() if not n.params[0].label and held[name].size
-        }
+        self._unnamed = {name: held[name] for n, name in captured.items() if not n.params[0].label and held[name].size}
 
     def with_parts(self, parts: Mapping[Expression, Expression]) -> MatrixForm:
         """The form with some of its parts written otherwise."""

@@ -39,6 +39,7 @@ class Histories:
         #: what a carry is after a step, with its array and the place; then all elements of arrays, and what they are
         self.places: dict[Node, tuple[Node, int]] = {}
         self._elements: dict[tuple[Node, int], Node] = {}
+        self._reads: dict[Node, bool] = {}
         self._places: dict[Node, tuple[Node, int]] = {}
 
     def of(self, carry: Carry) -> Node:
@@ -49,6 +50,12 @@ class Histories:
             self._made[carry.after] = made
             self.carries[made] = carry
         return self._made[carry.after]
+
+    def are_in(self, node: Node) -> bool:
+        """Whether ``node`` reads such an array; each node is looked at once."""
+        for n in ancestors([node], self._reads):
+            self._reads[n] = n in self.carries or any(self._reads[o] for o in n.operands)
+        return self._reads[node]
 
     def element(self, whole: Node, place: int) -> Node:
         """One element of such an array, or of any other."""
@@ -114,7 +121,8 @@ class Histories:
             start = start if count else place + first
             count += operand.shape[0]
         whole = self.of(carry)
-        return take_slice(whole, ((start, count, 1), *(rest or [(0, d, 1) for d in whole.shape[1:]])))
+        made = take_slice(whole, ((start, count, 1), *(rest or [(0, d, 1) for d in whole.shape[1:]])))
+        return made if made.shape == node.shape else None
 
     def _piece(self, node: Node) -> tuple[Node, int, Spec]:
         """As ``_piece``; of an array of one entry of each row that entry is the part."""
@@ -168,7 +176,8 @@ def by_rows(node: Node, operand: Node) -> Node | None:
         row = node.shape[1:]
         if len(node.shape) > 1 and all(p.shape[0] % math.prod(row) == 0 for p in operand.operands):
             return concatenate([reshape(p, (p.shape[0] // math.prod(row), *row)) for p in operand.operands], 0)
-    if node.primitive is SLICE and operand.primitive is RESHAPE and operand.ndim == 1:
+    is_range = node.primitive is SLICE and isinstance(node.params[0][0], tuple)
+    if is_range and operand.primitive is RESHAPE and operand.ndim == 1:
         (rows,), (first, count, step) = operand.operands, node.params[0][0]
         wide = math.prod(rows.shape[1:])
         if rows.ndim > 1 and step == 1 and first % wide == count % wide == 0:
@@ -194,23 +203,34 @@ def _piece(node: Node) -> tuple[Node, int, Spec]:
 
 def _entry(row: Node) -> tuple[Node, Spec]:
     """The vector that a number is an entry of, and which; another value itself."""
-    bare = _bare(row)
-    if bare.primitive is not SLICE or bare.shape or bare.operands[0].ndim != 1:
-        return row, ()
-    return _bare(bare.operands[0]), bare.params[0]
+    whole, _, rest = _piece(row)
+    return (whole, rest) if rest and not row.shape else (row, ())
 
 
 def _bare(node: Node) -> Node:
     """``node`` without what makes an array of one row of it, or a number of this machine's."""
     while True:
-        one = node.primitive is RESHAPE and node.shape == (1, *node.operands[0].shape)
-        if one or (node.primitive in (EINSUM, CAST) and len(node.operands) == 1):
-            (node,) = node.operands
-        elif node.primitive is add and node.operands[1].primitive is CONSTANT and _is_zero(node.operands[1]):
-            node = node.operands[0]
-        else:
+        is_zero_added = node.primitive is add and is_zero(node.operands[1])
+        if not (_is_one_row(node) or is_zero_added or (node.primitive is CAST and node.dtype.kind == "f")):
             return node
+        node = node.operands[0]
 
 
-def _is_zero(node: Node) -> bool:
-    return not np.any(node.params[0].value)
+def _is_one_row(node: Node) -> bool:
+    """Whether it has the elements of its operand in their order, with axes of one element more or less."""
+    if node.primitive is RESHAPE:
+        return node.shape == (1, *node.operands[0].shape)
+    if node.primitive is not EINSUM or len(node.operands) != 1:
+        return False
+    (own,), out, sizes, _ = node.params
+    wide = [i for i in own if sizes[i] != 1]
+    return len(set(wide)) == len(wide) and wide == [i for i in out if sizes[i] != 1]
+
+
+def is_zero(node: Node) -> bool:
+    """Whether it is the number 0, or an array of zeros."""
+    while node.primitive in (EINSUM, CAST) and len(node.operands) == 1:
+        (node,) = node.operands
+    if node.primitive is CONSTANT:
+        return not np.any(node.params[0].value)
+    return node.is_literal and node.params[0] == 0

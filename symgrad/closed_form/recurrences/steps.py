@@ -30,7 +30,7 @@ from ...program.node import Node, ancestors, emit
 from ..derivation.lines import inputs_of
 from ..derivation.naming import user_name
 from .equations import Equation, Range, Total, depth_of
-from .histories import by_rows
+from .histories import by_rows, is_zero
 from .naming import at_end, at_step
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Steps:
     def sum(self, summand: Node, steps: Range, rest: Node | None = None) -> Node:
         """The sum of what ``summand`` is in each step, and of ``rest``."""
         made = Node(INPUT, (), ("sum",), summand.shape, summand.dtype)
-        self._sums[made] = _Sum(steps, summand, None if rest is None or _is_zero(rest) else rest)
+        self._sums[made] = _Sum(steps, summand, None if rest is None or is_zero(rest) else rest)
         return made
 
     def made(self, node: Node, operands: Sequence[Node]) -> Node:
@@ -236,7 +236,7 @@ class Steps:
         joined = histories.joined(node, operands)
         if joined is not None:
             return joined
-        if node.primitive is SLICE and any(n in histories.carries for n in ancestors(operands)):
+        if node.primitive is SLICE and histories.are_in(operands[0]):
             one = self._one_row(node, operands[0])
             return rebuilt(node, operands) if one is None else one
         if node.primitive is EINSUM:
@@ -376,14 +376,6 @@ def _is_linear(node: Node, operands: Sequence[Node], sums: Sequence[int]) -> boo
     if node.primitive is divide:
         return list(sums) == [0] and operands[0].shape == node.shape
     return node.primitive in (negative, CAST)
-
-
-def _is_zero(node: Node) -> bool:
-    while node.primitive in (EINSUM, CAST) and len(node.operands) == 1:
-        (node,) = node.operands
-    if node.primitive is CONSTANT:
-        return not np.any(node.params[0].value)
-    return node.is_literal and node.params[0] == 0
 
 
 def _like(operand: Node, given: Node) -> Node:

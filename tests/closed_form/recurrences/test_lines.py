@@ -580,3 +580,26 @@ def test_states_that_are_rows_of_a_matrix():
         "∂f/∂x0 = 2 xs₀ + λ₀",
     ]
     assert derived.agreement(*args).worst < 1e-12
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda X, Xs: np.stack([X.T, *[Z.T for Z in Xs]]),
+        lambda X, Xs: np.stack([X.T, *Xs[:-1], Xs[-1].T]),
+        lambda X, Xs: np.array([X.sum(), *[Z.sum() for Z in Xs]])[:, None, None],
+        lambda X, Xs: np.array([Xs[-1].reshape(-1)[1], Xs[-1].ravel()[2:].sum()])[:, None, None],
+    ],
+)
+def test_what_is_made_of_states_is_no_array_of_them(told):
+    """Turned or added up, they are other values of the same shape."""
+
+    def fn(A, X):
+        first, Xs = X, []
+        for _ in range(12):
+            X = np.tanh(A @ X)
+            Xs.append(X)
+        return np.sum((told(first, Xs) - np.arange(4.0).reshape(2, 2)) ** 2)
+
+    A = np.array([[0.5, 0.2], [-0.3, 0.7]])
+    assert sg.grad(fn, (0, 1)).agreement(A, A + 1.0).worst < 1e-12
