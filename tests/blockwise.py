@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 
-from symgrad.passes.halos import Edges
-from symgrad.passes.separable import first_of
+from symgrad.passes.block_axes import BEFORE, Edges, blocks_of, first_of
 from symgrad.passes.sizes import at_sizes
 from symgrad.program.dims import value_of
 from symgrad.program.interpret import interpreted
@@ -14,7 +13,7 @@ from symgrad.program.interpret import interpreted
 def blockwise(made, arrays, lengths):
     """The outputs of a split program, where the dims of ``lengths`` are in blocks of these."""
     known = dict(zip(made.program.inputs, arrays, strict=True))
-    sizes = {d: sum(own) for d, own in lengths.items()}
+    sizes = {d: sum(own) for d, own in lengths.items()} | {blocks_of(d): len(own) for d, own in lengths.items()}
     for node, array in zip(made.program.inputs, arrays, strict=True):
         sizes |= {d: n for d, n in zip(node.shape, np.shape(array), strict=True) if not isinstance(d, int)}
     for stage in made.stages:
@@ -47,7 +46,8 @@ def blockwise(made, arrays, lengths):
                 whole[where] = combine(whole[where], value) if key in seen else value
                 assert combine is not None or key not in seen
                 seen.add(key)
-        known |= {n: whole for n, (whole, _) in zip(stage.gives, results, strict=True)}
+        for node, (whole, _) in zip(stage.gives, results, strict=True):
+            known[node] = node.primitive.evaluate(node.params, whole) if node.primitive is BEFORE else whole
     return [known[o] for o in made.program.outputs]
 
 
@@ -59,7 +59,10 @@ def place(axes, block, lengths, reaches):
             found.append(slice(None))
             continue
         own, k = lengths[axis.dim], block[axis.dim]
+        if not axis.times:
+            found.append(slice(k, k + 1))
+            continue
         low, high = reach or (0, axis.more if k == len(own) - 1 else 0)
-        found.append(slice(sum(own[:k]) + low, sum(own[: k + 1]) + high))
+        found.append(slice(axis.times * (sum(own[:k]) + low), axis.times * (sum(own[: k + 1]) + high)))
     assert all(s.start is None or 0 <= s.start <= s.stop for s in found)
     return tuple(found)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from ..passes.halos import Axis, Edges, Reach
-from ..passes.separable import first_of
+from ..passes.block_axes import Axis, Edges, blocks_of, first_of
+from ..passes.halos import Reach
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 
@@ -55,6 +55,10 @@ class Blocks:
         for numbers in itertools.product(*[range(len(self.lengths[d])) for d in dims]):
             yield dict(zip(dims, numbers, strict=True))
 
+    def counts(self) -> dict[sympy.Symbol, int]:
+        """How many there are of each dim, by what stands for that."""
+        return {blocks_of(d): len(own) for d, own in self.lengths.items()}
+
     def count(self, dims: Sequence[sympy.Symbol]) -> int:
         """How many there are."""
         return math.prod(len(self.lengths[d]) for d in dims)
@@ -65,8 +69,10 @@ class Blocks:
 
     def lengths_of(self, axis: Axis) -> tuple[int, ...]:
         """What each block has of an axis of its own."""
+        if not axis.times:
+            return (1,) * len(self.lengths[axis.dim])
         *most, last = self.lengths[axis.dim]
-        return (*most, last + axis.more)
+        return tuple([axis.times * n for n in (*most, last + axis.more)])
 
     def slices(
         self, axes: Sequence[Axis | None], block: Block, reaches: Sequence[Reach | None] | None = None
@@ -76,9 +82,11 @@ class Blocks:
         return tuple([slice(None) if a is None else self._slice(a, block[a.dim], r) for a, r in zip(axes, within)])
 
     def _slice(self, axis: Axis, number: int, reach: Reach | None) -> slice:
+        if not axis.times:
+            return slice(number, number + 1)
         end, length = self._ends[axis.dim][number], self.lengths[axis.dim][number]
         low, high = reach or (0, axis.more if number == len(self.lengths[axis.dim]) - 1 else 0)
-        return slice(end - length + low, end + high)
+        return slice(axis.times * (end - length + low), axis.times * (end + high))
 
 
 class Run(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..kernels.array_libraries import is_dask
-from ..passes.halos import Axis
+from ..passes.block_axes import BEFORE, Axis
 from ..passes.splitting import Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
@@ -31,6 +31,7 @@ def run(split: Split, kernels: Sequence[Kernels], arrays: Sequence[Any], sizes: 
     from dask.base import tokenize
 
     pairs = zip(split.program.inputs, arrays, strict=True)
+    sizes = {**sizes, **blocks.counts()}
     known: dict[Node, Any] = {n: _in_blocks(value, split.of(n), blocks) for n, value in pairs}
     token = tokenize([k.name for of_stage in kernels for k in of_stage.values()], list(known.values()))
     for number, (stage, of_stage) in enumerate(zip(split.stages, kernels, strict=True)):
@@ -80,6 +81,8 @@ class _Tasks:
         for k, (node, combine) in enumerate(zip(self._stage.gives, self._stage.combines, strict=True)):
             name = f"{self._name}-{k}"
             tasks = self._put_together(node, k, combine, name, layer)
+            if node.primitive is BEFORE:
+                tasks = self._of_those_before(node, name, tasks)
             own_graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {self._name}})
             shape = [value_of(d, self._sizes) for d in node.shape]
             axes = self._split.of(node)
@@ -111,6 +114,19 @@ class _Tasks:
                 tasks |= {key: (_combined, combine, group) for key, group in zip(pieces, groups, strict=True)}
                 level += 1
             tasks[(name, *place)] = pieces[0]
+        return tasks
+
+    def _of_those_before(self, node: Node, name: str, totals: dict[Any, Any]) -> dict[Any, Any]:
+        """The tasks that give each block what those before it add up to, from the ``totals`` of each."""
+        along = node.params[0] + 1  # in a key, after the name
+        tasks = {(f"{name}-total", *key[1:]): task for key, task in totals.items()}
+        lines: dict[Any, list[Any]] = {}
+        for key in totals:
+            lines.setdefault((*key[:along], *key[along + 1 :]), []).append(key)
+        for line, keys in lines.items():
+            whole = (f"{name}-before", *line[1:])
+            tasks[whole] = (_before, node.params, [(f"{name}-total", *key[1:]) for key in keys])
+            tasks |= {key: (getitem, whole, number) for number, key in enumerate(keys)}
         return tasks
 
     def _key(self, block: Block) -> tuple[Any, ...]:
@@ -186,6 +202,12 @@ def _combined(combine: np.ufunc, parts: Sequence[np.ndarray]) -> np.ndarray:
         for part in parts[1:]:
             total = combine(total, part)
     return np.asarray(total)
+
+
+def _before(params: tuple, totals: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """What the blocks before each add up to, from what each has."""
+    axis = params[0]
+    return np.split(BEFORE.evaluate(params, np.concatenate(totals, axis)), len(totals), axis)
 
 
 def in_same_blocks(value: Any, like: Any) -> Any:

@@ -11,6 +11,7 @@ import sympy
 
 from ..kernels.explanation import in_columns
 from ..kernels.memory import array_bytes, human_bytes
+from ..passes.block_axes import BEFORE
 from ..passes.splitting import Split, Stage
 from .blocks import Blocks, runs, shape_of
 
@@ -54,6 +55,7 @@ def explained(split: Split, blocks: Blocks, sizes: Mapping[sympy.Symbol, int], b
         few = f"{len(read)} of " if len(read) < blocks.count(stage.dims) else ""
         held = max(read) + sum(array_bytes(n.dtype, n.shape, longest) for n in stage.program.bindings)
         parts = dict.fromkeys(_REDUCED[c] for c in stage.combines if c is not None)
+        parts |= dict.fromkeys("summed up to each" for n in stage.gives if n.primitive is BEFORE)
         counted = str(len(stage.program.bindings)), *map(human_bytes, (max(read), sum(read), held))
         rows.append((str(k + 1), few + over or "once", *counted, ", ".join(parts)))
     lines = in_columns(rows)

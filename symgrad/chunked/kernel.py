@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import DtypeError, ShapeError
 from ..kernels.base import Kernel
 from ..kernels.kernel import lower
-from ..passes.halos import Edges
+from ..passes.block_axes import Edges
 from ..program.node import Node
 from ..program.program import Program
 from ..tracing.plain_arrays import plain_array

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ResultTooLarge
 from ..kernels.memory import array_bytes, human_bytes, memory_limit
+from ..passes.block_axes import BEFORE
 from ..passes.splitting import Split, Stage
 from ..primitives.primitive import INPUT
 from ..program.dims import value_of
@@ -31,6 +32,7 @@ def run(
     Parts are put together in the order of the blocks, so that the same blocks give the same bits.
     """
     known: dict[Node, Any] = dict(zip(split.program.inputs, arrays, strict=True))
+    sizes = {**sizes, **blocks.counts()}
     with np.errstate(all="ignore"):  # as in kernels
         for stage, of_stage in zip(split.stages, kernels, strict=True):
             known |= _results(split, stage, of_stage, known, sizes, blocks)
@@ -57,7 +59,10 @@ def _results(
         for result, value in zip(results, values, strict=True):
             result.take(value, blocks.slices(result.axes, run.block))
         own.clear()  # so that what was read is free for the next block
-    return {n: result.value for n, result in zip(stage.gives, results, strict=True)}
+    return {
+        n: n.primitive.evaluate(n.params, result.value) if n.primitive is BEFORE else result.value
+        for n, result in zip(stage.gives, results, strict=True)
+    }
 
 
 class _Result:

@@ -1,135 +1,57 @@
 """What runs on one block where operations are shifted: each reads a few elements of the neighbours, the halo.
 
 Of an axis of ``n + c`` elements, a block of ``n`` from ``first`` to ``end`` owns the elements ``first`` to ``end``, and
-the last block those that follow too. What an operation reads is found from the results backwards: ``x[1:] - x[:-1]``
-reads ``first`` to ``end + 1`` of ``x``, so its ``Reach`` is ``(0, 1)``. At the edges of the whole nothing is beyond,
-and what stands there, such as the row that ``np.roll`` brings around, is read by the first or the last block alone.
-So a stage has a program for each ``Edges``.
+the last block those that follow too; of one of ``3 (n + c)`` elements it owns three for each, a row. What an operation
+reads is found from the results backwards: ``x[1:] - x[:-1]`` reads ``first`` to ``end + 1`` of ``x``, so its ``Reach``
+is ``(0, 1)``. At the edges of the whole nothing is beyond, and what stands there, such as the row that ``np.roll``
+brings around, is read by the first or the last block alone. So a stage has a program for each ``Edges``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sympy
 
 from ..primitives.casting import cast
+from ..primitives.contraction import contract
 from ..primitives.external import zeros_of
-from ..primitives.functions import add, negative
+from ..primitives.functions import add, negative, subtract
+from ..primitives.index_arrays import counts_ones
 from ..primitives.primitive import input_node, literal
 from ..primitives.reduction import CUMSUM
-from ..primitives.selection import ASSEMBLE, CONCATENATE, SLICE, Spec, assemble, concatenate, take_slice
+from ..primitives.selection import (
+    ASSEMBLE,
+    CONCATENATE,
+    GATHER,
+    SCATTER,
+    SLICE,
+    Spec,
+    assemble,
+    concatenate,
+    full,
+    take_slice,
+)
 from ..program.dims import Dim, Shape, is_named, normal
 from ..program.node import Graph, Node
 from ..program.program import Program
+from .block_axes import BEFORE, Axis, Dims, Edges, Fixed, Shifted, axis_of, blocks_of, part_of, places
 from .sizes import made_again
 
-Dims = frozenset[sympy.Symbol]
 #: the first element from the block's first one, and the end from its end
 Reach = tuple[int, int]
 #: for each axis, None for one that is whole
 Reaches = tuple[Reach | None, ...]
 
 
-class Axis(NamedTuple):
-    """An axis of ``dim + more`` elements, in blocks of ``dim``."""
-
-    dim: sympy.Symbol
-    more: int
-
-
-class Edges(NamedTuple):
-    """Whether a block is the first along a dim, and the last."""
-
-    is_first: bool
-    is_last: bool
-
-
-INNER = Edges(False, False)
-
-
-@lru_cache(maxsize=4096)
-def axis_of(dim: Dim, over: Dims) -> Axis | None:
-    """An axis in blocks of one of ``over``; None for one that is whole, ValueError for one that follows no block."""
-    own = dim.free_symbols & over if is_named(dim) else ()
-    if not own:
-        return None
-    symbol = next(iter(own))
-    more = normal(dim - symbol)
-    if len(own) > 1 or not isinstance(more, int):
-        raise ValueError(dim)
-    return Axis(symbol, more)
-
-
-class Shifted(NamedTuple):
-    """A part whose element ``k`` is element ``k + by`` of the whole; it has ``more`` elements than the dim."""
-
-    by: int
-    more: int
-
-
-class Fixed(NamedTuple):
-    """A part of ``length`` elements at ``start``, counted from the end of the dim where it is ``at_end``."""
-
-    start: int
-    length: int
-    at_end: bool
-
-
-def part_of(entry: Any, axis: Axis) -> Shifted | Fixed | None:
-    """What an entry of a slice takes of an axis in blocks; None for what may be of any block.
-
-    >>> from symgrad.program.dims import named_dim
-    >>> n = named_dim("n")
-    >>> part_of((1, n - 1, 1), Axis(n, 0)), part_of((n - 1, 1, 1), Axis(n, 0))
-    (Shifted(by=1, more=-1), Fixed(start=-1, length=1, at_end=True))
-    """
-    start, length, step = map(normal, entry) if isinstance(entry, tuple) else (normal(entry), 1, 1)
-    if step != 1:
-        return None
-    more = normal(length - axis.dim) if is_named(length) else None
-    if isinstance(start, int) and isinstance(more, int):
-        return Shifted(start, more)
-    if not isinstance(length, int):
-        return None
-    if isinstance(start, int):
-        return Fixed(start, length, False)
-    from_end = normal(start - axis.dim)
-    return Fixed(from_end, length, True) if isinstance(from_end, int) else None
-
-
-def places(node: Node) -> Sequence[Spec]:
-    """Where the operands of a node that puts pieces together stand in it."""
-    if node.primitive is ASSEMBLE:
-        return node.params[1]
-    return [CONCATENATE.piece(node, k) for k in range(len(node.operands))]
-
-
-def shifted_dims(nodes: Collection[Node], over: Dims) -> Dims:
-    """Those dims along which the edges of the whole differ from what is inside."""
-    found: set[sympy.Symbol] = set()
-    for node in nodes:
-        entries = [(d, (0, d, 1)) for d in node.shape]
-        if node.primitive is SLICE:
-            entries += zip(node.operands[0].shape, node.params[0], strict=True)
-        elif node.primitive in (ASSEMBLE, CONCATENATE):
-            entries += [pair for spec in places(node) for pair in zip(node.shape, spec, strict=True)]
-        for d, entry in entries:
-            axis = axis_of(d, over)
-            if axis is not None and (axis.more or entry != (0, d, 1)):
-                found.add(axis.dim)
-    return frozenset(found)
-
-
-def sizes_in(nodes: Sequence[Node], totals: Collection[Dim]) -> set[sympy.Symbol]:
+def sizes_in(nodes: Sequence[Node], totals: Collection[Dim], over: Dims) -> set[sympy.Symbol]:
     """The names in the sizes that nodes have, or that they are where these are not among the ``totals``."""
     dims = [d for n in nodes for d in n.shape if is_named(d)]
     dims += [n.params[0] for n in nodes if n.primitive.name == "dim" and n.params[0] not in totals]
-    return {s for d in dims for s in d.free_symbols}
+    return {s for d in dims for s in d.free_symbols}.difference(map(blocks_of, over))
 
 
 @dataclass(frozen=True)
@@ -164,7 +86,7 @@ class Halo:
         if all(n.primitive is SLICE and self._needed(n) == [None] for n in self._gives):
             return None
         given = [n for n in reads if n in self.reach]
-        missing = sizes_in([*given, *(n for n in self._inside if n in self.reach)], totals)
+        missing = sizes_in([*given, *(n for n in self._inside if n in self.reach)], totals, self._over)
         missing = missing.difference(*map(self._sizes, given))
         for n in reads:  # a block's sizes are those of what it reads
             if n not in self.reach and self._sizes(n) & missing:
@@ -199,8 +121,9 @@ class Halo:
 
     def _sizes(self, node: Node) -> set[sympy.Symbol]:
         """The names whose sizes on a block are known where it reads ``node``."""
-        pairs = zip(node.shape, self._axes(node.shape), strict=True)
-        return {d if axis is None else axis.dim for d, axis in pairs if axis is not None or isinstance(d, sympy.Symbol)}
+        pairs = list(zip(node.shape, self._axes(node.shape), strict=True))
+        in_blocks = {axis.dim for _, axis in pairs if axis is not None and axis.times}
+        return in_blocks | {d for d, axis in pairs if axis is None and isinstance(d, sympy.Symbol)}
 
     def _own(self, shape: Shape) -> Reaches:
         """What a block has of an array of its own, which is never nothing."""
@@ -242,9 +165,19 @@ class Halo:
         if node.primitive in (ASSEMBLE, CONCATENATE):
             pairs = zip(places(node), node.operands, strict=True)
             return [self._of_piece(spec, piece, node.shape, reach) for spec, piece in pairs]
-        own = dict(zip(node.shape, reach, strict=True))
+        if node.primitive is CUMSUM:  # which begins at an end of the block
+            axis, reverse = node.params
+            low, high = reach[axis] or (0, 0)
+            begun = (low, max(high, 0)) if reverse else (min(low, 0), high)
+            return [tuple([begun if k == axis and r is not None else r for k, r in enumerate(reach)])]
+        own = {axis[:2]: r for axis, r in zip(self._axes(node.shape), reach, strict=True) if axis is not None}
         return [
-            tuple([own.get(d) or rest for d, rest in zip(o.shape, self._own(o.shape), strict=True)])
+            tuple(
+                [
+                    own.get(axis[:2], rest) if axis is not None and axis.times else rest
+                    for axis, rest in zip(self._axes(o.shape), self._own(o.shape), strict=True)
+                ]
+            )
             for o in node.operands
         ]
 
@@ -296,14 +229,14 @@ class Halo:
     def _lengths_of(self, reads: Sequence[Node]) -> dict[sympy.Symbol, Dim]:
         """The length of a block along each dim, where the name stands for the first axis that is read of it."""
         lengths: dict[sympy.Symbol, Dim] = {}
-        for node in reads:
-            for axis, reach in zip(self._axes(node.shape), self.reach[node], strict=True):
-                if axis is not None and reach is not None and axis.dim not in lengths:
-                    lengths[axis.dim] = normal(axis.dim - (reach[1] - reach[0]))
+        axes = [(a, r) for n in reads for a, r in zip(self._axes(n.shape), self.reach[n], strict=True) if a and r]
+        for axis, reach in sorted(axes, key=lambda pair: pair[0].times != 1):
+            if axis.times and axis.dim not in lengths:
+                lengths[axis.dim] = normal(axis.dim / axis.times - (reach[1] - reach[0]))
         return lengths
 
     def _length(self, axis: Axis, reach: Reach) -> Dim:
-        return normal(self._lengths.get(axis.dim, axis.dim) + reach[1] - reach[0])
+        return normal(axis.times * (self._lengths.get(axis.dim, axis.dim) + reach[1] - reach[0])) if axis.times else 1
 
     def _shape(self, shape: Shape, reaches: Reaches) -> Shape:
         """The shape that a block has of an array."""
@@ -312,7 +245,8 @@ class Halo:
 
     def _trimmed(self, node: Node, image: Node, wanted: Reaches) -> Node:
         """Of what a block has of ``node`` the part that is wanted."""
-        starts = [(w[0] - r[0] if w and r else 0) for w, r in zip(wanted, self.reach[node], strict=True)]
+        reaches = zip(self._axes(node.shape), wanted, self.reach[node], strict=True)
+        starts = [axis.times * (w[0] - r[0]) if axis and w and r else 0 for axis, w, r in reaches]
         pairs = zip(starts, self._shape(node.shape, wanted), strict=True)
         return take_slice(image, tuple([(start, length, 1) for start, length in pairs]))
 
@@ -330,6 +264,10 @@ class Halo:
             return take_slice(given[0], self._place(node.params[0], whole.shape, wanted, shape, reach))
         if node.primitive is CONCATENATE:
             return concatenate(given, node.params[0])
+        if node.primitive is BEFORE:
+            axis, labels = node.params[0], tuple(range(node.ndim))
+            one = (*labels[:axis], node.ndim, *labels[axis + 1 :])
+            return contract(given, [labels], one, (*given[0].shape, 1))
         if node.primitive is ASSEMBLE:
             held = [(spec, wanted) for spec, wanted in zip(places(node), needed, strict=True) if wanted is not None]
             specs = [
@@ -341,9 +279,42 @@ class Halo:
         for dims in [o.shape for o in node.operands]:
             lengths |= zip(dims, self._shape(dims, self._own(dims)), strict=True)
         lengths |= zip(node.shape, shape, strict=True)
+        if node.primitive in (GATHER, SCATTER):
+            given[1] = self._from_begin(node, given[1])
         again = made_again(node, given, _with_lengths(node.params, lengths))
-        counted = reach[node.params[0]] if node.primitive is CUMSUM else None
-        return add(again, literal(counted[0])) if counted and counted[0] else again  # from where it begins to count
+        return self._running(node, again) if node.primitive is CUMSUM else again
+
+    def _from_begin(self, node: Node, index: Node) -> Node:
+        """An index into rows of the block's own, counted from the first one that is read."""
+        whole = node.operands[0] if node.primitive is GATHER else node
+        axis = self._axes(whole.shape)[node.params[0]]
+        if axis is None:
+            return index
+        pairs = zip(self._axes(node.shape), self.reach[node], strict=True)
+        begin = next(r[0] for a, r in pairs if a and r and a[:2] == axis[:2])
+        from_begin = subtract(index, literal(axis.times * begin)) if begin else index
+        return cast(from_begin, node.operands[1].dtype)  # where a block begins is a float there
+
+    def _running(self, node: Node, made: Node) -> Node:
+        """What is summed up of the rows that are read as the block has it, which begins at its first row or its end."""
+        axis, reverse = node.params
+        own, reach = self._axes(node.shape)[axis], self.reach[node][axis]
+        if own is None or reach is None:
+            return made
+        if counts_ones(node):
+            return add(made, literal(own.times * reach[0])) if reach[0] else made
+        beyond = own.times * (reach[1] if reverse else -reach[0])
+        if not beyond or (reverse and self._edges[own.dim].is_last):
+            return made
+        length = made.shape[axis]
+        whole = full(made.shape)
+        if beyond < 0:
+            start = 0 if reverse else -beyond
+            return take_slice(made, (*whole[:axis], (start, normal(length + beyond), 1), *whole[axis + 1 :]))
+        at = normal(length - beyond) if reverse else beyond - 1
+        labels = tuple(range(made.ndim))
+        before = take_slice(made, (*whole[:axis], at, *whole[axis + 1 :]))
+        return subtract(made, contract([before], [labels[:axis] + labels[axis + 1 :]], labels, made.shape))
 
     def _place(self, spec: Spec, shape: Shape, whole: Reaches, lengths: Shape, part: Reaches) -> Spec:
         """Where a part that is at ``spec`` in an array of ``shape`` is on a block, which has so much of both."""
@@ -355,7 +326,7 @@ class Halo:
                 continue
             taken = part_of(entry, axis)
             if isinstance(taken, Shifted) and own is not None:
-                start = own[0] + taken.by - reach[0]
+                start = axis.times * (own[0] + taken.by - reach[0])
             else:
                 start = self._start(taken, axis, reach) if isinstance(taken, Fixed) else 0
             entries.append(start if length is None else (start, length, 1))

@@ -2,6 +2,8 @@
 
 ``# einsum[i,k->i](x, y) -> einsum[i,->i](x, einsum[k->](y))``: the blocks of ``i`` are not those of ``k``
 ``# cumsum(ones(n)) -> cumsum(ones(n)) + first``: a block counts from its ``first`` element on
+``# cumsum(x) -> cumsum(x) + before``: what the blocks before add up to
+``# gather(reshape(x), count * k + j) -> gather(reshape(x), count * k + j - first * k)``: of a block's own rows
 ``# argmax(x) -> min(where(x == max(x), count, n))``
 ``# gather(x, argmax(y)) -> sum(where(count == argmax(y), x, 0))``
 ``# scan(…) -> step(… step(x))`` where what it carries is split
@@ -10,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 import sympy
@@ -18,23 +19,18 @@ import sympy
 from ..primitives import functions as f
 from ..primitives.casting import CAST, cast
 from ..primitives.contraction import EINSUM, Labels, contract, ones
-from ..primitives.primitive import dim_value, literal
+from ..primitives.index_arrays import counts_ones, is_broadcast, places_of
+from ..primitives.primitive import CONSTANT, dim_value, literal
 from ..primitives.reduction import ARGMAX, ARGMIN, CUMSUM, MAX, MIN, Extremum, cumulative_sum
 from ..primitives.scan import SCAN
 from ..primitives.selection import GATHER, SCATTER
-from ..program.dims import Dim, Shape
+from ..program.dims import Dim, Shape, normal
 from ..program.interpret import walk
 from ..program.node import Node, emit
 from ..program.program import Program
-from .halos import Dims, axis_of
+from .block_axes import BEFORE, Dims, axis_of, first_of, is_split
 from .sizes import made_again
 from .unrolling import unrolled
-
-
-@lru_cache(maxsize=256)
-def first_of(dim: sympy.Symbol) -> sympy.Symbol:
-    """What stands for the place of the first element of a block of ``dim``."""
-    return sympy.Symbol(f"first of {dim}", integer=True, nonnegative=True)
 
 
 def separable(program: Program, over: Dims) -> Program:
@@ -54,23 +50,19 @@ def _separated(node: Node, operands: Sequence[Node], over: Dims) -> Node:
     if primitive is EINSUM:
         return _apart(again, over)
     if counts(node, over):
-        return f.add(again, dim_value(first_of(_dim_of(node.shape[params[0]], over))))
+        return f.add(again, dim_value(_before(node.shape[params[0]], over)))
+    if primitive is CUMSUM and is_split(node.shape[params[0]], over):
+        return f.add(again, _of_each_block(emit(BEFORE, tuple(operands), params), params[0], node.shape))
     if primitive in (ARGMAX, ARGMIN) and is_split(operands[0].shape[params[0]], over):
         return _found(MAX if primitive is ARGMAX else MIN, operands[0], params[0], over)
     if primitive in (GATHER, SCATTER):
         dim = operands[0].shape[params[0]] if primitive is GATHER else params[1]
-        if is_split(dim, over) and _is_found(operands[1], dim, over):
-            x, index = operands
+        x, index = operands
+        if is_split(dim, over) and _row_length(node.operands[1], dim, over) is not None:
+            return made_again(node, (x, f.subtract(index, dim_value(_before(dim, over)))), params)
+        if is_split(dim, over) and _is_found(index, dim, over):
             return _picked(x, index, params[0], over) if primitive is GATHER else _put(x, index, params[0], dim, over)
     return again
-
-
-def is_split(dim: Dim, over: Dims) -> bool:
-    """Whether an axis is in blocks; one that follows none is not."""
-    try:
-        return axis_of(dim, over) is not None
-    except ValueError:
-        return False
 
 
 def _dim_of(dim: Dim, over: Dims) -> sympy.Symbol:
@@ -80,18 +72,65 @@ def _dim_of(dim: Dim, over: Dims) -> sympy.Symbol:
     return axis.dim
 
 
+def _before(dim: Dim, over: Dims) -> Dim:
+    """The place of the first element of a block along an axis."""
+    axis = axis_of(dim, over)
+    assert axis is not None
+    return normal(axis.times * first_of(axis.dim))
+
+
 def counts(node: Node, over: Dims) -> bool:
     """Whether a node counts from 1 along an axis that is in blocks."""
-    if node.primitive is not CUMSUM or node.params[1] or not is_split(node.shape[node.params[0]], over):
+    return counts_ones(node) and is_split(node.shape[node.params[0]], over)
+
+
+def in_own_rows(node: Node, over: Dims) -> bool:
+    """Whether what is gathered or scattered stays in the rows of a block, and the index counts from its first one."""
+    index = node.operands[1]
+    dim = node.operands[0].shape[node.params[0]] if node.primitive is GATHER else node.params[1]
+    if index.primitive is not f.subtract:
         return False
-    (x,) = node.operands
-    return x.primitive is EINSUM and all(o.is_literal and o.params[0] == 1 for o in x.operands)
+    first = index.operands[1]
+    return first.primitive.name == "dim" and first.params[0] == _before(dim, over)
+
+
+def _row_length(index: Node, dim: Dim, over: Dims) -> int | None:
+    """How many elements of an axis a row has, where each element of an index is one of its own row; else None."""
+    axis = axis_of(dim, over)
+    if axis is None:
+        return None
+    while index.primitive is CAST or is_broadcast(index):
+        (index,) = index.operands
+    counted = places_of(index)
+    if counted is not None:
+        own = axis_of(counted, over) if is_split(counted, over) else None
+        return 1 if own is not None and own[:2] == axis[:2] and own.times == 1 else None
+    rows, within = index.operands if index.primitive is f.add else (index, literal(0))
+    if rows.primitive is not f.multiply or rows.operands[1].primitive.name not in ("literal", "dim"):
+        return None
+    length = rows.operands[1].params[0]
+    known = _row_length(rows.operands[0], dim, over)
+    if known is None or not isinstance(length, int) or not _is_within(within, length):
+        return None
+    return known * length
+
+
+def _is_within(place: Node, length: int) -> bool:
+    """Whether it is known that all elements are places of an axis of this length."""
+    while place.primitive is CAST or is_broadcast(place):
+        (place,) = place.operands
+    if place.is_literal:
+        return 0 <= place.params[0] < length
+    if place.primitive is CONSTANT:
+        value = place.params[0].value
+        return bool(np.all((value >= 0) & (value < length)))
+    return places_of(place) == length or (place.primitive is GATHER and _is_within(place.operands[0], length))
 
 
 def _count(axis: int, shape: Shape, over: Dims) -> Node:
     """The place of each element along an axis."""
     counted = cumulative_sum(ones((shape[axis],)), 0)
-    place = f.subtract(f.add(counted, dim_value(first_of(_dim_of(shape[axis], over)))), literal(1))
+    place = f.subtract(f.add(counted, dim_value(_before(shape[axis], over))), literal(1))
     return contract([place], [(axis,)], tuple(range(len(shape))), shape)
 
 
@@ -99,6 +138,14 @@ def _beside(x: Node, axis: int, shape: Shape) -> Node:
     """``x``, which has not this axis, as an array of ``shape``."""
     labels = tuple(range(len(shape)))
     return contract([x], [labels[:axis] + labels[axis + 1 :]], labels, shape)
+
+
+def _of_each_block(x: Node, axis: int, shape: Shape) -> Node:
+    """``x``, which has one element a block along this axis, as an array of ``shape``."""
+    labels = tuple(range(len(shape)))
+    each = len(shape)
+    sizes = (*shape, x.shape[axis])
+    return contract([x], [(*labels[:axis], each, *labels[axis + 1 :])], labels, sizes)
 
 
 def _found(extremum: Extremum, x: Node, axis: int, over: Dims) -> Node:

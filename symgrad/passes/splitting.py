@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sympy
@@ -23,14 +24,28 @@ from ..primitives.decompositions import ByTangent, Factors
 from ..primitives.elementwise import COMPARISONS, Elementwise
 from ..primitives.linalg import Cholesky, Cofactor, Determinant, Inverse, Solve
 from ..primitives.primitive import INPUT
-from ..primitives.reduction import Accumulation, Extremum, Product, Search
+from ..primitives.reduction import CUMSUM, Accumulation, Extremum, Product, Search
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
 from ..primitives.shaping import RESHAPE, moves_elements
 from ..program.dims import Dim, Shape, size
 from ..program.node import Node
 from ..program.program import Program
-from .halos import INNER, Axis, Dims, Edges, Halo, OnBlock, axis_of, part_of, places, shifted_dims, sizes_in
-from .separable import counts, first_of, is_split, separable
+from .block_axes import (
+    BEFORE,
+    INNER,
+    Axis,
+    Dims,
+    Edges,
+    SizesNeeded,
+    axis_of,
+    first_of,
+    is_split,
+    part_of,
+    places,
+    shifted_dims,
+)
+from .halos import Halo, OnBlock, sizes_in
+from .separable import in_own_rows, separable
 
 
 class NotSplit(UnsupportedOperation):
@@ -39,14 +54,6 @@ class NotSplit(UnsupportedOperation):
     def __init__(self, message: str, node: Node) -> None:
         super().__init__(message)
         self.node = node
-
-
-class SizesNeeded(Exception):
-    """A stage reads no array that has these names of sizes; the program can be split where they are numbers."""
-
-    def __init__(self, names: Collection[sympy.Symbol]) -> None:
-        super().__init__(f"the sizes of {', '.join(map(str, names))} are needed")
-        self.names = names
 
 
 @dataclass(frozen=True)
@@ -169,7 +176,7 @@ def _stored(
     What an extremum is sought among, and what is compared later, is handed on too: computed anew by another kernel it
     may differ in its last bit.
     """
-    stored = {n for n in program.nodes if spaces[n] != wide[n]}
+    stored = {n for n in program.nodes if spaces[n] != wide[n] or n.primitive is BEFORE}
     compared = {o for n in program.nodes if n.primitive.name in COMPARISONS for o in n.operands}
     for node in program.nodes:
         if isinstance(node.primitive, Extremum) and node in stored:
@@ -189,13 +196,13 @@ def _stage(
     over: Dims,
 ) -> Stage:
     inside, reads = _cone(gives, stored)
-    known = {axis.dim for n in reads for d in n.shape if (axis := axis_of(d, over)) is not None}
+    known = {axis.dim for n in reads for d in n.shape if (axis := axis_of(d, over)) is not None and axis.times}
     known |= {d for n in reads for d in n.shape if isinstance(d, sympy.Symbol)}
     of_whole = over | {first_of(d) for d in over}
     totals = list(
         dict.fromkeys(n.params[0] for n in inside if n.primitive.name == "dim" and n.params[0].free_symbols & of_whole)
     )
-    needed = sizes_in([*inside, *reads], totals)
+    needed = sizes_in([*inside, *reads], totals, over)
     for n in whole.inputs:  # a block's sizes are those of what it reads
         own = {d for d in n.shape if isinstance(d, sympy.Symbol)}
         if own & (needed - known) and own & over <= dims:
@@ -270,10 +277,10 @@ def _combined(node: Node, spaces: Mapping[Node, Dims], over: Dims) -> np.ufunc |
     if isinstance(primitive, Extremum):
         return primitive.ufunc if lost else None
     if primitive is SCATTER:
-        if node.params[1] in over:
+        if is_split(node.params[1], over) and not in_own_rows(node, over):
             raise _refused(node, "its rows go to any block")
         return np.add if lost else None
-    if isinstance(primitive, Elementwise) or primitive is CAST or primitive.name in _PLAIN:
+    if isinstance(primitive, Elementwise) or primitive in (CAST, BEFORE) or primitive.name in _PLAIN:
         return None
     why = _why_not(node, over)
     if why is None and primitive is SLICE:
@@ -301,17 +308,17 @@ def _why_not(node: Node, over: Dims) -> str | None:
         shifts = all(_is_shift(spec, node.shape, over) for spec in places(node))
         return None if shifts else "it puts pieces together along an axis that is split, and not at its ends"
     if primitive is GATHER:
-        return None if not is_split(operands[0].shape[params[0]], over) else "it reads rows of any block"
+        stays = in_own_rows(node, over) or not is_split(operands[0].shape[params[0]], over)
+        return None if stays else "it reads rows of any block"
     if primitive is RESHAPE:
         return (
             None if _keeps_axes(operands[0].shape, node.shape, over) else "it joins an axis that is split with others"
         )
+    if primitive is CUMSUM:
+        return None  # with what the blocks before add up to
     if isinstance(primitive, (Accumulation, Search)):
-        return (
-            None
-            if counts(node, over) or not is_split(operands[0].shape[params[0]], over)
-            else "each element reads those before it, or all"
-        )
+        whole = not is_split(operands[0].shape[params[0]], over)
+        return None if whole else "each element reads those before it, or all"
     if isinstance(primitive, Product):
         return None
     if isinstance(primitive, _LINALG):
@@ -326,9 +333,10 @@ def _is_shift(spec: Spec, shape: Shape, over: Dims) -> bool:
 
 
 def _keeps_axes(before: Shape, after: Shape, over: Dims) -> bool:
-    """Whether a reshape leaves each axis that is split where it is in memory."""
-    return all(
-        d in after and size(before[: before.index(d)]) == size(after[: after.index(d)])
-        for d in before
-        if axis_of(d, over) is not None
-    )
+    """Whether a reshape leaves the rows of each axis that is split where they are in memory."""
+
+    def rows(shape: Shape) -> set[tuple[Any, ...]]:
+        axes = [(k, axis_of(d, over)) for k, d in enumerate(shape)]
+        return {(*axis[:2], size(shape[:k])) for k, axis in axes if axis is not None}
+
+    return rows(before) == rows(after)

@@ -6,8 +6,9 @@ results"), Townsend (2016, "Differentiating the singular value decomposition") a
 "Algorithmic differentiation of linear algebra functions"); the cotangent is its transpose.
 
 Derivatives of eigenvectors and singular vectors divide by the gaps between eigenvalues, or squared singular values.
-Where two are equal these vectors are no functions of the matrix, and the derivative is NaN. Those of the values alone
-divide by nothing. Vectors are given up to a phase, or a sign; derivatives are those of vectors that turn by no phase.
+Where two are equal, to rounding, these vectors are no functions of the matrix, and the derivative is NaN; what reads
+other vectors alone has one. Those of the values alone divide by nothing. Vectors are given up to a phase, or a sign;
+derivatives are those of vectors that turn by no phase.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from ..program.dims import Dim, Shape
 from ..program.node import Node, emit
 from .batching import Batching
 from .casting import cast
-from .contraction import identity, scale
+from .contraction import expand_behind, gate, identity, scale
 from .elementwise import conjugated
-from .functions import absolute, add, equal, less_equal, logical_and, multiply, real, reciprocal, subtract, where
+from .functions import absolute, add, less_equal, logical_and, multiply, real, reciprocal, subtract, where
 from .linalg import adjoint, inverse, lead_of, product, real_of, transposed
 from .primitive import SWEEP, ByTangent, Params, Stacked, input_node, literal, made_constant
 from .selection import ASSEMBLE, Spec, assemble, concatenate, full, take_slice
@@ -209,10 +210,20 @@ def _diagonal_mask(size: Dim) -> Node:
     return made_constant(("diagonal", size), lambda: np.eye(size, dtype=bool))
 
 
-def _one_by(gaps: Node) -> Node:
-    """The reciprocal off the diagonal, NaN of a gap of 0, and 0 on the diagonal."""
+def _over_gaps(own: Node, values: Node, squared: bool = False) -> Node:
+    """A matrix over ``λⱼ - λᵢ``, or over ``λⱼ² - λᵢ²``; 0 on the diagonal and where it is 0.
+
+    NaN where the two are equal to rounding: the decomposition is that of a matrix nearby.
+    """
+    row, column = _sides(values)
+    gaps = subtract(row, column)
+    lead = lead_of(values, 1)
+    error = product(lead, [(absolute(values), "a")], "", 2 * float(np.finfo(values.dtype).eps))
+    alike = less_equal(absolute(gaps), expand_behind(error, len(lead), gaps.shape[-2:]))
+    if squared:
+        gaps = multiply(gaps, add(row, column))
     diagonal = _diagonal_mask(gaps.shape[-1])
-    return where(diagonal, 0, reciprocal(where(diagonal, 1, where(equal(gaps, 0), math.nan, gaps))))
+    return gate(own, where(diagonal, 0, reciprocal(where(diagonal, 1, where(alike, math.nan, gaps)))))
 
 
 def _sides(values: Node) -> tuple[Node, Node]:
@@ -227,8 +238,7 @@ def _eigh_tangents(a: Node, values: Node, vectors: Node, t: Node) -> list[Node]:
     t = scale(add(t, adjoint(t)), literal(0.5))
     moved = product(lead, [(t, "ij"), (vectors, "jb")], "ib")
     own = product(lead, [(turned, "ia"), (moved, "ib")], "ab")
-    row, column = _sides(real_of(values))
-    mixed = product(lead, [(_one_by(subtract(row, column)), "ab"), (own, "ab")], "ab")
+    mixed = _over_gaps(own, real_of(values))
     return [
         product(lead, [(turned, "ia"), (moved, "ia")], "a"),
         product(lead, [(vectors, "ia"), (mixed, "ab")], "ib"),
@@ -240,8 +250,7 @@ def _eig_tangents(a: Node, values: Node, vectors: Node, t: Node) -> list[Node]:
     lead, left = lead_of(t, 2), inverse(vectors)
     moved = product(lead, [(t, "ij"), (vectors, "jb")], "ib")
     own = product(lead, [(left, "ai"), (moved, "ib")], "ab")
-    row, column = _sides(values)
-    mixed = product(lead, [(_one_by(subtract(row, column)), "ab"), (own, "ab")], "ab")
+    mixed = _over_gaps(own, values)
     turned = product(lead, [(vectors, "ia"), (mixed, "ab")], "ib")
     along = product(lead, [(conjugated(vectors), "ib"), (turned, "ib")], "b")
     return [
@@ -261,12 +270,10 @@ def _svd_tangents(a: Node, values: Node, u: Node, w: Node, t: Node) -> list[Node
     moved = product(lead, [(t, "ij"), (v, "jb")], "ib")
     own = product(lead, [(conjugated(u), "ia"), (moved, "ib")], "ab")
     back = adjoint(own)
-    row, column = _sides(s)
-    f = _one_by(multiply(subtract(row, column), add(row, column)))
 
     def mixed(first: Node, second: Node) -> Node:
-        after = product(lead, [(f, "ab"), (first, "ab"), (s, "b")], "ab")
-        return add(after, product(lead, [(f, "ab"), (s, "a"), (second, "ab")], "ab"))
+        after = product(lead, [(first, "ab"), (s, "b")], "ab")
+        return _over_gaps(add(after, product(lead, [(s, "a"), (second, "ab")], "ab")), s, squared=True)
 
     inner = mixed(own, back)
     if a.is_complex:  # the phase between the two vectors

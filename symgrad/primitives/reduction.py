@@ -30,7 +30,7 @@ from .functions import (
     square,
 )
 from .primitive import ByTangent, Params, Primitive, literal
-from .selection import concatenate, full, take_slice
+from .selection import SLICE, concatenate, full, take_slice, turns_round
 from .shaping import reshape
 
 if TYPE_CHECKING:
@@ -346,5 +346,7 @@ ARGSORT = Search("argsort", lambda x, axis: np.argsort(x, axis, kind="stable"), 
 
 
 def cumulative_sum(x: Node, axis: int, reverse: bool = False) -> Node:
-    """Running sums along ``axis``."""
+    """Running sums along ``axis``; of an array from its end, the other way, so that ``y[::-1]`` needs none."""
+    if x.primitive is SLICE and turns_round(x.params[0], x.operands[0].shape) and x.params[0][axis][2] == -1:
+        return take_slice(emit(CUMSUM, x.operands, (axis, not reverse)), x.params[0])
     return emit(CUMSUM, (x,), (axis, reverse))

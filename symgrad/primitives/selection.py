@@ -31,6 +31,11 @@ def full(shape: Shape) -> Spec:
     return tuple((0, d, 1) for d in shape)
 
 
+def turns_round(spec: Spec, shape: Shape) -> bool:
+    """Whether a slice of an array of ``shape`` is all of it, some axes from their ends."""
+    return all(e == (0, d, 1) or e == (normal(d - 1), d, -1) for e, d in zip(spec, shape, strict=True))
+
+
 def as_index(spec: Spec) -> tuple[int | slice, ...]:
     """The NumPy index of a slice whose dims are ints."""
     index: list[int | slice] = []
@@ -96,6 +101,8 @@ class Sliced(NamedTuple):
 
     def put(self, part: Node, shape: Shape, batch: int) -> Node:
         lead = part.shape[:batch]
+        if turns_round(self.spec, shape):
+            return self.take(part, batch)
         return assemble([part], lead + shape, [full(lead) + self.spec])
 
     def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
@@ -286,7 +293,9 @@ SLICE, ASSEMBLE, GATHER, SCATTER, CONCATENATE = Slice(), Assemble(), Gather(), S
 
 
 def take_slice(x: Node, spec: Spec) -> Node:
-    """``x`` at a slice; ``x`` itself where that is all of it."""
+    """``x`` at a slice; ``x`` itself where that is all of it, and what it was where it is turned round twice."""
+    if x.primitive is SLICE and x.params[0] == spec and turns_round(spec, x.operands[0].shape):
+        return x.operands[0]
     has_number = spec and type(spec[0]) is int
     return x if not has_number and spec == full(x.shape) else emit(SLICE, (x,), (spec,))
 

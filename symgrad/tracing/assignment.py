@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import expand, ones
-from ..primitives.index_arrays import counted
+from ..primitives.index_arrays import from_start
 from ..primitives.primitive import CONSTANT
 from ..primitives.selection import CONCATENATE, Spec, as_index, assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
@@ -146,7 +146,7 @@ def _put_at(x: Node, entries: list[Any], value: Node) -> Node:
     piece = unsqueeze(_fit(value, tuple(wide)), tuple([1 if isinstance(e, Node) else d for e, d in kept]))
     before = take_slice(x, spec)
     found = [
-        _is_at(counted(f.cast(e, np.dtype(np.intp)), d), before.shape, axis)
+        _is_at(from_start(f.cast(e, np.dtype(np.intp)), d), before.shape, axis)
         for axis, (e, d) in enumerate(kept)
         if isinstance(e, Node)
     ]

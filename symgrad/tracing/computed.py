@@ -22,6 +22,7 @@ from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, load_rules, place_of_out, refuse
 from .labelled import LabelledTracer
+from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
 from .sizes import holds_size
@@ -58,7 +59,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     owner = getattr(function, "__self__", None)
     load_rules(function)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
-    if method is not None and holds_traced((args, kwargs, getattr(owner, "args", ()), getattr(owner, "kwds", {}))):
+    if method is not None and any(map(concerns, (owner, *args, *kwargs.values()))):
         return method(owner, *args, **kwargs)
     if isinstance(function, np.vectorize):
         return vectorizing.vectorized(function, functools.partial(_callback, call))(*args, **kwargs)

@@ -65,6 +65,51 @@ _PRIVATE = {
 }
 
 
+def _log1p_over(c: Any, x: Any) -> Any:
+    """``log(1 + c x) / c``, which is ``x`` where ``c`` is 0: smooth there, and SciPy's choice of ``x`` has no slope."""
+    is_zero = c == 0
+    near = special.hyp2f1(1.0, 1.0, 2.0, np.where(is_zero, -_times(c, x), 0.0))
+    return np.where(is_zero, x * near, special.log1p(c * x) / np.where(is_zero, 1.0, c))
+
+
+def _times(c: Any, x: Any) -> Any:
+    """``c x``, where 0 times infinity is 0."""
+    return np.where(np.isfinite(x) | (c != 0), c * x, 0.0)
+
+
+def _genextreme_logpdf(family: Any, x: Any, c: Any) -> Any:
+    cx = _times(c, x)
+    log_of_log = family._loglogcdf(x, c)
+    is_none = (cx == 1) | (cx == -np.inf)
+    added = np.where((c == 0) & (x == -np.inf), 0.0, log_of_log)
+    value = np.where(is_none, -np.inf, -np.exp(log_of_log) + added - special.log1p(-cx))
+    return np.where((c == 1) & (x == 1), 0.0, value)
+
+
+def _genextreme_quantile(x: Any, c: Any) -> Any:
+    is_zero = c == 0
+    return np.where(is_zero, x * special.exprel(-c * x), -special.expm1(-c * x) / np.where(is_zero, 1.0, c))
+
+
+#: methods of families that SciPy writes by another formula where a shape is 0, which has no slope by it: by one formula
+_SMOOTH: dict[tuple[str, str], Callable] = {
+    ("genextreme", "_loglogcdf"): lambda family, x, c: -_log1p_over(-c, x),
+    ("genextreme", "_logpdf"): _genextreme_logpdf,
+    ("genextreme", "_ppf"): lambda family, q, c: _genextreme_quantile(-np.log(-np.log(q)), c),
+    ("genextreme", "_isf"): lambda family, q, c: _genextreme_quantile(-np.log(-special.log1p(-q)), c),
+    ("genpareto", "_logpdf"): lambda family, x, c: (
+        -np.where(c == 0, (c + 1.0) * _log1p_over(c, x), special.xlog1py(c + 1.0, c * x) / np.where(c == 0, 1.0, c))
+    ),
+    ("genpareto", "_logsf"): lambda family, x, c: -_log1p_over(c, x),
+    ("skewnorm", "_pdf"): lambda family, x, a: (
+        2 * special.ndtr(_times(a, x)) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+    ),
+    ("skewnorm", "_logpdf"): lambda family, x, a: (
+        np.log(2) + special.log_ndtr(_times(a, x)) + (-(x**2) / 2 - np.log(2 * np.pi) / 2)
+    ),
+}
+
+
 def _log_gauss_mass(a: Any, b: Any) -> Any:
     """The logarithm of the normal distribution between ``a`` and ``b``, from the side on which it is small."""
     is_right = a > 0
@@ -117,6 +162,9 @@ class _Family:
         self.family = family
 
     def __getattr__(self, name: str) -> Any:
+        smooth = _SMOOTH.get((self.family.name, name))
+        if smooth is not None:
+            return functools.partial(smooth, self)
         method = getattr(type(self.family), name, None)
         if method in (rv_continuous._logcdf, rv_continuous._logsf):
             return functools.partial(self._logarithm, name == "_logcdf")
@@ -139,7 +187,8 @@ def floats(value: Any) -> Any:
     return Tracer(as_node(value if holds_traced(value) else np.asarray(value, float))).astype(float)
 
 
-#: families that SciPy writes with the absolute value: in their middle its slope 0 would hide theirs
+#: families that SciPy writes with the absolute value: in their middle its slope 0 would hide theirs, as in that of
+#: pearson3 the slope of the normal one by its skew
 _FOLDED = ("dgamma", "dweibull", "gennorm")
 
 
@@ -147,12 +196,12 @@ class _Standard:
     """A family at its shapes, with location and scale; ``bounds`` are those of the support."""
 
     def __init__(self, family: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        if family.name in _FOLDED:
+        shapes, loc, scale = family._parse_args(*args, **kwargs)
+        if family.name in _FOLDED or (family.name == "pearson3" and holds_traced(shapes)):
             raise UnsupportedOperation.here(
                 f"scipy.stats.{family.name} has no derivative rule in symgrad: SciPy folds it at its middle, where "
                 "its slopes would be lost. Write its formula with NumPy and scipy.special."
             )
-        shapes, loc, scale = family._parse_args(*args, **kwargs)
         self.family = _Family(family)
         self.shapes = [floats(s) for s in shapes]
         self.loc, self.scale = floats(loc), floats(scale)

@@ -10,13 +10,13 @@ import numpy as np
 from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import transpose
-from ..primitives.index_arrays import counted
+from ..primitives.index_arrays import from_start, places_of
 from ..primitives.primitive import dim_value, literal
 from ..primitives.selection import full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import is_concrete, is_named, normal, size
 from ..program.node import Node
-from .sizes import Size
+from .sizes import Size, counted
 from .sorted_places import part_of, some_of
 from .trace import SIZES_FIX, as_node, is_traced, running, stands_for_number
 
@@ -260,9 +260,10 @@ def _raveled(indices: list[Any], dims: list[Any]) -> Node:
         node = i if isinstance(i, Node) else _checked_index(i, d)
         node = f.cast(node, np.dtype(np.intp))  # positions may be beyond what a short integer holds
         if isinstance(i, Node) or not isinstance(d, int):
-            node = counted(node, d)
-            if len(dims) > 1 and isinstance(d, int):  # outside of its axis it would name another row
-                node = gather(running().constant(np.arange(d)), node, 0)
+            node = from_start(node, d)
+            if len(dims) > 1 and places_of(node) != d:  # outside of its axis it would name another row
+                places = running().constant(np.arange(d)) if isinstance(d, int) else as_node(counted(d))
+                node = gather(places, node, 0)
         is_first = total.is_literal and not total.params[0]  # at 0 of those before
         total = node if is_first else f.add(f.multiply(total, dim_value(d)), node)
     return total

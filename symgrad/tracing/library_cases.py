@@ -127,7 +127,6 @@ _SMALL = [Case((2, 2), domain=(-0.5, 0.5))]
 _LINALG: dict[str, list[Case]] = {
     "sinm cosm tanm sinhm coshm tanhm expm_cond": _SMALL,
     "expm_frechet": [Case((2, 2), (2, 2), domain=(-0.5, 0.5), compute_expm=False)],
-    "polar": [Case((3, 3), of=graded), Case((3, 2), of=graded), Case((2, 2), of=graded, side="left")],
     "svdvals": [Case((3, 3), of=graded), Case((4, 2), of=graded)],
     "eigvalsh": [Case((3, 3), of=spread), Case((3, 3), of=spread, subset_by_index=[0, 1], lower=False)],
     "subspace_angles": [Case((4, 1), (4, 2))],

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DtypeError
-from .dispatch import CALLS, NAMED_CALLS, has_rule
+from .dispatch import CALLS, NAMED_CALLS, has_rule, load_rules
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
 
@@ -50,7 +50,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
     answer = _named(function)
     if answer is not None:
         given = getattr(function, "__self__", None) if type(function) is MethodType else None
-        if any(map(_concerns, (given, *args, *kwargs.values()))):
+        if any(map(concerns, (given, *args, *kwargs.values()))):
             _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
@@ -61,7 +61,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
         inner = function.__init__ if function.__new__ is object.__new__ else function.__new__
     elif type(inner) is not FunctionType:
         owner, inner = function, getattr(type(function), "__call__", None)  # noqa: B004
-    if not is_library_code(inner) or not any(map(_concerns, (owner, *args, *kwargs.values(), *_closed_over(inner)))):
+    if not is_library_code(inner) or not any(map(concerns, (owner, *args, *kwargs.values(), *_closed_over(inner)))):
         return None
     _check_real(function, args, kwargs)
     return function if isinstance(function, type) else inner if owner is None else MethodType(inner, owner)
@@ -94,14 +94,15 @@ def is_closed(function: Any) -> bool:
 
 
 def is_declared(function: Any) -> bool:
-    """Whether there is a rule, or an answer, for this very function."""
+    """Whether there is a rule, or an answer, for this very function, or for the method that it is."""
+    load_rules(function)
     try:
-        return has_rule(function) or function in CALLS
+        return has_rule(function) or (function.__func__ if type(function) is MethodType else function) in CALLS
     except TypeError:  # it cannot be hashed
         return False
 
 
-def _concerns(value: Any, depth: int = _DEPTH) -> bool:
+def concerns(value: Any, depth: int = _DEPTH) -> bool:
     """Whether a value is traced, holds one, or may be a function of one; so far down in instances of libraries."""
     kind = type(value)
     if kind in _ATOMS or holds_traced(value):
@@ -112,7 +113,7 @@ def _concerns(value: Any, depth: int = _DEPTH) -> bool:
         return False
     held = _held(value)
     is_deep = depth > 0 and kind.__module__.startswith(_FOLLOWED)
-    return any(map(holds_traced, held)) or (is_deep and any(_concerns(v, depth - 1) for v in held))
+    return any(map(holds_traced, held)) or (is_deep and any(concerns(v, depth - 1) for v in held))
 
 
 def _held(value: Any) -> list[Any]:

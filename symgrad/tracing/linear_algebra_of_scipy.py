@@ -167,6 +167,14 @@ def _pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps if rtol is None else rtol)
 
 
+@named("pinvh", Case((3, 3), of=spread), Case((3, 3), of=spread, lower=False))
+def _pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+    if atol is not None or return_rank:
+        raise refused("pinvh", "atol or return_rank", "give rtol")
+    x = _symmetric(a, lower)
+    return np.linalg.pinv(x, rtol=x.shape[-1] * np.finfo(x.dtype).eps if rtol is None else rtol, hermitian=True)
+
+
 @named("lstsq")
 def _lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
     return tuple(np.linalg.lstsq(array(a), array(b), cond))

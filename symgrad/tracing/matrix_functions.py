@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import ArgumentError, ShapeError
+from ..primitives.identity import STOP
 from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
 from ..program.node import emit
-from .declare import Case
+from .declare import Case, Given
+from .decompositions import graded
 from .describing import to_complex
 from .dispatch import answers_for
 from .linear_algebra import dominant, positive_definite
@@ -96,10 +100,47 @@ def _sqrtm(A, disp=None, blocksize=None):
     return Tracer(emit(SQRTM, (square(A, "sqrtm"),)))
 
 
+@named(
+    "fractional_matrix_power",
+    Case((3, 3), Given(0.5), of=positive_definite),
+    Case((3, 3), Given(-1.3), of=positive_definite),
+)
+def _fractional_matrix_power(A, t):
+    if isinstance(t, (int, np.integer)):
+        return np.linalg.matrix_power(array(A), t)
+    return _expm(array(t) * _logm(A))
+
+
+def _polar_factor(a: Any) -> tuple[Any, Any]:
+    """The orthogonal factor of tall matrices, and the singular values.
+
+    The value is that of singular vectors. Its derivative is taken of ``A (AᴴA)^(-1/2)``, which has one where singular
+    values are equal, as those of a rotation are.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    smooth = a @ np.linalg.inv(_sqrtm(adjoint(a) @ a))
+    value, own = (Tracer(emit(STOP, (as_node(v),))) for v in (u @ vh, smooth))
+    return value + (smooth - own), s
+
+
+@named("polar", Case((3, 3), of=graded), Case((3, 2), of=graded), Case((2, 3), of=graded, side="left"))
+def _polar(a, side="right"):
+    a = array(a)
+    if side not in ("right", "left"):
+        raise ArgumentError.here("scipy.linalg.polar: side is 'right' or 'left'")
+    tall = a if side == "right" else adjoint(a)
+    if tall.ndim != 2 or tall.shape[0] < tall.shape[1]:
+        raise refused("polar", f"a matrix of shape {a.shape} and side={side!r}", "take the other side")
+    factor, _ = _polar_factor(tall)
+    positive = adjoint(factor) @ tall
+    positive = (positive + adjoint(positive)) / 2
+    return (factor, positive) if side == "right" else (adjoint(factor), positive)
+
+
 @named("orthogonal_procrustes", Case((4, 2), (4, 2)))
 def _orthogonal_procrustes(A, B, check_finite=True):
-    u, s, vh = np.linalg.svd(np.transpose(np.transpose(array(B)) @ np.conjugate(array(A))))
-    return u @ vh, np.sum(s)
+    factor, s = _polar_factor(np.transpose(np.transpose(array(B)) @ np.conjugate(array(A))))
+    return factor, np.sum(s)
 
 
 # linear equations of matrices

@@ -25,7 +25,7 @@ from ..context import get_auto_parallel_context
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation
 from ..kernels.array_libraries import is_dask
 from ..named_dims import Declared
-from ..passes.halos import axis_of
+from ..passes.block_axes import SizesNeeded, axis_of
 from ..passes.splitting import Split
 from ..program.dims import is_named, named_dim
 from ..signature import paired
@@ -170,9 +170,9 @@ def dask_plan(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> 
             dim = declared.shape[axis] if declared is not None else None
             try:
                 own = axis_of(dim, frozenset(dim.free_symbols) if is_named(dim) else frozenset())
-            except ValueError:  # such as 2·n
+            except (ValueError, SizesNeeded):  # such as n·m
                 own = None
-            if own is None:
+            if own is None or own.times != 1:
                 raise ShapeError(
                     f"{label} has {len(lengths)} blocks along axis {axis}, which is declared {dim}; declare a name for "
                     f"it, or keep it whole: {label}.rechunk({{{axis}: -1}})."

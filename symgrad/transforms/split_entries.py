@@ -12,8 +12,9 @@ import sympy
 from ..chunked.blocks import Blocks
 from ..chunked.kernel import BlockKernel, Kernels
 from ..errors import UnsupportedOperation, at_user_line
+from ..passes.block_axes import SizesNeeded
 from ..passes.sizes import resized
-from ..passes.splitting import NotSplit, SizesNeeded, Split, Stage, sharded, split
+from ..passes.splitting import NotSplit, Split, Stage, sharded, split
 from ..program.dims import normal
 from ..trace_entry import TraceEntry
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symgrad.chunked.blocks import Blocks
-from symgrad.passes.halos import Axis, Edges
+from symgrad.passes.block_axes import Axis, Edges
 from symgrad.program.dims import named_dim
 
 N, M = named_dim("n"), named_dim("m")

@@ -41,6 +41,20 @@ def poisson(u, f):
     return np.mean((around - 4 * u + u**3 - f) ** 2)
 
 
+def labelled(W, X, labels):
+    """The cross-entropy of a softmax, by the numbers of the right columns."""
+    z = X @ W
+    z = z - np.max(z, axis=1, keepdims=True)
+    p = np.exp(z) / np.sum(np.exp(z), axis=1, keepdims=True)
+    return -np.mean(np.log(p[np.arange(len(labels)), labels]))
+
+
+def survival(w, X, died):
+    """The partial likelihood of Cox, of rows in the order of time."""
+    risk = X @ w
+    return np.sum(died * (np.log(np.cumsum(np.exp(risk)[::-1])[::-1]) - risk))
+
+
 RNG = np.random.default_rng(7)
 X, Y = RNG.standard_normal((103, 4)), np.sign(RNG.standard_normal(103))
 ROWS = (40, 1, 30, 32)
@@ -60,6 +74,13 @@ CASES = {
         {3: (ROWS, 4), 4: (ROWS,)},
         (0, 1, 2),
     ),
+    "labelled": (
+        labelled,
+        (RNG.standard_normal((4, 3)), X, RNG.integers(0, 3, 103)),
+        {1: (ROWS, 4), 2: (ROWS,)},
+        0,
+    ),
+    "survival": (survival, (RNG.standard_normal(4), X, np.abs(Y)), {1: (ROWS, 4), 2: (ROWS,)}, 0),
     "poisson": (
         poisson,
         (RNG.standard_normal((103, 51)), RNG.standard_normal((103, 51))),
@@ -95,7 +116,7 @@ def test_gradients_are_those_of_the_whole(name):
     check(sg.value_and_grad(function, by), name)
 
 
-@pytest.mark.parametrize("name", ["logistic", "mixture"])
+@pytest.mark.parametrize("name", ["logistic", "mixture", "survival"])
 def test_hessians_are_those_of_the_whole(name):
     check(sg.hessian(CASES[name][0]), name)
 

@@ -62,7 +62,4 @@ def test_places_are_ranges_from_the_start_and_the_end_is_the_rest():
 
 def test_conditions_that_always_hold_are_not_told():
     g = sg.grad(lambda v: np.sum(np.cumsum(np.exp(v)[::-1])[::-1] ** 2))
-    assert str(g.closed_form(np.ones(5), form="index")) == (
-        "exp(v[i])*Sum(2*Sum(exp(v[4 - k]), (k, 0, j)), (j, 4 - i, 4))"
-    )
-    assert "Piecewise" in str(g.closed_form("n", form="index"))  # whose size may be anything
+    assert str(g.closed_form(np.ones(5), form="index")) == ("exp(v[i])*Sum(2*Sum(exp(v[k]), (k, j, 4)), (j, 0, i))")

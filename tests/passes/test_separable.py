@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 from symgrad.errors import UnsupportedOperation
-from symgrad.passes.separable import counts, first_of, separable
+from symgrad.passes.block_axes import first_of
+from symgrad.passes.separable import counts, separable
 from symgrad.passes.splitting import NotSplit, split
 from symgrad.program.dims import named_dim
 
@@ -17,6 +18,10 @@ N = named_dim("n")
 
 def rnn(w, x):
     return np.sum(sg.scan(lambda h, _: (np.tanh(w * h + x), h * x), np.zeros_like(x), None, length=4)[1])
+
+
+def picked(w, x, rows):
+    return np.stack([w * x, np.sin(x), -x], 1)[rows, (x > 0).astype(int) - 2 * (x > 1)]
 
 
 FUNCTIONS = {
@@ -29,6 +34,18 @@ FUNCTIONS = {
     "argmin of columns": lambda w, x: np.sum(np.argmin(np.stack([x, -x, x**2], 1), axis=0) * w) + np.sum(x),
     "element at the largest": lambda w, x: w * (x**2)[np.argmax(x)] * np.sum(x),
     "row at the smallest": lambda w, x: np.sum(np.stack([x, w * x**2], 1)[np.argmin(x)] ** 2),
+    "sums up to each": lambda w, x: np.sum(np.log(np.cumsum(np.exp(w * x))) * x),
+    "sums from each": lambda w, x: np.sum(np.log(np.cumsum(np.exp(w * x)[::-1])[::-1]) * x),
+    "sums of columns": lambda w, x: np.sum(np.cumsum(np.stack([x, w * x**2], 1), 0) ** 2 * w),
+    "sums of sums": lambda w, x: np.sum(np.cumsum(np.cumsum(x) * w) * x),
+    "rows in one": lambda w, x: np.sum(np.cumsum(np.stack([x, w * x], 1).ravel()) * np.arange(2 * len(x))),
+    "picked of rows": lambda w, x: np.sum(picked(w, x, np.arange(len(x))) ** 2),
+    "picked of two axes": lambda w, x: np.sum(
+        np.reshape(np.stack([x, w * x, x**2, w * x**3], 1), (-1, 2, 2))[np.arange(len(x)), 1, (x > 0).astype(int)] ** 2
+    ),
+    "taken along": lambda w, x: np.sum(
+        np.take_along_axis(np.stack([x, w * x], 1), np.stack([x > 0, x < 1], 1).astype(int), 1) ** 3
+    ),
     "outer sums": lambda w, x: np.sum(np.tanh(w * x) * np.sum(x)) * np.mean(x),
     "loop that is split": rnn,
     "loop that is not": lambda w, x: np.sum(x**2) * sg.fori_loop(0, 5, lambda i, c: np.sin(c) + w, w),
@@ -74,6 +91,9 @@ def test_counting_is_told_where_a_block_begins():
 
 
 OTHER_INDICES = {
+    "rows before": lambda x, y: np.sum(picked(2.0, x, np.arange(len(x)) - 1)) + np.sum(y),
+    "rows of another axis": lambda x, y: np.sum(np.stack([x, x], 1)[np.arange(len(y)), (y > 0).astype(int)]),
+    "places of one's own": lambda x, y: np.sum(np.stack([x, x], 1).ravel()[np.arange(len(x)) * 2 + (x > 0)]) + y[0],
     "of another axis": lambda x, y: x[np.argmax(y)] ** 2,
     "of a longer axis": lambda x, y: np.sum(y) * np.diff(x)[np.argmax(x)] ** 2,
     "computed": lambda x, y: np.sum(y) * x[np.argmax(x) - 1] ** 2,

@@ -49,6 +49,21 @@ def test_equal_eigenvalues():
     assert np.isfinite(sg.grad(lambda a: np.sum(np.linalg.eigh(a)[0] ** 2))(a)).all()
 
 
+def test_vectors_beside_others_of_equal_values():
+    """What reads the others alone has a derivative; values that are equal to rounding are equal."""
+    turned = np.linalg.qr(RNG.standard_normal((3, 3)))[0]
+    direction = RNG.standard_normal((3, 3))
+    for f, a in (
+        (lambda a: np.linalg.eigh((a + a.T) / 2)[1][0, -1] ** 2, turned @ np.diag([2.0, 2.0, 5.0]) @ turned.T),
+        (lambda a: np.linalg.svd(a)[0][1, 0] ** 2, turned @ np.diag([5.0, 2.0, 2.0])),
+        (lambda a: np.abs(np.linalg.eig(a)[1][0, 2]) ** 2, np.diag([2.0, 2.0, 5.0]) + np.diag([0, 0.5], 1)),
+    ):
+        want = (f(a + 1e-6 * direction) - f(a - 1e-6 * direction)) / 2e-6
+        assert np.sum(sg.grad(f)(a) * direction) == pytest.approx(want, rel=1e-5, abs=1e-9)
+    root = lambda a: np.linalg.eigh(a)[1] @ np.diag(np.sqrt(np.linalg.eigh(a)[0])) @ np.linalg.eigh(a)[1].T  # noqa: E731
+    assert np.isnan(sg.grad(lambda a: np.sum(root(a) * direction))(0.7 * np.eye(3) + 0.3)).any()
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (6, 3), (200, 100)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_qr_of_dependent_columns(shape, dtype):

@@ -196,6 +196,53 @@ SAMPLES = {
 }
 
 
+#: families that SciPy writes by another formula where a shape is 0
+SMOOTH = [
+    *[("genextreme", m) for m in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")],
+    *[("genpareto", m) for m in ("pdf", "logpdf", "cdf", "sf", "logsf", "ppf", "isf")],
+    *[("skewnorm", m) for m in ("pdf", "logpdf")],
+]
+
+
+@pytest.mark.parametrize(("family", "method"), SMOOTH)
+@pytest.mark.parametrize("shape", [0.0, 0.4, -0.3])
+def test_slopes_by_a_shape_that_may_be_0(family, method, shape):
+    places = np.array([0.2, 0.6, 0.9])
+    if method not in ("ppf", "isf"):
+        places = getattr(stats, family).ppf(places, shape)
+    f = lambda c: getattr(getattr(stats, family), method)(places, c)  # noqa: E731
+    np.testing.assert_allclose(sg.symbolic(f)(shape), f(shape), rtol=1e-13)
+    np.testing.assert_allclose(sg.jacobian(f)(shape), (f(shape + 1e-4) - f(shape - 1e-4)) / 2e-4, 1e-6, 1e-7)
+    curved = (sg.jacobian(f)(shape + 1e-5) - sg.jacobian(f)(shape - 1e-5)) / 2e-5
+    np.testing.assert_allclose(sg.jacobian(sg.jacobian(f))(shape), curved, rtol=1e-5, atol=1e-6)
+
+
+def test_ends_of_families_whose_shape_is_0():
+    ends = np.array([-np.inf, np.inf, np.nan, 800.0])
+    for family in ("genextreme", "genpareto", "skewnorm"):
+        f = lambda x, family=family: getattr(stats, family).logpdf(x, 0.0)  # noqa: E731
+        np.testing.assert_array_equal(sg.symbolic(f)(ends), f(ends))
+
+
+#: covariances with eigenvalues that are equal, or all but equal
+ALIKE = {
+    "alike": lambda s: (1 - s) * np.eye(3) + s,
+    "of one variance": lambda s: s * np.eye(3),
+    "a number": lambda s: s**2,
+    "of variances": lambda s: np.array([s, s, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("at", [0.1, 0.3, 0.7])
+def test_covariances_of_equal_eigenvalues(name, at):
+    x, covariance = np.array([0.1, 0.2, 0.4]), ALIKE[name]
+    frozen = lambda s: stats.multivariate_normal(np.zeros(3), covariance(s)).logpdf(x)  # noqa: E731
+    called = lambda s: stats.multivariate_normal.logpdf(x, np.zeros(3), cov=covariance(s))  # noqa: E731
+    for f in (frozen, called, lambda s: stats.multivariate_t.pdf(x, np.zeros(3), covariance(s) * np.eye(3), df=4.0)):
+        assert sg.grad(f)(at) == pytest.approx((f(at + 1e-6) - f(at - 1e-6)) / 2e-6, rel=1e-7)
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_statistics_of_samples(name):
     f = SAMPLES[name]

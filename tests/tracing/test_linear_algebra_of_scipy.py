@@ -119,3 +119,32 @@ def test_expm_is_exported(format):
 def test_what_is_refused(call, error, said):
     with pytest.raises(error, match=said):
         sg.grad(lambda A: np.sum(np.real(call(A))))(A)
+
+
+TURNED = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+
+
+@pytest.mark.parametrize(
+    "a",
+    [TURNED, 2 * TURNED[:, :2], np.diag([1.0, 4.0, 4.0]), 0.7 * np.eye(3) + 0.3],
+    ids=["rotation", "tall", "diagonal", "alike"],
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: linalg.polar(a)[0],
+        lambda a: linalg.polar(a)[1],
+        lambda a: linalg.polar(a.T, side="left")[0],
+        lambda a: linalg.orthogonal_procrustes(np.eye(3)[: len(a)], a)[0] if a.shape == (3, 3) else a,
+        lambda a: linalg.pinvh(a.T @ a),
+        lambda a: linalg.fractional_matrix_power(a.T @ a, 0.3),
+        lambda a: linalg.fractional_matrix_power(a.T @ a, -2),
+    ],
+    ids=["polar", "positive", "left", "procrustes", "pinvh", "power", "whole power"],
+)
+def test_functions_that_are_smooth_where_singular_values_are_equal(function, a):
+    direction = np.random.default_rng(1).standard_normal(a.shape)
+    value, slope = sg.jvp(function, (a,), (direction,))
+    np.testing.assert_allclose(value, function(a), atol=1e-13)
+    want = (function(a + 1e-6 * direction) - function(a - 1e-6 * direction)) / 2e-6
+    np.testing.assert_allclose(slope, want, rtol=1e-6, atol=1e-7)
