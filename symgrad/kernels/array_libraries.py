@@ -18,6 +18,7 @@ from ..emit.arrays.jax import JAX
 from ..emit.arrays.torch import TORCH
 from ..emit.arrays.writer import ArrayWriter
 from ..errors import BackendError, DtypeError
+from ..passes.cofactors import written_out
 from ..passes.unrolling import parted
 from ..program.program import Program
 from .base import Kernel
@@ -32,8 +33,8 @@ class ArrayLibrary:
     modules: Mapping[str, str]
     #: gives the class of its arrays
     kind: Callable[[], type]
-    #: makes an argument an array of this dtype, which may be weak; all arguments of the call are given too
-    taken: Callable[[Any, np.dtype, bool, Sequence[Any]], Any]
+    #: makes an argument an array of the dtype of this name, which may be weak; all arguments of the call are given too
+    taken: Callable[[Any, str, bool, Sequence[Any]], Any]
     #: what an array holds; None where it stands for values that nobody knows yet
     read: Callable[[Any], np.ndarray | None]
     #: what NumPy calls the dtype of an array
@@ -52,13 +53,29 @@ class ArrayLibrary:
         return self.name in sys.modules and isinstance(value, self.kind())
 
     def stand_in(self, array: Any) -> np.ndarray:
-        """An array of NumPy with the shape and dtype of ``array``; its values mean nothing."""
+        """An array of NumPy with the shape and dtype of ``array``; its values mean nothing.
+
+        One of bfloat16 is traced as one of float16, which promotes as it does.
+        """
+        return np.broadcast_to(np.ones((), self._dtype(array)), tuple(array.shape))
+
+    def _dtype(self, array: Any) -> np.dtype:
         name = self.dtype_of(array)
-        try:
-            dtype = np.dtype(name)
-        except TypeError:
-            raise DtypeError(f"arrays of {name} cannot be traced, since NumPy has no such dtype.") from None
-        return np.broadcast_to(np.ones((), dtype), tuple(array.shape))
+        known = "float16" if name == "bfloat16" else name
+        if known not in self.dialect.dtypes:
+            listed = ", ".join(("bfloat16", *self.dialect.dtypes))
+            raise DtypeError(f"arrays of {self.name} of dtype {name} cannot be computed with; the dtypes are {listed}.")
+        return np.dtype(known)
+
+    def values_of(self, array: Any) -> np.ndarray | None:
+        """What an array holds, in the dtype that it is traced in; None where that is not known, or cannot be."""
+        held, dtype = self.read(array), self._dtype(array)
+        if held is None or held.dtype == dtype:
+            return held
+        with np.errstate(over="ignore"):
+            made = held.astype(dtype)
+        fits = np.array_equal(np.isfinite(made), np.isfinite(held.astype(np.float64)))
+        return made if fits else None
 
 
 class LibraryKernel(Kernel):
@@ -67,36 +84,57 @@ class LibraryKernel(Kernel):
     needs_errstate = False
 
     def __init__(self, program: Program, library: ArrayLibrary) -> None:
-        program = parted(program)
+        program = written_out(parted(program))
         name = library.name
         try:
-            space: dict[str, Any] = {a: importlib.import_module(m) for a, m in library.modules.items()}
+            space = {a: importlib.import_module(m) for a, m in library.modules.items()}
         except ImportError as error:
             raise BackendError(f"backend={name!r} needs {name}, which is not installed: {error}") from None
         _check_precision(program, library)
-        names = {node: f"a{k}" for k, node in enumerate(program.inputs)}
-        known = library.dialect.dtypes
-        held = {own: own if library.held is None else library.held(np.dtype(own)).name for own in known}
-        dtypes = {own: known[name] for own, name in held.items()}
-        writer = ArrayWriter(program, names, {}, replace(library.dialect, dtypes=dtypes))
-        results = writer.write_body(len(program.outputs), lambda node, name: ())
-        for own, node in writer.constants.items():
-            value = node.params[0].value
-            space[own] = library.taken(np.asarray(value), np.dtype(held[value.dtype.name]), False, ())
-        lines = [*writer.lines, f"return ({', '.join(results)}{',' if len(results) == 1 else ''})"]
-        if any("device" in line for line in lines):
-            lines.insert(0, f"device = {'a0.device' if names else None}")
-        source = f"def kernel({', '.join(names.values())}):\n" + "\n".join(f"    {line}" for line in lines) + "\n"
-        exec(compile("\n".join([*writer.dialect.helpers.values(), source]), "<symgrad kernel>", "exec"), space)
-        run = space["kernel"]
-        if library.finished is not None:
-            run = library.finished(run)
-        inputs = [(np.dtype(held.get(n.dtype.name, n.dtype)), n.weak) for n in program.inputs]
+        source, run = _loaded(program, library, space, brief=False)
+        of_brief: list[Callable] = []
 
-        def function(*arrays: Any) -> tuple:
-            return run(*[library.taken(a, *own, arrays) for a, own in zip(arrays, inputs, strict=True)])
+        def by_precision(*arrays: Any) -> tuple:
+            kinds = {library.dtype_of(a) for a in arrays if library.is_array(a)}
+            if "bfloat16" not in kinds:
+                return run(*arrays)
+            if "float16" in kinds:
+                raise DtypeError("arrays of float16 and of bfloat16 have no dtype in common; pass float32.")
+            if not of_brief:
+                of_brief.append(_loaded(program, library, space, brief=True)[1])
+            return of_brief[0](*arrays)
 
-        super().__init__(program, name, source, function)
+        has_half = any(n.dtype == np.float16 for n in program.inputs)
+        super().__init__(program, name, source, by_precision if has_half else run)
+
+
+def _loaded(program: Program, library: ArrayLibrary, modules: Mapping[str, Any], brief: bool) -> tuple[str, Callable]:
+    """The source for a program, and the function that it is; ``brief`` with bfloat16 in place of float16."""
+    names = {node: f"a{k}" for k, node in enumerate(program.inputs)}
+    known = library.dialect.dtypes
+    dtypes = {own: known[own if library.held is None else library.held(np.dtype(own)).name] for own in known}
+    if brief:
+        dtypes["float16"] = dtypes["float16"].replace("float16", "bfloat16")
+    writer = ArrayWriter(program, names, {}, replace(library.dialect, dtypes=dtypes))
+    results = writer.write_body(len(program.outputs), lambda node, name: ())
+    space = dict(modules)
+    for own, node in writer.constants.items():
+        value = np.asarray(node.params[0].value)
+        space[own] = library.taken(value, dtypes[value.dtype.name], False, ())
+    lines = [*writer.lines, f"return ({', '.join(results)}{',' if len(results) == 1 else ''})"]
+    if any("device" in line for line in lines):
+        lines.insert(0, f"device = {'a0.device' if names else None}")
+    source = f"def kernel({', '.join(names.values())}):\n" + "\n".join(f"    {line}" for line in lines) + "\n"
+    exec(compile("\n".join([*writer.dialect.helpers.values(), source]), "<symgrad kernel>", "exec"), space)
+    run = space["kernel"]
+    if library.finished is not None:
+        run = library.finished(run)
+    inputs = [(dtypes.get(n.dtype.name, n.dtype.name), n.weak) for n in program.inputs]
+
+    def function(*arrays: Any) -> tuple:
+        return run(*[library.taken(a, *own, arrays) for a, own in zip(arrays, inputs, strict=True)])
+
+    return source, function
 
 
 def _check_precision(program: Program, library: ArrayLibrary) -> None:
@@ -112,11 +150,18 @@ def _check_precision(program: Program, library: ArrayLibrary) -> None:
             )
 
 
-def _in_jax(value: Any, dtype: np.dtype, weak: bool, beside: Sequence[Any]) -> Any:
-    jnp = sys.modules["jax.numpy"]
-    if weak:
-        return jnp.asarray(value)
-    return value if isinstance(value, jnp.ndarray) and value.dtype == dtype else jnp.asarray(value, dtype)
+def _in_jax(value: Any, dtype: str, weak: bool, beside: Sequence[Any]) -> Any:
+    jax, jnp = sys.modules["jax"], sys.modules["jax.numpy"]
+    wanted = None if weak else getattr(jnp, dtype.removeprefix("jnp."))
+    if beside:
+        is_taken = isinstance(value, jnp.ndarray) and (weak or value.dtype == wanted)
+        return value if is_taken else jnp.asarray(value, wanted)
+    with jax.ensure_compile_time_eval():  # a constant, which is one after the jit too that it is loaded in
+        return jnp.asarray(value, wanted)
+
+
+def _read_of_jax(array: Any) -> np.ndarray | None:
+    return None if isinstance(array, sys.modules["jax"].core.Tracer) else np.asarray(array)
 
 
 def _held_by_jax(dtype: np.dtype) -> np.dtype:
@@ -131,13 +176,25 @@ def _with_jit(function: Callable) -> Callable:
     return jax.jit(function)
 
 
-def _in_torch(value: Any, dtype: np.dtype, weak: bool, beside: Sequence[Any]) -> Any:
+def _in_torch(value: Any, dtype: str, weak: bool, beside: Sequence[Any]) -> Any:
     torch: Any = importlib.import_module("torch")
-    wanted = getattr(torch, TORCH.dtypes[dtype.name].removeprefix("torch."))
+    wanted = getattr(torch, dtype.removeprefix("torch."))
     if isinstance(value, torch.Tensor):
-        return value.detach().to(wanted)
+        return value.to(wanted)
     device = next((a.device for a in beside if isinstance(a, torch.Tensor)), None)
     return torch.from_numpy(np.array(value, order="C")).to(device=device, dtype=wanted)
+
+
+def _read_of_torch(tensor: Any) -> np.ndarray | None:
+    torch: Any = importlib.import_module("torch")
+    if tensor.layout is not torch.strided:
+        raise DtypeError("sparse tensors cannot be computed with; pass x.to_dense().")
+    plain = tensor.detach()
+    try:
+        plain = plain.cpu().resolve_conj().resolve_neg()
+        return (plain.float() if plain.dtype is torch.bfloat16 else plain).numpy()
+    except (RuntimeError, NotImplementedError):  # of torch.func, or on the device "meta": nobody knows yet
+        return None
 
 
 #: every library by the name of its backend
@@ -147,7 +204,7 @@ LIBRARIES = {
         {"jax": "jax", "jnp": "jax.numpy", "special": "jax.scipy.special", "np": "numpy"},
         lambda: sys.modules["jax"].Array,
         _in_jax,
-        lambda array: None if isinstance(array, sys.modules["jax"].core.Tracer) else np.asarray(array),
+        _read_of_jax,
         lambda array: array.dtype.name,
         _held_by_jax,
         _with_jit,
@@ -157,7 +214,7 @@ LIBRARIES = {
         {"torch": "torch", "np": "numpy"},
         lambda: sys.modules["torch"].Tensor,
         _in_torch,
-        lambda tensor: tensor.detach().cpu().numpy(),
+        _read_of_torch,
         lambda tensor: str(tensor.dtype).removeprefix("torch."),
     ),
 }

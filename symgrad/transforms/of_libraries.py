@@ -44,8 +44,8 @@ def _as_numpy(leaf: Any) -> Any:
     library = library_of([leaf])
     if library is None:
         return leaf
-    held = library.read(leaf)
-    return library.stand_in(leaf) if held is None else np.asarray(held)
+    held = library.values_of(leaf)
+    return library.stand_in(leaf) if held is None else held
 
 
 def library_for(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> ArrayLibrary | None:
@@ -79,7 +79,9 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
             f"{derived.__name__} of arrays of {library.name} cannot be part of a function that is traced; pass "
             "the traced values."
         )
-    if is_debugging() and all(library.read(a) is not None for a in flatten((args, kwargs))[0] if library.is_array(a)):
+    if is_debugging() and all(
+        library.values_of(a) is not None for a in flatten((args, kwargs))[0] if library.is_array(a)
+    ):
         plain, named = as_numpy(args, kwargs)
         derived(*plain, **named)  # says where something is not finite
     compiled = _compiled_for(derived, library)
@@ -96,7 +98,7 @@ def of_library(derived: DerivedFunction, library: ArrayLibrary, args: tuple, kwa
     derived._check(*shaped)
     found = compiled.kept(*shaped)
     if found is None:
-        held = [library.read(leaf) for leaf in leaves if library.is_array(leaf)]
+        held = [library.values_of(leaf) for leaf in leaves if library.is_array(leaf)]
         is_known = all(values is not None for values in held)
         rest = iter(held)
         known = tree(lambda _: np.asarray(next(rest))) if is_known else shaped

@@ -7,6 +7,7 @@ import functools
 
 import numpy as np
 import pytest
+from central_differences import slopes as central_slopes
 
 import symgrad as sg
 from symgrad.compiled import CompiledFunction
@@ -27,6 +28,12 @@ class Library:
     def array(self, values, dtype=None):
         made = np.array(values, dtype)
         return self.module.asarray(made) if self.name == "jax" else self.module.from_numpy(made)
+
+    def brief(self, array):
+        return array.astype("bfloat16") if self.name == "jax" else array.bfloat16()
+
+    def dtype(self, array):
+        return str(array.dtype).removeprefix("torch.")
 
 
 @pytest.fixture(params=["jax", pytest.param("torch", marks=pytest.mark.needs("torch"))])
@@ -176,6 +183,70 @@ def test_a_library_that_is_not_there_is_named(name, monkeypatch):
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(BackendError, match=f"needs {name}, which is not installed"):
         sg.grad(lambda x: np.sum(x * x), backend=name)(V)
+
+
+def test_the_derivative_of_a_determinant(library):
+    a = np.array([[2.0, 0.3], [0.1, 1.0]])
+    made = sg.grad(np.linalg.det)(library.array(a, np.float64))
+    np.testing.assert_allclose(np.asarray(made), [[1.0, -0.1], [-0.3, 2.0]], rtol=1e-12)
+
+
+def test_bfloat16_goes_in_and_comes_out(library):
+    derived = sg.value_and_grad(lambda w, X: np.mean(np.tanh(X @ w) ** 2 * np.array([1.0, 2.0], np.float16)))
+    w, X = (library.array(v, np.float32) for v in ([0.5, -0.25], [[1.0, 2.0], [3.0, -1.0]]))
+    want, slope = derived(w, X)
+    brief = library.brief(w), library.brief(X)
+    value, gradient = derived(*brief)
+    assert library.dtype(value) == library.dtype(gradient) == "bfloat16"
+    assert float(value) == pytest.approx(float(want), rel=2e-2)
+    np.testing.assert_allclose([float(v) for v in gradient], np.asarray(slope), rtol=3e-2)
+    assert library.dtype(derived(w, brief[1])[1]) == "float32"
+    with pytest.raises(DtypeError, match="float16 and of bfloat16"):
+        derived(library.array([0.5, -0.25], np.float16), brief[1])
+    large = sg.grad(lambda x: np.sum(x**2) if np.max(x) > 1 else np.sum(x))
+    assert float(large(library.brief(w))[0]) == 1.0
+    with pytest.raises(
+        UnsupportedOperation, match="have none yet"
+    ):  # float16, as which it is traced, has no such value
+        large(library.brief(w * 1e6))
+
+
+@pytest.mark.needs("torch")
+def test_what_torch_derives_goes_through_what_symgrad_derived():
+    torch = pytest.importorskip("torch")
+    g = sg.grad(lambda x: np.sum(np.sin(x) * np.arange(1.0, 3.0)))
+    x = torch.tensor([0.3, 0.5], dtype=torch.float64, requires_grad=True)
+    ((x**2 + g(x)) ** 2).sum().backward()
+    f = lambda x: np.sum((x**2 + np.cos(x) * [1.0, 2.0]) ** 2)  # noqa: E731
+    np.testing.assert_allclose(x.grad.numpy(), central_slopes(f, np.array([0.3, 0.5])), rtol=1e-6)
+    fresh = sg.grad(lambda x: np.sum(np.sin(x) * np.arange(1.0, 3.0)))
+    by_torch = torch.func.grad(lambda x: (fresh(x) ** 2).sum())(x.detach())
+    f = lambda x: np.sum((np.cos(x) * [1.0, 2.0]) ** 2)  # noqa: E731
+    np.testing.assert_allclose(by_torch.numpy(), central_slopes(f, np.array([0.3, 0.5])), rtol=1e-6)
+    rows = torch.func.vmap(sg.grad(lambda x: np.sum(x**3)))(torch.ones(3, 2))
+    assert rows.tolist() == [[3.0, 3.0]] * 3
+    assert not g(x.detach()).requires_grad
+
+
+@pytest.mark.needs("torch")
+def test_tensors_that_are_seen_through_a_bit():
+    torch = pytest.importorskip("torch")
+    z = torch.tensor([1 + 2j])
+    assert sg.grad(lambda z: np.sum(np.abs(z) ** 2))(z.conj()).tolist() == [2 - 4j]
+    assert sg.grad(lambda x: np.sum(x**2))(z.conj().imag).tolist() == [-4.0]
+    assert sg.grad(lambda x: np.sum(x**2))(torch.empty(2, device="meta")).shape == (2,)
+    with pytest.raises(DtypeError, match="to_dense"):
+        sg.grad(lambda x: np.sum(x**2))(torch.eye(2).to_sparse())
+    with pytest.raises(DtypeError, match="uint16"):
+        sg.grad(lambda w, k: np.sum(w * k))(torch.ones(2), torch.ones(2, dtype=torch.uint16))
+
+
+def test_a_first_call_inside_of_a_jit_leaves_nothing_of_it_behind():
+    jax = pytest.importorskip("jax")
+    g = sg.grad(lambda x: np.sum(np.sin(x) * np.arange(2.0)))
+    x = jax.numpy.ones(2)
+    for made in (jax.jit(g)(x), g(x), jax.jit(lambda q: g(q))(x)):
+        np.testing.assert_allclose(made, np.cos(1.0) * np.arange(2.0), rtol=1e-6)
 
 
 def test_formulas_are_read_of_their_shapes(library):
