@@ -39,7 +39,7 @@ from ..program.dims import Dim, Shape, is_named, normal
 from ..program.node import Graph, Node
 from ..program.program import Program
 from .block_axes import BEFORE, Axis, Dims, Edges, Fixed, Shifted, axis_of, blocks_of, part_of, places
-from .sizes import made_again
+from .sizes import like, made_again
 
 #: the first element from the block's first one, and the end from its end
 Reach = tuple[int, int]
@@ -346,5 +346,5 @@ def _nothing(shape: Shape, dtype: np.dtype) -> Node:
 def _with_lengths(param: Any, lengths: Mapping[Dim, Dim]) -> Any:
     """A parameter of a node with the lengths that a block has."""
     if isinstance(param, tuple):
-        return tuple([_with_lengths(p, lengths) for p in param])
+        return like(param, [_with_lengths(p, lengths) for p in param])
     return lengths.get(param, param) if isinstance(param, sympy.Basic) else param

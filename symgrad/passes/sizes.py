@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -30,7 +30,7 @@ def resized(program: Program, new: Callable[[Dim], Dim]) -> Program:
                 loops[param] = resized_loop(param, new)
             return loops[param]
         if isinstance(param, tuple):
-            return tuple([sized(p) for p in param])
+            return like(param, map(sized, param))
         return new(param) if isinstance(param, sympy.Basic) else param
 
     def at_size(node: Node, operands: list[Node]) -> Node:
@@ -51,6 +51,11 @@ def resized_loop(loop: Loop, new: Callable[[Dim], Dim]) -> Loop:
     if not is_named(loop.length) and not any(is_named(d) for n in nodes for d in n.shape):
         return loop
     return loop.like(resized(loop.body, new), length=new(loop.length) if is_named(loop.length) else loop.length)
+
+
+def like(param: Any, items: Iterable[Any]) -> Any:
+    """A tuple of the class of ``param``, which may have names for its items."""
+    return param._make(items) if hasattr(param, "_make") else tuple(items)
 
 
 def made_again(node: Node, operands: Sequence[Node], params: tuple[Any, ...]) -> Node:

@@ -128,6 +128,11 @@ def _boolean(part: Any) -> list[Any]:
             "the shape of x[mask] depends on traced values. Use np.where(mask, x, 0), "
             "or compute the mask outside the differentiated function."
         )
+    if node is not None and not running().has_value(node):
+        raise TracingError.here(
+            "how many elements x[mask] has is not known here: one program serves all values. Use "
+            "np.where(mask, x, 0), and np.sum(mask) for how many there are."
+        )
     mask = np.asarray(part if node is None else running().guard(node))
     if not mask.ndim:  # x[True] is x with a new axis
         return [None] if mask else []

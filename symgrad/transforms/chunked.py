@@ -6,6 +6,7 @@ a formula, before anything runs. What needs several blocks at once is refused by
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ from ..signature import paired
 from ..tensor import Tensor
 from ..trace_entry import TraceEntry
 from ..tracebacks import briefly
+from ..tracing.trace import SIZES_FIX
 from ..tracing.tree import flatten, leaf_labels, unflatten
 from .split_entries import split_of
 
@@ -275,25 +277,35 @@ class _Read:
             found += [(self._labels.get(id(v), ""), self._real.get(id(v), v), own) for v, own in pairs]
         return found
 
-    def _trees_of_blocks(self) -> tuple[Sequence[Any], Mapping[str, Any]]:
-        """Shapes in which axes that are in blocks have names, those of the same size the same."""
-        names: dict[int, str] = {}
+    def _trees_of_blocks(self, alike: bool = False) -> tuple[Sequence[Any], Mapping[str, Any]]:
+        """Shapes in which axes that are in blocks have names, those of the same size the same, but not in one array.
+
+        Where others are ``alike``, an axis that is no shorter has that name too, in blocks or not.
+        """
+        names: dict[tuple[int, int], str] = {}
 
         def tree(value: Any) -> Any:
             leaves, structure = flatten(value)
-            return unflatten(structure, [self._declared(leaf, names) for leaf in leaves])
+            return unflatten(structure, [self._declared(leaf, names, alike) for leaf in leaves])
 
-        return [tree(v) for v in self.args], {name: tree(v) for name, v in self.kwargs.items()}
+        made: Any = None
+        for _ in range(1 + alike):  # an array may come before the one in blocks that it is like
+            made = [tree(v) for v in self.args], {name: tree(v) for name, v in self.kwargs.items()}
+        return made
 
-    def _declared(self, leaf: Any, names: dict[int, str]) -> Declared | None:
-        real = self._real[id(leaf)]
-        if not is_dask(real):
+    def _declared(self, leaf: Any, names: dict[tuple[int, int], str], alike: bool) -> Declared | None:
+        real = self._real.get(id(leaf), leaf)
+        if not is_dask(real) and not (alike and isinstance(real, np.ndarray)):
             return None
         label = self._labels[id(leaf)]
-        lengths = lengths_of(real, label)
+        lengths = lengths_of(real, label) if is_dask(real) else [(n,) for n in real.shape]
         shape: list[Any] = []
+        sizes: list[int] = []
         for axis, (n, own) in enumerate(zip(real.shape, lengths, strict=True)):
-            shape.append(named_dim(names.setdefault(n, f"{label}_axis{axis}")) if len(own) > 1 else n)
+            key = n, sizes.count(n)
+            is_named = len(own) > 1 or (alike and key in names)
+            shape.append(named_dim(names.setdefault(key, f"{label}_axis{axis}")) if is_named else n)
+            sizes += [n] if is_named else []
         return Declared(label, " ".join(map(str, shape)), tuple(shape))
 
     def lengths(self, dim: sympy.Symbol, wanted: Wanted) -> tuple[int, ...]:
@@ -314,24 +326,37 @@ class _Read:
         derived, trees = self._derived, self.trees
         assert trees is not None
         derived._check(self.args, self.kwargs)
-        self._compiled = derived._compiled if derived.declaration is not None else _compiled_for(derived, trees)
         try:
-            self._entry, self._leaves = self._compiled.served(*self.args, **self.kwargs)
+            self._trace(trees)
         except (ShapeError, TracingError) as error:
             if derived.declaration is None and not isinstance(error, AxisError):
-                what, _, where = str(error).partition("\n")
+                others = self._trees_of_blocks(alike=True)
+                if flatten(others) != flatten(trees):  # what is in memory may go with what is in blocks
+                    with contextlib.suppress(ShapeError, TracingError):
+                        self._trace(others)
+                        self.trees = others
+                        return
+                what, _, where = str(error).replace(f" {SIZES_FIX}", "").partition("\n")
                 error.args = ("\n".join([what, self._named_by_blocks(), *([where] if where else [])]),)
             raise
+
+    def _trace(self, trees: tuple[Sequence[Any], Mapping[str, Any]]) -> None:
+        derived = self._derived
+        self._compiled = derived._compiled if derived.declaration is not None else _compiled_for(derived, trees)
+        self._entry, self._leaves = self._compiled.served(*self.args, **self.kwargs)
         if self._entry.assembled:
             raise UnsupportedOperation(f"{derived.__name__} gives sparse parts, which no block computes.")
 
     def _named_by_blocks(self) -> str:
         """What the names in an error are, where the user has not given them."""
-        said = ", ".join(f"{own.label} ({own.text})" for _, _, own in self.declared() if own is not None)
+        declared = [(value, own) for _, value, own in self.declared() if own is not None]
+        said = ", ".join(f"{own.label} ({own.text})" for _, own in declared)
+        sizes = {str(d): n for value, own in declared for d, n in zip(own.shape, value.shape) if is_named(d)}
+        lengths = ", ".join(f"{name} is {n}" for name, n in sizes.items())
         return (
-            f"Axes in blocks stand for every size, so they have names: {said}. An array that goes with such an axis "
-            "must be in blocks too (dask.array.from_array(y, chunks=…)), and sizes come from x.shape[0]. Where an "
-            "axis is longer than another, as of np.diff, name them: sg.named(f, x='n')."
+            f"Axes in blocks stand for every size, so they have names: {said}; {lengths}. Sizes come from x.shape[0]. "
+            "Keep an axis whose length has to be known in one block (rechunk); where one is longer than another, as "
+            "of np.diff, name them: sg.named(f, x='n')."
         )
 
     def plan(self, blocks: Blocks, in_shards: bool = False) -> Plan:

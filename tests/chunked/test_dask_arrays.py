@@ -212,8 +212,29 @@ def test_blocks_of_unknown_sizes_are_refused():
 
 
 def test_an_array_that_is_not_in_blocks_beside_one_that_is():
-    with pytest.raises(sg.errors.ShapeError, match=r"X_axis0.*\n.*must be in blocks too"):
-        sg.grad(logistic)(np.ones(4), da.from_array(X, chunks=(ROWS, 4)), Y)
+    lazy = da.from_array(X, chunks=(ROWS, 4))
+    want = sg.grad(logistic, (0, 2))(np.ones(4), X, Y)
+    for y in (Y, da.from_array(Y, chunks=103)):
+        for got, whole in zip(sg.grad(logistic, (0, 2))(np.ones(4), lazy, y), want, strict=True):
+            np.testing.assert_allclose(got.compute(), whole, rtol=1e-12)
+    first = sg.grad(lambda y, w, X: logistic(w, X, y))(Y, np.ones(4), lazy)
+    assert first.chunks == (ROWS,)
+    with pytest.raises(sg.errors.ShapeError, match=r"X_axis0 is 103"):
+        sg.grad(logistic)(np.ones(4), lazy, Y[1:])
+
+
+def test_a_square_in_blocks_has_two_dims():
+    u, f = RNG.standard_normal((2, 6, 6))
+    misfit = sg.value_and_grad(poisson, (0, 1))
+    lazy = misfit(da.from_array(u, chunks=(2, 3)), da.from_array(f, chunks=(3, 2)))
+    for got, want in zip(leaves(lazy), leaves(misfit(u, f)), strict=True):
+        np.testing.assert_allclose(got.compute(), want, rtol=1e-12)
+
+
+def test_columns_by_their_numbers():
+    lazy = da.from_array(X, chunks=(ROWS, 4))
+    columns = lambda X: np.sum(X[:, [0, 2]] ** 2 * X[:, [True, False, False, True]])  # noqa: E731
+    np.testing.assert_allclose(sg.grad(columns)(lazy).compute(), sg.grad(columns)(X))
 
 
 def test_arrays_of_different_lengths_are_refused_in_terms_of_their_names():
