@@ -22,9 +22,10 @@ from ..primitives.casting import CAST
 from ..primitives.contraction import EINSUM
 from ..primitives.decompositions import ByTangent, Factors
 from ..primitives.elementwise import COMPARISONS, Elementwise
-from ..primitives.linalg import Cholesky, Cofactor, Determinant, Inverse, Solve
+from ..primitives.fourier import Fourier, InverseRealFourier, RealFourier
+from ..primitives.linalg import SOLVE, Cholesky, Cofactor, Determinant, Inverse, Solve
 from ..primitives.primitive import INPUT
-from ..primitives.reduction import CUMSUM, Accumulation, Extremum, Product, Search
+from ..primitives.reduction import CUMSUM, SEARCHSORTED, Accumulation, Extremum, Product, Search
 from ..primitives.selection import ASSEMBLE, CONCATENATE, GATHER, SCATTER, SLICE, Spec
 from ..primitives.shaping import RESHAPE, moves_elements
 from ..program.dims import Dim, Shape, size
@@ -321,8 +322,15 @@ def _why_not(node: Node, over: Dims) -> str | None:
         return None if whole else "each element reads those before it, or all"
     if isinstance(primitive, Product):
         return None
+    if primitive is SEARCHSORTED:
+        whole = not any(is_split(d, over) for d in operands[0].shape)
+        return None if whole else "it looks in all blocks"
+    if isinstance(primitive, (Fourier, RealFourier, InverseRealFourier)):
+        return None if not is_split(operands[0].shape[params[0]], over) else "each element reads all others"
     if isinstance(primitive, _LINALG):
         matrices = [d for o in operands for d in o.shape[max(0, operands[0].ndim - 2) :]]
+        if primitive is SOLVE and operands[1].ndim >= operands[0].ndim:
+            matrices = matrices[:-1]  # each column is solved for by itself
         return None if not any(is_split(d, over) for d in matrices) else "it needs the whole matrix"
     return "it has no rule for blocks"
 

@@ -11,7 +11,7 @@ from .casting import CAST
 from .contraction import EINSUM
 from .primitive import CONSTANT, dim_value
 from .reduction import CUMSUM, Search
-from .selection import GATHER
+from .selection import GATHER, SLICE
 
 
 def from_start(index: Node, size: Dim) -> Node:
@@ -47,7 +47,7 @@ def counts_ones(node: Node) -> bool:
 def places_of(node: Node) -> Dim | None:
     """The dim of which each element of ``node`` is a place, ``np.arange(n)`` along one axis; None for others."""
     while True:
-        if node.primitive is CAST or is_broadcast(node):
+        if node.primitive is CAST or is_broadcast(node) or (node.primitive is SLICE and _drops_units(node)):
             (node,) = node.operands
         elif node.primitive is f.add and node.operands[0].is_literal and not node.operands[0].params[0]:
             node = node.operands[1]
@@ -64,6 +64,12 @@ def is_broadcast(node: Node) -> bool:
         return False
     (labels,), out, *_ = node.params
     return set(labels) <= set(out) and len(set(labels)) == len(labels)
+
+
+def _drops_units(node: Node) -> bool:
+    """True for a slice that is all of its operand, less axes of one element."""
+    pairs = zip(node.params[0], node.operands[0].shape, strict=True)
+    return all(e == (0, d, 1) or (d == 1 and not isinstance(e, tuple)) for e, d in pairs)
 
 
 def counted_index(node: Node) -> tuple[Node, Dim] | None:

@@ -10,13 +10,13 @@ import numpy as np
 from ..errors import ShapeError, TracingError, at_user_line
 from ..primitives import functions as f
 from ..primitives.contraction import expand, ones
-from ..primitives.index_arrays import from_start
+from ..primitives.index_arrays import from_start, places_of
 from ..primitives.primitive import CONSTANT
-from ..primitives.selection import CONCATENATE, Spec, as_index, assemble, concatenate, full, gather, take_slice
+from ..primitives.selection import CONCATENATE, SCATTER, Spec, as_index, assemble, concatenate, full, gather, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, size
-from ..program.node import Node
-from .indexing import are_unknown_numbers, expanded, is_array, is_never, spec_entry, unsqueeze
+from ..program.node import Node, emit
+from .indexing import are_unknown_numbers, expanded, is_array, is_never, raveled, spec_entry, unsqueeze
 from .sizes import concrete
 from .trace import running
 
@@ -167,12 +167,27 @@ def _is_at(place: Node, shape: tuple, axis: int) -> Node:
     return unsqueeze(found, tuple([dim if k == axis else 1 for k in range(len(shape))]))
 
 
+def _put_in_rows(x: Node, entries: list[Any], value: Node) -> Node:
+    """The array after a value was written to a place of each row, ``x[np.arange(n), j] = v``: no two are the same."""
+    index = raveled(entries, list(x.shape[: len(entries)]))
+    flat = reshape(x, (size(x.shape[: len(entries)]), *x.shape[len(entries) :]))
+    window = (*index.shape, *flat.shape[1:])
+
+    def put(rows: Node) -> Node:
+        return emit(SCATTER, (rows, index), (0, flat.shape[0]))
+
+    written = f.where(f.not_equal(put(ones(window)), 0), put(f.cast(_fit(value, window), x.dtype)), flat)
+    return reshape(written, x.shape)
+
+
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:
     if are_unknown_numbers(entries):
         return _put_at(x, entries, value)
     if any(isinstance(e, Node) for e in entries):
         if running().follow is None:
             raise TracingError.here("x[i] = v with a traced index array is not supported; use np.where.")
+        if all(map(is_array, entries)) and any(isinstance(e, Node) and places_of(e) == x.shape[0] for e in entries[:1]):
+            return _put_in_rows(x, entries, value)
         entries = [running().guard(e) if isinstance(e, Node) else e for e in entries]
     shape = concrete(x.shape, "x[i] = v with an index array")
     number = np.arange(size(shape)).reshape(shape)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import user_frame
+from ..errors import is_library, user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, load_rules, place_of_out, refuse
@@ -136,7 +136,9 @@ def _as_given(value: Any) -> Any:
 def _with_counts(function: Any, args: tuple, kwargs: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
     """The arguments, those that say how many or where as plain whole numbers, guarded."""
     try:
-        is_other = isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "builtins"
+        inner = getattr(function, "__wrapped__", function)
+        is_users = type(inner) is FunctionType and not is_library(inner.__code__.co_filename)
+        is_other = is_users or isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "builtins"
         names = () if is_other else _parameters(function)
     except TypeError:  # it cannot be hashed
         names = ()

@@ -236,16 +236,19 @@ def _advanced(x: Node, entries: list[Any]) -> Node:
     base = _basic(x, sliced)
     together = arrays == list(range(arrays[0], arrays[-1] + 1))
     dims = [base.shape[k] for k in arrays]
-    index = _raveled([entries[k] for k in arrays], dims)
     first = arrays[0] if together else 0
     rest = [k for k in range(base.ndim) if k not in arrays]
+    if not is_concrete(tuple(dims)):  # rows first whose numbers are counted, so that what is picked stays within a row
+        arrays.sort(key=lambda k: not (isinstance(entries[k], Node) and places_of(entries[k]) == base.shape[k]))
+        dims = [base.shape[k] for k in arrays]
+    index = raveled([entries[k] for k in arrays], dims)
     order = rest[:first] + arrays + rest[first:]
     moved = transpose(base, order)
     flat = reshape(moved, moved.shape[:first] + (size(tuple(dims)),) + moved.shape[first + len(arrays) :])
     return some_of(flat, index, first)
 
 
-def _raveled(indices: list[Any], dims: list[Any]) -> Node:
+def raveled(indices: list[Any], dims: list[Any]) -> Node:
     """Several index arrays as one into the C-ordered product of their axes."""
     indices = [i.params[0].value if isinstance(i, Node) and i.primitive.name == "constant" else i for i in indices]
     if not any(isinstance(i, Node) for i in indices) and is_concrete(tuple(dims)):

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError, UnsupportedArguments
 from ..primitives import functions as f
-from ..primitives.contraction import contract, expand
+from ..primitives.contraction import contract, expand, ones
 from ..primitives.primitive import Primitive, dim_value
 from ..primitives.reduction import ARGMAX, ARGMIN, ARGSORT, CUMPROD, MAX, MIN, PROD, cumulative_sum
 from ..primitives.shaping import reshape
-from ..program.dims import broadcast, size
+from ..program.dims import broadcast, is_concrete, size
 from ..program.node import Node, emit
 from .declare import Case, implements
 from .indexing import unsqueeze
@@ -126,8 +126,9 @@ def count_of(x: Node, axes: tuple[int, ...], where: Any = True, keepdims: bool =
     """How many elements are reduced over ``axes``."""
     if isinstance(where, (bool, np.bool_)) and where:
         return dim_value(size(tuple(x.shape[k] for k in axes)))
-    ones = counted_in(running().constant(np.ones(concrete(x.shape, "a mean with where="), np.intp)), where, 0)
-    return _keep(sum_node(ones, axes), x.shape, axes, keepdims)
+    each = running().constant(np.ones(x.shape, np.intp)) if is_concrete(x.shape) else ones(x.shape)
+    counted = counted_in(f.cast(each, np.dtype(np.intp)), where, 0)
+    return _keep(sum_node(counted, axes), x.shape, axes, keepdims)
 
 
 @implements(np.mean, cases=[*_AXES, *_SOME])

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..primitives import functions as f
-from ..primitives.selection import Gathered
+from ..primitives.index_arrays import from_start
+from ..primitives.selection import SCATTER, Gathered
 from ..primitives.shaping import reshape
+from ..program.node import Node, emit
 from .dispatch import answers, refuse
 from .drawing import draw_of
 from .local_array import LocalArray, unwrapped
 from .making import array_of
+from .sizes import shown_shape
 from .trace import array_node, running
 from .tracer import Tracer
 
@@ -79,6 +82,10 @@ def _put_along_axis(arr, indices, values, axis):
 
 @answers(np.bincount)
 def _bincount(x, weights=None, minlength=0):
+    if type(x) is Tracer and not running().has_value(x._symgrad_node) and minlength:
+        made = LocalArray.of(np.zeros(minlength))  # a place beyond it is refused when it runs
+        _at(np.add, made, x, 1.0 if weights is None else weights)
+        return made if weights is not None else made.astype(np.intp)
     places = np.asarray(x)
     if weights is None:
         return LocalArray.of(np.bincount(places, minlength=minlength))
@@ -107,11 +114,22 @@ def _shuffle(shuffle: Callable, x: Any, axis: int = 0) -> None:
         target(x)[...] = np.take(x, order, axis)
 
 
+def _scattered(index: Node, added: Any, array: Any) -> Tracer:
+    """Zeros like ``array`` with rows added where an index says that nobody knows while the function is traced."""
+    (rows, *rest) = array_node(array).shape
+    node = f.cast(array_node(np.broadcast_to(added, (*shown_shape(index.shape), *rest))), array.dtype)
+    places = from_start(f.cast(index, np.dtype(np.intp)), rows)
+    return Tracer(emit(SCATTER, (node, places), (0, rows)))
+
+
 def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     """``ufunc.at(array, index, values)``: elements that are named twice are changed twice."""
     array, index = target(array), unwrapped(index)
     if ufunc in (np.add, np.subtract):
         added = values[0] if ufunc is np.add else np.negative(values[0])
+        if type(index) is Tracer and not running().has_value(index._symgrad_node):
+            array[...] = array + _scattered(index._symgrad_node, added, array)
+            return
         places = np.arange(int(np.prod(array.shape))).reshape(array.shape)[index]
         node = f.cast(array_node(np.broadcast_to(added, places.shape)), array.dtype)
         flat = reshape(node, (places.size,))

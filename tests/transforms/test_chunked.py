@@ -227,6 +227,50 @@ class Counted:
         return part
 
 
+GRID, KNOTS, MATRIX = np.linspace(-2, 2, 7), np.array([0.3, -1.0, 0.5, 2.0, 0.1, 0.4, -0.2]), np.eye(3) * 2 + 0.3
+
+
+def written_at_labels(w, X, y):
+    picked = np.zeros((len(y), 3))
+    picked[np.arange(len(y)), (y > 0).astype(int)] = 1.0
+    return np.sum(picked * X * w)
+
+
+def added_at_labels(w, X, y):
+    sums = np.zeros(2)
+    np.add.at(sums, (y > 0).astype(int), X @ w)
+    return np.sum(sums**2)
+
+
+OF_ROWS = {
+    "sorted": lambda w, X, y: np.sum(np.sort(X * w, axis=1)[:, :2] ** 2),
+    "median": lambda w, X, y: np.sum(np.median(X * w, axis=1) ** 2),
+    "transformed": lambda w, X, y: np.sum(np.abs(np.fft.rfft(X * w, axis=1)) ** 4),
+    "interpolated": lambda w, X, y: np.sum(np.interp(X @ w, GRID, KNOTS) ** 2),
+    "solved": lambda w, X, y: np.sum((X - w) * np.linalg.solve(MATRIX * w[0], (X - w).T).T),
+    "chosen": lambda w, X, y: np.sum(np.choose((y > 0).astype(int), [X[:, 1] * w[0], X[:, 2] * w[1]])),
+    "counted": lambda w, X, y: np.sum(np.bincount((y > 0).astype(int), weights=X @ w, minlength=2) ** 2),
+    "where": lambda w, X, y: np.mean(X @ w, where=y > 0),
+    "written at labels": written_at_labels,
+    "added at labels": added_at_labels,
+}
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_what_concerns_rows_alone_needs_no_other_block(name):
+    function = sg.named(OF_ROWS[name], w="3", X="n 3", y="n")
+    compare(sg.value_and_grad(function, (0, 1, 2)), W, X, Y - 1, n=7)
+
+
+def test_a_label_beyond_the_columns_is_refused_in_its_block():
+    def counted(x, k):
+        return np.sum(np.bincount(k, weights=x, minlength=3) ** 2)
+
+    derived = sg.grad(sg.named(counted, x="n", k="n"))
+    with pytest.raises(IndexError, match="out of bounds"):
+        derived.in_chunks(n=2)(np.ones(4), np.array([0, 1, 2, 3]))
+
+
 def test_labels_pick_one_of_a_number_of_columns_that_has_a_name():
     def entropy(Z, label):
         return np.mean(np.log(np.sum(np.exp(Z), 1)) - Z[np.arange(len(label)), label])
