@@ -33,9 +33,9 @@ def negative_dominant(a, *rest):
     return -dominant(a)[0], *rest
 
 
-def positive_definite(a, *rest):
+def positive_definite(a):
     """Symmetric matrices of positive eigenvalues."""
-    return a @ np.conj(np.swapaxes(a, -1, -2)) + 4 * np.eye(a.shape[-2], dtype=a.dtype), *rest
+    return (a @ np.conj(np.swapaxes(a, -1, -2)) + 4 * np.eye(a.shape[-2], dtype=a.dtype),)
 
 
 def matrices(value: Any, name: str, square: bool = True) -> Node:

@@ -10,7 +10,7 @@ from ..errors import ArgumentError, ShapeError
 from ..primitives.identity import STOP
 from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
 from ..program.node import emit
-from .declare import Case, Given
+from .declare import Case
 from .decompositions import graded
 from .describing import to_complex
 from .dispatch import answers_for
@@ -108,7 +108,7 @@ def _sqrtm(A, disp=None, blocksize=None):
 def _fractional_matrix_power(A, t):
     if isinstance(t, (int, np.integer)):
         return np.linalg.matrix_power(array(A), t)
-    return _expm(array(t) * _logm(A))
+    return _expm(array(t) * _logm(double(A)))
 
 
 def _polar_factor(a: Any) -> tuple[Any, Any]:
