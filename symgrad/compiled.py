@@ -315,6 +315,8 @@ class CompiledFunction:
             except Exception as error:
                 refuse_untyped(error, trace)
                 raise
+            finally:
+                guards.settle(trace)
 
     def _watching(self, trace: Trace) -> AbstractContextManager[None]:
         if not trace.graph.is_recorded:

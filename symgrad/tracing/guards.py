@@ -6,7 +6,7 @@ What cannot change is remembered by identity, what can by content.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, KeysView, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from operator import is_, itemgetter
 from typing import Any, NamedTuple
 
@@ -101,6 +101,14 @@ class Guards:
         except Exception:  # what can no longer be read has changed: the function itself will say what is wrong
             return False
         return all(map(_same_content, self._arrays))
+
+    def held(self) -> Iterator[Any]:
+        """What can be written to of that which is remembered: dicts, lists and cells."""
+        yield from self._empty
+        yield from (mapping for mapping, _, _ in self._mappings)
+        yield from (sequence for sequence, _ in self._sequences)
+        yield from (cell for cell, _ in self._cells)
+        yield from (holder for read, holder, _ in self._parts if isinstance(read, itemgetter))
 
     def watch_function(self, function: types.FunctionType) -> None:
         """Remember the code and the defaults of a function."""

@@ -17,6 +17,7 @@ from ..primitives.special import OPERATIONS, SEVERAL, zeta
 from .dispatch import answers
 from .local_array import holds_traced, unwrapped
 from .log_sums import finite_largest, largest, log_sum
+from .making import array_of
 from .trace import as_node, is_traced, running
 from .tracer import Tracer
 
@@ -39,7 +40,7 @@ def _traced(value: Any) -> Tracer:
 
 def _floats(value: Any) -> Tracer:
     """As an array of floats, which a Python number is made as well."""
-    made = _traced(value if is_traced(value) else np.asarray(value))
+    made = _traced(value if is_traced(value) else array_of(value))
     return made if made.dtype.kind == "f" else made.astype(float)
 
 

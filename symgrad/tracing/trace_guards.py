@@ -7,13 +7,24 @@ What is read is over-approximated, so a change that matters is never missed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
+from types import CellType
 from typing import Any
 
+import numpy as np
+
+from ..errors import TracingError
 from .generators import GLOBAL_GENERATORS, state_of
-from .guards import Guards
+from .guards import Guards, cell_content
 from .libraries import is_random
+from .local_array import LocalArray
+from .trace import Trace
+from .tracer import Tracer
 from .walk import Walk
+
+#: how far down lists and dicts are looked through that were put into what the function read
+_DEPTH = 3
 
 
 class TraceGuards(Guards):
@@ -44,5 +55,51 @@ class TraceGuards(Guards):
         """After the run, what the function may read that no guard can see; none where it draws random numbers too."""
         return [] if self._have_moved() or any(map(is_random, self._changing)) else sorted(self._changing)
 
+    def settle(self, trace: Trace) -> None:
+        """After the run, put values, where they are known, in place of traced ones that it left in what it read."""
+        pending, seen = [(place, 0) for place in self.held()], set()
+        while pending:
+            place, depth = pending.pop()
+            if id(place) in seen:
+                continue
+            seen.add(id(place))
+            for key, value in _places(place):
+                settled = _settled(value, trace)
+                if settled is not value:
+                    _put(place, key, settled)
+                items = value if issubclass(type(value), tuple) else (value,)
+                pending += [(v, depth + 1) for v in items if type(v) in (list, dict) and depth < _DEPTH]
+
     def _have_moved(self) -> bool:
         return any(state_of(g) != state for g, state in self._generators)
+
+
+def _settled(value: Any, trace: Trace) -> Any:
+    """What a traced value stands for, or a tuple with those in place of its items; itself where there is none."""
+    kind = type(value)  # a proxy says that it is what it stands for
+    if issubclass(kind, (Tracer, LocalArray)):
+        with contextlib.suppress(TracingError):  # of a step of a loop, or of an earlier trace
+            if trace.has_value(value._symgrad_node):
+                return np.array(trace.value_of(value._symgrad_node))[()]
+    if issubclass(kind, tuple):
+        items = [_settled(v, trace) for v in value]
+        if any(now is not before for now, before in zip(items, value, strict=True)):
+            return getattr(kind, "_make", tuple)(items)
+    return value
+
+
+def _places(place: Any) -> list[tuple[Any, Any]]:
+    """Where something stands in a dict, a list or a cell, and what."""
+    kind = type(place)
+    if kind is CellType:
+        return [(None, cell_content(place))]
+    if issubclass(kind, dict):
+        return list(dict.items(place))
+    return list(enumerate(place)) if issubclass(kind, list) else []
+
+
+def _put(place: Any, key: Any, value: Any) -> None:
+    if isinstance(place, CellType):
+        place.cell_contents = value
+    else:
+        place[key] = value

@@ -105,9 +105,20 @@ def _position_of(name: str, fn: Callable) -> int:
     if name in positional:
         return positional.index(name)
     if name in [p.name for p in parameters_of(fn) if p.kind is p.KEYWORD_ONLY]:
-        raise ArgumentError(f"{name} is passed by keyword alone; derivatives are by arguments that have a position.")
+        raise ArgumentError(f"{name} is passed by keyword alone; {_by_position(name, fn)}")
     known = ", ".join(positional) or "none by name"
+    if any(p.kind is p.VAR_KEYWORD for p in parameters_of(fn)) and name.isidentifier():
+        raise ArgumentError(f"the function names no argument {shortened(name)!r}; {_by_position(name, fn)}")
     raise ArgumentError(f"the function has no argument {shortened(name)!r}; its arguments are {known}.")
+
+
+def _by_position(name: str, fn: Callable) -> str:
+    own, others = shortened(name), ", ".join([p.name for p in _placed(fn)])
+    call = f"{shortened(getattr(fn, '__name__', 'f'))}({others + ', ' if others else ''}{own}={own})"
+    return (
+        "derivatives are by arguments that have a position. Derive a function in which it has one: "
+        f"lambda {own}{', ' + others if others else ''}: {call}."
+    )
 
 
 def checked_weights(weights: Any) -> tuple[Parameter, ...] | None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections import deque
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_writes_that_do_not_fit_are_said_with_the_line():
     assert "a[:] = x" in str(caught.value)
 
 
-KEPT = []
+KEPT = deque()
 
 
 def keeping(x):

@@ -25,7 +25,6 @@ def placed(steps, bar):
 @pytest.mark.parametrize(
     ("taken", "size"),
     [
-        (np.s_[::-1], 4),
         (np.s_[3::-1], 6),
         (np.s_[::-2], 5),
         (np.s_[::-2], 6),
@@ -54,7 +53,7 @@ def test_a_whole_axis_backwards():
 
     for shape in (np.ones(4), "n"):
         steps = sg.grad(f).steps(shape)
-        assert "t̄[::-1] += f̄t" in texts(steps)
+        assert "t̄ = (f̄t)[::-1] + f̄·t[::-1]" in texts(steps)
         assert "f = tᵀ t[::-1]" in texts(steps)
         assert "-1:-1" not in steps.latex() + str(steps)
     assert "slice[::-1]" in str(sg.trace(lambda x: x[::-1], np.ones(4)))
