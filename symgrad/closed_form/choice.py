@@ -59,7 +59,7 @@ class Choice:
     def shorter(self, program: Program) -> Program:
         """A shorter program of the same values, or ``program`` itself."""
         made = program
-        with contextlib.suppress(TimeIsUp), self._allowance.drawn_on():
+        with contextlib.suppress(ClosedFormTooLarge, TimeIsUp), self._allowance.drawn_on():
             made = simplified(gathered(without_vanishing(program)))
         return made
 

@@ -52,6 +52,7 @@ def of_real_numbers(program: Program) -> Program:
       v0 = multiply(x, x)
     } -> v0
     """
+    program = fold_constants(program, (f.logical_not,))  # ¬mask, in the user's name
     if not any(_number(n) in _BOUNDS or _over_root_two(n) or n.primitive in _TESTS for n in program.nodes):
         return program
     known: dict[Node, bool] = {}
@@ -73,7 +74,7 @@ def of_real_numbers(program: Program) -> Program:
             return None
         return flow_as(made if made.shape == node.shape else expand(made, node.shape), node.dtype)
 
-    made = rewrite(fold_constants(program, (f.logical_not,)), rule)  # ¬mask, in the user's name
+    made = rewrite(program, rule)
     return made if len(made.nodes) > _MAX_NODES else _without_cases_twice(made)
 
 

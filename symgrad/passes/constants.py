@@ -9,6 +9,9 @@ from collections.abc import Collection
 
 import numpy as np
 
+from ..primitives.casting import cast
+from ..primitives.contraction import GATE, expand
+from ..primitives.functions import logical_not, where
 from ..primitives.loop import Loop
 from ..primitives.primitive import CapturedArray, Primitive, constant
 from ..primitives.scan import SCAN
@@ -23,7 +26,7 @@ _KNOWN = ("constant", "literal")
 
 def fold_constants(program: Program, kept: Collection[Primitive] = ()) -> Program:
     """``program`` with small values that depend on no input as constants, but for what is ``kept``."""
-    if not any(_depends_on_none(n) for n in program.bindings):
+    if not any(_depends_on_none(n) or n.primitive in (where, GATE) for n in program.bindings):
         return program
     return rewrite(program, lambda node, original: None if node.primitive in kept else _folded(node))
 
@@ -37,12 +40,36 @@ def _depends_on_none(node: Node) -> bool:
     return node.primitive is not SCAN or _is_short(node.params[0])
 
 
+def _taken(node: Node) -> Node | None:
+    """What a choice takes everywhere, whose condition is known; None where that is not one of its operands."""
+    condition, first, *others = node.operands
+    known = None if node.weak else _truth(condition)
+    if known:
+        return first
+    return others[0] if others and known is False else None
+
+
+def _truth(node: Node) -> bool | None:
+    """Whether a condition holds everywhere, or nowhere; None where neither is known."""
+    if node.primitive is logical_not:
+        known = _truth(node.operands[0])
+        return None if known is None else not known
+    if node.primitive.name not in _KNOWN or node.dtype.kind != "b":
+        return None
+    values = np.asarray(node.params[0].value if node.primitive.name == "constant" else node.params[0])
+    return bool(values.flat[0]) if values.size and (values == values.flat[0]).all() else None
+
+
 def _is_short(loop: Loop) -> bool:
     """True for a loop that may be computed without a kernel."""
     return not is_named(loop.length) and loop.length * len(loop.body.every_node) <= _LARGEST
 
 
 def _folded(node: Node) -> Node | None:
+    if node.primitive in (where, GATE):
+        taken = _taken(node)
+        if taken is not None:
+            return cast(expand(taken, node.shape), node.dtype)
     if not _depends_on_none(node) or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     values = [o.params[0].value if o.primitive.name == "constant" else o.params[0] for o in node.operands]

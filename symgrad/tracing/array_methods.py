@@ -298,7 +298,10 @@ class ArrayMethods:
 
     @property
     def flat(self: Any) -> Any:
-        return self.ravel()
+        made = self.ravel()
+        if getattr(made, "_base", None) is not None:
+            made._certain = True  # it writes into the array, however that lies in memory
+        return made
 
     def transpose(self, *axes: Any) -> Any:
         order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes

@@ -42,3 +42,15 @@ def test_nested_maxima_of_a_network_are_no_matter_of_seconds():
     derived = sg.grad(loss, (0, 1, 2))
     found = derived.formulas(np.ones((2, 3, 3)), np.ones((3, 2, 2, 2)), np.ones((48, 3)))
     assert found.kind == "let-bound"  # its index form takes sympy minutes
+
+
+def test_what_sympy_cannot_write_is_a_program():
+    made = sg.grad(lambda x, s: np.nan_to_num(x / s).sum()).formulas(np.ones(2), np.ones(2))
+    assert "isnan" in str(made)
+
+
+def test_cases_that_are_never_taken_are_not_told():
+    stats = pytest.importorskip("scipy.stats")
+    made = str(sg.grad(lambda x, y: stats.ttest_ind(x, y).statistic).formulas(np.arange(4.0), np.arange(4.0) ** 2))
+    assert "where(" not in made
+    assert "[" not in made

@@ -109,3 +109,17 @@ def test_uses_count_operands_and_outputs():
     program = symgrad.trace(lambda x: (x * x, np.sin(x * x)), X)
     x, product = program.inputs[0], program.outputs[0]
     assert (program.uses[x], program.uses[product], program.uses[program.outputs[1]]) == (2, 2, 1)
+
+
+def test_a_choice_whose_condition_is_known_takes_one_side():
+    always, mixed = np.ones(3, bool), np.array([True, False, True])
+
+    def f(x):
+        return np.where(always, x, 0.0) + np.where(~always, 1 / x, np.sin(x)) + np.where(mixed, x, 2.0)
+
+    program = symgrad.grad(lambda x: np.sum(f(x) ** 2)).program(X)
+    folded = verify(fold_constants(program))
+    counts = folded.operation_counts()
+    assert counts["where"] == 1
+    assert "logical_not" not in counts
+    np.testing.assert_array_equal(lower(folded, "numpy")(X)[0], lower(program, "numpy")(X)[0])

@@ -587,7 +587,24 @@ def flat_again(x):
     return np.sum(y**2 * np.arange(12.0).reshape(3, 4))
 
 
-@pytest.mark.parametrize("fn", [parts, real_part_of_reals, flat_as_it_is, flat_again])
+def flat_of_a_product(x):
+    a = np.reshape(x, (2, 3))
+    y = a @ a.T
+    y.flat[:: len(y) + 1] += 1.0
+    y.flat[1] = 0.0
+    return np.linalg.det(y)
+
+
+def flat_of_a_view(x):
+    y = np.reshape(x, (2, 3)) * 2
+    turned = y.T
+    turned.flat[:2] = x[:2] ** 2
+    return np.sum(y**2 * np.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize(
+    "fn", [parts, real_part_of_reals, flat_as_it_is, flat_again, flat_of_a_product, flat_of_a_view]
+)
 def test_attributes_that_are_written_to(fn):
     check_grads(fn, [np.linspace(0.5, 1.5, 6)], order=2)
 
