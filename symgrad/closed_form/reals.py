@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import sympy
 
+from ..passes.cholesky_factors import of_whole_matrices
 from ..passes.constants import fold_constants
 from ..passes.rewrite import rewrite
 from ..primitives import functions as f
@@ -52,7 +53,7 @@ def of_real_numbers(program: Program) -> Program:
       v0 = multiply(x, x)
     } -> v0
     """
-    program = fold_constants(program, (f.logical_not,))  # ¬mask, in the user's name
+    program = of_whole_matrices(fold_constants(program, (f.logical_not,)))  # ¬mask, in the user's name
     if not any(_number(n) in _BOUNDS or _over_root_two(n) or n.primitive in _TESTS for n in program.nodes):
         return program
     known: dict[Node, bool] = {}

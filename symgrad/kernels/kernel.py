@@ -13,6 +13,7 @@ import numpy as np
 import sympy
 
 from ..errors import ShapeError
+from ..passes.cholesky_factors import without_halves
 from ..passes.constants import fold_constants
 from ..passes.expansion import expand_formulas
 from ..passes.gates import float_gates
@@ -149,7 +150,8 @@ def optimized(program: Program) -> Program:
     if program not in _optimized:
         inside = with_bodies(pruned_loops(strip_marks(program)), optimized, tidies=True)
         bare = pruned_loops(inside)  # a body may read less now
-        made = share_transposes(expose_grams(absorb_products(distribute_sums(float_gates(bare)))))
+        made = absorb_products(distribute_sums(float_gates(bare)))
+        made = share_transposes(expose_grams(without_halves(made)))
         _optimized[program] = None if made is program else made  # a value that is its own key would never go
     return _optimized[program] or program
 
