@@ -285,6 +285,26 @@ derivative(
     (positive(5), positive(5)),
     r"\log(p \oslash q) + 1",
 )
+
+
+def gaussian_process(h, s, X, y):
+    D = (X[:, None] - X[None, :]) ** 2
+    K = np.exp(-D / (2 * h**2)) + s**2 * np.eye(len(X))
+    L = np.linalg.cholesky(K)
+    a = np.linalg.solve(L.T, np.linalg.solve(L, y))
+    return 0.5 * y @ a + np.sum(np.log(np.diag(L)))
+
+
+derivative(
+    "statistics",
+    "Gaussian process",
+    gaussian_process,
+    (1.3, 0.4, np.arange(5.0), normal(5)),
+    r"\frac{1}{2} \operatorname{tr}\left((K^{-1} - a a^{\top}) (K - s^{2} I) \odot \frac{D}{h^{3}}\right), "
+    r"K = \exp\left(-\frac{D}{2 h^{2}}\right) + s^{2} I, D_{ij} = (X_{i} - X_{j})^{2}, a = K^{-1} y",
+    r"s \operatorname{tr}\left(K^{-1} - a a^{\top}\right)",
+    by=(0, 1),
+)
 derivative("statistics", "variance", lambda x: np.var(x), (normal(10),), r"\frac{1}{5}(x - \bar{x}\mathbf{1})")
 
 # physics
