@@ -205,8 +205,7 @@ class LabelledTracer:
 
     def _labelled(self, other: Any) -> LabelledTracer | None:
         """An operand that has labels, known or traced; None for others."""
-        if labels_of(type(other)):
-            other = LabelledTracer(plain_array(numbers_of(other), f"a {type(other).__name__}"), Labels(other))
+        other = lifted(other)
         return other._of_numbers() if type(other) is LabelledTracer else None
 
     def _lifted(self, other: Any) -> LabelledTracer:
@@ -226,6 +225,13 @@ class LabelledTracer:
 
     def __repr__(self) -> str:
         return f"LabelledTracer({self._name}, shape={list(self.shape)})"
+
+
+def lifted(value: Any) -> Any:
+    """What stands for a Series, a DataFrame or a DataArray that is known; anything else as it is."""
+    if not labels_of(type(value)):
+        return value
+    return LabelledTracer(plain_array(numbers_of(value), f"a {type(value).__name__}"), Labels(value))
 
 
 #: functions of NumPy that call a method

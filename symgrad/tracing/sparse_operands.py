@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from . import containers
+from .labelled import lifted
 from .sparse_matrices import MatrixShape, SparseTracer, entries_of, scipy_sparse, stand_in
 from .tracer import Tracer
 
 
 def as_operand(value: Any) -> Any:
-    """What stands for a matrix of ``scipy.sparse`` beside a traced value; anything else as it is."""
-    return stand_in(value) if "scipy.sparse" in sys.modules and type(value) in _classes() else value
+    """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others themselves."""
+    return stand_in(value) if "scipy.sparse" in sys.modules and type(value) in _classes() else lifted(value)
 
 
 @functools.cache

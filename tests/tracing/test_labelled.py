@@ -454,3 +454,30 @@ def test_a_column_by_attribute():
     np.testing.assert_allclose(sg.grad(revenue)(W, FRAME), differences(lambda w: revenue(w, FRAME), W), rtol=1e-7)
     with pytest.raises(SymgradError, match="no attribute 'cost'"):
         sg.grad(lambda w, frame: w[0] * np.sum(frame.cost))(W, FRAME)
+
+
+COLUMNS = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.5, -1.0, 2.0]})
+OUTSIDE = {
+    "column first": lambda w: (COLUMNS.x * w[0]).sum(),
+    "column last": lambda w: (w[0] * COLUMNS.x).sum(),
+    "misfit": lambda w: ((COLUMNS.y - (w[0] + COLUMNS.x * w[1])) ** 2).mean(),
+    "matrix": lambda w: np.sum((COLUMNS[["x", "y"]] @ w) ** 2),
+    "method": lambda w: (COLUMNS.x.mul(w[0]) ** 2).sum(),
+    "function": lambda w: np.sum(np.exp(-COLUMNS["x"] / w[1])),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_data_from_outside_beside_traced_values(name):
+    f, w = OUTSIDE[name], np.array([0.7, 1.3])
+    np.testing.assert_allclose(sg.grad(f)(w), differences(f, w), rtol=1e-6)
+
+
+def test_data_from_outside_that_change_are_seen():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    g = sg.grad(lambda w: (frame.x * w).sum())
+    assert g(2.0) == 6.0
+    frame.loc[0, "x"] = 10.0
+    assert g(2.0) == 15.0
+    frame["x"] = frame.x * 2
+    assert g(2.0) == 30.0
