@@ -15,7 +15,7 @@ from .tracer import Tracer
 
 
 def as_operand(value: Any) -> Any:
-    """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others themselves."""
+    """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others as is."""
     return stand_in(value) if "scipy.sparse" in sys.modules and type(value) in _classes() else lifted(value)
 
 

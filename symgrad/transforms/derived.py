@@ -386,7 +386,7 @@ def finished_as(node: Node | None, shape: tuple, dtype: np.dtype) -> Node:
 
 def _of_numpy(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
     """Arguments with arrays of other libraries as NumPy's, where any of these libraries is there."""
-    if LIBRARIES.keys().isdisjoint(sys.modules):
+    if sys.modules.keys().isdisjoint((*LIBRARIES, "dask")):
         return args, kwargs
     from .of_libraries import as_numpy
 

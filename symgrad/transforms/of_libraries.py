@@ -14,7 +14,7 @@ import numpy as np
 from ..compiled import CompiledFunction, is_tracing
 from ..context import is_debugging
 from ..errors import BackendError, UnsupportedOperation
-from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, library_of
+from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, is_dask, library_of
 from ..trace_entry import TraceEntry
 from ..tracing.trace import current
 from ..tracing.tree import flatten, unflatten
@@ -32,15 +32,17 @@ _kinds: set[type] = {float}
 def as_numpy(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
     """The arguments with what arrays of other libraries hold as arrays of NumPy, to read formulas of.
 
-    Of arrays that hold nothing yet, as inside of ``jax.jit``, the shapes and dtypes alone are known.
+    Of arrays that hold nothing yet, as inside of ``jax.jit`` and in Dask, the shapes and dtypes alone are known.
     """
     leaves, structure = flatten((args, kwargs))
-    if library_of(leaves) is None:
+    if library_of(leaves) is None and not any(map(is_dask, leaves)):
         return args, kwargs
     return unflatten(structure, [_as_numpy(leaf) for leaf in leaves])
 
 
 def _as_numpy(leaf: Any) -> Any:
+    if is_dask(leaf):
+        return np.broadcast_to(np.ones((), leaf.dtype), leaf.shape)
     library = library_of([leaf])
     if library is None:
         return leaf

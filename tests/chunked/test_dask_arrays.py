@@ -190,6 +190,15 @@ def test_explain_counts_the_tasks_and_says_where_blocks_are_short():
     assert "short" not in str(chunked.explain(np.ones(4), da.ones((10**7, 4), chunks=(10**6, 4))))
 
 
+def test_formulas_are_read_of_shapes():
+    def fails():
+        raise AssertionError("a block is read")
+
+    lazy = da.from_delayed(dask.delayed(fails)(), (103, 4), float)
+    g = sg.grad(lambda w, X: np.sum((X @ w) ** 2))
+    assert str(g.formulas(np.ones(4), lazy)) == "∂f/∂w = 2XᵀXw"
+
+
 def test_nothing_is_computed_before_it_is_asked_for():
     def never(*_):
         raise AssertionError("computed")
