@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 
 from ..passes.cholesky_factors import of_whole_matrices
-from ..passes.constants import fold_constants
+from ..passes.constants import fold_constants, without_known_choices
 from ..passes.rewrite import rewrite
 from ..primitives import functions as f
 from ..primitives.casting import CAST, flow_as
@@ -53,7 +53,7 @@ def of_real_numbers(program: Program) -> Program:
       v0 = multiply(x, x)
     } -> v0
     """
-    program = of_whole_matrices(fold_constants(program, (f.logical_not,)))  # ¬mask, in the user's name
+    program = of_whole_matrices(without_known_choices(program))
     if not any(_number(n) in _BOUNDS or _over_root_two(n) or n.primitive in _TESTS for n in program.nodes):
         return program
     known: dict[Node, bool] = {}
@@ -75,7 +75,7 @@ def of_real_numbers(program: Program) -> Program:
             return None
         return flow_as(made if made.shape == node.shape else expand(made, node.shape), node.dtype)
 
-    made = rewrite(program, rule)
+    made = rewrite(fold_constants(program, (f.logical_not,)), rule)  # ¬mask, in the user's name
     return made if len(made.nodes) > _MAX_NODES else _without_cases_twice(made)
 
 

@@ -128,6 +128,8 @@ def _scaled(node: Node) -> _Scaled:
     while True:
         if node.primitive in (negative, minus):
             factor, node = -factor, node.operands[0]
+        elif node.is_complex:
+            return _Scaled(factor, node)
         elif node.primitive is multiply and any(o.is_literal for o in node.operands):
             number, other = node.operands if node.operands[0].is_literal else node.operands[::-1]
             if other.shape != node.shape:
@@ -164,6 +166,8 @@ def _terms(flow: Node, factor: float, is_upper: bool) -> list[_Scaled]:
 def _symmetric(half: Node) -> Node | None:
     """``half`` and its transpose in one, where no term needs to be halved."""
     labels, out, _, _ = half.params
+    if half.is_complex:
+        return None
     factor, named = 1.0, []
     for o, own in zip(half.operands, labels, strict=True):
         if o.is_literal:

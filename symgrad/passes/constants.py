@@ -26,9 +26,15 @@ _KNOWN = ("constant", "literal")
 
 def fold_constants(program: Program, kept: Collection[Primitive] = ()) -> Program:
     """``program`` with small values that depend on no input as constants, but for what is ``kept``."""
-    if not any(_depends_on_none(n) or n.primitive in (where, GATE) for n in program.bindings):
+    program = without_known_choices(program)
+    if not any(_depends_on_none(n) for n in program.bindings):
         return program
     return rewrite(program, lambda node, original: None if node.primitive in kept else _folded(node))
+
+
+def without_known_choices(program: Program) -> Program:
+    """``program`` with what is taken in place of choices whose conditions are known."""
+    return rewrite(program, lambda node, _: _taken(node), (where, GATE))
 
 
 def _depends_on_none(node: Node) -> bool:
@@ -41,12 +47,12 @@ def _depends_on_none(node: Node) -> bool:
 
 
 def _taken(node: Node) -> Node | None:
-    """What a choice takes everywhere, whose condition is known; None where that is not one of its operands."""
+    """What a choice takes everywhere whose condition is known; None for others, and where that is no operand."""
     condition, first, *others = node.operands
     known = None if node.weak else _truth(condition)
-    if known:
-        return first
-    return others[0] if others and known is False else None
+    if known is None or (not known and not others):
+        return None
+    return cast(expand(first if known else others[0], node.shape), node.dtype)
 
 
 def _truth(node: Node) -> bool | None:
@@ -66,10 +72,6 @@ def _is_short(loop: Loop) -> bool:
 
 
 def _folded(node: Node) -> Node | None:
-    if node.primitive in (where, GATE):
-        taken = _taken(node)
-        if taken is not None:
-            return cast(expand(taken, node.shape), node.dtype)
     if not _depends_on_none(node) or not is_concrete(node.shape) or size(node.shape) > _LARGEST:
         return None
     values = [o.params[0].value if o.primitive.name == "constant" else o.params[0] for o in node.operands]
