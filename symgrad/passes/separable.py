@@ -28,7 +28,7 @@ from ..program.dims import Dim, Shape, normal
 from ..program.interpret import walk
 from ..program.node import Node, emit
 from ..program.program import Program
-from .block_axes import BEFORE, Dims, axis_of, first_of, is_split
+from .block_axes import BEFORE, Axis, Dims, axis_of, first_of, is_split
 from .sizes import made_again
 from .unrolling import unrolled
 
@@ -58,7 +58,8 @@ def _separated(node: Node, operands: Sequence[Node], over: Dims) -> Node:
     if primitive in (GATHER, SCATTER):
         dim = operands[0].shape[params[0]] if primitive is GATHER else params[1]
         x, index = operands
-        if is_split(dim, over) and _row_length(node.operands[1], dim, over) is not None:
+        axis = axis_of(dim, over) if is_split(dim, over) else None
+        if axis is not None and _row_length(node.operands[1], axis, over) == axis.times:
             return made_again(node, (x, f.subtract(index, dim_value(_before(dim, over)))), params)
         if is_split(dim, over) and _is_found(index, dim, over):
             return _picked(x, index, params[0], over) if primitive is GATHER else _put(x, index, params[0], dim, over)
@@ -94,11 +95,8 @@ def in_own_rows(node: Node, over: Dims) -> bool:
     return first.primitive.name == "dim" and first.params[0] == _before(dim, over)
 
 
-def _row_length(index: Node, dim: Dim, over: Dims) -> int | None:
-    """How many elements of an axis a row has, where each element of an index is one of its own row; else None."""
-    axis = axis_of(dim, over)
-    if axis is None:
-        return None
+def _row_length(index: Node, axis: Axis, over: Dims) -> int | None:
+    """The length of the rows of which each element of an index is in its own; None where they are not as many."""
     while index.primitive is CAST or is_broadcast(index):
         (index,) = index.operands
     counted = places_of(index)
@@ -109,7 +107,7 @@ def _row_length(index: Node, dim: Dim, over: Dims) -> int | None:
     if rows.primitive is not f.multiply or rows.operands[1].primitive.name not in ("literal", "dim"):
         return None
     length = rows.operands[1].params[0]
-    known = _row_length(rows.operands[0], dim, over)
+    known = _row_length(rows.operands[0], axis, over)
     if known is None or not isinstance(length, int) or not _is_within(within, length):
         return None
     return known * length

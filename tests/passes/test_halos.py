@@ -113,6 +113,8 @@ PLANES = {
     "poisson": poisson,
     "inside": inside,
     "roughness": lambda u, f: np.sum((u[1:] - u[:-1]) ** 2) + np.sum((f[:, 1:] - u[:, :-1]) ** 4),
+    "sums": lambda u, f: np.sum(np.cumsum(u, 0) * f) + np.sum(np.cumsum(np.cumsum(u[:, ::-1], 1)[:, ::-1] * f, 0) ** 2),
+    "sums of neighbours": lambda u, f: np.sum(np.diff(np.cumsum(u, 1), axis=0) * np.cumsum(f[1:], 0)),
     "corners": lambda u, f: u[0, 0] * f[-1, -1] + np.sum(u[1, :-1] * f[-2, 1:]),
 }
 

@@ -92,6 +92,8 @@ def test_counting_is_told_where_a_block_begins():
 
 OTHER_INDICES = {
     "rows before": lambda x, y: np.sum(picked(2.0, x, np.arange(len(x)) - 1)) + np.sum(y),
+    "rows of another length": lambda x, y: np.sum(np.stack([x, x], 1).ravel()[np.arange(len(x))] ** 2) + y[0],
+    "every other": lambda x, y: np.sum(np.stack([x, x, x, x], 1).ravel()[2 * np.arange(len(x)) + 1] ** 2) + y[0],
     "rows of another axis": lambda x, y: np.sum(np.stack([x, x], 1)[np.arange(len(y)), (y > 0).astype(int)]),
     "places of one's own": lambda x, y: np.sum(np.stack([x, x], 1).ravel()[np.arange(len(x)) * 2 + (x > 0)]) + y[0],
     "of another axis": lambda x, y: x[np.argmax(y)] ** 2,
