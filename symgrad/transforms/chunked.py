@@ -24,7 +24,7 @@ from ..chunked.kernel import Kernels
 from ..compiled import CompiledFunction, is_tracing
 from ..context import get_auto_parallel_context
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation
-from ..kernels.array_libraries import is_dask
+from ..kernels.array_libraries import is_dask, library_of
 from ..named_dims import Declared
 from ..passes.block_axes import SizesNeeded, axis_of
 from ..passes.splitting import Split
@@ -258,6 +258,13 @@ class _Read:
         return unflatten(structure, map(self._stand_in, leaf_labels(name, structure), leaves))
 
     def _stand_in(self, label: str, leaf: Any) -> Any:
+        library = library_of([leaf])
+        if library is not None:  # blocks are NumPy's
+            leaf = library.values_of(leaf)
+            if leaf is None:
+                raise ArgumentError(f"{label} has no values yet: call this outside of what compiles or transforms it.")
+        elif is_dask(leaf) and not leaf.dtype.isnative:
+            leaf = leaf.astype(leaf.dtype.newbyteorder("="))
         made = leaf
         if is_dask(leaf):
             lengths_of(leaf, label)

@@ -190,6 +190,23 @@ def test_explain_counts_the_tasks_and_says_where_blocks_are_short():
     assert "short" not in str(chunked.explain(np.ones(4), da.ones((10**7, 4), chunks=(10**6, 4))))
 
 
+def test_arrays_of_another_library_beside_those_in_blocks():
+    jnp = pytest.importorskip("jax.numpy")
+    lazy = da.from_array(X, chunks=(ROWS, 4))
+    want = sg.grad(logistic)(np.ones(4), X, Y)
+    np.testing.assert_allclose(sg.grad(logistic)(jnp.ones(4), lazy, Y).compute(), want, rtol=1e-6)
+    named = sg.named(logistic, w="d", X="n d", y="n")
+    np.testing.assert_allclose(sg.grad(named).in_chunks(n=40)(jnp.ones(4), X, Y), want, rtol=1e-6)
+    with pytest.raises(sg.errors.ArgumentError, match="w has no values yet"):
+        pytest.importorskip("jax").jit(lambda w: sg.grad(named).in_chunks(n=40)(w, X, Y))(jnp.ones(4))
+
+
+def test_numbers_of_another_byte_order():
+    lazy = da.from_array(X.astype(">f8"), chunks=(ROWS, 4))
+    got = sg.grad(logistic)(np.ones(4), lazy, Y).compute()
+    np.testing.assert_allclose(got, sg.grad(logistic)(np.ones(4), X, Y), rtol=1e-12)
+
+
 def test_formulas_are_read_of_shapes():
     def fails():
         raise AssertionError("a block is read")
