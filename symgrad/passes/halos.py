@@ -76,14 +76,17 @@ class Halo:
         #: the elements that a block must have along a dim, so that what is read is its own and its neighbours'
         self.least: dict[sympy.Symbol, int] = {}
         self.reach: dict[Node, Reaches] = {n: self._own(n.shape) for n in gives}
+        #: what is read of the operands of each node that is computed, None of those that such a block does not read
+        self._read: dict[Node, list[Reaches | None]] = {}
         for node in reversed(inside):
             if node in self.reach:
-                for o, needed in zip(node.operands, self._needed(node), strict=True):
+                self._read[node] = self._needed(node)
+                for o, needed in zip(node.operands, self._read[node], strict=True):
                     self._widen(o, needed)
 
     def on_block(self, reads: Sequence[Node], totals: Sequence[Dim]) -> OnBlock | None:
         """What runs, of ``reads`` and of the sizes of the whole; None where the block gives nothing."""
-        if all(n.primitive is SLICE and self._needed(n) == [None] for n in self._gives):
+        if all(n.primitive is SLICE and self._read[n] == [None] for n in self._gives):
             return None
         given = [n for n in reads if n in self.reach]
         missing = sizes_in([*given, *(n for n in self._inside if n in self.reach)], totals, self._over)
@@ -94,6 +97,7 @@ class Halo:
                 missing -= self._sizes(n)
         own = [k for k, n in enumerate(reads) if n in self.reach]
         self._lengths = self._lengths_of([reads[k] for k in own])
+        self._sums: dict[tuple[sympy.Symbol, int, int], Dim] = {}
         graph = Graph()
         with graph:
             names = [f"x{k}" for k in range(len(own) + len(totals))]
@@ -236,7 +240,12 @@ class Halo:
         return lengths
 
     def _length(self, axis: Axis, reach: Reach) -> Dim:
-        return normal(axis.times * (self._lengths.get(axis.dim, axis.dim) + reach[1] - reach[0])) if axis.times else 1
+        if not axis.times:
+            return 1
+        key = axis.dim, axis.times, reach[1] - reach[0]
+        if key not in self._sums:
+            self._sums[key] = normal(axis.times * (self._lengths.get(axis.dim, axis.dim) + reach[1] - reach[0]))
+        return self._sums[key]
 
     def _shape(self, shape: Shape, reaches: Reaches) -> Shape:
         """The shape that a block has of an array."""
@@ -252,7 +261,7 @@ class Halo:
 
     def _again(self, node: Node, image: Mapping[Node, Node]) -> Node:
         """The node as a block has it."""
-        needed = self._needed(node)
+        needed = self._read[node]
         read = [(o, wanted) for o, wanted in zip(node.operands, needed, strict=True) if wanted is not None]
         given = [self._trimmed(o, image[o], wanted) for o, wanted in read]
         reach = self.reach[node]
