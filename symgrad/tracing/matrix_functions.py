@@ -108,29 +108,45 @@ def _fractional_matrix_power(A, t):
 
 
 def _polar_factor(a: Any) -> tuple[Any, Any]:
-    """The orthogonal factor of tall matrices, and the singular values.
+    """The orthogonal factor of a matrix, and its singular values.
 
     The value is that of singular vectors. Its derivative is taken of ``A (AᴴA)^(-1/2)``, which has one where singular
-    values are equal, as those of a rotation are.
+    values are equal, as those of a rotation are; it is infinite where the rank is not full.
     """
+    if a.shape[0] < a.shape[1]:
+        factor, s = _polar_factor(adjoint(a))
+        return adjoint(factor), s
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    smooth = a @ np.linalg.inv(_sqrtm(adjoint(a) @ a))
-    value, own = (Tracer(emit(STOP, (as_node(v),))) for v in (u @ vh, smooth))
-    return value + (smooth - own), s
+    if not a.shape[1]:
+        return u @ vh, s
+    is_regular = s[-1] > max(a.shape) * np.finfo(a.dtype).eps * s[0]
+    gram = np.where(is_regular, adjoint(a) @ a, np.eye(a.shape[1], dtype=a.dtype))
+    smooth = a @ np.linalg.inv(_sqrtm(gram))
+    slope = np.where(is_regular, smooth - _stopped(smooth), np.sqrt(a - _stopped(a)))  # and 0 by its value
+    return _stopped(u @ vh) + slope, s
 
 
-@named("polar", Case((3, 3), of=graded), Case((3, 2), of=graded), Case((2, 3), of=graded, side="left"))
+def _stopped(x: Any) -> Any:
+    """The value of an array, which has no derivative."""
+    return Tracer(emit(STOP, (as_node(x),)))
+
+
+@named(
+    "polar",
+    Case((3, 3), of=graded),
+    Case((3, 2), of=graded),
+    Case((2, 3), of=graded),
+    Case((2, 2), of=graded, side="left"),
+)
 def _polar(a, side="right"):
     a = array(a)
     if side not in ("right", "left"):
         raise ArgumentError.here("scipy.linalg.polar: side is 'right' or 'left'")
-    tall = a if side == "right" else adjoint(a)
-    if tall.ndim != 2 or tall.shape[0] < tall.shape[1]:
-        raise refused("polar", f"a matrix of shape {a.shape} and side={side!r}", "take the other side")
-    factor, _ = _polar_factor(tall)
-    positive = adjoint(factor) @ tall
-    positive = (positive + adjoint(positive)) / 2
-    return (factor, positive) if side == "right" else (adjoint(factor), positive)
+    if a.ndim != 2:
+        raise ShapeError.here(f"scipy.linalg.polar: {a.shape} is no matrix")
+    factor, _ = _polar_factor(a)
+    positive = adjoint(factor) @ a if side == "right" else a @ adjoint(factor)
+    return factor, (positive + adjoint(positive)) / 2
 
 
 @named("orthogonal_procrustes", Case((4, 2), (4, 2)))

@@ -148,3 +148,20 @@ def test_functions_that_are_smooth_where_singular_values_are_equal(function, a):
     np.testing.assert_allclose(value, function(a), atol=1e-13)
     want = (function(a + 1e-6 * direction) - function(a - 1e-6 * direction)) / 2e-6
     np.testing.assert_allclose(slope, want, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("a", [np.diag([1.0, 0.0]), np.outer([1.0, 2, 3], [1.0, 2, 1]), np.eye(2, 3) + 0.1], ids=str)
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_polar_of_any_matrix_has_scipys_value(a, side):
+    for got, want in zip(sg.symbolic(lambda a: linalg.polar(a, side))(a), linalg.polar(a, side), strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-14)
+    is_regular = np.linalg.matrix_rank(a) == min(a.shape)
+    slope = sg.grad(lambda a: linalg.polar(a, side)[0].sum())(a)
+    assert np.isfinite(slope).all() == is_regular
+
+
+def test_second_derivatives_of_polar_at_a_rotation():
+    def corner(t):
+        return linalg.polar(np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]))[0][0, 0]
+
+    assert sg.hessian(corner)(0.3) == pytest.approx(-np.cos(0.3))
