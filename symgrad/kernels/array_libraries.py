@@ -57,7 +57,7 @@ class ArrayLibrary:
 
         One of bfloat16 is traced as one of float16, which promotes as it does.
         """
-        return np.broadcast_to(np.ones((), self._dtype(array)), tuple(array.shape))
+        return stand_in(tuple(array.shape), self._dtype(array))
 
     def _dtype(self, array: Any) -> np.dtype:
         name = self.dtype_of(array)
@@ -218,6 +218,11 @@ LIBRARIES = {
         lambda tensor: str(tensor.dtype).removeprefix("torch."),
     ),
 }
+
+
+def stand_in(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array of NumPy that takes no memory, to be traced in place of one that is elsewhere."""
+    return np.broadcast_to(np.ones((), dtype), shape)
 
 
 def is_dask(value: Any) -> bool:

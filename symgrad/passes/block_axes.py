@@ -82,12 +82,17 @@ def axis_of(dim: Dim, over: Dims) -> Axis | None:
     return Axis(symbol, more, times)
 
 
+def split_axis(dim: Dim, over: Dims) -> Axis | None:
+    """``axis_of``, and None for one that follows no block."""
+    try:
+        return axis_of(dim, over)
+    except ValueError:
+        return None
+
+
 def is_split(dim: Dim, over: Dims) -> bool:
     """Whether an axis is in blocks; one that follows none is not."""
-    try:
-        return axis_of(dim, over) is not None
-    except ValueError:
-        return False
+    return split_axis(dim, over) is not None
 
 
 class Shifted(NamedTuple):
@@ -119,7 +124,7 @@ def part_of(entry: Any, axis: Axis) -> Shifted | Fixed | None:
     if step != 1 or not axis.times:
         return None
     if is_named(length):
-        own = axis_of(length, frozenset([axis.dim])) if is_split(length, frozenset([axis.dim])) else None
+        own = split_axis(length, frozenset([axis.dim]))
         if own is None or own.times != axis.times or not isinstance(start, int) or start % axis.times:
             return None
         return Shifted(start // axis.times, own.more)

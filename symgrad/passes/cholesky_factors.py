@@ -30,8 +30,8 @@ from ..primitives.functions import (
     subtract,
     where,
 )
-from ..primitives.linalg import CHOLESKY, INVERSE, SOLVE, inverse, transposed
-from ..primitives.primitive import CONSTANT, literal, literal_value
+from ..primitives.linalg import CHOLESKY, INVERSE, SOLVE, inverse, is_halved_triangle, transposed
+from ..primitives.primitive import known_value, literal, literal_value
 from ..program.node import Node, emit
 from ..program.program import Program
 from .rewrite import rewrite
@@ -101,25 +101,19 @@ def upper_of(factor: Node) -> Node:
 
 
 def _is_zero(node: Node) -> bool:
-    return not node.shape and node.primitive.name in ("constant", "literal") and not _value(node).any()
-
-
-def _value(node: Node) -> np.ndarray:
-    return np.asarray(node.params[0].value if node.primitive is CONSTANT else node.params[0])
+    value = known_value(node)
+    return value is not None and not value.shape and not value.any()
 
 
 def _is_triangle(node: Node, is_upper: bool, negated: bool = False) -> bool:
     """Whether a condition is true on the diagonal and on one side of it, and nowhere else."""
     if node.primitive is logical_not:
         return _is_triangle(node.operands[0], is_upper, not negated)
-    if node.primitive is not CONSTANT or node.ndim != 2:
+    value = known_value(node)
+    if value is None or value.ndim != 2:
         return False
-    lower = np.tri(*node.shape, dtype=bool)
-    return np.array_equal(_value(node), (lower.T if is_upper else lower) != negated)
-
-
-def _is_halved(node: Node) -> bool:
-    return node.primitive is CONSTANT and node.params[0].key is not None and node.params[0].key[0] == "halved triangle"
+    lower = np.tri(*value.shape, dtype=bool)
+    return np.array_equal(value, (lower.T if is_upper else lower) != negated)
 
 
 def _scaled(node: Node) -> _Scaled:
@@ -174,14 +168,14 @@ def _symmetric(half: Node) -> Node | None:
             factor *= float(literal_value(o))
         else:
             named.append((o, own))
-    triangles = [own for o, own in named if _is_halved(o)]
+    triangles = [own for o, own in named if is_halved_triangle(o)]
     factors = [(o, own[::-1] if o.params[0] else own) for o, own in named if _is_factor(o)]
     if len(named) != 5 or len(triangles) != 1 or len(factors) != 1:
         return None
     ((p, q),), ((cholesky, (i, j)),) = triangles, factors
     is_upper = cholesky.params[0]
     flowing = (q, i) if is_upper else (i, q)
-    rest = [(o, own) for o, own in named if not _is_halved(o) and o is not cholesky]
+    rest = [(o, own) for o, own in named if not is_halved_triangle(o) and o is not cholesky]
     flows = [o for o, own in rest if own == flowing]
     sides = [(o, own) for o, own in rest if own != flowing]
     if j != p or len(flows) != 1 or len(sides) != 2:

@@ -13,7 +13,7 @@ from ..primitives.casting import cast
 from ..primitives.contraction import GATE, expand
 from ..primitives.functions import logical_not, where
 from ..primitives.loop import Loop
-from ..primitives.primitive import CapturedArray, Primitive, constant
+from ..primitives.primitive import CapturedArray, Primitive, constant, known_value
 from ..primitives.scan import SCAN
 from ..program.dims import is_concrete, is_named, size
 from ..program.node import Node
@@ -60,10 +60,10 @@ def _truth(node: Node) -> bool | None:
     if node.primitive is logical_not:
         known = _truth(node.operands[0])
         return None if known is None else not known
-    if node.primitive.name not in _KNOWN or node.dtype.kind != "b":
+    values = known_value(node)
+    if values is None or values.dtype.kind != "b" or not values.size or (values != values.flat[0]).any():
         return None
-    values = np.asarray(node.params[0].value if node.primitive.name == "constant" else node.params[0])
-    return bool(values.flat[0]) if values.size and (values == values.flat[0]).all() else None
+    return bool(values.flat[0])
 
 
 def _is_short(loop: Loop) -> bool:

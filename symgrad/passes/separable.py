@@ -28,7 +28,7 @@ from ..program.dims import Dim, Shape, normal
 from ..program.interpret import walk
 from ..program.node import Node, emit
 from ..program.program import Program
-from .block_axes import BEFORE, Axis, Dims, axis_of, first_of, is_split
+from .block_axes import BEFORE, Axis, Dims, axis_of, first_of, is_split, split_axis
 from .sizes import made_again
 from .unrolling import unrolled
 
@@ -58,10 +58,10 @@ def _separated(node: Node, operands: Sequence[Node], over: Dims) -> Node:
     if primitive in (GATHER, SCATTER):
         dim = operands[0].shape[params[0]] if primitive is GATHER else params[1]
         x, index = operands
-        axis = axis_of(dim, over) if is_split(dim, over) else None
+        axis = split_axis(dim, over)
         if axis is not None and _row_length(node.operands[1], axis, over) == axis.times:
             return made_again(node, (x, f.subtract(index, dim_value(_before(dim, over)))), params)
-        if is_split(dim, over) and _is_found(index, dim, over):
+        if axis is not None and _is_found(index, dim, over):
             return _picked(x, index, params[0], over) if primitive is GATHER else _put(x, index, params[0], dim, over)
     return again
 
@@ -101,7 +101,7 @@ def _row_length(index: Node, axis: Axis, over: Dims) -> int | None:
         (index,) = index.operands
     counted = places_of(index)
     if counted is not None:
-        own = axis_of(counted, over) if is_split(counted, over) else None
+        own = split_axis(counted, over)
         return 1 if own is not None and own[:2] == axis[:2] and own.times == 1 else None
     rows, within = index.operands if index.primitive is f.add else (index, literal(0))
     if rows.primitive is not f.multiply or rows.operands[1].primitive.name not in ("literal", "dim"):

@@ -287,13 +287,22 @@ def _plain(flow: Node) -> Node:
     return flow
 
 
+_HALVED = "halved triangle"
+
+
 def halved_triangle(size: Dim, dtype: np.dtype) -> Node:
     """Ones below the diagonal and halves on it."""
     if not isinstance(size, int):
         diagonal = cast(identity((size,)), dtype)
         return subtract(cumulative_sum(diagonal, 0), scale(diagonal, literal(0.5)))
-    key = ("halved triangle", size, dtype.str)
+    key = (_HALVED, size, dtype.str)
     return made_constant(key, lambda: np.tri(size, dtype=dtype) - np.eye(size, dtype=dtype) / 2)
+
+
+def is_halved_triangle(node: Node) -> bool:
+    """Whether it is what ``halved_triangle`` made, of a size that is a number."""
+    key = node.params[0].key if node.primitive is CONSTANT else None
+    return key is not None and key[0] == _HALVED
 
 
 def _solved(a: Node, flow: Node, batch: int) -> Node:

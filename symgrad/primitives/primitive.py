@@ -191,6 +191,13 @@ def literal_value(node: Node) -> Any:
     return node.params[0]
 
 
+def known_value(node: Node) -> np.ndarray | None:
+    """What a constant or a literal holds, as an array; None for what is computed."""
+    if node.primitive not in (CONSTANT, LITERAL):
+        return None
+    return np.asarray(node.params[0].value if node.primitive is CONSTANT else node.params[0])
+
+
 #: the reverse sweep, by which a tangent map is transposed; ``differentiation`` puts it here
 SWEEP: list[Callable[..., Any]] = []
 

@@ -12,10 +12,20 @@ from ..primitives import functions as f
 from ..primitives.contraction import expand, ones
 from ..primitives.index_arrays import from_start, places_of
 from ..primitives.primitive import CONSTANT
-from ..primitives.selection import CONCATENATE, SCATTER, Spec, as_index, assemble, concatenate, full, gather, take_slice
+from ..primitives.selection import (
+    CONCATENATE,
+    Gathered,
+    Spec,
+    as_index,
+    assemble,
+    concatenate,
+    full,
+    gather,
+    take_slice,
+)
 from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, size
-from ..program.node import Node, emit
+from ..program.node import Node
 from .indexing import are_unknown_numbers, expanded, is_array, is_never, raveled, spec_entry, unsqueeze
 from .sizes import concrete
 from .trace import running
@@ -171,13 +181,10 @@ def _put_in_rows(x: Node, entries: list[Any], value: Node) -> Node:
     """The array after a value was written to a place of each row, ``x[np.arange(n), j] = v``: no two are the same."""
     index = raveled(entries, list(x.shape[: len(entries)]))
     flat = reshape(x, (size(x.shape[: len(entries)]), *x.shape[len(entries) :]))
-    window = (*index.shape, *flat.shape[1:])
-
-    def put(rows: Node) -> Node:
-        return emit(SCATTER, (rows, index), (0, flat.shape[0]))
-
-    written = f.where(f.not_equal(put(ones(window)), 0), put(f.cast(_fit(value, window), x.dtype)), flat)
-    return reshape(written, x.shape)
+    window, places = (*index.shape, *flat.shape[1:]), Gathered(index, 0)
+    is_written = f.not_equal(places.put(ones(window), flat.shape, 0), 0)
+    written = places.put(f.cast(_fit(value, window), x.dtype), flat.shape, 0)
+    return reshape(f.where(is_written, written, flat), x.shape)
 
 
 def _put_advanced(x: Node, entries: list[Any], value: Node) -> Node:

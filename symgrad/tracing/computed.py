@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import is_library, user_frame
 from ..program.dims import is_concrete
 from . import making, vectorizing, writing
-from .dispatch import CALLS, has_rule, load_rules, place_of_out, refuse
+from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .labelled import LabelledTracer
 from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
@@ -57,7 +57,6 @@ Called = Callable[..., Any]
 def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """What a function of a library, or of C, gives; ``call`` calls the functions that it is given."""
     owner = getattr(function, "__self__", None)
-    load_rules(function)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
     if method is not None and any(map(concerns, (owner, *args, *kwargs.values()))):
         return method(owner, *args, **kwargs)

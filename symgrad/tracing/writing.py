@@ -10,9 +10,9 @@ import numpy as np
 
 from ..primitives import functions as f
 from ..primitives.index_arrays import from_start
-from ..primitives.selection import SCATTER, Gathered
+from ..primitives.selection import Gathered
 from ..primitives.shaping import reshape
-from ..program.node import Node, emit
+from ..program.node import Node
 from .dispatch import answers, refuse
 from .drawing import draw_of
 from .local_array import LocalArray, unwrapped
@@ -119,7 +119,7 @@ def _scattered(index: Node, added: Any, array: Any) -> Tracer:
     (rows, *rest) = array_node(array).shape
     node = f.cast(array_node(np.broadcast_to(added, (*shown_shape(index.shape), *rest))), array.dtype)
     places = from_start(f.cast(index, np.dtype(np.intp)), rows)
-    return Tracer(emit(SCATTER, (node, places), (0, rows)))
+    return Tracer(Gathered(places, 0).put(node, (rows, *rest), 0))
 
 
 def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:

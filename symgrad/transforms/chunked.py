@@ -24,7 +24,7 @@ from ..chunked.kernel import Kernels
 from ..compiled import CompiledFunction, is_tracing
 from ..context import get_auto_parallel_context
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation
-from ..kernels.array_libraries import is_dask, library_of
+from ..kernels.array_libraries import is_dask, library_of, stand_in
 from ..named_dims import Declared
 from ..passes.block_axes import SizesNeeded, axis_of
 from ..passes.splitting import Split
@@ -271,7 +271,7 @@ class _Read:
         if isinstance(leaf, np.memmap):
             made = leaf.view(np.ndarray)
         elif _is_lazy(leaf):
-            made = np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
+            made = stand_in(leaf.shape, leaf.dtype)
         self._real[id(made)], self._labels[id(made)] = leaf, label
         return made
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..compiled import CompiledFunction, is_tracing
 from ..context import is_debugging
 from ..errors import BackendError, UnsupportedOperation
-from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, is_dask, library_of
+from ..kernels.array_libraries import LIBRARIES, ArrayLibrary, is_dask, library_of, stand_in
 from ..trace_entry import TraceEntry
 from ..tracing.trace import current
 from ..tracing.tree import flatten, unflatten
@@ -42,7 +42,7 @@ def as_numpy(args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]
 
 def _as_numpy(leaf: Any) -> Any:
     if is_dask(leaf):
-        return np.broadcast_to(np.ones((), leaf.dtype), leaf.shape)
+        return stand_in(leaf.shape, leaf.dtype)
     library = library_of([leaf])
     if library is None:
         return leaf

@@ -30,3 +30,11 @@ def test_few_are_longer():
 @pytest.mark.parametrize("name", BOOK)
 def test_it_has_the_value_of_the_kernel(name):
     assert BOOK[name].derived.agreement(*BOOK[name].args).worst < 1e-9
+
+
+def test_a_gaussian_process_by_its_cholesky_factor():
+    """As Rasmussen and Williams (2006) have it, equation 5.9."""
+    lines = str(shown("Gaussian process")).splitlines()
+    assert lines[0] == "∂f/∂h = sum(D ⊙ exp(−D / (2h²)) ⊙ (K⁻¹ − aaᵀ)) / (2h³)"
+    assert lines[1] == "∂f/∂s = s·tr(K⁻¹ − aaᵀ)"
+    assert "  where a = K⁻¹y" in lines

@@ -97,22 +97,6 @@ def test_they_read_by_the_matrix_itself(name):
     assert "agrees" in str(g.agreement(K, y)).splitlines()[0]
 
 
-def test_a_gaussian_process():
-    """As Rasmussen and Williams (2006) have it, equation 5.9."""
-
-    def likelihood(h, s, X, y):
-        D = (X[:, None] - X[None, :]) ** 2
-        K = np.exp(-D / (2 * h**2)) + s**2 * np.eye(len(X))
-        L = np.linalg.cholesky(K)
-        a = np.linalg.solve(L.T, np.linalg.solve(L, y))
-        return 0.5 * y @ a + np.sum(np.log(np.diag(L)))
-
-    lines = str(sg.grad(likelihood, (0, 1)).formulas(1.0, 0.1, np.arange(4.0), y)).splitlines()
-    assert lines[0] == "∂f/∂h = sum(D ⊙ exp(−D / (2h²)) ⊙ (K⁻¹ − aaᵀ)) / (2h³)"
-    assert lines[1] == "∂f/∂s = s·tr(K⁻¹ − aaᵀ)"
-    assert "  where a = K⁻¹y" in lines
-
-
 def test_other_programs_are_left_as_they_are():
     program = sg.grad(lambda K: np.linalg.slogdet(K)[1]).program(K)
     assert without_halves(program) is program
