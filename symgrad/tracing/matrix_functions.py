@@ -117,10 +117,8 @@ def _polar_factor(a: Any) -> tuple[Any, Any]:
         factor, s = _polar_factor(adjoint(a))
         return adjoint(factor), s
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    if not a.shape[1]:
-        return u @ vh, s
-    is_regular = s[-1] > max(a.shape) * np.finfo(a.dtype).eps * s[0]
-    gram = np.where(is_regular, adjoint(a) @ a, np.eye(a.shape[1], dtype=a.dtype))
+    is_regular = np.min(s, initial=np.inf) > 64 * np.finfo(a.dtype).eps * np.max(s, initial=0)
+    gram = np.where(is_regular, adjoint(a) @ a, _stopped(adjoint(vh) @ vh))  # else what has a root and an inverse
     smooth = a @ np.linalg.inv(_sqrtm(gram))
     slope = np.where(is_regular, smooth - _stopped(smooth), np.sqrt(a - _stopped(a)))  # and 0 by its value
     return _stopped(u @ vh) + slope, s
