@@ -29,8 +29,13 @@ UFUNCS: dict[np.ufunc, Elementwise] = {
     t.ufunc: t for t in reversed(ELEMENTWISE.values()) if isinstance(t.ufunc, np.ufunc)
 }
 UFUNCS[np.sqrt] = f.sqrt
-#: library that may be missing -> the module with the rules of its functions, imported where one is called
-_OPTIONAL = {"scipy.special": "special_functions", "scipy.stats": "statistics_of_scipy"}
+#: library that may be missing -> the modules with the rules of its functions, imported where one is called
+_OPTIONAL = {
+    "scipy.integrate": ["symgrad.solvers.initial_values"],
+    "scipy.optimize": ["symgrad.solvers.roots", "symgrad.solvers.minima"],
+    "scipy.special": ["symgrad.tracing.special_functions"],
+    "scipy.stats": ["symgrad.tracing.statistics_of_scipy"],
+}
 #: (ufunc name, method) -> NumPy function that does the same
 REDUCTIONS = {
     ("add", "reduce"): np.sum,
@@ -118,16 +123,20 @@ def special(ufunc: np.ufunc) -> Elementwise | None:
         from ..primitives.special import SPECIAL
 
         UFUNCS.update(SPECIAL)
-        importlib.import_module(f"{__package__}.{_OPTIONAL['scipy.special']}")
+        _import_rules("scipy.special")
     return UFUNCS.get(ufunc)
 
 
 def load_rules(function: Any) -> None:
     """Import the rules of the library that ``function`` belongs to, where it is one that is optional."""
     module = getattr(function, "__module__", None) or ""
-    room = _OPTIONAL.get(".".join(module.split(".")[:2])) if module.startswith("scipy.") else None
-    if room is not None:
-        importlib.import_module(f"{__package__}.{room}")
+    if module.startswith("scipy."):
+        _import_rules(".".join(module.split(".")[:2]))
+
+
+def _import_rules(library: str) -> None:
+    for room in _OPTIONAL.get(library, ()):
+        importlib.import_module(room)
 
 
 def no_rule(ufunc: np.ufunc) -> Callable:

@@ -56,6 +56,7 @@ _CHANGING: dict[str, frozenset[str] | None] = {
 }
 #: those of them that draw random numbers
 _RANDOM = re.compile(r"(random|secrets|numpy\.random|scipy\.stats\._qmc)\.|uuid\.uuid|os\.(urandom|getrandom)$")
+_SOLVERS = ("scipy.integrate", "scipy.optimize")
 #: what users call the modules that functions of Python say they are of
 _CALLED = {
     "builtins": "",
@@ -135,6 +136,11 @@ def changing_methods(classes: Iterable[type]) -> dict[str, str]:
 def is_random(what: str) -> bool:
     """Whether what is called so, of what changes, gives random numbers."""
     return _RANDOM.match(what) is not None
+
+
+def solvers() -> set[str]:
+    """The names of functions of libraries that call the user's as often as its values make them."""
+    return {name for m in _SOLVERS if m in sys.modules for name in sys.modules[m].__all__}
 
 
 def is_asked(module: str) -> bool:

@@ -8,7 +8,7 @@ guard: for values where it does not, other intervals are found.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -162,12 +162,4 @@ def _one(value: Any) -> Tracer:
         value
         if type(value) is Tracer
         else Tracer(as_node(np.float64(value) if isinstance(value, (int, float)) else value))
-    )
-
-
-@answers_for("scipy.integrate.solve_ivp", "scipy.integrate.odeint")
-def _solver(*_: Any, **__: Any) -> NoReturn:
-    raise UnsupportedOperation.here(
-        "scipy.integrate.solve_ivp and odeint have no derivative rule in symgrad: their steps follow from the "
-        "values. Write the steps of a Runge-Kutta method in a loop, or in symgrad.scan."
     )

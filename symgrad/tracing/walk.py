@@ -43,6 +43,7 @@ from .libraries import (
     is_library_file,
     is_of_library,
     is_plain_base,
+    solvers,
 )
 from .tracer import Tracer
 from .walked_values import Changing
@@ -77,11 +78,10 @@ _DESCRIBING = frozenset(
 _DATA = {"os": {"environ", "environb"}, "sys": {"argv"}}
 _LINKS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 _READS_ENVIRONMENT = (os.getenv, os.getenvb, os.path.expandvars)
-#: what tells a traced value from what it stands for, or moves elements where no operation sees it
+#: what tells a traced value from what it stands for, or moves elements where no operation sees it; so do min and max
 _ASKING = frozenset(
     ("hasattr", "type", "Iterable", "Sized", "Sequence", "Container", "Collection", "Iterator", "shuffle")
 )
-_CHOOSING = frozenset(("min", "max"))
 #: what NumPy raises of values where it is told to, and the names with which code tells it that
 _RAISED_OF_VALUES = {
     "FloatingPointError": (("errstate", "seterr"), "raise"),
@@ -189,7 +189,7 @@ class Walk:
         reads, space = code_reads(function.__code__), function.__globals__
         self._names |= reads.names - reads.seeded
         read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
-        self.is_followed |= bool(_ASKING & read or _CHOOSING & reads.globals)
+        self.is_followed |= bool(_ASKING & read or {"min", "max"} & reads.globals or solvers() & read)
         self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs

@@ -1,0 +1,1 @@
+"""Solvers of SciPy on traced values: what they find is differentiated by the equations that it solves."""

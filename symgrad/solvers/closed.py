@@ -1,0 +1,106 @@
+"""A user's function of values that a solver gives it, as a program of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..differentiation.bodies import cut_out
+from ..differentiation.forward import forward_sweep
+from ..kernels.kernel import lower
+from ..primitives.contraction import identity
+from ..primitives.external import one_of, zeros_like, zeros_of
+from ..primitives.functions import add
+from ..primitives.primitive import input_node
+from ..program.interpret import interpreted
+from ..program.node import Node, ancestors, emit_again
+from ..program.program import Program
+from ..tracing.step_values import end_step, step_value
+from ..tracing.trace import array_node, as_node, called
+from ..tracing.tracer import Tracer
+
+
+class Closed:
+    """``function`` of arrays such as ``starts``, which gives one array.
+
+    What it reads of the running trace are ``operands``, arguments after its own.
+    """
+
+    def __init__(self, function: Callable[..., Any], starts: Sequence[Any], names: Sequence[str]) -> None:
+        given = [step_value(name, array_node(v)) for name, v in zip(names, starts, strict=True)]
+        made = array_node(called(function, map(Tracer, given), {}))
+        self.program, constants, _ = cut_out(given, [], [made], names)
+        self.shape = made.shape
+        end_step(given)
+        self.operands = [Tracer(n) for n in constants]
+        self._made: dict[Any, Program] = {}
+        self._kernels: dict[Program, Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Its value in the running trace."""
+        return _on(self.program, arguments)
+
+    def slope(self, *arguments: Any, each: bool) -> Any:
+        """Its derivative by the first argument in the running trace; see ``derivative``."""
+        return _on(self.derivative(each), arguments)
+
+    def kernel(self, program: Program | None = None) -> Callable[..., Any]:
+        """It, or one of the programs made of it, on plain arrays."""
+        program = self.program if program is None else program
+        if program not in self._kernels:
+            call = lower(program).call
+            self._kernels[program] = lambda *arguments: call(*arguments)[0]
+        return self._kernels[program]
+
+    def derivative(self, each: bool) -> Program:
+        """The derivative by the first argument, first the axes of that; ``each``: element by element."""
+        x = self.program.inputs[0]
+        if each not in self._made:
+            with self.program.graph:
+                seed = _ones_like(x) if each or not x.ndim else identity(x.shape)
+                (made,) = forward_sweep(self.program.outputs, {x: seed}, 0 if each else x.ndim)
+                shape = x.shape if each else (*x.shape, *self.shape)
+                self._made[each] = self.program.with_outputs([made or zeros_of(shape, x.dtype)])
+        return self._made[each]
+
+    def directional(self, along: Sequence[int]) -> Program:
+        """The derivative along tangents of these arguments, which are arguments after all others."""
+        key = tuple(along)
+        if key not in self._made:
+            inputs = [self.program.inputs[k] for k in along]
+            with self.program.graph as graph:
+                tangents = [input_node(f"d{k}", n.shape, n.dtype) for k, n in zip(along, inputs, strict=True)]
+                (made,) = forward_sweep(self.program.outputs, dict(zip(inputs, tangents, strict=True)))
+                output = zeros_like(self.program.outputs[0]) if made is None else made
+            names = [*self.program.names, *[f"d{k}" for k in along]]
+            self._made[key] = Program([*self.program.inputs, *tangents], [output], names, graph)
+        return self._made[key]
+
+
+def _ones_like(x: Node) -> Node:
+    return add(zeros_like(x), one_of(x.dtype))
+
+
+def _on(program: Program, arguments: Sequence[Any]) -> Any:
+    in_this_graph = lambda node, operands: emit_again(node, tuple(operands))  # noqa: E731
+    return Tracer(interpreted(program, [as_node(v) for v in arguments], in_this_graph)[0])
+
+
+def remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` of arrays, which is not run again for those of the latest call: branches and results ask alike."""
+    latest: list[Any] = [None, None]
+
+    def asked(*values: Any) -> Any:
+        key = [(np.shape(v), np.asarray(v).tobytes()) for v in values]
+        if latest[0] != key:
+            latest[:] = key, function(*values)
+        return latest[1]
+
+    return asked
+
+
+def is_known(value: Any) -> bool:
+    """Whether it does not depend on what the traced function is given."""
+    return not any(n.primitive.name in ("input", "dim") for n in ancestors([as_node(value)]))
