@@ -293,10 +293,10 @@ class CompiledFunction:
     ) -> TraceEntry:
         """The entry of one run of the function."""
         began = time.perf_counter()
-        arguments = Arguments(trace, tuple(kwargs), host)
+        labels = self.names(len(args), kwargs)
+        arguments = Arguments(trace, labels, tuple(kwargs), host)
         with trace, followed_methods(guards.classes if trace.follow is not None else ()):
-            labeled = zip(self.names(len(args), kwargs), args, strict=True)
-            traced = [arguments.traced(label, v) for label, v in labeled]
+            traced = [arguments.traced(label, v) for label, v in zip(labels, args, strict=True)]
             named = {label: arguments.traced(label, v) for label, v in kwargs.items()}
             try:
                 with self._watching(trace):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -52,11 +53,12 @@ class Assembled(Protocol):
 class Arguments:
     """The arguments of a trace: its inputs, what these are called, and what of each argument is none.
 
-    ``names`` are those of the arrays of each argument, ``keywords`` those passed by name, the last ones.
+    ``names`` are those of the arrays of each argument, no two alike, ``keywords`` those passed by name, the last ones.
     """
 
-    def __init__(self, trace: Trace, keywords: tuple[str, ...], host: Host | None) -> None:
-        """``host`` is what Python computes of ints."""
+    def __init__(self, trace: Trace, labels: Sequence[str], keywords: tuple[str, ...], host: Host | None) -> None:
+        """``labels`` are those of the arguments by position, ``host`` is what Python computes of ints."""
+        self._taken = {*labels, *keywords}
         self.inputs: list[Node] = []
         self.names: list[list[str]] = []
         self.keywords = keywords
@@ -70,7 +72,17 @@ class Arguments:
         given = tuple([(True, None) if is_input(v) else (False, v) for v in leaves])
         self.taken_as.append((label, structure, given))
         self.names.append([])
-        return replaced(value, structure, map(self._leaf, leaf_labels(label, structure), leaves))
+        labels = [own if own == label else self._free(own) for own in leaf_labels(label, structure)]
+        return replaced(value, structure, map(self._leaf, labels, leaves))
+
+    def _free(self, label: str) -> str:
+        """What an array in an argument is called, where another argument, or another array, may have that name."""
+        count = itertools.count(2)
+        own = label
+        while own in self._taken:
+            own = f"{label}_{next(count)}"
+        self._taken.add(own)
+        return own
 
     def _leaf(self, label: str, value: Any) -> Any:
         if not is_input(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -75,8 +76,13 @@ def input_latex(program: Program) -> dict[str, str]:
 
 
 def inputs_by_latex(program: Program) -> dict[str, str]:
-    """What the inputs are called, by the LaTeX that they have."""
-    return {latex: name for name, latex in input_latex(program).items()}
+    """What the inputs are called, by the LaTeX that they have: as the user does, unless formulas tell them apart."""
+    shown = safe_names(program.names)
+    return {name_latex(s): n if _letters(n) == _letters(s) else s for n, s in zip(program.names, shown, strict=True)}
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"\W|_", "", name)
 
 
 def function_letter(program: Program, local: Iterable[str]) -> str:

@@ -35,8 +35,8 @@ def safe_name(label: str) -> str:
     """
     if isinstance(label, SafeName):
         return str(label)
-    name = re.sub(r"\W+", "_", label).strip("_")
-    return name if name and not name[0].isdigit() else f"x_{name}".rstrip("_")
+    name = re.sub(r"\W+", "_", label).strip("_") or "arg"
+    return f"x_{name}" if name[0].isdigit() else name
 
 
 def safe_names(labels: Iterable[str]) -> list[str]:

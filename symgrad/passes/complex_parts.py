@@ -29,6 +29,13 @@ Pair = tuple[Node, "Node | None"]
 
 #: what moves and adds elements, each part by itself
 _MOVES = (SLICE, RESHAPE, ASSEMBLE, CONCATENATE, GATHER, SCATTER, CUMSUM, STOP)
+#: what is not continuous where an imaginary part is zero: there the sign of that zero decides
+_WITH_CUTS = frozenset(
+    (
+        *("sqrt", "log", "log2", "log10", "log1p", "power", "arctan2"),
+        *("arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"),
+    )
+)
 #: complex factors of which all products of parts are taken at once
 _MAX_FACTORS = 3
 
@@ -45,6 +52,7 @@ class _Parted:
     """What each node has become: a real one another node, a complex one its parts, or one that is no pair."""
 
     def __init__(self, program: Program) -> None:
+        self._is_signed = not _WITH_CUTS.isdisjoint(n.primitive.name for n in program.nodes)
         self._whole: dict[Node, Node] = {}
         self._pairs: dict[Node, Pair] = {}
         for node in program.nodes:
@@ -54,7 +62,7 @@ class _Parted:
     def _take(self, node: Node) -> None:
         rule = _RULES.get(node.primitive if not isinstance(node.primitive, Elementwise) else node.primitive.name)
         if any(o.is_complex for o in node.operands) or (node.is_complex and node.primitive is not CAST):
-            made = None if rule is None else rule(node, [self.pair(o) for o in node.operands])
+            made = None if rule is None else rule(node, [self._taken(o, node) for o in node.operands])
             if made is not None and node.is_complex:
                 re, im = made
                 self._pairs[node] = _wide(re, node), None if im is None else _wide(im, node)
@@ -73,8 +81,22 @@ class _Parted:
         if node not in self._whole:
             re, im = self._pairs[node]
             made = emit(CAST, (re,), (node.dtype,))
-            self._whole[node] = made if im is None else f.add(made, f.multiply(literal(1j), im))
+            if im is not None and self._is_signed:  # 1j times a negative zero is a positive one
+                above = f.add(made, f.multiply(literal(1j), f.absolute(im)))
+                made = f.where(f.less(f.copysign(1.0, im), 0), f.conjugate(above), above)
+            elif im is not None:
+                made = f.add(made, f.multiply(literal(1j), im))
+            self._whole[node] = made
         return self._whole[node]
+
+    def _taken(self, operand: Node, node: Node) -> Pair:
+        """The parts of an operand; a zero is a number like others where its sign may decide."""
+        re, im = self.pair(operand)
+        if im is None and self._is_signed and isinstance(node.primitive, Elementwise):
+            im = cast(literal(0.0), _part_dtype(node) if node.is_complex else re.dtype)
+        elif im is None and self._is_signed and operand.differentiable:
+            im = _zeros(re)
+        return re, im
 
     def pair(self, node: Node) -> Pair:
         """The parts of ``node``."""

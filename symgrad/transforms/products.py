@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -154,11 +155,39 @@ class _ProductFunction(DerivedFunction[P]):
     verb = "hvp"
     _letter = "Hv"
 
-    def _derive(self, args, kwargs, fresh):
+    def __init__(self, fn: Callable, backend: str) -> None:
+        super().__init__(fn, backend)
+        first, *others = parameters_of(fn) or [inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)]
+        names = {first.name, *(p.name for p in others)}
+        vector = first.replace(name=direction_name(names))
+        if first.kind is not first.VAR_POSITIONAL:
+            own = [p.replace(default=p.empty) for p in (first, vector)]
+            self.__signature__ = inspect.Signature([*own, *others])
+
+    def _argument_names(self, count, kwargs):
+        return argument_names(self, count)
+
+    def _shapes(self, args, kwargs):
+        x, _, *others = self._split(args)
+        (first, *rest), by_name = super()._shapes((x, *others), kwargs)
+        return [first, tree_map(lambda d: d and replace(d, label=f"v of {d.label}"), first), *rest], by_name
+
+    def _named_arguments(self, args):
+        return args, self._shapes(args, {})[0]
+
+    def _split(self, args):
         if len(args) < 2:
             raise ArgumentTypeError(f"{self.__name__} takes the first argument, a vector, and the other arguments.")
-        x, v, *others = args
+        return args
+
+    def _derive(self, args, kwargs, fresh):
+        x, v, *others = self._split(args)
         return hvp(lambda at: called(self.fn, (at, *others), kwargs), x, v)
+
+
+def direction_name(names: Collection[str]) -> str:
+    """What a direction is called beside arguments of these names."""
+    return "v" if "v" not in names else "direction"
 
 
 def derived_once(kind: Callable, fn: Callable, *options: Any) -> Any:

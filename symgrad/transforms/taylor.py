@@ -24,7 +24,7 @@ from ..tracing.tree import flatten, tree_map, unflatten
 from .derived import P, finished, numbered
 from .gradient import partial_latex
 from .positions import Positions, checked_function
-from .products import AlongInputs, as_tuple, derived_once, vectors
+from .products import AlongInputs, as_tuple, derived_once, direction_name, vectors
 from .run import Run
 from .vector_calculus import FieldDerivative
 
@@ -66,7 +66,7 @@ class _AlongDirection(FieldDerivative[P]):
 
     def _argument_names(self, count, kwargs):
         own = super()._argument_names(count - self.takes_v, kwargs)
-        return [*own, "v"] if self.takes_v else own
+        return [*own, direction_name(own)] if self.takes_v else own
 
     def _named_arguments(self, args):
         return super()._named_arguments(self._split(args)[0])
@@ -97,7 +97,8 @@ class DirectionalFunction(_AlongDirection[P]):
         return _nested(run, [[own[-1] for own in found]])[0]
 
     def labels(self, entry):
-        return [partial_latex("v", self.order, f) for f in super().labels(entry)]
+        v = direction_name([name for own in entry.argument_names[:-1] for name in own])
+        return [partial_latex(symbol_latex(v), self.order, f) for f in super().labels(entry)]
 
 
 class TaylorFunction(_AlongDirection[P]):
