@@ -60,8 +60,7 @@ class Agreement:
 
 def agreement(program: Program, arrays: Sequence[Any], results: Sequence[Any]) -> Agreement:
     """Compare the forms of ``program`` at ``arrays`` with what a kernel gave for them."""
-    values = [np.asarray(a, dtype=np.float64) for a in arrays]
-    known = [np.asarray(r, dtype=np.float64) for r in results]
+    values, known = list(map(_numbers, arrays)), list(map(_numbers, results))
     told = recurrences(program) if has_loops(program) else None
     recurrence = None if told is None else _largest(evaluated(told, arrays), known)
     try:
@@ -74,6 +73,10 @@ def agreement(program: Program, arrays: Sequence[Any], results: Sequence[Any]) -
         _index_difference(program, values, known) if fits(program, False) else None,
         recurrence,
     )
+
+
+def _numbers(array: Any) -> np.ndarray:
+    return np.asarray(array, dtype=np.complex128 if np.iscomplexobj(array) else np.float64)
 
 
 def matrix_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
@@ -95,7 +98,10 @@ def _entry_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.nda
         forms = entry_forms(program)
     except (ClosedFormTooLarge, UnsupportedOperation):
         return None
-    return [np.reshape([float(np.real(value(e, known))) for e in form.ravel()], form.shape) for form in forms]
+    try:
+        return [np.reshape([value(e, known) for e in form.ravel()], form.shape) for form in forms]
+    except LookupError:  # of what has no value
+        return None
 
 
 def _index_difference(program: Program, arrays: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> float | None:
@@ -119,9 +125,9 @@ def _index_difference(program: Program, arrays: Sequence[np.ndarray], wanted: Se
         }:
             try:
                 found = value(element, known | {i.name: k for i, k in zip(free, place, strict=True)})
-            except IndexError:  # an element that there is not, which counts for nothing
+            except LookupError:  # an element that there is not, which counts for nothing, or what has no value
                 return None
-            worst = max(worst, _difference(np.asarray(float(np.real(found))), array[place], array))
+            worst = max(worst, _difference(np.asarray(found), array[place], array))
     return worst
 
 

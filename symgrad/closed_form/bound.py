@@ -113,6 +113,12 @@ class OfMatrix(OverIndices):
         return whole + (f"_{{{','.join(place)}}}" if place else "")
 
 
+class OfComplexMatrix(OfMatrix):
+    """The same, of which nobody knows that it is real."""
+
+    is_real = None
+
+
 class Applied(OverIndices):
     """``Applied(name, place, *operands)``: an element of what a function gives that nobody looks into.
 
@@ -146,6 +152,13 @@ class Applied(OverIndices):
         if place.args:
             made += f"_{{{','.join(map(printer._print, place))}}}"
         return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
+
+class AppliedComplex(Applied):
+    """The same, of which nobody knows that it is real."""
+
+    is_real = None
+
 
 
 def _opened(operand: Any) -> tuple[Any, list[Any]]:

@@ -12,7 +12,7 @@ from ..errors import ClosedFormTooLarge
 from ..primitives.decompositions import Factors
 from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..program.node import Node
-from .bound import Applied, OfMatrix
+from .bound import Applied, AppliedComplex, OfComplexMatrix, OfMatrix
 from .symbols import as_number
 
 if TYPE_CHECKING:
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 # one element, at indices
 
 
-def _of_matrix(name: str, form: IndexForm, x: Node, stack: tuple, place: tuple) -> Any:
+def _of_matrix(name: str, form: IndexForm, x: Node, stack: tuple, place: tuple, is_complex: bool = False) -> Any:
     row, column = form.indices.fresh(x.shape[-2]), form.indices.fresh(x.shape[-1])
     size = x.shape[-1] if x.shape[-1] == x.shape[-2] else sympy.Tuple(*x.shape[-2:])
     element: Any = as_number(form.at(x, (*stack, row, column)))
     if name == "inv" and isinstance(element, sympy.Indexed) and element.indices[-2:] == (column, row):
         base: Any = element.base
         element, place = base[(*element.indices[:-2], row, column)], place[::-1]  # (xᵀ)⁻¹ is (x⁻¹)ᵀ
-    return OfMatrix(sympy.Symbol(name), element, row, column, size, *place)
+    kind = OfComplexMatrix if is_complex or x.is_complex else OfMatrix
+    return kind(sympy.Symbol(name), element, row, column, size, *place)
 
 
 def _inverse_at(form: IndexForm, node: Node, index: tuple) -> Any:
@@ -78,11 +79,12 @@ def _factor_at(form: IndexForm, node: Node, index: tuple) -> Any:
     primitive: Any = node.primitive
     name = primitive.name
     if name not in _FACTORS:
-        return Applied(sympy.Symbol(name), sympy.Tuple(*index), *[all_of(form, o) for o in node.operands])
+        kind = AppliedComplex if node.is_complex else Applied
+        return kind(sympy.Symbol(name), sympy.Tuple(*index), *[all_of(form, o) for o in node.operands])
     (x,) = node.operands
     if not isinstance(primitive, Factors):
         stacked = x.ndim - 2
-        return _of_matrix(_FACTORS[name][0], form, x, index[:stacked], index[stacked:])
+        return _of_matrix(_FACTORS[name][0], form, x, index[:stacked], index[stacked:], node.is_complex)
     *stack, row, column = index
     first = sympy.sympify(row).xreplace({s: sympy.Integer(0) for s in sympy.sympify(row).free_symbols})
     start, own = 0, ("", None)
@@ -93,7 +95,8 @@ def _factor_at(form: IndexForm, node: Node, index: tuple) -> Any:
             break
         start += height
     place = (column,) if own[1] is None else (row - start, column)
-    return _of_matrix(own[0].rstrip("'"), form, x, tuple(stack), place[::-1] if own[0].endswith("'") else place)
+    turned = place[::-1] if own[0].endswith("'") else place
+    return _of_matrix(own[0].rstrip("'"), form, x, tuple(stack), turned, node.is_complex)
 
 
 def _least_squares_at(form: IndexForm, node: Node, index: tuple) -> Any:

@@ -68,6 +68,8 @@ def _known(expression, known):
     name = type(expression).__name__
     if expression.is_Symbol:
         return known[expression.name]
+    if name in ("Applied", "AppliedComplex"):
+        raise LookupError(f"{expression.args[0]} has no value here")
     if expression.is_number and not expression.args:
         number: Any = 1j if expression is sympy.I else float(expression)
         return number
@@ -87,11 +89,11 @@ def _known(expression, known):
     if name in ("Piecewise", "ITE"):
         cases = expression.args if name == "Piecewise" else [expression.args[1::-1], (expression.args[2], sympy.true)]
         return next((_known(value, known) for value, test in cases if _known(test, known)), np.nan)
-    if name in ("ExtremumOver", "SearchOver", "OfMatrix"):
-        return _of_elements(expression.args, 2 if name == "OfMatrix" else 1, known)
+    if name in ("ExtremumOver", "SearchOver", "OfMatrix", "OfComplexMatrix"):
+        return _of_elements(expression.args, 2 if name.startswith("Of") else 1, known)
     values = [_known(a, known) for a in expression.args]
     if name == "Pow":
-        return np.exp(values[1]) if expression.base == sympy.E else np.power(float(values[0]), values[1])
+        return np.exp(values[1]) if expression.base == sympy.E else np.power(_as_float(values[0]), values[1])
     if name in _FUNCTIONS:
         return _FUNCTIONS[name](*values)
     if f"{name}()" in known:
@@ -100,8 +102,14 @@ def _known(expression, known):
     if not np.all(np.isfinite(values)):
         return np.nan
     made = expression.func(*map(_exact, values)).evalf()
+    if not made.is_number:
+        raise LookupError(f"{name} has no value here")
     found: Any = complex(made) if any(map(np.iscomplexobj, values)) else float(made)
     return found
+
+
+def _as_float(value):
+    return value if np.iscomplexobj(value) else float(value)
 
 
 def _exact(value):
@@ -122,9 +130,9 @@ def _of_elements(arguments, count, known):
     """An extremum, a search or a function of a matrix, of which the element at ``count`` bound indices is given."""
     name, element, *bound = arguments[: 2 + count]
     size, *place = [int(_known(arguments[2 + count], known)), *[_known(p, known) for p in arguments[3 + count :]]]
-    array = np.empty((size,) * count)
-    for k in itertools.product(range(size), repeat=count):
-        array[k] = _known(element, {**known, **{index.name: i for index, i in zip(bound, k)}})
+    places = list(itertools.product(range(size), repeat=count))
+    elements = [_known(element, {**known, **{index.name: i for index, i in zip(bound, k)}}) for k in places]
+    array = np.reshape(np.array(elements), (size,) * count)
     name = str(name)
     if name.startswith("searchsorted"):
         return np.searchsorted(array, place[0], side="right" if name.endswith("right") else "left")
@@ -143,8 +151,9 @@ def _of_elements(arguments, count, known):
 
 def _array(free, formula, known, shape):
     """The numbers of a formula at all indices, or of an array of formulas."""
-    made = np.empty([int(_known(sympy.sympify(d), known)) for d in shape])
-    for place in itertools.product(*map(range, made.shape)):
-        here = formula if free or not made.shape else formula[place]
-        made[place] = _known(sympy.sympify(here), {**known, **{i.name: k for i, k in zip(free, place)}})
-    return made
+    sizes = [int(_known(sympy.sympify(d), known)) for d in shape]
+    made = []
+    for place in itertools.product(*map(range, sizes)):
+        here = formula if free or not sizes else formula[place]
+        made.append(_known(sympy.sympify(here), {**known, **{i.name: k for i, k in zip(free, place)}}))
+    return np.reshape(np.array(made, complex if any(map(np.iscomplexobj, made)) else float), sizes)

@@ -70,7 +70,8 @@ class _Tangents:
         """What a tangent is computed by, down to nodes of the function with tangents, which ``moves`` then has."""
         found, pending = {tangent}, [tangent]
         while pending:
-            for node in pending.pop().operands:
+            last = pending.pop()
+            for node, _ in last.primitive.dependencies(last):  # which need not be its operands, as those of log(1 + eˣ)
                 if node in self._flow:
                     if node not in moves:
                         moves[node] = _along(self._flow[node], every)

@@ -12,7 +12,7 @@ import ast
 import functools
 import linecache
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, Protocol, cast
 
@@ -84,17 +84,25 @@ def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: b
         for module in modules:
             old = compile(module, filename, "exec", flags, dont_inherit=True)
             new = compile(_Calls().visit(module), filename, "exec", flags, dont_inherit=True)
-            pairs += zip(_functions(old), _functions(new), strict=True)
+            olds, news = _functions(old), _functions(new)
+            for place in olds.keys() & news.keys():  # of what can never run Python keeps the one, and not the other
+                if len(olds[place]) == len(news[place]):
+                    pairs += zip(olds[place], news[place], strict=True)
     except (SyntaxError, ValueError, RecursionError, SystemError):
         return []
     return pairs
 
 
-def _functions(code: CodeType) -> Iterator[CodeType]:
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield value
-            yield from _functions(value)
+def _functions(code: CodeType) -> dict[tuple[str, int], list[CodeType]]:
+    """All functions in code, by name and line."""
+    found: dict[tuple[str, int], list[CodeType]] = {}
+    pending = [code]
+    while pending:
+        inside = [value for value in pending.pop().co_consts if isinstance(value, CodeType)]
+        for value in inside:
+            found.setdefault((value.co_qualname, value.co_firstlineno), []).append(value)
+        pending += reversed(inside)
+    return found
 
 
 class _Calls(ast.NodeTransformer):

@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from ..closed_form.labels import label_text
-from ..closed_form.latex import expression_latex
+from ..closed_form.latex import expression_latex, symbol_latex
 from ..differentiation.series import derivatives_along
 from ..errors import ArgumentError, ArgumentTypeError
 from ..primitives.functions import divide

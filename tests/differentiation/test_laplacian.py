@@ -39,3 +39,25 @@ def test_elementwise(name, shapes):
 @pytest.mark.parametrize(("function", "case"), first_of_each(FUNCTION_CASES))
 def test_functions(function, case):
     expect_second_derivatives(of_function(function, case))
+
+
+Y = np.array([1.0, 0.0, 1.0])
+#: derivatives of their parts are written with what the function has computed elsewhere
+SHARING = {
+    "softplus beside exp(-x)": lambda x: np.sum(np.exp(-x) + np.log(1 + np.exp(x))),
+    "sigmoid beside exp(x)": lambda x: np.sum(np.exp(x) + 1 / (1 + np.exp(-x))),
+    "softplus times exp(-x)": lambda x: np.sum(np.exp(-x) * np.log1p(np.exp(x))),
+    "two softplus": lambda x: np.sum((np.log1p(np.exp(x)) - 2 * np.log1p(np.exp(-x))) ** 2),
+    "stable softplus": lambda x: np.sum(np.where(x > 0, x + np.log1p(np.exp(-x)), np.log1p(np.exp(x)))),
+    "cross entropy": lambda x: np.sum(Y * np.log1p(np.exp(-x)) + (1 - Y) * np.log1p(np.exp(x))),
+    "softmax times sigmoid": lambda x: np.sum(np.exp(x) / np.sum(np.exp(x)) / (1 + np.exp(-x))),
+    "angle of a norm": lambda x: np.arctan2(np.linalg.norm(x), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_what_derivatives_share_with_the_function(name):
+    function, x, h = SHARING[name], np.array([0.4, -0.7, 1.1]), 1e-3
+    line = [-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12]
+    wanted = sum(c * function(x + k * h * e) for e in np.eye(3) for k, c in zip(range(-2, 3), line, strict=True)) / h**2
+    np.testing.assert_allclose(sg.laplacian(function)(x), wanted, rtol=1e-7, atol=1e-8)

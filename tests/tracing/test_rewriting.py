@@ -161,3 +161,15 @@ def test_what_has_no_source_or_another_is_left():
     assert rewritten(space["f"].__code__, Recorder()) is None
     linecache.cache[name] = (1, None, ["def (\n"], name)
     assert rewritten(space["f"].__code__, Recorder()) is None
+
+
+def never_called(a):
+    if False:
+        print(sorted(a, key=lambda v: -v))
+    return a
+
+
+def test_code_that_can_never_run_hides_no_other():
+    """Python drops the function in it from the one code, and keeps it in the other."""
+    assert rewritten(arithmetic.__code__, Recorder()) is not None
+    assert run(never_called, 2.0) == (2.0, [])

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...primitives.casting import cast
-from ...primitives.contraction import expand
+from ...primitives.external import zeros_of
 from ...primitives.identity import mark
 from ...primitives.linalg import (
     CHOLESKY,
@@ -24,7 +23,6 @@ from ...primitives.linalg import (
     lead_of,
     product,
 )
-from ...primitives.primitive import literal
 from ...primitives.reduction import MAX, MIN, PROD
 from ...program.node import Node
 from .index_maps import plain_label
@@ -47,7 +45,7 @@ def has_structure(term: StructuredTangent) -> bool:
 def map_of(node: Node, source: Node, key: Any, forward: bool) -> tuple[Node, Node]:
     """A stand-in for the tangent of ``source``, and that of ``node`` as an expression in it; backwards, cotangents."""
     start = source if forward else node
-    stand_in = mark(expand(cast(literal(0.0), start.dtype), start.shape))
+    stand_in = mark(zeros_of(start.shape, start.dtype))
     if node.primitive is COFACTOR:
         return stand_in, by_minors(node, stand_in, transposed=not forward)
     if node.primitive is not SOLVE:

@@ -163,12 +163,13 @@ def gated(term: StructuredTangent, factor: Node, labels: Labels, strong: bool) -
     out = tuple([k for k in term.counters if k in known])
     mine, other = aligned(term.value, term.labels, out), aligned(factor, labels, out)
     if mine.is_literal:  # the zeros are those of the factor alone
-        mine = scalar(mine.params[0], factor.dtype if factor.differentiable else np.dtype(np.float64))
+        number = mine.params[0]
+        mine = scalar(number, np.result_type(factor.dtype if factor.differentiable else np.float64, number))
     made = gate(other, mine) if strong else gate(mine, other)
     return term.having(value=made, labels=out)
 
 
-def scalar(value: float, dtype: np.dtype) -> Node:
+def scalar(value: complex, dtype: np.dtype) -> Node:
     """A number of a dtype as an array; equal ones are one node."""
     return made_constant(("scalar", value, dtype.str), lambda: np.asarray(value, dtype))
 
