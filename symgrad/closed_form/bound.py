@@ -160,7 +160,6 @@ class AppliedComplex(Applied):
     is_real = None
 
 
-
 def _opened(operand: Any) -> tuple[Any, list[Any]]:
     """The element of an operand, with its indices and their sizes."""
     if not isinstance(operand, sympy.Tuple):

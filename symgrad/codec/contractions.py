@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import UnsupportedOperation
-from ..primitives.contraction import Labels, letters
+from ..primitives.contraction import Labels
+from ..primitives.spelling import letters
 from ..program.dims import Dim
 from ..program.node import Node
 from .forms import Made, Mapped, Members, OneOf, Text, Wrong

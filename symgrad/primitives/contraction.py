@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..program.dims import Dim, Shape, broadcast
 from ..program.node import Node, emit
 from .casting import cast
 from .primitive import Params, Primitive, dim_value, literal, literal_value
-from .spelling import spelled_value, spells_lifted
+from .spelling import diagonal_embed, letters, spelled_value, spells_lifted
 
 if TYPE_CHECKING:
     from .batching import Batching
@@ -49,27 +49,17 @@ class Einsum(Primitive):
         return tuple([sizes[i] for i in out]), _common_dtype(operands), False
 
     def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        for o in operands:
-            if o.masked:
-                labels, out, sizes, _ = params
-                return all(i in out or sizes[i] == 1 for ls in labels for i in ls)
-        return False
+        if not any(o.masked for o in operands):
+            return False
+        labels, out, sizes, _ = params
+        summed = {i for ls in labels for i in ls if i not in out and sizes[i] != 1}
+        return any(o.masked and summed.issubset(ls) for o, ls in zip(operands, labels, strict=True))
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
-        labels, out, sizes, _ = node.params
-        lead = tuple(range(len(sizes), len(sizes) + batch))
-        new = list(labels)
-        new[key] = lead + labels[key]
-        operands = float_operands(node)
-        operands[key] = tangent
-        return contract(operands, new, lead + out, sizes + tangent.shape[:batch])
+        return _flow_through(node, key, tangent, batch, forward=True)
 
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
-        labels, out, sizes, _ = node.params
-        lead = tuple(range(len(sizes), len(sizes) + batch))
-        new, operands = list(labels), float_operands(node)
-        new[key], operands[key] = lead + out, ct
-        return contract(operands, new, lead + labels[key], sizes + ct.shape[:batch])
+        return _flow_through(node, key, ct, batch, forward=False)
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         labels, out, sizes, spelling = node.params
@@ -105,6 +95,29 @@ class Einsum(Primitive):
 EINSUM = Einsum()
 
 
+def _flow_through(node: Node, key: int, flow: Node, batch: int, forward: bool) -> Node:
+    """A flow times the other operands; zeros of the flow that are structure win."""
+    labels, out, sizes, _ = node.params
+    before, after = (labels[key], out) if forward else (out, labels[key])
+    lead = tuple(range(len(sizes), len(sizes) + batch))
+    every = sizes + flow.shape[:batch]
+    others = [pair for k, pair in enumerate(zip(float_operands(node), labels, strict=True)) if k != key]
+    if flow.masked:
+        within = [pair for pair in others if set(pair[1]) <= set(before) and not pair[0].is_literal]
+        others = [pair for pair in others if not any(pair is own for own in within)]
+        if within:
+            flow = gate(flow, _of_pairs(within, before, sizes))
+        if set(before) <= set(after) and not all(o.is_literal for o, _ in others):
+            wide = contract([flow], [lead + before], lead + after, every)
+            return gate(wide, _of_pairs(others, after, sizes))
+    others.insert(min(key, len(others)), (flow, lead + before))
+    return _of_pairs(others, lead + after, every)
+
+
+def _of_pairs(pairs: Sequence[tuple[Node, Labels]], out: Labels, sizes: Sequence[Dim]) -> Node:
+    return contract([o for o, _ in pairs], [ls for _, ls in pairs], out, sizes)
+
+
 class Gate(Primitive):
     """``gate(m, t)``: ``m · t`` where ``m`` is not zero and 0 where it is, whatever ``t`` holds.
 
@@ -125,11 +138,11 @@ class Gate(Primitive):
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         m, t = node.operands
         tangent = pad_rank(tangent, batch, node.ndim)
-        return expand_behind(gate(m, tangent) if key == 1 else gate(tangent, t), batch, node.shape)
+        return expand_behind(_gated(m, tangent) if key == 1 else gate(tangent, t), batch, node.shape)
 
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         m, t = node.operands
-        wide = gate(m, ct) if key == 1 else gate(ct, t)
+        wide = _gated(m, ct) if key == 1 else gate(ct, t)
         return broadcast_product(literal(1), wide, batch, node.shape, source.shape)
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
@@ -142,6 +155,14 @@ class Gate(Primitive):
 
 
 GATE = Gate()
+
+
+#: the product in which zeros of both win (``elementwise``)
+OF_BOTH: list[Callable[[Node, Node], Node]] = []
+
+
+def _gated(m: Node, flow: Node) -> Node:
+    return OF_BOTH[0](flow, m) if flow.masked and m.dtype.kind != "b" else gate(m, flow)
 
 
 def gate(m: Node, t: Node) -> Node:
@@ -375,21 +396,3 @@ def is_identity(x: Node) -> bool:
 def transpose(x: Node, axes: Sequence[int]) -> Node:
     """``np.transpose``."""
     return contract([x], [tuple(range(x.ndim))], tuple(axes), x.shape)
-
-
-def letters(labels: Labels) -> str:
-    """Labels as text: ``i j k …``, then ``i1 j1 …``.
-
-    >>> letters((0, 1))
-    'ij'
-    """
-    alphabet = "ijklmnopqrstuvwxyzabcdefgh"
-    return "".join(alphabet[i % 26] + (str(i // 26) if i >= 26 else "") for i in labels)
-
-
-def diagonal_embed(wide: np.ndarray, unique: Labels, out: Labels) -> np.ndarray:
-    """Zeros of the output's shape with ``wide`` on the diagonal where output labels repeat."""
-    extent = dict(zip(unique, wide.shape, strict=True))
-    result = np.zeros(tuple(extent[i] for i in out), wide.dtype)
-    np.einsum(result, list(out), list(unique))[...] = wide
-    return result

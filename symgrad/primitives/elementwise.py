@@ -18,7 +18,7 @@ import sympy
 from ..program.dims import Shape, broadcast
 from ..program.node import Node, emit
 from .casting import cast, flow_as
-from .contraction import aligned, broadcast_product, gate, is_identity, pad_rank
+from .contraction import OF_BOTH, aligned, broadcast_product, gate, is_identity, pad_rank
 from .primitive import LITERAL, Params, Primitive, literal, literal_value
 
 if TYPE_CHECKING:
@@ -226,12 +226,10 @@ def _times(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape,
 
     ``flow`` has ``batch`` leading axes; the result is summed to ``out_shape`` behind them.
     """
-    if flow.masked and factor.masked and _is_float_gate(factor):  # zeros of either win, against what is infinite alone:
-        flow = pad_rank(flow, batch, len(shape))  # the product of finite ones has derivatives where a factor is zero
-        kept = ELEMENTWISE["logical_or"](ELEMENTWISE["not_equal"](factor, 0), ELEMENTWISE["isfinite"](flow))
-        flow = gate(kept, gate(flow, factor))
+    if flow.masked and is_float_gate(factor):
+        flow = gate_of_both(pad_rank(flow, batch, len(shape)), factor)
         factor = literal(1)
-    elif factor.dtype.kind == "b" or (factor.masked and not (_is_float_gate(factor) and is_identity(flow))):
+    elif factor.dtype.kind == "b" or (factor.masked and not (is_float_gate(factor) and is_identity(flow))):
         flow = gate(factor, pad_rank(flow, batch, len(shape)))
         factor = literal(1)
     elif flow.masked and not factor.is_literal:
@@ -241,9 +239,21 @@ def _times(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape,
     return flow_as(result, dtype)
 
 
-def _is_float_gate(x: Node) -> bool:
+def is_float_gate(x: Node) -> bool:
     """True for a product in which zeros of an array win, which may be infinite elsewhere."""
     return x.primitive.name == "gate" and x.operands[0].dtype.kind != "b"
+
+
+def gate_of_both(flow: Node, factor: Node) -> Node:
+    """Their product, in which zeros of either win against what is infinite alone.
+
+    The product of finite ones has derivatives where a factor is zero.
+    """
+    kept = ELEMENTWISE["logical_or"](ELEMENTWISE["not_equal"](factor, 0), ELEMENTWISE["isfinite"](flow))
+    return gate(kept, gate(flow, factor))
+
+
+OF_BOTH.append(gate_of_both)
 
 
 def compile_recipe(expr: sympy.Basic, arity: int) -> Partial | None:

@@ -1,4 +1,4 @@
-"""The NumPy calls that primal contractions are spelled by, and which of them still compute a lifted one."""
+"""How contractions are written: by labels, and primal ones by the NumPy calls that some lifted ones have too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..program.node import Node
+
+
+def letters(labels: Sequence[int]) -> str:
+    """Labels as text: ``i j k …``, then ``i1 j1 …``.
+
+    >>> letters((0, 1))
+    'ij'
+    """
+    alphabet = "ijklmnopqrstuvwxyzabcdefgh"
+    return "".join(alphabet[i % 26] + (str(i // 26) if i >= 26 else "") for i in labels)
 
 
 def spells_lifted(spelling: str, operands: Sequence[Node], batched: tuple[bool, ...]) -> bool:
@@ -54,3 +64,11 @@ def self_dot(x: np.ndarray) -> Any:
     """The sum of squares of all elements in memory order, as ``np.linalg.norm`` takes it."""
     flat = np.ravel(x, order="K")
     return flat.dot(flat)
+
+
+def diagonal_embed(wide: np.ndarray, unique: Sequence[int], out: Sequence[int]) -> np.ndarray:
+    """Zeros of the output's shape with ``wide`` on the diagonal where output labels repeat."""
+    extent = dict(zip(unique, wide.shape, strict=True))
+    result = np.zeros(tuple(extent[i] for i in out), wide.dtype)
+    np.einsum(result, list(out), list(unique))[...] = wide
+    return result

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symgrad.findings import number
-from symgrad.primitives.contraction import letters
 from symgrad.primitives.elementwise import Elementwise
+from symgrad.primitives.spelling import letters
 from symgrad.program.node import Node
 
 from ..structure import visible

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...primitives.casting import CAST, flow_as
 from ...primitives.contraction import EINSUM, GATE, float_operands
-from ...primitives.elementwise import Elementwise, partial_factor
+from ...primitives.elementwise import Elementwise, gate_of_both, is_float_gate, partial_factor
 from ...primitives.identity import MARK
 from ...primitives.primitive import made_constant
 from ...primitives.reduction import CUMSUM
@@ -26,7 +26,7 @@ from .index_maps import (
 )
 from .selections import put, taken
 from .solving import equated
-from .structured_tangents import StructuredTangent, dense_term, gated, node_flow, scaled
+from .structured_tangents import Labels, StructuredTangent, dense_term, gated, joined, node_flow, product, scaled
 
 #: running sums along longer axes stay sums
 _MAX_TRIANGLE = 256
@@ -79,6 +79,8 @@ def _narrowed_at(at: Sequence[Map], wide: Shape, shape: Shape) -> tuple[Map, ...
 def _times(term: StructuredTangent, factor: Node, shape: Shape, after: Sequence[Map]) -> list[StructuredTangent]:
     """``term`` in an array of ``shape``, times a factor that broadcasts over it, moved to ``after``."""
     value, labels = at_maps(factor, _narrowed_at(term.at, shape, factor.shape))
+    if term.value.masked and not term.value.is_literal and is_float_gate(factor):
+        return [joined(term, value, labels, gate_of_both).moved(after)]
     if factor.dtype.kind == "b" or (factor.masked and not term.value.is_literal):
         return [gated(term, value, labels, strong=True).moved(after)]
     if term.value.masked and not factor.is_literal:
@@ -114,6 +116,8 @@ def _gate(node: Node, source: Node, key: int, term: StructuredTangent, forward: 
     value, labels = at_maps(factor, _narrowed_at(term.at, node.shape, factor.shape))
     if key == 0 and term.value.is_literal:
         return [scaled(term, [(value, labels)], after)]
+    if key == 1 and term.value.masked and factor.dtype.kind != "b":
+        return [joined(term, value, labels, gate_of_both).moved(after)]
     return [gated(term, value, labels, strong=key == 1).moved(after)]
 
 
@@ -162,7 +166,29 @@ def _contracted(
         for k, (o, own) in enumerate(zip(float_operands(node), labels, strict=True))
         if k != key
     ]
-    return [scaled(term, factors, [place[i] for i in after])]
+    at = tuple([place[i] for i in after])
+    if term.value.masked:
+        term, factors = _gated_by(term, factors)
+        moved = term.having(at=at)
+        if set(moved.counters).issuperset(term.counters):
+            moved, factors = _gated_by(moved, factors)
+            if not factors:
+                return [moved]
+    return [scaled(term, factors, at)]
+
+
+def _gated_by(
+    term: StructuredTangent, factors: list[tuple[Node, Labels]]
+) -> tuple[StructuredTangent, list[tuple[Node, Labels]]]:
+    """``term``, whose zeros win, times the factors over its own labels; and the other ones."""
+    held = set(term.counters)
+    within = [f for f in factors if held.issuperset(f[1]) and not f[0].is_literal]
+    if not within:
+        return term, factors
+    known = {k for _, labels in within for k in labels}
+    own = tuple([k for k in term.counters if k in known])
+    others = [f for f in factors if not any(f is w for w in within)]
+    return gated(term, product(within, own), own, strong=False), others
 
 
 # selections: places move, values stay

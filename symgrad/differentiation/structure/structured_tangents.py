@@ -9,7 +9,7 @@ zero by structure is never stored, multiplied or added.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,14 +159,20 @@ def scaled(term: StructuredTangent, factors: Sequence[tuple[Node, Labels]], at: 
 
 def gated(term: StructuredTangent, factor: Node, labels: Labels, strong: bool) -> StructuredTangent:
     """``term`` times a factor, in which zeros win: the factor's where ``strong``, else the term's own."""
+    if term.value.is_literal:  # the zeros are those of the factor alone
+        number = term.value.params[0]
+        dtype = np.result_type(factor.dtype if factor.differentiable else np.float64, number)
+        term = term.having(value=scalar(number, dtype))
+    return joined(term, factor, labels, (lambda mine, other: gate(other, mine)) if strong else gate)
+
+
+def joined(
+    term: StructuredTangent, factor: Node, labels: Labels, join: Callable[[Node, Node], Node]
+) -> StructuredTangent:
+    """``term`` with what ``join`` makes of its value and a factor, element by element."""
     known = {*term.labels, *labels}
     out = tuple([k for k in term.counters if k in known])
-    mine, other = aligned(term.value, term.labels, out), aligned(factor, labels, out)
-    if mine.is_literal:  # the zeros are those of the factor alone
-        number = mine.params[0]
-        mine = scalar(number, np.result_type(factor.dtype if factor.differentiable else np.float64, number))
-    made = gate(other, mine) if strong else gate(mine, other)
-    return term.having(value=made, labels=out)
+    return term.having(value=join(aligned(term.value, term.labels, out), aligned(factor, labels, out)), labels=out)
 
 
 def scalar(value: complex, dtype: np.dtype) -> Node:
