@@ -67,9 +67,10 @@ def agreement(program: Program, arrays: Sequence[Any], results: Sequence[Any]) -
         program = without_loops(program)
     except ClosedFormTooLarge:
         return Agreement(None, None, None, recurrence)
+    has_entries = all(is_concrete(n.shape) for n in program.inputs) and fits(program, True)
     return Agreement(
         _largest(matrix_values(program, values), known),
-        _largest(_entry_values(program, values), known) if fits(program, True) else None,
+        _largest(_entry_values(program, values), known) if has_entries else None,
         _index_difference(program, values, known) if fits(program, False) else None,
         recurrence,
     )
@@ -89,8 +90,6 @@ def matrix_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.nda
 
 
 def _entry_values(program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
-    if not all(is_concrete(n.shape) for n in program.inputs):
-        return None
     known: dict[str, Any] = {}
     for names, array in zip(entry_names(program), arrays, strict=True):
         known |= dict(zip(names, array.ravel(), strict=True))

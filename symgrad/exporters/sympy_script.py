@@ -18,6 +18,7 @@ from ..closed_form.budget import predicted_operations
 from ..closed_form.entries import entry_names
 from ..closed_form.index_form import constant_names
 from ..closed_form.symbols import safe_names
+from ..program.dims import is_named
 from ..program.program import Program
 from . import header, module_check, nesting, python_source
 from .naming import target_names
@@ -52,7 +53,8 @@ def script(subject: Subject, made: SympyObjects) -> str:
     formulas = [*made.outputs, *made.conditions, *[e for pair in made.bindings for e in pair]]
     formulas = [part for formula in formulas for part in parts(formula)]
     given = [part for v in (*made.inputs.values(), *made.indices) for part in (v if isinstance(v, tuple) else parts(v))]
-    symbols = symbols_of([*formulas, *given])
+    sizes = [d for n in (*subject.program.outputs, *subject.guarded.bindings) for d in n.shape if is_named(d)]
+    symbols = symbols_of([*formulas, *given, *sizes])
     reserved = {*keyword.kwlist, *dir(builtins), *dir(sympy), *dir(numbers), *np.__all__, *_OWN}
     function = target_names([subject.name], reserved, ascii=False)[0]
     reserved.add(function)

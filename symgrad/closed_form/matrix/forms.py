@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -57,6 +58,8 @@ class MatrixForm:
         units = {"e"} if any(e.op == "unit" for e in expression.walk()) else set()
         inputs, captured = safe_names(program.names), captured_names(program)
         self._own = {*inputs, *captured.values(), *dims}
+        if units & {re.split(r"[^A-Za-z]", name)[0] for name in (*self._own, *taken)}:  # e₁ is theirs
+            self._own |= units
         self._names = named_parts(expression, self._own | units | {"I", "K", *taken}, given or {})
         self._inputs = dict(zip(inputs, zip(program.names, program.inputs, strict=True), strict=True))
         held = {name: n.params[0].value for n, name in captured.items()}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import ClosedFormTooLarge
 from ...program.node import Node, ancestors
 from ...program.program import Program
 from ..derivation.constants import description
@@ -166,6 +167,6 @@ def recurrences(program: Program, reserved: Collection[str] = ()) -> Recurrences
     """
     try:
         unfolding = Unfolding(program, reserved)
-    except NoRecurrence:
+        return Recurrences(unfolding, shared(unfolding))
+    except (ClosedFormTooLarge, NoRecurrence):
         return None
-    return Recurrences(unfolding, shared(unfolding))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
+from ...errors import ClosedFormTooLarge
 from ...primitives.casting import CAST
 from ...primitives.scan import SCAN
 from ...program.dims import Dim
@@ -107,7 +108,7 @@ class Bases:
         """
         found = self._first(candidates, owner, indexed)
         if found is None:
-            raise AssertionError("letters do not end")
+            raise ClosedFormTooLarge("more values stand beside each other than there are names for")
         return found
 
     def _first(self, candidates: Iterable[str], owner: Node | None = None, indexed: bool = False) -> str | None:

@@ -33,7 +33,7 @@ _MAX_OPERATIONS = 120
 _SHORTER, _MAX_CALLS = 0.7, 300_000
 #: elements that matrix notation takes out of a vector, and those that it puts into one
 _NAME = re.compile(r"\w+[\w₀-₉ₐ-ₜ₊₋]*")
-_PICKED = re.compile(r"\[\d|(?<![A-Za-z])e[₀-₉]")
+_PICKED = re.compile(r"\[\d|(?<![A-Za-z])(?:e|unit)[₀-₉]")
 
 
 class Written(NamedTuple):
