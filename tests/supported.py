@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import library_cases  # noqa: F401  (declares cases)
 import numpy as np
+from numpy_code import CODE
 from scipy import stats
 from scipy.stats import rv_continuous, rv_discrete
 
@@ -24,11 +26,10 @@ from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import INPUT
 from symgrad.program.node import ancestors
 from symgrad.solvers import initial_values, minima, roots  # noqa: F401  (declare functions)
-from symgrad.tracing import calls, library_cases, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
+from symgrad.tracing import calls, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Case, Given
 from symgrad.tracing.dispatch import CALLS, NAMED_CALLS, NAMED_CASES
 from symgrad.tracing.distributions import METHODS
-from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten, unflatten
 
 #: formats that are programs to run; the others are formulas and pictures, which have every function

@@ -12,7 +12,7 @@ from sympy.printing.str import StrPrinter
 from .positions import around
 
 #: constants, as they are computed where their own name is taken
-_COMPUTED = {"pi": "acos(-1)", "E": "exp(1)", "oo": "(1/0)", "nan": "(0/0)", "zoo": "(1/0)"}
+_COMPUTED = {"pi": "acos(-1)", "E": "exp(1)", "I": "1j", "oo": "(1/0)", "nan": "(0/0)", "zoo": "(1/0)"}
 
 
 def plain_text(expression: Any, names: Collection[str]) -> str:

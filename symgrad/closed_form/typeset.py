@@ -34,7 +34,7 @@ def typeset(expression: Any, names: Iterable[str] = ()) -> str:
     >>> typeset(1 / (1 + sympy.exp(-sympy.Symbol("z"))))
     '\\sigma{\\left(z \\right)}'
     """
-    made = _Printer({"inv_trig_style": "full"})
+    made = _Printer({"inv_trig_style": "full", "imaginary_unit": "ri"})
     made.letters = _letters(expression, names)
     return made.whole(_signs_outside(with_letters(expression, made.letters)))
 

@@ -12,210 +12,46 @@
 [[1.25 0.75]]
 """
 
-from .activations import (
-    CELU,
-    ELU,
-    GELU,
-    GLU,
-    Hardtanh,
-    HShrink,
-    HSigmoid,
-    HSwish,
-    LeakyReLU,
-    LogSigmoid,
-    LogSoftmax,
-    Mish,
-    PReLU,
-    ReLU,
-    ReLU6,
-    SeLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softmin,
-    Softplus,
-    SoftShrink,
-    SoftSign,
-    Tanh,
-    Tanhshrink,
-    Threshold,
-    get_activation,
+from . import (
+    activations,
+    attention,
+    cell,
+    containers,
+    convolutions,
+    embedding,
+    layers,
+    losses,
+    normalization,
+    optimizers,
+    pooling,
+    recurrent,
+    resizing,
 )
-from .attention import MultiheadAttention, TransformerDecoderLayer, TransformerEncoderLayer
-from .cell import Cell
-from .containers import CellList, SequentialCell
-from .convolutions import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
-from .embedding import Embedding
-from .layers import Dense, Dropout, Dropout1d, Dropout2d, Dropout3d, Flatten
-from .losses import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CosineEmbeddingLoss,
-    CrossEntropyLoss,
-    GaussianNLLLoss,
-    HingeEmbeddingLoss,
-    HuberLoss,
-    KLDivLoss,
-    L1Loss,
-    LossBase,
-    MarginRankingLoss,
-    MSELoss,
-    NLLLoss,
-    SmoothL1Loss,
-    SoftMarginLoss,
-    SoftmaxCrossEntropyWithLogits,
-    TripletMarginLoss,
-)
-from .normalization import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    GroupNorm,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-    LayerNorm,
-)
-from .optimizers import SGD, Adagrad, Adam, AdamWeightDecay, Momentum, Optimizer, RMSProp
-from .pooling import (
-    AdaptiveAvgPool1d,
-    AdaptiveAvgPool2d,
-    AdaptiveAvgPool3d,
-    AdaptiveMaxPool1d,
-    AdaptiveMaxPool2d,
-    AvgPool1d,
-    AvgPool2d,
-    AvgPool3d,
-    MaxPool1d,
-    MaxPool2d,
-    MaxPool3d,
-)
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
-from .resizing import (
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    Pad,
-    PixelShuffle,
-    PixelUnshuffle,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-    Upsample,
-    ZeroPad2d,
-)
+from .activations import *  # noqa: F403
+from .attention import *  # noqa: F403
+from .cell import *  # noqa: F403
+from .containers import *  # noqa: F403
+from .convolutions import *  # noqa: F403
+from .embedding import *  # noqa: F403
+from .layers import *  # noqa: F403
+from .losses import *  # noqa: F403
+from .normalization import *  # noqa: F403
+from .optimizers import *  # noqa: F403
+from .pooling import *  # noqa: F403
+from .recurrent import *  # noqa: F403
+from .resizing import *  # noqa: F403
 
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "GRU",
-    "LSTM",
-    "RNN",
-    "SGD",
-    "Adagrad",
-    "Adam",
-    "AdamWeightDecay",
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "Cell",
-    "CellList",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "Conv1d",
-    "Conv1dTranspose",
-    "Conv2d",
-    "Conv2dTranspose",
-    "Conv3d",
-    "Conv3dTranspose",
-    "CosineEmbeddingLoss",
-    "CrossEntropyLoss",
-    "Dense",
-    "Dropout",
-    "Dropout1d",
-    "Dropout2d",
-    "Dropout3d",
-    "Embedding",
-    "Flatten",
-    "GRUCell",
-    "GaussianNLLLoss",
-    "GroupNorm",
-    "HShrink",
-    "HSigmoid",
-    "HSwish",
-    "Hardtanh",
-    "HingeEmbeddingLoss",
-    "HuberLoss",
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "KLDivLoss",
-    "L1Loss",
-    "LSTMCell",
-    "LayerNorm",
-    "LeakyReLU",
-    "LogSigmoid",
-    "LogSoftmax",
-    "LossBase",
-    "MSELoss",
-    "MarginRankingLoss",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "Mish",
-    "Momentum",
-    "MultiheadAttention",
-    "NLLLoss",
-    "Optimizer",
-    "PReLU",
-    "Pad",
-    "PixelShuffle",
-    "PixelUnshuffle",
-    "RMSProp",
-    "RNNCell",
-    "ReLU",
-    "ReLU6",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "SeLU",
-    "SequentialCell",
-    "SiLU",
-    "Sigmoid",
-    "SmoothL1Loss",
-    "SoftMarginLoss",
-    "SoftShrink",
-    "SoftSign",
-    "Softmax",
-    "SoftmaxCrossEntropyWithLogits",
-    "Softmin",
-    "Softplus",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
-    "TransformerDecoderLayer",
-    "TransformerEncoderLayer",
-    "TripletMarginLoss",
-    "Upsample",
-    "ZeroPad2d",
-    "get_activation",
-]
+__all__ = []
+__all__ += activations.__all__
+__all__ += attention.__all__
+__all__ += cell.__all__
+__all__ += containers.__all__
+__all__ += convolutions.__all__
+__all__ += embedding.__all__
+__all__ += layers.__all__
+__all__ += losses.__all__
+__all__ += normalization.__all__
+__all__ += optimizers.__all__
+__all__ += pooling.__all__
+__all__ += recurrent.__all__
+__all__ += resizing.__all__

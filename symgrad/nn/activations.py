@@ -10,6 +10,36 @@ from ..tensor import Parameter
 from .cell import Cell
 from .initializers import initial
 
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "HShrink",
+    "HSigmoid",
+    "HSwish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "ReLU",
+    "ReLU6",
+    "SeLU",
+    "SiLU",
+    "Sigmoid",
+    "SoftShrink",
+    "SoftSign",
+    "Softmax",
+    "Softmin",
+    "Softplus",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+    "get_activation",
+]
+
 
 class Activation(Cell):
     """Base of the activations; the options are those of the operator.

@@ -16,6 +16,8 @@ from .initializers import initial
 from .layers import Dense, Dropout
 from .normalization import LayerNorm
 
+__all__ = ["MultiheadAttention", "TransformerDecoderLayer", "TransformerEncoderLayer"]
+
 
 class MultiheadAttention(Cell):
     """``softmax(Q Kᵀ / √d) V`` for each of ``num_heads`` parts of the embedding, joined and multiplied once more.

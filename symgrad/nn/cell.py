@@ -16,6 +16,8 @@ from ..tracebacks import briefly
 from ..tracing.trace import as_followed, current
 from ..tracing.tracer import Tracer
 
+__all__ = ["Cell"]
+
 
 class Cell:
     """Base of networks: assign Parameters and Cells in ``__init__``, compute in ``construct``, call the cell.

@@ -8,6 +8,8 @@ from typing import Any
 from ..errors import ArgumentTypeError, mistakes
 from .cell import Cell
 
+__all__ = ["CellList", "SequentialCell"]
+
 
 class _Ordered(Cell):
     """Cells in order, each an attribute named by its place."""

@@ -15,6 +15,8 @@ from ..tensor import Parameter
 from .cell import Cell
 from .initializers import initial
 
+__all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose"]
+
 
 class _Convolution(Cell):
     """What the layers share: options, and weights that start uniform within ±1/√(inputs of an output)."""

@@ -13,6 +13,8 @@ from ..tensor import Parameter
 from .cell import Cell
 from .initializers import initial
 
+__all__ = ["Embedding"]
+
 
 class Embedding(Cell):
     """The rows of ``embedding_table``, of shape ``(vocab_size, embedding_size)``, that integers name.

@@ -15,6 +15,8 @@ from .activations import get_activation
 from .cell import Cell
 from .initializers import initial
 
+__all__ = ["Dense", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten"]
+
 
 class Dense(Cell):
     """``activation(x @ weight.T + bias)``: ``(…, in_channels)`` to ``(…, out_channels)``.

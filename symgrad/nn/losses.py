@@ -13,6 +13,26 @@ from ..errors import ArgumentError, ArgumentTypeError, ShapeError
 from ..ops.losses import REDUCTIONS, reduced
 from .cell import Cell
 
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "LossBase",
+    "MSELoss",
+    "MarginRankingLoss",
+    "NLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "SoftmaxCrossEntropyWithLogits",
+    "TripletMarginLoss",
+]
+
 
 class LossBase(Cell):
     """Base of the losses: ``get_loss(x, weights=None)`` weighs elements and reduces them.

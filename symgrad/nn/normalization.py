@@ -13,6 +13,17 @@ from ..tensor import Parameter
 from .cell import Cell
 from .initializers import initial
 
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+]
+
 
 class _BatchNorm(Cell):
     """``ops.batch_norm`` with weights ``gamma`` and ``beta`` and running statistics of its own."""

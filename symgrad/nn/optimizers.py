@@ -11,6 +11,8 @@ from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TracingError,
 from ..tensor import Parameter
 from ..tracing.trace import current
 
+__all__ = ["SGD", "Adagrad", "Adam", "AdamWeightDecay", "Momentum", "Optimizer", "RMSProp"]
+
 
 class Optimizer:
     """Base of the optimizers: ``parameters`` as ``trainable_params()`` gives them, and one gradient for each.

@@ -9,6 +9,20 @@ from .. import ops
 from ..ops.pooling import avg_pool, max_pool
 from .cell import Cell
 
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+]
+
 
 class _MaxPool(Cell):
     rank: ClassVar[int]

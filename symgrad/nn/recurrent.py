@@ -18,6 +18,9 @@ from ..transforms.loops import scan
 from .cell import Cell
 from .layers import Dropout
 
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+
+
 Hidden = Any
 
 

@@ -11,6 +11,23 @@ from .. import ops
 from ..errors import ArgumentError
 from .cell import Cell
 
+__all__ = [
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Pad",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "Upsample",
+    "ZeroPad2d",
+]
+
 
 class Pad(Cell):
     """``x`` padded by ``paddings``, a pair of ints for each axis; ``mode``: "CONSTANT" (0), "REFLECT" or "SYMMETRIC".

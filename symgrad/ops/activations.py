@@ -10,6 +10,34 @@ from ..errors import ArgumentError
 from ..transforms.products import stop_gradient
 from .operator import operator
 
+__all__ = [
+    "GLU",
+    "CeLU",
+    "Elu",
+    "GeLU",
+    "HShrink",
+    "HSigmoid",
+    "HSwish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "ReLU",
+    "ReLU6",
+    "SeLU",
+    "SiLU",
+    "Sigmoid",
+    "SoftShrink",
+    "Softmax",
+    "Softmin",
+    "Softplus",
+    "Softsign",
+    "Tanhshrink",
+    "Threshold",
+]
+
 
 @operator
 def ReLU(x):

@@ -10,6 +10,36 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from .operator import operator
 
+__all__ = [
+    "AddN",
+    "BatchMatMul",
+    "BiasAdd",
+    "BroadcastTo",
+    "Cast",
+    "Concat",
+    "CumSum",
+    "ExpandDims",
+    "Flatten",
+    "Gather",
+    "Identity",
+    "MatMul",
+    "OneHot",
+    "OnesLike",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "Reshape",
+    "Select",
+    "Split",
+    "Squeeze",
+    "Stack",
+    "Tile",
+    "Transpose",
+    "ZerosLike",
+]
+
 
 @operator
 def MatMul(a, b, *, transpose_a=False, transpose_b=False):

@@ -14,6 +14,8 @@ from ..tracing.tree import flatten, nesting, tree_map
 from ..transforms.loops import fori_loop, scan, while_loop
 from .operator import Operator
 
+__all__ = ["ForiLoop", "Scan", "WhileLoop"]
+
 
 class Scan(Operator):
     """``Scan()(loop_func, init, xs, length=None, unroll=True)``: a function over the items of a list, with a carry.

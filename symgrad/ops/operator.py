@@ -19,6 +19,8 @@ from ..differentiation.custom import call_with_rule
 from ..errors import ArgumentTypeError, mistakes
 from ..tracing.trace import current
 
+__all__ = ["Operator"]
+
 
 class Operator:
     """Base of the operators: ``Op(**options)`` makes one, calling it applies it to arrays.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy_code import CODE
 from operands import draw
 from registered import distinct
 
@@ -21,7 +22,6 @@ from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.describing import to_complex
-from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten
 
 #: shapes of operands by their number; the first ones broadcast, and are enough where compilers take long

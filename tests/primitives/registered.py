@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from numpy_code import CODE
 from operands import draw
 
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call
 from symgrad.tracing.declare import CASES, Given
-from symgrad.tracing.numpy_code import CODE
 
 #: families of polynomials whose code is that of Chebyshev's series but for a recurrence
 _ALIKE = {f"numpy.polynomial.{name}" for name in ("hermite", "hermite_e", "laguerre", "legendre")}

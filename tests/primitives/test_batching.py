@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from numpy_code import CODE
 from operands import draw
 from registered import distinct
 
@@ -23,7 +24,6 @@ from symgrad.program.node import emit
 from symgrad.program.verify import verify
 from symgrad.testing import check_grads
 from symgrad.tracing.declare import CASES, Given
-from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.trace import as_node
 from symgrad.tracing.tracer import Tracer
 from symgrad.tracing.tree import flatten, tree_map, unflatten

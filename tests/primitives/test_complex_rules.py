@@ -7,8 +7,10 @@ second order and backends are compared with NumPy and finite differences as they
 import importlib.util
 import pkgutil
 
+import library_cases  # noqa: F401  (declares cases)
 import numpy as np
 import pytest
+from numpy_code import CODE
 from operands import draw
 from registered import distinct, first_of_each, order_of
 
@@ -17,10 +19,9 @@ from symgrad.errors import DtypeError, SymgradError, TracingError
 from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.testing import Call, CheckFailed, check_backends
-from symgrad.tracing import calls, library_cases  # noqa: F401  (declare functions)
+from symgrad.tracing import calls  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Given
 from symgrad.tracing.dispatch import NAMED_CASES
-from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten, unflatten
 
 #: functions that have rules for real numbers alone, and say so

@@ -2,11 +2,12 @@
 
 import pkgutil
 
+import library_cases  # noqa: F401  (declares cases)
 import numpy as np
 import pytest
 
 from symgrad.testing import Call, check_backends
-from symgrad.tracing import calls, fourier, library_cases  # noqa: F401  (declare functions)
+from symgrad.tracing import calls, fourier  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import Given
 from symgrad.tracing.dispatch import NAMED_CASES
 

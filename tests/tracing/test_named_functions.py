@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from numpy_code import CODE
 from registered import distinct
 
 import symgrad
 from symgrad.errors import SymgradError
 from symgrad.finite_differences import differences
 from symgrad.tracing.declare import CASES, Given
-from symgrad.tracing.numpy_code import CODE
 from symgrad.tracing.tree import flatten, unflatten
 
 #: functions that compute with sizes as numbers, or choose by values: refused for named dims, in some cases or all

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .declare import CASES, Case, Given
-from .describing import COMPLEX, to_complex
-from .statistics import with_nan
+from symgrad.tracing.declare import CASES, Case, Given
+from symgrad.tracing.describing import COMPLEX, to_complex
+from symgrad.tracing.statistics import with_nan
 
 
 def _with_nan_at(x, q):

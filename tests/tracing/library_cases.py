@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .declare import Case, Given
-from .decompositions import graded, spread
-from .dispatch import NAMED_CASES
+from symgrad.tracing.declare import Case, Given
+from symgrad.tracing.decompositions import graded, spread
+from symgrad.tracing.dispatch import NAMED_CASES
 
 
 def _apart(x, *others):
