@@ -25,7 +25,7 @@ from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import INPUT
 from symgrad.program.node import ancestors
-from symgrad.solvers import initial_values, minima, roots  # noqa: F401  (declare functions)
+from symgrad.solvers import initial_values, minima, roots, searches  # noqa: F401  (declare functions)
 from symgrad.tracing import calls, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
 from symgrad.tracing.declare import CASES, Case, Given
 from symgrad.tracing.dispatch import CALLS, NAMED_CALLS, NAMED_CASES

@@ -32,7 +32,9 @@ UFUNCS[np.sqrt] = f.sqrt
 #: library that may be missing -> the modules with the rules of its functions, imported where one is called
 _OPTIONAL = {
     "scipy.integrate": ["symgrad.solvers.initial_values"],
-    "scipy.optimize": ["symgrad.solvers.roots", "symgrad.solvers.minima"],
+    "scipy.ndimage": ["symgrad.solvers.searches"],
+    "scipy.optimize": ["symgrad.solvers.roots", "symgrad.solvers.minima", "symgrad.solvers.searches"],
+    "scipy.signal": ["symgrad.solvers.searches"],
     "scipy.special": ["symgrad.tracing.special_functions"],
     "scipy.stats": ["symgrad.tracing.statistics_of_scipy"],
 }

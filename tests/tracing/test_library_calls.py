@@ -39,7 +39,6 @@ CALLS = {
     "scipy.linalg.signm": (lambda x: np.sum(scipy.linalg.signm(np.outer(x, x))), "NumPy functions that have a rule"),
     "scipy.linalg.blas.ddot": (lambda x: scipy.linalg.blas.ddot(x, x), "compute it outside"),
     "scipy.fft.fht": (lambda x: np.sum(scipy.fft.fht(x, 0.1, 0.5)), "transforms of np.fft"),
-    "scipy.ndimage.label": (lambda x: scipy.ndimage.label(x)[0], "compute it outside"),
     "scipy.sparse.kron": (lambda x: scipy.sparse.kron(SPARSE, x), "dense array"),
     "scipy.optimize.nnls": (lambda x: scipy.optimize.nnls(np.outer(x, x), x)[1], "have rules"),
     "scipy.ndimage.generic_filter": (
