@@ -79,3 +79,27 @@ def test_what_picks_nothing_counts_for_nothing_and_complex_parts_are_kept():
     assert found.index < 1e-12
     between = sg.grad(lambda y, x, at: np.sum(np.interp(x, at, y) ** 2))
     assert between.agreement(np.arange(4.0), np.array([0.5, 1.5, 2.7]), np.arange(4.0)).worst < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("derived", "given"),
+    [
+        (sg.grad(lambda z: np.sum(z**3), holomorphic=True), [np.array([1 + 2j])]),
+        (sg.hessian(lambda a, b: np.real(np.exp((a + 1j * b) ** 2)), (0, 1)), [0.3, 0.4]),
+        (sg.grad(lambda a: np.abs(np.linalg.det(a + 1j * np.eye(2)))), [np.array([[1.0, 2.0], [3.0, 4.5]])]),
+        (sg.symbolic(lambda x: np.fft.irfft(np.fft.rfft(x) ** 2)), [np.arange(4.0)]),
+    ],
+)
+def test_complex_numbers_agree(derived, given):
+    found = derived.agreement(*given)
+    assert found.entries is not None
+    assert found.worst < 1e-12
+
+
+def test_what_has_no_value_is_not_compared():
+    hermitian = lambda a: np.linalg.eigvalsh(np.array([[1.0, a * 1j], [-a * 1j, 2.0]]))[0]  # noqa: E731
+    found = sg.grad(hermitian).agreement(0.3)
+    assert (found.matrix, found.entries, found.index) == (None, None, None)
+    assert "conjugate" in str(sg.grad(hermitian).formulas(0.3))
+    chosen = sg.named(lambda x, y: np.mean(np.log(x)[np.arange(len(y)), y]), x="n k", y="n")
+    assert sg.grad(chosen).agreement(np.ones((2, 3)), np.array([0, 1])).index == 0

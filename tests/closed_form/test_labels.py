@@ -51,3 +51,29 @@ def test_nothing_of_a_label_leaves_its_comment(latex):
     assert said.isprintable()
     assert not set("\\{}*\"'`#!\n") & set(said)
     assert label_name(latex).isidentifier()
+
+
+def of_keys(p, p_x, p_0, q):
+    return p["x"] ** 2 * p_x + p_0 * q[0] * p["0"]
+
+
+def test_no_two_arrays_have_one_name():
+    given = ({"x": 0.3, "0": 0.4}, 0.5, 0.6, [1.5])
+    gradient = sg.grad(of_keys, (0, 1, 2, 3))
+    assert str(gradient.formulas(*given)).splitlines() == [
+        "∂f/∂p_x_2 = 2*p_x*p_x_2",
+        "∂f/∂p_0_2 = p_0*q_0",
+        "∂f/∂p_x = p_x_2**2",
+        "∂f/∂p_0 = p_0_2*q_0",
+        "∂f/∂q_0 = p_0*p_0_2",
+    ]
+    assert gradient.agreement(*given).worst < 1e-12
+
+
+def test_labels_name_arrays_as_formulas_do():
+    made = sg.grad(lambda _, x: np.sum(_ * np.exp(x)), (0, 1)).formulas(np.ones(2), 1.0)
+    assert str(made).splitlines() == ["∂f/∂arg = exp(x)·𝟏", "∂f/∂x = exp(x)·sum(arg)"]
+    alike = sg.grad(lambda x, x1, x_1: x * x1 * x_1, 2).formulas(1.0, 2.0, 3.0)
+    assert str(alike) == "∂f/∂x_1_2 = x*x1"
+    along = sg.directional(lambda x, v: np.sum(x**3) * v).formulas(np.ones(2), 2.0, np.ones(2))
+    assert str(along) == "∂f/∂direction = 3v·xᵀ diag(direction) x"

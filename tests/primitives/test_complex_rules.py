@@ -174,3 +174,48 @@ def test_compiled_in_parts(part):
 @pytest.mark.parametrize("part", [FIRST[k::10] for k in range(10)], ids=range(10))
 def test_second_orders_compiled_in_parts(part):
     check_backends(*[compiled(*of(*p.values), p.id) for of, p in part], backends=["native"])
+
+
+#: numbers on a cut, by the sign of a zero that their code makes
+ON_CUTS = {
+    "a negative": (lambda a: np.sqrt(-(a + 0j)), 0.3),
+    "a logarithm": (lambda a: np.log(-(a + 0j)), 0.3),
+    "an angle": (lambda a: np.angle(-(a + 0j)) + 0 * a, 4.0),
+    "a power": (lambda a: (-(a + 0j)) ** 0.5, 4.0),
+    "a conjugate": (lambda a: np.sqrt(np.conj(a + 0j)), -4.0),
+    "a sum": (lambda a: np.log(-0.3 * a + 1j * (0 * a)), 1.0),
+    "a quotient": (lambda a: np.sqrt((a + 0j) / (-2.0)), 1.3),
+    "a difference": (lambda a: np.sqrt(1 - (a + 0j)), 3.0),
+    "a product": (lambda a: np.sqrt(-2 * (a + 0j)), 3.0),
+    "a transform": (lambda a: np.sqrt(-np.fft.fft(a * np.array([1.0, 2.0, 1.0, 2.0])))[0], 1.0),
+}
+
+
+@pytest.mark.parametrize("name", ON_CUTS)
+@pytest.mark.parametrize("backend", ["numpy", "numexpr", "native"])
+def test_signs_of_zeros_decide_on_cuts(name, backend):
+    function, a = ON_CUTS[name]
+    part = lambda a: np.imag(function(a)) + np.real(function(a)) / 2  # noqa: E731
+    np.testing.assert_allclose(sg.symbolic(part, backend=backend)(a), part(a), rtol=1e-14)
+    slope = (part(a + 1e-6) - part(a - 1e-6)) / 2e-6
+    np.testing.assert_allclose(sg.grad(part, backend=backend)(a), slope, rtol=1e-8, atol=1e-9)
+
+
+MASK = np.array([True, False])
+CHOSEN = {
+    "where": lambda x: np.imag(np.where(MASK, 1j * x**2, x)),
+    "max": lambda x: np.max(x + 1j * x**2).imag,
+    "min": lambda x: np.min(x + 1j * x**2).imag,
+    "nanmax": lambda x: np.nanmax(x + 1j * x**2).imag,
+    "ptp": lambda x: np.ptp(x + 1j * x**2).imag,
+    "a part of a sum": lambda x: np.abs(np.sum(x * (1 + 2j), where=MASK)),
+    "a triangle": lambda x: np.imag(np.tril(1j * np.outer(x, x))).ravel(),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_choices_between_complex_numbers(name, mode):
+    function, x, step = CHOSEN[name], np.array([0.3, 1.1]), 1e-6 * np.eye(2)
+    slopes = np.stack([(function(x + h) - function(x - h)) / 2e-6 for h in step], axis=-1)
+    np.testing.assert_allclose(sg.jacobian(function, mode=mode)(x), slopes, rtol=1e-8, atol=1e-9)

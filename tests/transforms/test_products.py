@@ -1,8 +1,12 @@
 """jvp, vjp, hvp and the Jacobians: shapes, structures, aux, mistakes."""
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 
+import symgrad as sg
 from symgrad import hessian, hvp, jacfwd, jacobian, jacrev, jvp, vjp
 from symgrad.errors import SymgradError
 
@@ -148,3 +152,29 @@ def test_a_pullback_offers_what_a_derivative_does():
     exec(pullback.export("python", v), namespace)  # what is exported is tested by running it
     np.testing.assert_allclose(namespace["vjp_f"]((x, y), v), by_hand)
     assert len(pullback.program(v).inputs) == 3
+
+
+def quadratic(x, A, b):
+    return x @ A @ x + b * np.sum(x**3)
+
+
+def test_the_product_by_the_first_argument_has_names_of_its_own():
+    product, x, v, A = hvp(quadratic), np.ones(2), np.array([0.5, 0.1]), np.array([[1.0, 2.0], [0.0, 1.0]])
+    np.testing.assert_allclose(product(x, v, A, 2.0), (A + A.T) @ v + 12 * x * v)
+    assert str(product.formulas(x, v, A, 2.0)) == "Hv = (A + Aᵀ)v + 6b(x ⊙ v)"
+    assert str(inspect.signature(product)) == "(x, v, A, b)"
+    assert re.search(
+        r"^def hvp_quadratic\(x: .*, v: .*, A: .*, b: ", product.export("python", x, v, A, 2.0), re.MULTILINE
+    )
+    assert str(hvp(lambda x, v: v * np.sum(x**3)).formulas(x, v, 2.0)) == "Hv = 6v(x ⊙ direction)"
+    assert str(hvp(lambda x: np.sum(x**3)).formulas(x, v)) == "Hv = 6(x ⊙ v)"
+    with pytest.raises(TypeError, match="a vector"):
+        product(x)
+
+
+def test_the_product_declares_the_sizes_of_the_function():
+    product = hvp(sg.named(quadratic, x="n", A="n n"))
+    for n in (2, 3):
+        np.testing.assert_allclose(product(np.ones(n), np.arange(n) * 1.0, np.eye(n), 2.0), 14 * np.arange(n))
+    with pytest.raises(ValueError, match="v of x"):
+        product(np.ones(2), np.ones(3), np.eye(2), 2.0)
