@@ -52,8 +52,10 @@ class Einsum(Primitive):
         if not any(o.masked for o in operands):
             return False
         labels, out, sizes, _ = params
-        summed = {i for ls in labels for i in ls if i not in out and sizes[i] != 1}
-        return any(o.masked and summed.issubset(ls) for o, ls in zip(operands, labels, strict=True))
+        present = {i for ls in labels for i in ls if sizes[i] != 1}
+        if present.issubset(out):
+            return True
+        return any(o.masked and present.issubset(ls) for o, ls in zip(operands, labels, strict=True))
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return _flow_through(node, key, tangent, batch, forward=True)
