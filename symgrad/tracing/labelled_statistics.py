@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -136,23 +136,49 @@ def rolling(self: LabelledTracer, window: Any = None, **named: Any) -> Any:
 
 
 class _Groups:
-    """``x.groupby(by)`` of a Series or a DataFrame, whose keys are known."""
+    """``x.groupby(by)`` of a Series or a DataFrame, whose keys are known; ``whole`` has the column of keys too."""
 
-    def __init__(self, value: LabelledTracer, by: dict[str, Any]) -> None:
+    def __init__(self, value: LabelledTracer, by: dict[str, Any], whole: LabelledTracer) -> None:
         self._value = value
         self._by = by
+        self._whole = whole
 
     def __getitem__(self, key: Any) -> _Groups:
-        return _Groups(self._value[key], self._by)
+        return _Groups(self._value[key], self._by, self._value[key])
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Each key with its group."""
+        for key, places in self._groups().indices.items():
+            yield key, self._whole.iloc[places]
 
     def __getattr__(self, name: str) -> Any:
         if name not in STATISTICS:
             _no_method(self, name)
         return functools.partial(self._reduced, name)
 
+    def agg(self, func: Any) -> Any:
+        """A statistic of each group, by its name, or one of all these columns."""
+        if isinstance(func, dict) and len(set(map(str, func.values()))) == 1:
+            return self[list(func)].agg(next(iter(func.values())))
+        if func not in STATISTICS:
+            refuse(f"agg of groups by {func!r}", "Name one statistic, as in agg('mean')")
+        return self._reduced(func)
+
+    def transform(self, func: Any) -> Any:
+        """A statistic of its group for each row."""
+        if func not in STATISTICS:
+            refuse(f"transform of groups by {func!r}", "Name a statistic, as in transform('mean')")
+        made, indices = self._reduced(func), self._groups().indices
+        group = np.empty(len(self._value), np.intp)
+        for k, key in enumerate(made._labels.axes[0]):
+            group[indices[key]] = k
+        return self._value._of_numbers()._with(made._array[group])
+
+    def _groups(self) -> Any:
+        return self._value._of_numbers()._labels.without_values().groupby(**self._by)
+
     def _reduced(self, name: str, **named: Any) -> Any:
-        value = self._value._of_numbers()
-        x, grouped = value._array, value._labels.without_values().groupby(**self._by)
+        x, grouped = self._value._of_numbers()._array, self._groups()
         made = Labels(grouped.sum())
         named, function = _options(name, named, 1), _function(name, missing_of(x))
         least = named.get("ddof", 0)
@@ -164,11 +190,12 @@ class _Groups:
 def groupby(self: LabelledTracer, by: Any = None, **named: Any) -> Any:
     if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - {"level", "sort"}:
         refuse(f"{self._name}.groupby with these arguments", OTHERWISE)
+    whole = self
     if self.ndim == 2 and isinstance(by, str) and by in self:
         keys: Any = self[by]
         known = keys._labels.put_on(values_of(keys._array)) if isinstance(keys, type(self)) else keys
         self, by = moving(self, "drop", columns=by), known
-    return _Groups(self, {"by": by} | named)
+    return _Groups(self, {"by": by} | named, whole)
 
 
 class _Averages:

@@ -191,6 +191,8 @@ SERIES_METHODS = {
     "in another order": lambda s: (s.sort_index(ascending=False).to_numpy() * np.arange(6.0)).sum(),
     "reindexed": lambda s: s.reindex([ROWS[1], pd.Timestamp("2030-01-01")]).sum() ** 2 + s.rename("n").sum(),
     "groups": lambda s: (s.groupby([0, 1, 0, 1, 2, 2]).mean() ** 2).sum() + s.groupby(ROWS.month).sum().prod(),
+    "groups one by one": lambda s: sum(k * g.mean() ** 2 for k, g in s.groupby([3, 1, 3, 1, 2, 2])) + s.iloc[0],
+    "within groups": lambda s: ((s - s.groupby([0, 1, 0, 1, 2, 2]).transform("mean")) ** 2).sum() * s.iloc[1],
     "asked of labels": lambda s: s.sum() if ROWS[0] in s and 0.25 not in s else s.mean(),
     "averages": lambda s: (s.ewm(span=3, min_periods=2).mean().dropna() ** 2).sum() + s.expanding().mean().prod(),
     "by days": lambda s: (
@@ -228,6 +230,15 @@ FRAME_METHODS = {
     "groups": lambda X: (
         (X.groupby([0, 0, 1, 1, 0, 2])["price"].std().fillna(0.0) ** 2).sum()
         + X.groupby(ROWS.day % 2).mean().sum().sum()
+    ),
+    "groups one by one": lambda X: sum(
+        len(g.index) * (g["price"] * g.volume).sum() for _, g in X.groupby([0, 0, 1, 1, 0, 2])
+    ),
+    "groups of a column": lambda X: (
+        (X.assign(day=(ROWS.day % 2).to_numpy()).groupby("day").agg({"price": "sum"})["price"] ** 2).sum()
+        + sum(g["day"].sum() * g["price"].max() for _, g in X.assign(day=(ROWS.day % 2).to_numpy()).groupby("day"))
+        + (X.groupby(ROWS.day % 2).transform("std") * X).to_numpy().sum()
+        + X.groupby(ROWS.day % 2)["price"].agg("max").sum() ** 2
     ),
     "covariances": lambda X: X.cov().to_numpy()[0, 1] * X.corr().iloc[0, 1] + X.diff().cov().sum().prod(),
     "quantiles": lambda X: X.quantile(0.4).prod() + X.ewm(alpha=0.3).mean().iloc[-1].sum(),
