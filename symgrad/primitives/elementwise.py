@@ -229,7 +229,7 @@ def _times(factor: Node, flow: Node, batch: int, shape: Shape, out_shape: Shape,
     if flow.masked and is_float_gate(factor):
         flow = gate_of_both(pad_rank(flow, batch, len(shape)), factor)
         factor = literal(1)
-    elif factor.dtype.kind == "b" or (factor.masked and not (is_float_gate(factor) and is_identity(flow))):
+    elif factor.dtype.kind == "b" or (factor.masked and not is_identity(flow)):
         flow = gate(factor, pad_rank(flow, batch, len(shape)))
         factor = literal(1)
     elif flow.masked and not factor.is_literal:
