@@ -7,6 +7,7 @@ scipy is optional: nothing else in symgrad imports this module.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import sys
@@ -203,6 +204,7 @@ class _Standard:
                 "its slopes would be lost. Write its formula with NumPy and scipy.special."
             )
         self.family = _Family(family)
+        self.given = shapes
         self.shapes = [floats(s) for s in shapes]
         self.loc, self.scale = floats(loc), floats(scale)
         self.bounds = self.family._get_support(*self.shapes)
@@ -223,6 +225,23 @@ class _Standard:
     def settled(self, inside: Any, value: Any, others: Any) -> Any:
         """``value`` inside, ``others`` outside, and NaN where the shapes are none."""
         return np.where(self.is_valid, np.where(inside, value, others), np.nan)
+
+    def moments(self) -> tuple[Any, Any]:
+        """The mean and the variance at location 0 and scale 1: numbers, or by the family's own formulas."""
+        family = self.family.family
+        if not holds_traced(self.given):
+            return family.stats(*self.given, moments="mv")
+        with contextlib.suppress(Exception):  # of what is computed with a function that has no rule
+            if type(family)._stats is not rv_generic._stats:
+                mean, variance, *_ = self.family._stats(*self.shapes)
+                return floats(mean), floats(variance)
+            if type(family)._munp is not rv_continuous._munp and family.name != "rel_breitwigner":  # by complex numbers
+                mean, square = (self.family._munp(n, *self.shapes) for n in (1, 2))
+                return mean, square - mean**2
+        raise UnsupportedOperation.here(
+            f"moments of scipy.stats.{family.name} have no derivative rule by its shape in symgrad: SciPy has no "
+            "formula for them that has one. Write it with NumPy and scipy.special."
+        )
 
     def middle(self) -> Any:
         """A point inside of the support."""
@@ -282,6 +301,30 @@ METHODS: dict[str, Callable] = {
 }
 
 
+def _moment(of: Callable[[Any, Any, Any, Any], Any]) -> Callable:
+    def answer(family: Any, *args: Any, **kwargs: Any) -> Any:
+        standard = _Standard(family, args, kwargs)
+        value = of(*standard.moments(), standard.loc, standard.scale)
+        return np.where(standard.is_valid, value, np.nan)
+
+    return answer
+
+
+#: of both kinds of families
+MOMENTS: dict[str, Callable] = {
+    "mean": _moment(lambda mean, variance, loc, scale: mean * scale + loc),
+    "var": _moment(lambda mean, variance, loc, scale: variance * scale**2),
+    "std": _moment(lambda mean, variance, loc, scale: np.sqrt(variance) * scale),
+}
+
+
+def _interval(family: Any, confidence: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if not isinstance(family, rv_continuous):
+        raise UnsupportedOperation.here(f"scipy.stats.{family.name}.interval has no derivative rule in symgrad.")
+    low, high = (METHODS["ppf"](family, q, *args, **kwargs) for q in ((1 - confidence) / 2, (1 + confidence) / 2))
+    return low, high
+
+
 def _mass(name: str, outside: float) -> Callable:
     """Of a discrete family: the mass at whole numbers of the support."""
 
@@ -327,6 +370,17 @@ for _name, _rule in DISCRETE.items():
     answers(getattr(rv_discrete, _name))(_rule)
 for _name in ("pmf", "logpmf"):
     answers(getattr(rv_discrete_frozen, _name))(_frozen(DISCRETE[_name]))
+
+
+def _frozen_moment(rule: Callable) -> Callable:
+    return lambda frozen: rule(frozen.dist, *frozen.args, **frozen.kwds)
+
+
+for _name, _rule in MOMENTS.items():
+    answers(getattr(rv_generic, _name))(_rule)
+    answers(getattr(rv_continuous_frozen, _name))(_frozen_moment(_rule))
+answers(rv_generic.interval)(_interval)
+answers(rv_continuous_frozen.interval)(_frozen(_interval))
 
 
 def _either(name: str) -> Callable:

@@ -250,3 +250,33 @@ def test_statistics_of_samples(name):
     assert value == pytest.approx(f(SAMPLE), rel=1e-12)
     wanted = central_slopes(f, SAMPLE)
     np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-8)
+
+
+#: moments, by location, scale and shapes
+MOMENTS = {
+    "norm": (lambda m, s: stats.norm.mean(m, s) + stats.norm.std(m, s) * stats.norm(m, s).var(), 0.1, 2.0),
+    "lognorm": (lambda s, c: stats.lognorm.mean(s, scale=c) + stats.lognorm(s, scale=c).std(), 0.5, 2.0),
+    "gamma": (lambda a, c: stats.gamma.mean(a, scale=c) * stats.gamma.var(a, scale=c), 1.5, 2.0),
+    "weibull": (lambda c, s: stats.weibull_min.mean(c, 0, s) + stats.weibull_min(c).std(), 1.7, 0.4),
+    "beta": (lambda a, b: stats.beta(a, b).mean() + stats.beta(a, b).std(), 1.5, 2.0),
+    "a known shape": (lambda s, m: stats.gamma.std(2.5, scale=s) + stats.t(5, m, s).mean(), 0.3, 1.2),
+    "counts": (lambda m, p: stats.poisson.mean(m) * stats.poisson(m).std() * stats.binom(7, p).var(), 3.2, 0.3),
+    "an interval": (lambda m, s: stats.norm.interval(0.9, m, s)[0] * stats.norm(m, s).interval(0.5)[1], 0.1, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_moments_of_families(name):
+    function, *point = MOMENTS[name]
+    np.testing.assert_allclose(sg.symbolic(function)(*point), function(*point), rtol=1e-12)
+    a, b = point
+    h = 1e-5
+    slopes = (function(a + h, b) - function(a - h, b)) / (2 * h), (function(a, b + h) - function(a, b - h)) / (2 * h)
+    np.testing.assert_allclose(sg.grad(function, (0, 1))(a, b), slopes, rtol=1e-7)
+
+
+def test_moments_that_scipy_integrates_are_refused():
+    with pytest.raises(UnsupportedOperation, match=r"truncnorm have no derivative rule by its shape"):
+        sg.grad(lambda b: stats.truncnorm.mean(-1.0, b))(1.3)
+    with pytest.raises(UnsupportedOperation, match=r"poisson\.interval"):
+        sg.grad(lambda m: stats.poisson.interval(0.9, m)[0])(1.3)
