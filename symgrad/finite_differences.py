@@ -30,7 +30,19 @@ def differences(
     Evaluated in ``np.longdouble``, or in float64 where ``fn`` has no longdouble loop; complex numbers in complex
     numbers of that precision. The last result says whether it was more than float64.
     """
-    kind, sizes = _widest(fn, point, along)
+    kind, sizes = _widest(fn, point)
+    try:
+        return _settled(fn, point, along, kind, sizes)
+    except Exception:  # beside the point a function may have no loop of this precision
+        if kind is np.float64:
+            raise
+        return _settled(fn, point, along, np.float64, [_in(np.float64, s) for s in sizes])
+
+
+def _settled(
+    fn: Callable[..., Sequence], point: Arrays, along: Sequence[Arrays], kind: Any, sizes: Arrays
+) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
+    """The differences in one precision; ``sizes`` are the outputs at ``point``."""
     base = [_in(kind, x) for x in point]
     directions = [[_in(kind, d) for d in v] for v in along]
     epsilon = np.finfo(kind).eps
@@ -49,14 +61,12 @@ def differences(
     return values, errors, exact
 
 
-def _widest(fn: Callable, point: Arrays, along: Sequence[Arrays]) -> tuple[Any, list[Any]]:
+def _widest(fn: Callable, point: Arrays) -> tuple[Any, list[Any]]:
     """The widest float that ``fn`` computes in, and its outputs at ``point``."""
     for kind in (np.longdouble, np.float64):
         try:
             with np.errstate(all="ignore"):
                 outputs = [np.asarray(v) for v in fn(*[_in(kind, x).copy() for x in point])]
-                if kind is np.longdouble and along:  # beside the point too, where a function may do otherwise
-                    fn(*[_in(kind, x + _FINE[0] * d) for x, d in zip(point, along[0], strict=True)])
         except Exception:  # what a function says of a precision that nobody asked it for, is its own
             if kind is np.float64:
                 raise

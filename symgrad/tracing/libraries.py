@@ -138,9 +138,14 @@ def is_random(what: str) -> bool:
     return _RANDOM.match(what) is not None
 
 
-def solvers() -> set[str]:
+def solvers() -> frozenset[str]:
     """The names of functions of libraries that call the user's as often as its values make them."""
-    return {name for m in _SOLVERS if m in sys.modules for name in sys.modules[m].__all__}
+    return _names_in(tuple([m for m in _SOLVERS if m in sys.modules]))
+
+
+@functools.cache
+def _names_in(modules: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name for m in modules for name in sys.modules[m].__all__)
 
 
 def is_asked(module: str) -> bool:

@@ -50,6 +50,10 @@ SOLUTIONS = {
 }
 
 
+#: one of each way to the second derivative, which takes long
+CURVED = ("by a parameter", "by the end", "by a time between", "DOP853", "Radau", "odeint")
+
+
 @pytest.mark.parametrize("name", SOLUTIONS)
 def test_value_and_derivatives_in_both_modes(name):
     solution = SOLUTIONS[name]
@@ -58,7 +62,8 @@ def test_value_and_derivatives_in_both_modes(name):
     np.testing.assert_allclose(slope, difference(solution, 1.7, 0.02), rtol=1e-5, atol=1e-6)
     gradient = sg.grad(solution)
     np.testing.assert_allclose(gradient(1.3), difference(solution, 1.3, 0.02), rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(sg.grad(gradient)(1.7), difference(gradient, 1.7, 0.02), rtol=1e-5, atol=1e-5)
+    if name in CURVED:
+        np.testing.assert_allclose(sg.grad(gradient)(1.7), difference(gradient, 1.7, 0.02), rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(sg.jacfwd(solution)(1.7), slope, rtol=1e-10, atol=1e-12)
 
 
