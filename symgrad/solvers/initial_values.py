@@ -14,19 +14,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.integrate
 
-from ..custom_functions import custom
 from ..errors import ArgumentError, ShapeError, TracingError, UnsupportedArguments
 from ..primitives.functions import less_equal
-from ..primitives.identity import stop_gradient
 from ..tracing.dispatch import answers_for
 from ..tracing.external_calls import known_values
 from ..tracing.linear_algebra_of_scipy import array
 from ..tracing.local_array import holds_traced
 from ..tracing.trace import as_node, running
-from ..tracing.tracer import Tracer
 from ..transforms.loops import scan
-from .closed import Closed, is_known, remembered
+from .closed import Closed, held, is_known
 from .implicit import unknown
 from .roots import report
 from .runge_kutta import Explicit, Radau, Rates
@@ -37,13 +35,7 @@ _METHODS = {name: name for name in ("RK23", "RK45", "DOP853", "Radau")} | {"BDF"
 _ODEINT_TOLERANCE = 1.49012e-8
 #: how often the rates are asked for at most
 _MOST_CALLS = 200_000
-
-
-def scipy_integrate() -> Any:
-    """The library, which the user's code has imported."""
-    import scipy.integrate
-
-    return scipy.integrate
+_integrate: Any = scipy.integrate
 
 
 class _Solution:
@@ -53,7 +45,7 @@ class _Solution:
         kind = _METHODS.get(method)
         if kind is None:
             raise UnsupportedArguments.here(f"{name}: method={method!r} is none of {', '.join(map(repr, _METHODS))}.")
-        self._method = Radau() if kind == "Radau" else Explicit(getattr(scipy_integrate(), kind))
+        self._method = Radau() if kind == "Radau" else Explicit(getattr(_integrate, kind))
         self._start, self._end = (t if holds_traced(t) else np.float64(t) for t in span)
         closed = Closed(rates, [self._start * 1.0, y], ["t", "y"])
         if closed.shape != as_node(y).shape:
@@ -131,7 +123,7 @@ class _Times:
             made[: len(shares)] = shares[: room + 1]
             return made, len(shares) - 1
 
-        shares, taken_now = self._custom(taken, ((room + 1,), ()))
+        shares, taken_now = held("times_of_steps", taken, ((room + 1,), ()), self._nodes)
         if self._has_values:
             running().guard(less_equal(as_node(taken_now), as_node(float(room))))
         return shares, taken_now.astype(np.int64)
@@ -144,13 +136,9 @@ class _Times:
             shares = self._solved(False, values)
             return np.resize(shares, count), len(shares)
 
-        shares, taken_now = self._custom(taken, ((count,), ()))
+        shares, taken_now = held("times_of_steps", taken, ((count,), ()), self._nodes)
         running().guard(as_node(taken_now))
         return shares
-
-    def _custom(self, taken: Callable[..., Any], shapes: Any) -> Any:
-        made = custom(remembered(taken), name="times_of_steps", shape=lambda *_: shapes)(*map(Tracer, self._nodes))
-        return [Tracer(stop_gradient(as_node(v))) for v in made]
 
     def _solved(self, with_derivative: bool, values: Sequence[Any]) -> np.ndarray:
         """The times, where SciPy solves for the solution alone, or for a derivative beside it."""
@@ -163,7 +151,7 @@ class _Times:
             rates = self._rates_of_both(rates, read, directions[1:], len(y))
             if np.ndim(given.get("atol", 0.0)):
                 given["atol"] = np.tile(given["atol"], 2)
-        made = scipy_integrate().solve_ivp(self._limited(rates), (float(start), float(end)), begin, **given)
+        made = _integrate.solve_ivp(self._limited(rates), (float(start), float(end)), begin, **given)
         if not made.success:
             raise ArgumentError(f"{self._name} has found no solution: {made.message}")
         return (made.t - made.t[0]) / (made.t[-1] - made.t[0] or 1.0)

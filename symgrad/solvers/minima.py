@@ -15,7 +15,7 @@ from ..tracing.linear_algebra_of_scipy import array
 from ..tracing.local_array import holds_traced
 from .closed import Closed
 from .implicit import Equation, solution, unknown
-from .roots import checked, first_of, of_unknowns, report, scipy_optimize
+from .roots import checked, first_of, of_unknowns, optimize, report
 
 #: methods of minimize that take no gradient, and those that want second derivatives
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
@@ -119,9 +119,9 @@ def _minimize(
         given = {} if kind in _WITHOUT_GRADIENT else {"jac": gradient}
         if kind in _BY_HESSIAN:
             given["hess"] = second
-        bounds = scipy_optimize().Bounds(*sides) if sides else None
+        bounds = optimize.Bounds(*sides) if sides else None
         more = {"bounds": bounds, "tol": tol, "callback": callback, "options": options, **given}
-        return scipy_optimize().minimize(value, x0, (), method, **more)
+        return optimize.minimize(value, x0, (), method, **more)
 
     found = problem.minimum(find, [x])
     return report(x=found, fun=own(found), jac=problem.gradient(found))
@@ -135,7 +135,7 @@ def _minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=N
     def find(value: Any, gradient: Any, second: Any, *begin: Any) -> Any:
         between, sides = begin[: len(bracket)], begin[len(bracket) :]
         more = {"bracket": between or None, "bounds": sides or None, "method": method, "tol": tol, "options": options}
-        return scipy_optimize().minimize_scalar(value, **more)
+        return optimize.minimize_scalar(value, **more)
 
     found = problem.minimum(find, bracket)
     return report(x=found, fun=own(found))
@@ -177,7 +177,7 @@ def _least_squares(
         more = {"bounds": sides} if sides else {}
         limits = {"ftol": ftol, "xtol": xtol, "gtol": gtol, "max_nfev": max_nfev, "verbose": verbose}
         scale = {} if x_scale is None else {"x_scale": x_scale}
-        return scipy_optimize().least_squares(value, x0, lambda x: slope(x).T, method=method, **limits, **scale, **more)
+        return optimize.least_squares(value, x0, lambda x: slope(x).T, method=method, **limits, **scale, **more)
 
     found = problem.minimum(find, [x])
     left = residuals(found)
@@ -217,7 +217,7 @@ def _curve_fit(
 
     def find(value: Any, slope: Any, second: Any, x0: Any, *sides: Any) -> Any:
         ways = {"method": method or ("trf" if sides else "lm"), **({"bounds": sides} if sides else {})}
-        return scipy_optimize().least_squares(value, x0, lambda x: slope(x).T, **ways, **settings)
+        return optimize.least_squares(value, x0, lambda x: slope(x).T, **ways, **settings)
 
     found = problem.minimum(find, [x])
     slope, left = problem.slope(found), residuals(found)

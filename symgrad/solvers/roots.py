@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 
 from ..errors import ArgumentError
 from ..tracing.dispatch import answers_for
@@ -15,13 +16,7 @@ from .implicit import Equation, solution, unknown
 _NEWTON, _ROOT_SCALAR = "scipy.optimize.newton", "scipy.optimize.root_scalar"
 _FSOLVE, _ROOT, _FIXED_POINT = "scipy.optimize.fsolve", "scipy.optimize.root", "scipy.optimize.fixed_point"
 _CONVERGED = "The solution converged."
-
-
-def scipy_optimize() -> Any:
-    """The library, which the user's code has imported."""
-    import scipy.optimize
-
-    return scipy.optimize
+optimize: Any = scipy.optimize
 
 
 def of_unknowns(function: Callable[..., Any], args: Any, shape: Sequence[Any] | int) -> Callable[[Any], Any]:
@@ -37,7 +32,7 @@ def first_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def report(**found: Any) -> Any:
     """What is known of a solution."""
-    return scipy_optimize().OptimizeResult(success=True, message=_CONVERGED, **found)
+    return optimize.OptimizeResult(success=True, message=_CONVERGED, **found)
 
 
 def checked(found: Any, is_found: Any, name: str, why: Any) -> Any:
@@ -57,7 +52,7 @@ def _of_one(name: str, f: Callable, args: Any, begin: Sequence[Any], find: Calla
 def _bracketing(name: str) -> Callable[..., Any]:
     def rule(f: Any, a: Any, b: Any, args: Any = (), *, full_output: Any = False, disp: Any = True, **more: Any) -> Any:
         def find(equation: Equation, a: Any, b: Any) -> Any:
-            return getattr(scipy_optimize(), name)(equation.value, float(a), float(b), **more)
+            return getattr(optimize, name)(equation.value, float(a), float(b), **more)
 
         root = _of_one(f"scipy.optimize.{name}", f, args, (a, b), find)
         return (root, report(root=root, converged=True)) if full_output else root
@@ -74,7 +69,7 @@ def _newton(func, x0, fprime=None, args=(), *, fprime2=None, x1=None, full_outpu
     x = unknown(x0, _NEWTON)
 
     def find(equation: Equation, x0: Any, x1: Any = None) -> Any:
-        return scipy_optimize().newton(equation.value, x0, fprime and equation.slope, x1=x1, **more)
+        return optimize.newton(equation.value, x0, fprime and equation.slope, x1=x1, **more)
 
     begin = [x] if x1 is None else [x, x1]
     root = solution(_NEWTON, of_unknowns(func, args, x.shape), x, find, begin, each=True)
@@ -93,7 +88,7 @@ def _root_scalar(f, args=(), method=None, bracket=None, fprime=None, fprime2=Non
         given = dict(zip(names, map(float, begin), strict=False))
         start = {"bracket": begin} if "a" in given else given
         slope = equation.slope if fprime or kind == "newton" else None
-        made = scipy_optimize().root_scalar(equation.value, (), kind, fprime=slope, **start, **more)
+        made = optimize.root_scalar(equation.value, (), kind, fprime=slope, **start, **more)
         return checked(made.root, made.converged, _ROOT_SCALAR, made.flag)
 
     has_derivative = fprime is True or fprime2 is True
@@ -111,7 +106,7 @@ def _fsolve(func, x0, args=(), fprime=None, full_output=0, col_deriv=0, **more):
 
     def find(of: Equation, x0: Any) -> Any:
         slope = None if fprime is None else of.slope  # a row each unknown
-        made, _, flag, why = scipy_optimize().fsolve(of.value, x0, (), slope, full_output=1, col_deriv=1, **more)
+        made, _, flag, why = optimize.fsolve(of.value, x0, (), slope, full_output=1, col_deriv=1, **more)
         return checked(made, flag == 1, _FSOLVE, why)
 
     root = solution(_FSOLVE, equation, x, find, [x])
@@ -126,7 +121,7 @@ def _root(fun, x0, args=(), method="hybr", jac=None, **more):
 
     def find(of: Equation, x0: Any) -> Any:
         slope = (lambda x: of.slope(x).T) if jac and is_flat else None
-        made = scipy_optimize().root(of.value, x0, (), method, slope, **more)
+        made = optimize.root(of.value, x0, (), method, slope, **more)
         return checked(made.x, made.success, _ROOT, made.message)
 
     root = solution(_ROOT, equation, x, find, [x])
@@ -139,6 +134,6 @@ def _fixed_point(func, x0, args=(), **more):
     step = of_unknowns(func, args, x.shape)
 
     def find(of: Equation, x0: Any) -> Any:
-        return scipy_optimize().fixed_point(lambda x: x + of.value(x), x0, **more)
+        return optimize.fixed_point(lambda x: x + of.value(x), x0, **more)
 
     return solution(_FIXED_POINT, lambda x: step(x) - x, x, find, [x])

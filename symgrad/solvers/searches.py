@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..custom_functions import custom
 from ..errors import TracingError, UnsupportedArguments
-from ..primitives.identity import stop_gradient
 from ..tracing.dispatch import answers_for
 from ..tracing.external_calls import known_values
 from ..tracing.local_array import unwrapped
 from ..tracing.trace import as_node, is_traced, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
-from .closed import is_known
+from .closed import held, is_known
 
 
 def _found(name: str, search: Callable[..., Sequence[Any]], args: Any, kwargs: Any) -> list[np.ndarray]:
@@ -45,9 +43,8 @@ def _found(name: str, search: Callable[..., Sequence[Any]], args: Any, kwargs: A
             return np.resize(flat, size), np.array([n for v in made for n in v.shape] or [0])
 
         shapes = ((size,), (max(sum(v.ndim for v in found), 1),))
-        call = custom(again, name=name.rpartition(".")[2], shape=lambda *_: shapes)
-        for made in call(*map(Tracer, nodes.values())):
-            running().guard(stop_gradient(as_node(made)))
+        for made in held(name.rpartition(".")[2], again, shapes, list(nodes.values())):
+            running().guard(as_node(made))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..primitives.identity import STOP
+from ..primitives.identity import stop_gradient
 from ..primitives.matrix_functions import EXPM, LOGM, SQRTM, SYLVESTER
 from ..program.node import emit
 from .declare import Case
@@ -126,7 +126,7 @@ def _polar_factor(a: Any) -> tuple[Any, Any]:
 
 def _stopped(x: Any) -> Any:
     """The value of an array, which has no derivative."""
-    return Tracer(emit(STOP, (as_node(x),)))
+    return Tracer(stop_gradient(as_node(x)))
 
 
 @named(

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain, count
 from typing import Any
 
 from ..compiled import CompiledFunction, is_tracing
@@ -160,7 +161,7 @@ class _ProductFunction(DerivedFunction[P]):
         first, *others = parameters_of(fn) or [inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)]
         names = {first.name, *(p.name for p in others)}
         vector = first.replace(name=direction_name(names))
-        if first.kind is not first.VAR_POSITIONAL:
+        if first.kind in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD):
             own = [p.replace(default=p.empty) for p in (first, vector)]
             self.__signature__ = inspect.Signature([*own, *others])
 
@@ -187,7 +188,7 @@ class _ProductFunction(DerivedFunction[P]):
 
 def direction_name(names: Collection[str]) -> str:
     """What a direction is called beside arguments of these names."""
-    return "v" if "v" not in names else "direction"
+    return next(n for n in chain(("v", "direction"), (f"direction{k}" for k in count(2))) if n not in names)
 
 
 def derived_once(kind: Callable, fn: Callable, *options: Any) -> Any:
