@@ -73,7 +73,9 @@ def solution(
 
     operands = [*begin, *closed.operands]
     last = len(operands)
-    operands += [] if is_concrete(dims) else [x]  # of which a call learns the sizes
+    read = [as_node(v).dtype for v in operands if as_node(v).differentiable]
+    if not is_concrete(dims) or not read or np.result_type(*read) != dtype:
+        operands.append(x)  # of which a call learns the sizes and the dtype
     if all(map(is_known, operands)):
         values = known_values(running(), list(map(as_node, operands)))
         return found(*values)[()] if values is not None else found(*operands)

@@ -121,6 +121,12 @@ def test_sizes_by_names():
         np.testing.assert_allclose(gradient(a), slopes, rtol=1e-5)
 
 
+def test_single_precision_beside_a_bracket_of_numbers():
+    gradient = sg.grad(lambda a: optimize.brentq(lambda y: y**3 - a, 0, 9))(np.float32(2))
+    np.testing.assert_allclose(gradient, 2 ** (-2 / 3) / 3, rtol=1e-6)
+    assert gradient.dtype == np.float32
+
+
 def test_formulas_name_the_root():
     assert str(sg.grad(ROOTS["brentq"]).closed_form(2.0)) == "1/(3*brentq(a)**2 + 1)"
 
