@@ -9,9 +9,10 @@ from ...program.interpret import rebuilt
 from ...program.node import Node, ancestors
 from ..derivation.lines import inputs_of, reading_cost
 from ..derivation.naming import Name
+from ..latex import MAX_LINES
 from .equations import Equation, Range, Total, depth_of
 from .naming import at_step
-from .unfolding import Unfolding
+from .unfolding import NoRecurrence, Unfolding
 from .writing import is_whole, length_of
 
 #: characters from which a formula is not written twice, and those that a name for a number must save
@@ -23,7 +24,7 @@ _LONGEST = (10, 3, 1)
 
 
 def shared(unfolding: Unfolding) -> list[Equation]:
-    """The equations, with lines for what several of them read."""
+    """The equations, with lines for what several of them read. Raises NoRecurrence where nobody would read them all."""
     with unfolding.graph:
         return _Sharing(unfolding).equations
 
@@ -87,6 +88,8 @@ class _Sharing:
         return image[root]
 
     def _named(self, node: Node, called: str | None) -> Node:
+        if len(self._lines) > MAX_LINES:
+            raise NoRecurrence
         unfolding = self._unfolding
         sources = inputs_of(node)
         ranges = [unfolding.ranges[n] for n in sources if n in unfolding.ranges]
