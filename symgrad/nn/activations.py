@@ -1,13 +1,14 @@
-"""Activations as cells: each holds its operator of ``symgrad.ops``."""
+"""Activations as cells of the operators of ``symgrad.ops``."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from .. import ops
 from ..errors import ArgumentError
 from ..tensor import Parameter
 from .cell import Cell
+from .cell_of import cell_of
 from .initializers import initial
 
 __all__ = [
@@ -41,72 +42,41 @@ __all__ = [
 ]
 
 
-class Activation(Cell):
-    """Base of the activations; the options are those of the operator.
-
-    >>> import numpy as np
-    >>> Softmax(axis=0)(np.array([0.0, 0.0]))
-    array([0.5, 0.5])
-    """
-
-    operator_class: ClassVar[type[ops.Operator]] = ops.Operator
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__()
-        self.operator = self.operator_class(*args, **options)
-
-    def construct(self, x):
-        return self.operator(x)
-
-    def extend_repr(self) -> str:
-        return ", ".join(f"{k}={v!r}" for k, v in vars(self.operator).items())
-
-
-def _activation(name: str, operator_class: type[ops.Operator]) -> type[Activation]:
-    told = (operator_class.__doc__ or "").partition("\n")[0]
-    doc = f"``ops.{operator_class.__name__}`` as a cell, with its options: {told}"
-    return type(name, (Activation,), {"operator_class": operator_class, "__doc__": doc, "__module__": __name__})
+CELU = cell_of("CELU", ops.CeLU)
+ELU = cell_of("ELU", ops.Elu)
+GLU = cell_of("GLU", ops.GLU)
+HShrink = cell_of("HShrink", ops.HShrink)
+HSigmoid = cell_of("HSigmoid", ops.HSigmoid)
+HSwish = cell_of("HSwish", ops.HSwish)
+Hardtanh = cell_of("Hardtanh", ops.Hardtanh)
+LeakyReLU = cell_of("LeakyReLU", ops.LeakyReLU)
+LogSigmoid = cell_of("LogSigmoid", ops.LogSigmoid)
+LogSoftmax = cell_of("LogSoftmax", ops.LogSoftmax)
+Mish = cell_of("Mish", ops.Mish)
+ReLU = cell_of("ReLU", ops.ReLU)
+ReLU6 = cell_of("ReLU6", ops.ReLU6)
+SeLU = cell_of("SeLU", ops.SeLU)
+SiLU = cell_of("SiLU", ops.SiLU)
+Sigmoid = cell_of("Sigmoid", ops.Sigmoid)
+SoftShrink = cell_of("SoftShrink", ops.SoftShrink)
+Softmax = cell_of("Softmax", ops.Softmax)
+Softmin = cell_of("Softmin", ops.Softmin)
+Softplus = cell_of("Softplus", ops.Softplus)
+SoftSign = cell_of("SoftSign", ops.Softsign)
+Tanh = cell_of("Tanh", ops.Tanh)
+Tanhshrink = cell_of("Tanhshrink", ops.Tanhshrink)
 
 
-CELU = _activation("CELU", ops.CeLU)
-ELU = _activation("ELU", ops.Elu)
-GLU = _activation("GLU", ops.GLU)
-HShrink = _activation("HShrink", ops.HShrink)
-HSigmoid = _activation("HSigmoid", ops.HSigmoid)
-HSwish = _activation("HSwish", ops.HSwish)
-Hardtanh = _activation("Hardtanh", ops.Hardtanh)
-LeakyReLU = _activation("LeakyReLU", ops.LeakyReLU)
-LogSigmoid = _activation("LogSigmoid", ops.LogSigmoid)
-LogSoftmax = _activation("LogSoftmax", ops.LogSoftmax)
-Mish = _activation("Mish", ops.Mish)
-ReLU = _activation("ReLU", ops.ReLU)
-ReLU6 = _activation("ReLU6", ops.ReLU6)
-SeLU = _activation("SeLU", ops.SeLU)
-SiLU = _activation("SiLU", ops.SiLU)
-Sigmoid = _activation("Sigmoid", ops.Sigmoid)
-SoftShrink = _activation("SoftShrink", ops.SoftShrink)
-Softmax = _activation("Softmax", ops.Softmax)
-Softmin = _activation("Softmin", ops.Softmin)
-Softplus = _activation("Softplus", ops.Softplus)
-SoftSign = _activation("SoftSign", ops.Softsign)
-Tanh = _activation("Tanh", ops.Tanh)
-Tanhshrink = _activation("Tanhshrink", ops.Tanhshrink)
-
-
-class GELU(Cell):
-    """``ops.gelu`` as a cell: in its tanh approximation, or exact with ``approximate=False``.
-
-    >>> import numpy as np
-    >>> GELU()(np.array([0.0, 10.0]))
-    array([ 0., 10.])
-    """
-
-    def __init__(self, approximate: bool = True) -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def construct(self, x):
-        return ops.gelu(x, "tanh" if self.approximate else "none")
+GELU = cell_of(
+    "GELU",
+    lambda x, approximate=True: ops.gelu(x, "tanh" if approximate else "none"),
+    told="``x·Φ(x)``, Φ the normal distribution in its tanh approximation, or exact with ``approximate=False``.",
+)
+Threshold = cell_of(
+    "Threshold",
+    lambda x, threshold, value: ops.threshold(x, threshold, value),
+    told="``x`` where it is above ``threshold`` and ``value`` elsewhere.",
+)
 
 
 class PReLU(Cell):
@@ -125,32 +95,8 @@ class PReLU(Cell):
         return ops.prelu(x, self.w)
 
 
-class Threshold(Cell):
-    """``x`` where it is above ``threshold`` and ``value`` elsewhere.
-
-    >>> import numpy as np
-    >>> Threshold(1.0, 0.0)(np.array([0.5, 2.0]))
-    array([0., 2.])
-    """
-
-    def __init__(self, threshold: float, value: float) -> None:
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-
-    def construct(self, x):
-        return ops.threshold(x, self.threshold, self.value)
-
-
 #: name -> activation, where it has no arguments that it needs
-_BY_NAME: dict[str, Any] = {
-    c.__name__.lower(): c
-    for c in (CELU, ELU, GELU, GLU, HShrink, HSigmoid, HSwish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU)
-}
-_BY_NAME |= {
-    c.__name__.lower(): c
-    for c in (ReLU, ReLU6, SeLU, SiLU, Sigmoid, SoftShrink, SoftSign, Softmax, Softmin, Softplus, Tanh, Tanhshrink)
-}
+_BY_NAME = {n.lower(): globals()[n] for n in __all__ if n not in ("Threshold", "get_activation")}
 
 
 def get_activation(name: str) -> Cell:

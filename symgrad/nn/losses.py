@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError
+from ..errors import ArgumentError, ShapeError
 from ..ops.losses import REDUCTIONS, reduced
 from .cell import Cell
+from .cell_of import cell_of
 
 __all__ = [
     "BCELoss",
@@ -58,30 +58,7 @@ class LossBase(Cell):
 
 
 def _loss(name: str, function: Callable[..., Any], order: str, inputs: int = 2) -> Any:
-    """``function`` as a cell, made with its options behind ``inputs`` arrays, in this ``order``."""
-    options = order.split()
-    defaults = {p.name: p.default for p in list(inspect.signature(function).parameters.values())[inputs:]}
-
-    def __init__(self: LossBase, *args: Any, **named: Any) -> None:
-        given = dict(zip(options, args, strict=False))
-        wrong = [n for n in named if n not in options or n in given]
-        if wrong or len(args) > len(options):
-            raise ArgumentTypeError(
-                f"{name} takes the options ({', '.join(options)}), each once; got {(*args, *wrong)}."
-            )
-        chosen = {**{n: defaults[n] for n in options}, **given, **named}
-        LossBase.__init__(self, chosen["reduction"])
-        for option in options:
-            setattr(self, option, chosen[option])
-
-    def construct(self: LossBase, *arrays: Any) -> Any:
-        return function(*arrays, **{n: getattr(self, n) for n in options})
-
-    what, _, _ = str(function.__doc__).partition("\n\n    >>>")
-    told = f"``ops.{function.__name__}`` as a cell, with the options ({', '.join(options)}): {what}"
-    return type(
-        name, (LossBase,), {"__init__": __init__, "construct": construct, "__module__": __name__, "__doc__": told}
-    )
+    return cell_of(name, function, inputs=inputs, order=order, base=LossBase)
 
 
 MSELoss = _loss("MSELoss", ops.mse_loss, "reduction")

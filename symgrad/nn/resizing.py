@@ -10,6 +10,7 @@ import numpy as np
 from .. import ops
 from ..errors import ArgumentError
 from .cell import Cell
+from .cell_of import cell_of
 
 __all__ = [
     "ConstantPad1d",
@@ -81,54 +82,6 @@ ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
     _padding(f"ReplicationPad{n}d", n, "replicate", "Pads with the elements at the edge") for n in (1, 2, 3)
 )
 
-
-class Upsample(Cell):
-    """``ops.interpolate`` as a cell.
-
-    >>> Upsample(scale_factor=2.0)(np.ones((1, 1, 2, 3))).shape
-    (1, 1, 4, 6)
-    """
-
-    def __init__(
-        self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
-        self.options = (size, scale_factor, mode, align_corners, recompute_scale_factor)
-
-    def construct(self, x):
-        return ops.interpolate(x, *self.options)
-
-
-class PixelShuffle(Cell):
-    """``ops.pixel_shuffle`` as a cell.
-
-    >>> PixelShuffle(2)(np.ones((1, 4, 2, 3))).shape
-    (1, 1, 4, 6)
-    """
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def construct(self, input):
-        return ops.pixel_shuffle(input, self.upscale_factor)
-
-
-class PixelUnshuffle(Cell):
-    """``ops.pixel_unshuffle`` as a cell.
-
-    >>> PixelUnshuffle(2)(np.ones((1, 1, 4, 6))).shape
-    (1, 4, 2, 3)
-    """
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def construct(self, input):
-        return ops.pixel_unshuffle(input, self.downscale_factor)
+Upsample = cell_of("Upsample", ops.interpolate)
+PixelShuffle = cell_of("PixelShuffle", ops.pixel_shuffle)
+PixelUnshuffle = cell_of("PixelUnshuffle", ops.pixel_unshuffle)

@@ -10,7 +10,7 @@ with. ``ufunc_operator`` does it for a ufunc, and ``function_form`` gives the fu
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,14 +43,7 @@ class Operator:
     _function: ClassVar[Callable]
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        given = dict(zip(self.options, args, strict=False))
-        unknown = [n for n in options if n not in self.options or n in given]
-        if unknown or len(args) > len(self.options):
-            raise ArgumentTypeError(
-                f"{type(self).__name__} takes the options ({', '.join(self.options)}), each once; "
-                f"it got {(*args, *unknown)}."
-            )
-        vars(self).update({**self.options, **given, **options})
+        vars(self).update(chosen(type(self).__name__, self.options, args, options))
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         args += tuple(named.pop(n) for n in self.inputs[len(args) :] if n in named)
@@ -70,6 +63,17 @@ class Operator:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}<{', '.join(f'{k}={v!r}' for k, v in vars(self).items())}>"
+
+
+def chosen(caller: str, options: Mapping[str, Any], args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that ``caller`` is made with, given in their order or by name; the others have their defaults."""
+    made = {**options, **dict(zip(options, args, strict=False)), **named}
+    wrong = [n for n in named if n not in options or n in list(options)[: len(args)]]
+    missing = [n for n, value in made.items() if value is inspect.Parameter.empty]
+    if wrong or missing or len(args) > len(options):
+        told = ", ".join([n if v is inspect.Parameter.empty else f"{n}={v!r}" for n, v in options.items()])
+        raise ArgumentTypeError(f"{caller} takes the options ({told}), each once; it got {(*args, *named)}.")
+    return made
 
 
 def operator(function: Callable) -> type[Operator]:

@@ -186,7 +186,7 @@ def test_repr():
         (lambda: ops.ReduceSum()(), r"ReduceSum is called with \(x, axis\), of which it needs 1; it got 0"),
         (lambda: ops.Sin()(A, y=A), "it got 1 and y"),
         (lambda: ops.Sin(3), r"Sin takes the options \(\)"),
-        (lambda: ops.Softmax(dim=1), r"Softmax takes the options \(axis\)"),
+        (lambda: ops.Softmax(dim=1), r"Softmax takes the options \(axis=-1\)"),
         (lambda: ops.Softmax(1, axis=1), "each once"),
     ],
 )
