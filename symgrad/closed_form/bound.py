@@ -17,9 +17,15 @@ class OverIndices(sympy.Function):
     axes = 1
 
     def parts(self) -> tuple[str, Any, tuple, Any, tuple]:
-        """The name, the element, its indices, the size and the place."""
+        """The name, without that of the decomposition, the element, its indices, the size and the place."""
         name, element, *rest = self.args
-        return str(name), element, tuple(rest[: self.axes]), rest[self.axes], tuple(rest[self.axes + 1 :])
+        return (
+            str(name).rpartition(".")[2],
+            element,
+            tuple(rest[: self.axes]),
+            rest[self.axes],
+            tuple(rest[self.axes + 1 :]),
+        )
 
     @property
     def free_symbols(self) -> set[sympy.Basic]:
@@ -52,8 +58,9 @@ class OverIndices(sympy.Function):
         return whole or rf"\left[{printer._print(self.args[1])}\right]_{{{self._over(printer, ',')}}}"
 
     def _sympystr(self, printer: Any) -> str:
-        place = ", ".join(map(printer._print, self.parts()[-1]))
-        return f"{self.args[0]}({self._row(printer)})" + (f"[{place}]" if place else "")
+        name, *_, place = self.parts()
+        entry = ", ".join(map(printer._print, place))
+        return f"{name}({self._row(printer)})" + (f"[{entry}]" if entry else "")
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         name, element, _, _, place = self.parts()
@@ -101,7 +108,11 @@ class SearchOver(OverIndices):
 
 
 class OfMatrix(OverIndices):
-    """``OfMatrix(name, element, row, column, size, *place)``: a function of the matrix of all elements."""
+    """``OfMatrix(name, element, row, column, size, *place)``: a function of the matrix of all elements.
+
+    A factor is named behind its decomposition: ``eigh.V``. The size of a matrix that is not square is that of both
+    axes.
+    """
 
     axes = 2
     is_real = True

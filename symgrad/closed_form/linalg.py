@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..primitives.decompositions import Factors
 from ..primitives.matrix_functions import DECOMPOSITIONS
 from ..program.node import Node
 from .bound import Applied, AppliedComplex, OfComplexMatrix, OfMatrix
-from .symbols import as_number
+from .symbols import as_number, cases
 
 if TYPE_CHECKING:
     from .index_form import IndexForm
@@ -55,13 +56,13 @@ def _determinant_at(form: IndexForm, node: Node, index: tuple) -> Any:
     return _of_matrix("det", form, node.operands[0], index, ())
 
 
-#: decomposition -> the names of its factors, those with a prime are transposed
+#: decomposition -> the functions that have its factors, called as these are behind a dot; those with a prime are
+#: transposed
 _FACTORS = {
-    **dict.fromkeys(("eigh", "eig"), ("lambda", "V")),
-    **dict.fromkeys(("eigvalsh", "eigvals"), ("lambda",)),
-    **dict.fromkeys(("svdvals", "least_squares_values"), ("sigma",)),
-    "svd": ("sigma", "U", "V"),
-    "qr": ("Q", "R'"),
+    **dict.fromkeys(("eigh", "eigvalsh"), ("eigh.lambda", "eigh.V")),
+    **dict.fromkeys(("eig", "eigvals"), ("eig.lambda", "eig.V")),
+    **dict.fromkeys(("svd", "svdvals", "least_squares_values"), ("svd.sigma", "svd.U", "svd.V")),
+    "qr": ("qr.Q", "qr.R'"),
     "pseudo_inverse": ("pinv",),
     **{name: (name,) for name in ("expm", "logm", "sqrtm")},
 }
@@ -86,17 +87,28 @@ def _factor_at(form: IndexForm, node: Node, index: tuple) -> Any:
         stacked = x.ndim - 2
         return _of_matrix(_FACTORS[name][0], form, x, index[:stacked], index[stacked:], node.is_complex)
     *stack, row, column = index
-    first = sympy.sympify(row).xreplace({s: sympy.Integer(0) for s in sympy.sympify(row).free_symbols})
-    start, own = 0, ("", None)
-    for factor in zip(_FACTORS[name], primitive.heights(x), strict=True):
-        height = 1 if factor[1] is None else factor[1]
-        own = factor
-        if (first - start - height).is_negative:
-            break
+    ends = _ends(form, sympy.sympify(row))
+    start, told = 0, []
+    for factor, rows in zip(_FACTORS[name], primitive.heights(x), strict=True):
+        height = 1 if rows is None else rows
+        place = (column,) if rows is None else (row - start, column)
+        turned = place[::-1] if factor.endswith("'") else place
+        entry = _of_matrix(factor.rstrip("'"), form, x, tuple(stack), turned, node.is_complex)
+        if all((e - start).is_nonnegative and (e - start - height).is_negative for e in ends):
+            return entry
         start += height
-    place = (column,) if own[1] is None else (row - start, column)
-    turned = place[::-1] if own[0].endswith("'") else place
-    return _of_matrix(own[0].rstrip("'"), form, x, tuple(stack), turned, node.is_complex)
+        told.append((entry, row < start))
+    return cases(*told[:-1], (told[-1][0], True))
+
+
+def _ends(form: IndexForm, row: Any) -> list[Any]:
+    """What a row is where each index in it is at one of its ends, between which it lies."""
+    known = form.indices.sizes
+    free = sorted(row.free_symbols, key=str)
+    if not all(s in known for s in free):
+        return [row]
+    ends = itertools.product(*[(sympy.Integer(0), known[s] - 1) for s in free])
+    return [row.xreplace(dict(zip(free, map(sympy.sympify, end), strict=True))) for end in ends]
 
 
 def _least_squares_at(form: IndexForm, node: Node, index: tuple) -> Any:

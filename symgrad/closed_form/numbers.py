@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 
 from ..primitives.elementwise import Elementwise, elementwise_of
+from .bound import Applied, OfMatrix
 
 
 def value(expression: Any, known: Mapping[str, Any]) -> Any:
@@ -37,6 +38,12 @@ def numpy_functions(expressions: Iterable[Any]) -> dict[str, str]:
     return {name: function for name, function in called.items() if isinstance(getattr(np, function, None), np.ufunc)}
 
 
+def without_numbers(expressions: Iterable[Any]) -> list[str]:
+    """The functions of whole arrays in formulas whose numbers nobody knows here."""
+    called = {str(f.args[0]) for e in expressions for f in e.atoms(Applied, OfMatrix)}
+    return sorted(called - {*_OF_ARRAYS})
+
+
 def _elementwise(expressions: Iterable[Any]) -> dict[str, Elementwise]:
     """The operations that formulas name."""
     counts = {type(f): len(f.args) for e in expressions for f in sympy.sympify(e).atoms(sympy.Function)}
@@ -60,6 +67,27 @@ _FUNCTIONS = {
     "And": lambda *v: all(v),
     "Or": lambda *v: any(v),
     "Xor": lambda *v: sum(map(bool, v)) % 2 == 1,
+}
+
+_OF_ARRAYS = {
+    "max": np.max,
+    "min": np.min,
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+    "det": np.linalg.det,
+    "argsort": lambda a: np.argsort(a, kind="stable"),
+    "inv": np.linalg.inv,
+    "pinv": np.linalg.pinv,
+    "chol": np.linalg.cholesky,
+    "eigh.lambda": np.linalg.eigvalsh,
+    "eigh.V": lambda a: np.linalg.eigh(a)[1],
+    "eig.lambda": np.linalg.eigvals,
+    "eig.V": lambda a: np.linalg.eig(a)[1],
+    "svd.sigma": lambda a: np.linalg.svd(a)[1],
+    "svd.U": lambda a: np.linalg.svd(a)[0],
+    "svd.V": lambda a: np.conj(np.linalg.svd(a)[2]).T,
+    "qr.Q": lambda a: np.linalg.qr(a)[0],
+    "qr.R": lambda a: np.linalg.qr(a)[1],
 }
 
 
@@ -129,24 +157,19 @@ def _over(expression, known):
 def _of_elements(arguments, count, known):
     """An extremum, a search or a function of a matrix, of which the element at ``count`` bound indices is given."""
     name, element, *bound = arguments[: 2 + count]
-    size, *place = [int(_known(arguments[2 + count], known)), *[_known(p, known) for p in arguments[3 + count :]]]
-    places = list(itertools.product(range(size), repeat=count))
+    size, *place = arguments[2 + count :]
+    sizes = [int(_known(d, known)) for d in (size.args if type(size).__name__ == "Tuple" else [size] * count)]
+    place = [_known(p, known) for p in place]
+    places = list(itertools.product(*map(range, sizes)))
     elements = [_known(element, {**known, **{index.name: i for index, i in zip(bound, k)}}) for k in places]
-    array = np.reshape(np.array(elements), (size,) * count)
+    array = np.reshape(np.array(elements), sizes)
     name = str(name)
     if name.startswith("searchsorted"):
         return np.searchsorted(array, place[0], side="right" if name.endswith("right") else "left")
-    made = {
-        "max": np.max,
-        "min": np.min,
-        "argmax": np.argmax,
-        "argmin": np.argmin,
-        "det": np.linalg.det,
-        "argsort": lambda a: np.argsort(a, kind="stable"),
-        "inv": np.linalg.inv,
-        "chol": np.linalg.cholesky,
-    }[name](array)
-    return made[tuple(int(p) for p in place)] if place else made
+    if name not in _OF_ARRAYS:
+        raise LookupError(f"{name} has no value here")
+    found = _OF_ARRAYS[name](array)
+    return found[tuple(int(p) for p in place)] if place else found
 
 
 def _array(free, formula, known, shape):

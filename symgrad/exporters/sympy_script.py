@@ -63,6 +63,9 @@ def script(subject: Subject, made: SympyObjects) -> str:
     evaluation = _function(subject, made, function, names, reserved, numbers.numpy_functions(formulas))
     if _numbers(subject.guarded, made.kind) > _MAX_NUMBERS:
         subject = replace(subject, checked=lambda: "the arrays are too large for sums one element at a time")
+    unknown = numbers.without_numbers(formulas)
+    if unknown:
+        subject = replace(subject, checked=lambda: f"sympy has no numbers of {', '.join(unknown)}")
     return "\n".join(
         [
             *header.python_comment(subject),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import symgrad as sg
 from symgrad.closed_form import agreement as room
@@ -99,6 +100,10 @@ def test_complex_numbers_agree(derived, given):
 def test_what_has_no_value_is_not_compared():
     hermitian = lambda a: np.linalg.eigvalsh(np.array([[1.0, a * 1j], [-a * 1j, 2.0]]))[0]  # noqa: E731
     found = sg.grad(hermitian).agreement(0.3)
+    assert (found.matrix, found.entries) == (None, None)
+    assert found.index < 1e-12
+    moved = sg.grad(lambda a: np.sum(scipy.linalg.expm(np.array([[0.0, a], [-a, 0.5]]))))
+    found = moved.agreement(0.3)
     assert (found.matrix, found.entries, found.index) == (None, None, None)
     assert "conjugate" in str(sg.grad(hermitian).formulas(0.3))
     chosen = sg.named(lambda x, y: np.mean(np.log(x)[np.arange(len(y)), y]), x="n k", y="n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -14,6 +15,7 @@ import exportables
 import golden
 import numpy as np
 import pytest
+import scipy.linalg
 import sympy
 from cases import CASES, GOLDEN
 from every_operation import calls
@@ -187,3 +189,27 @@ def test_large_arrays_are_not_checked():
     with redirect_stdout(io.StringIO()) as said:
         assert scope_of(made)["_check"]() == 0
     assert "no check (the arrays are too large" in said.getvalue()
+
+
+MATRIX = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, 0.2], [0.1, 0.2, 3.0]])
+DECOMPOSED = {
+    "eigh": lambda a: np.linalg.eigh(a)[0][0] * np.sum(np.linalg.eigh(a)[1][:, 0] ** 4),
+    "eigvals": lambda a: np.sum(np.abs(np.linalg.eigvals(a + np.triu(a)))),
+    "qr": lambda a: np.sum(np.linalg.qr(a)[0] ** 3) + np.sum(np.linalg.qr(a)[1] ** 3),
+    "svd": lambda a: np.sum(np.linalg.svd(a[:2], full_matrices=False)[2] ** 3) + np.linalg.svd(a)[1][0],
+    "pinv": lambda a: np.sum(np.linalg.pinv(a[:, :2]) ** 3),
+}
+
+
+@pytest.mark.parametrize("name", DECOMPOSED)
+def test_scripts_have_the_numbers_of_decompositions(name):
+    derived = sg.grad(DECOMPOSED[name])
+    source = derived.export("sympy", MATRIX, document=True)
+    (own,) = re.findall(r"^def (grad_\w*)\(", source, re.MULTILINE)
+    found = evaluated(source, own, [MATRIX])
+    np.testing.assert_allclose(found[0], derived(MATRIX), rtol=1e-9, atol=1e-12)
+
+
+def test_what_has_no_numbers_is_not_checked():
+    source = sg.grad(lambda a: np.sum(scipy.linalg.expm(a))).export("sympy", MATRIX, document=True)
+    assert "no check (sympy has no numbers of expm)" in source
