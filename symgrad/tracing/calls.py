@@ -38,9 +38,11 @@ from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
 from .generators import CACHED
+from .labelled import become_traced
+from .labels import labels_of
 from .libraries import is_library as is_library_module
 from .library_calls import said_of
-from .library_code import is_closed, is_declared, is_library_code, library_code
+from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
@@ -48,7 +50,7 @@ from .python_numbers import is_count
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
-from .trace import current
+from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
 
@@ -168,6 +170,16 @@ class _Calls:
             array[...] = np.where(index, getattr(operator, operation)(array, value), array)
         else:
             array[index] = getattr(operator, f"i{operation.rstrip('_')}")(array[index], value)
+
+    def store(self, value: Any, array: Any, index: Any) -> None:
+        """Do ``array[index] = value``; a known DataFrame that the function has made becomes a traced one."""
+        if type(array) not in _COMMON and labels_of(type(array)) and concerns(value, 0):
+            if running().labelled.pop(id(array), None) is None:
+                refuse(
+                    f"a traced value is written into a {type(array).__name__} from outside. Write into a copy() of it."
+                )
+            become_traced(array)
+        array[index] = value
 
 
 class _LibraryCalls(_Calls):

@@ -22,6 +22,7 @@ from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .labelled import LabelledTracer
+from .labels import labels_of
 from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
@@ -180,8 +181,11 @@ def printed(value: Any) -> Any:
 
 def local(made: Any, given: Iterable[Any]) -> Any:
     """What a library gave, its arrays as those of the function's making, or of its caller's."""
-    if current() is None:
+    trace = current()
+    if trace is None:
         return made
+    if labels_of(type(made)):
+        trace.labelled[id(made)] = made
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         is_foreign = any(
             isinstance(v, np.ndarray) and type(v) is not LocalArray and np.may_share_memory(v, made) for v in given

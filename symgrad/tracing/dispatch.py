@@ -31,6 +31,7 @@ UFUNCS: dict[np.ufunc, Elementwise] = {
 UFUNCS[np.sqrt] = f.sqrt
 #: library that may be missing -> the modules with the rules of its functions, imported where one is called
 _OPTIONAL = {
+    "pandas": ["symgrad.tracing.labelled_making"],
     "scipy.integrate": ["symgrad.solvers.initial_values"],
     "scipy.ndimage": ["symgrad.solvers.searches"],
     "scipy.optimize": ["symgrad.solvers.roots", "symgrad.solvers.minima", "symgrad.solvers.searches"],
@@ -132,8 +133,8 @@ def special(ufunc: np.ufunc) -> Elementwise | None:
 def load_rules(function: Any) -> None:
     """Import the rules of the library that ``function`` belongs to, where it is one that is optional."""
     module = getattr(function, "__module__", None) or ""
-    if module.startswith("scipy."):
-        _import_rules(".".join(module.split(".")[:2]))
+    library = module.split(".")[:2] if module.startswith("scipy.") else module.split(".")[:1]
+    _import_rules(".".join(library))
 
 
 def _import_rules(library: str) -> None:

@@ -234,6 +234,14 @@ def lifted(value: Any) -> Any:
     return LabelledTracer(plain_array(numbers_of(value), f"a {type(value).__name__}"), Labels(value))
 
 
+def become_traced(value: Any) -> None:
+    """Have a Series or a DataFrame that is known be, under all its names, what stands for it."""
+    made = lifted(value)
+    value.__class__ = LabelledTracer
+    vars(value).clear()
+    vars(value).update(vars(made))
+
+
 #: functions of NumPy that call a method
 _METHODS = {getattr(np, name): name for name in ("sum", "mean", "std", "var", "min", "max", "prod")}
 DEFERRED.add(LabelledTracer)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import collections
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labelled_places import OTHERWISE, Indexer, aligned, moved, moved_around_nan, moving
+from .labelled_places import OTHERWISE, Indexer, aligned, missing_of, moved, moved_around_nan, moving, values_of
 from .labelled_statistics import (
     BY_DEFAULT,
     STATISTICS,
@@ -137,6 +137,11 @@ def _tuples(self: LabelledTracer, index: bool = True, name: str | None = "Pandas
 
 
 def _assign(self: LabelledTracer, **columns: Any) -> Any:
+    return with_columns(self, columns)
+
+
+def with_columns(self: LabelledTracer, columns: Mapping[Any, Any]) -> Any:
+    """A DataFrame with these columns, each put where its labels say."""
     for name, given in columns.items():
         column: Any = given(self) if callable(given) else given
         lifted = self._labelled(column)
@@ -145,17 +150,52 @@ def _assign(self: LabelledTracer, **columns: Any) -> Any:
             column = (lifted if together else moving(lifted, "reindex", self.index))._array
         arrays = {n: self._array[:, k] for k, n in enumerate(self._labels.names)}
         arrays[name] = np.ones(len(self)) * column if np.ndim(column) == 0 else column
-        made = Labels(self._labels.without_values().assign(**{name: 0.0}))
+        known = self._labels.without_values()
+        known[name] = 0.0
+        made = Labels(known)
         self = type(self)(np.stack([arrays[n] for n in made.names], axis=1), made)
     return self
 
 
 def assigned(self: LabelledTracer, key: Any, value: Any) -> tuple[Any, Labels]:
     """The values and labels of a DataFrame with a column written to."""
-    if self._name != "DataFrame" or not isinstance(key, str):
+    if self._name != "DataFrame" or not isinstance(key, (str, int)):
         refuse(f"writing into a {self._name} so", "Write into a copy of x.to_numpy()")
-    made = _assign(self, **{key: value})
+    made = with_columns(self, {key: value})
     return made._array, made._labels
+
+
+def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: bool = True, ignore_index: bool = False) -> Any:
+    """In the order that the values have in this run, guarded; equal ones as they stood."""
+    if self._labels.dims is not None or (self.ndim == 2) is not isinstance(by, str):
+        refuse(f"{self._name}.sort_values with these arguments", OTHERWISE)
+    key = self[by] if self.ndim == 2 else self
+    known = not isinstance(key, type(self))  # a column of no numbers
+    values = key if known else _without_nan(key, "sort_values")._array
+    order = np.argsort(values, kind="stable") if known else values_of(np.argsort(values if ascending else -values))
+    made = self.iloc[order[::-1] if known and not ascending else order]
+    return made.set_axis(range(len(made)), axis=0) if ignore_index else made
+
+
+def _without_nan(self: LabelledTracer, what: str) -> LabelledTracer:
+    if missing_of(self._array) is None or np.any(missing_of(self._array)):
+        refuse(f"{self._name}.{what} with NaN", OTHERWISE)
+    return self
+
+
+def _extreme(place: Callable) -> Callable:
+    """Where a Series has its largest or smallest element, in this run, guarded."""
+
+    def label(self: LabelledTracer) -> Any:
+        if self._name != "Series":
+            refuse(f"{self._name}.id{place.__name__.removeprefix('arg')}", OTHERWISE)
+        return self.index[int(values_of(place(_without_nan(self, "idxmax")._array)))]
+
+    return label
+
+
+def _first(ascending: bool) -> Callable:
+    return lambda self, n=5, columns=None: _sort_values(self, columns, ascending=ascending).head(n)
 
 
 def _named(names: Sequence[str], make: Callable[[str], Callable]) -> dict[str, Callable]:
@@ -186,6 +226,11 @@ _RULES: dict[str, Callable] = {
     "pct_change": _pct_change,
     "pipe": lambda self, func, *args, **kwargs: func(self, *args, **kwargs),
     "quantile": quantile,
+    "idxmax": _extreme(np.argmax),
+    "idxmin": _extreme(np.argmin),
+    "nlargest": _first(False),
+    "nsmallest": _first(True),
     "rolling": rolling,
+    "sort_values": _sort_values,
     "where": _where,
 }

@@ -7,7 +7,7 @@ each goes.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,20 +29,36 @@ def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str, missing:
 
     It sees NaN where elements are ``missing``.
     """
-    labels, flat = value._labels, np.ravel(value._array)
-    places, further = np.where(missing, np.nan, np.arange(float(flat.size)).reshape(labels.shape)), flat.size + 1.0
-    made, other = make(labels.put_on(places)), make(labels.put_on(places + further))
+    return moved_together([value], lambda values: make(*values), what, missing)
+
+
+def moved_together(
+    values: Sequence[LabelledTracer], make: Callable[[list[Any]], Any], what: str, missing: Any = False
+) -> Any:
+    """As ``moved``, of several."""
+    flat = [np.ravel(v._array) for v in values]
+    ends = np.cumsum([f.size for f in flat])
+    further = float(ends[-1] + 1)
+
+    def shown(by: float) -> Any:
+        places = [np.arange(float(end - f.size), float(end)) for end, f in zip(ends, flat, strict=True)]
+        shaped = [np.reshape(p, v._labels.shape) for p, v in zip(places, values, strict=True)]
+        return make([v._labels.put_on(np.where(missing, np.nan, p) + by) for v, p in zip(values, shaped, strict=True)])
+
+    made, other = shown(0.0), shown(further)
     held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
+    name = values[0]._name
     if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
-        refuse(f"{value._name}.{what} so", OTHERWISE)
+        refuse(f"{name}.{what} so", OTHERWISE)
     is_place = again - held == further
     if not np.all(is_place | (held == again) | (np.isnan(held) & np.isnan(again))):
-        refuse(f"{value._name}.{what} so", OTHERWISE)
-    taken = _taken(value._array, flat, np.where(is_place, held, 0).astype(int)) if flat.size else held
+        refuse(f"{name}.{what} so", OTHERWISE)
+    whole, row = (values[0]._array, flat[0]) if len(values) == 1 else (np.concatenate(flat),) * 2
+    taken = _taken(whole, row, np.where(is_place, held, 0).astype(int)) if row.size else held
     if not np.all(is_place):  # constants, such as NaN where there is no element
         constants = held.astype(taken.dtype) if taken.dtype.kind == "f" else held
         taken = np.where(is_place, taken, constants)
-    return type(value)(taken, Labels(made)) if labels_of(type(made)) else taken
+    return type(values[0])(taken, Labels(made)) if labels_of(type(made)) else taken
 
 
 def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:

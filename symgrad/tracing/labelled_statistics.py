@@ -152,9 +152,11 @@ class _Groups:
             yield key, self._whole.iloc[places]
 
     def __getattr__(self, name: str) -> Any:
-        if name not in STATISTICS:
-            _no_method(self, name)
-        return functools.partial(self._reduced, name)
+        if name in STATISTICS:
+            return functools.partial(self._reduced, name)
+        if not name.startswith("_") and self._value.ndim == 2 and name in self._value:
+            return self[name]
+        return _no_method(self, name)
 
     def agg(self, func: Any) -> Any:
         """A statistic of each group, by its name, or one of all these columns."""

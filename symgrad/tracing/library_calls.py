@@ -103,6 +103,15 @@ class Step(NamedTuple):
         return _public(module, code.co_qualname)
 
 
+def refuse_in_pandas() -> None:
+    """An error where pandas is who asks a traced value what it is: it would keep the value as an array of its own."""
+    if sys._getframe(2).f_globals.get("__name__", "").startswith("pandas."):
+        raise TracingError.here(
+            "a traced value is put into a DataFrame or a Series that is known. Write into one that the function has "
+            "made and has a name for, df = df.copy() and df[…] = …, or take its values: df[…].to_numpy()."
+        )
+
+
 def refuse_library_call(rules: Mapping[Callable, Any], asked: Callable | None = None) -> None:
     """An UnsupportedOperation where the user's line has called a library that led here.
 

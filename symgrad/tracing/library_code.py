@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import DtypeError
 from .dispatch import CALLS, NAMED_CALLS, has_rule, load_rules
+from .labels import labels_of
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
 
@@ -50,7 +51,8 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
     answer = _named(function)
     if answer is not None:
         given = getattr(function, "__self__", None) if type(function) is MethodType else None
-        if any(map(concerns, (given, *args, *kwargs.values()))):
+        depth = 0 if _is_of_pandas(function) else _DEPTH  # whose methods take functions that see what is known
+        if any(concerns(v, depth) for v in (given, *args, *kwargs.values())):
             _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
@@ -83,9 +85,19 @@ def _check_real(function: Any, args: Any, kwargs: Any) -> None:
 def _named(function: Any) -> Any:
     """What is declared for a function by its public name."""
     module = getattr(function, "__module__", None)
+    if _is_of_pandas(function):
+        if type(function) is not MethodType:
+            return NAMED_CALLS.get(f"pandas.{getattr(function, '__qualname__', '')}")
+        name = function.__name__
+        answer = NAMED_CALLS["pandas.*"] if labels_of(type(function.__self__)) else None
+        return answer and (lambda known, *args, **kwargs: answer(known, name, *args, **kwargs))
     if not isinstance(module, str) or module.partition(".")[0] not in ("scipy", "statistics"):
         return None
     return NAMED_CALLS.get(f"{module.partition('._')[0]}.{getattr(function, '__qualname__', '')}")
+
+
+def _is_of_pandas(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "pandas"
 
 
 def is_closed(function: Any) -> bool:
@@ -108,7 +120,9 @@ def concerns(value: Any, depth: int = _DEPTH) -> bool:
     if kind in _ATOMS or holds_traced(value):
         return holds_traced(value)
     if kind in (FunctionType, MethodType):
-        return depth == _DEPTH
+        return depth == _DEPTH or any(map(holds_traced, _closed_over(value)))
+    if kind in (list, tuple, dict):
+        return any(concerns(v, 0) for v in (value.values() if kind is dict else value))
     if isinstance(value, (type, ModuleType)):
         return False
     held = _held(value)

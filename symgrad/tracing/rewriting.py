@@ -55,6 +55,10 @@ class Hook(Protocol):
         """Do ``array[index] += value``, or what the operation is."""
         ...
 
+    def store(self, value: Any, array: Any, index: Any) -> None:
+        """Do ``array[index] = value``."""
+        ...
+
 
 def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
     """``code`` with its calls handed to ``hook``; None where its source is not at hand."""
@@ -109,8 +113,19 @@ class _Calls(ast.NodeTransformer):
     """A call, an attribute, an operation and some indices, each handed to the hook.
 
     ``f(a, k=b)`` becomes ``hook.call(f, a, k=b)``, ``a + b`` ``hook.operate("add", a, b)``, ``np.r_[a, b]``
-    ``hook.indexed(np.r_)[a, b]``, and ``a[i] += b`` ``hook.update(a, i, "add", b)``.
+    ``hook.indexed(np.r_)[a, b]``, and ``a[i] += b`` ``hook.update(a, i, "add", b)``, and
+    ``a["b"] = c`` ``hook.store(c, a, "b")``.
     """
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        target = node.targets[0]
+        self.generic_visit(node)
+        if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
+            return node
+        if not isinstance(target.slice, (ast.Constant, ast.Name, ast.JoinedStr)):
+            return node
+        call = self._hooked("store", [node.value, target.value, target.slice], [], node)
+        return ast.copy_location(ast.Expr(call), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

@@ -1,8 +1,7 @@
 """Tracer: the handle that stands for an array while a function is traced.
 
-It behaves as an ndarray of its shape and dtype; whatever NumPy computes with it becomes a node. What
-would lose the derivative (``float(x)``, ``np.array([x[0], x[1]])``, writing into a plain array) is
-refused with the user's own line and the fix.
+It behaves as an ndarray of its shape and dtype; whatever NumPy computes with it becomes a node. What would lose the
+derivative (``float(x)``, writing into a plain array) is refused with the user's own line and the fix.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from .dispatch import (
     refuse_unknown,
     special,
 )
-from .library_calls import caching_function, declared, refuse_library_call
+from .library_calls import caching_function, declared, refuse_in_pandas, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
 from .python_numbers import is_pythons, may_be_array
 from .sizes import Size, shown, shown_shape
@@ -113,6 +112,7 @@ class Tracer(ArrayMethods):
     @property
     def __class__(self) -> type:  # type: ignore[override]
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
+        refuse_in_pandas()
         node = self._node
         is_array = node.shape or self._base is not None or may_be_array(node)
         if node.weak or (not is_array and is_pythons(node)):

@@ -1,0 +1,92 @@
+"""Series and DataFrames that a traced function makes of traced values, and methods of known ones that get them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .dispatch import answers_for
+from .labelled import LabelledTracer, lifted
+from .labelled_methods import attribute, with_columns
+from .labelled_places import OTHERWISE, moved_together, moving
+from .labels import Labels, refuse
+from .local_array import holds_traced, unwrapped
+from .making import array_of
+
+
+def _array(value: Any) -> Any:
+    """Traced values as one array; their lists too."""
+    return array_of(list(value)) if isinstance(value, (list, tuple)) else value
+
+
+def _is_traced(value: Any) -> bool:
+    return type(value) is LabelledTracer or holds_traced(value)
+
+
+@answers_for("pandas.Series")
+def _series(data: Any = None, index: Any = None, dtype: Any = None, name: Any = None, **named: Any) -> Any:
+    if named.keys() - {"copy"} or not (dtype is None or np.dtype(dtype).kind == "f"):
+        refuse("pandas.Series with these arguments", OTHERWISE)
+    if type(data) is LabelledTracer:
+        made = data.copy() if index is None else moving(data, "reindex", index)
+        return made if name is None else moving(made, "rename", name)
+    if isinstance(data, dict):
+        index, data = list(data) if index is None else index, list(data.values())
+    array = _array(data)
+    values = array if np.ndim(array) else array * np.ones(1 if index is None else len(index))
+    return LabelledTracer(values, Labels(sys.modules["pandas"].Series(np.zeros(values.shape), index, name=name)))
+
+
+@answers_for("pandas.DataFrame")
+def _frame(data: Any = None, index: Any = None, columns: Any = None, dtype: Any = None, copy: Any = None) -> Any:
+    if not (dtype is None or np.dtype(dtype).kind == "f"):
+        refuse("pandas.DataFrame of another dtype", OTHERWISE)
+    kind = sys.modules["pandas"].DataFrame
+    if isinstance(data, (list, tuple)) and len(data):
+        data, columns = _by_column(data, columns)
+    if not isinstance(data, Mapping):
+        labels = Labels(kind(_without_values(data), index, columns))
+        return LabelledTracer(data._array if type(data) is LabelledTracer else np.reshape(data, labels.shape), labels)
+    known = kind({name: _without_values(column) for name, column in data.items()}, index, columns)
+    own = {name: column for name, column in data.items() if _is_traced(column) and name in known}
+    return with_columns(lifted(known), {n: c if type(c) is LabelledTracer else _array(c) for n, c in own.items()})
+
+
+def _by_column(rows: Any, columns: Any) -> tuple[Any, Any]:
+    """Rows as columns, by name; rows that are dicts have the names. An array of rows of numbers stays one."""
+    if isinstance(rows[0], Mapping):
+        names = list(rows[0])
+        if any(list(row) != names for row in rows):
+            refuse("pandas.DataFrame of rows with other names", "Give each row the same names")
+        return {name: [row[name] for row in rows] for name in names}, columns
+    if columns is None or not isinstance(rows[0], (list, tuple)):
+        return _array(rows), columns
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)), None
+
+
+def _without_values(value: Any) -> Any:
+    """What has the labels and the shape of ``value``: zeros, where that is traced."""
+    if type(value) is LabelledTracer:
+        return value._labels.without_values()
+    return np.zeros(np.shape(_array(value)))[()] if holds_traced(value) else unwrapped(value)
+
+
+@answers_for("pandas.concat")
+def _concat(objs: Any, **named: Any) -> Any:
+    """The parts one behind or beside the other: a dict has their keys."""
+    if isinstance(objs, Mapping):
+        named, objs = {"keys": list(objs), **named}, list(objs.values())
+    parts = [lifted(part)._of_numbers() for part in objs if part is not None]
+    return moved_together(parts, lambda values: sys.modules["pandas"].concat(values, **named), "concat")
+
+
+@answers_for("pandas.*")
+def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """A method of a Series or a DataFrame that is known, of traced values."""
+    rule = attribute(lifted(known), name)
+    if rule is None:
+        refuse(f"pandas.{type(known).__name__}.{name} of traced values", OTHERWISE)
+    return rule(*args, **kwargs)

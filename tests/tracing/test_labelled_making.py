@@ -1,0 +1,151 @@
+"""Series and DataFrames that a traced function makes and writes into, against differences of pandas' own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symgrad as sg
+from symgrad.errors import TracingError, UnsupportedOperation
+
+pd = pytest.importorskip("pandas")
+
+X = np.array([1.0, 2.0, 4.0, 3.0])
+KNOWN = pd.DataFrame({"t": np.arange(4.0), "g": list("abab"), "k": [0, 0, 1, 1]}, index=list("wxyz"))
+
+
+class Model:
+    """What holds a DataFrame."""
+
+    data = KNOWN
+
+
+def columns(x):
+    df = pd.DataFrame({"a": x * 2, "b": np.arange(4.0)})
+    df["c"] = df.a * df.b
+    return df.c.sum() * df["a"].iloc[1]
+
+
+def written(x):
+    df = KNOWN.copy()
+    df["y"] = df.t * x
+    df["z"] = df["y"] ** 2
+    return df.groupby("g")["z"].mean().sum() + df.groupby("k").y.sum().iloc[1]
+
+
+def assigned(x):
+    return KNOWN.assign(y=lambda df: df.t * x[0], z=x)[["y", "z"]].mean().sum()
+
+
+def written_under_another_name(x):
+    df = pd.DataFrame({"y": [0.0, 0.0, 0.0, 0.0]})
+    other = df
+    df["y"] = x
+    return (other.y**2).sum()
+
+
+def written_by_a_helper(x):
+    def fill(df, values):
+        df["y"] = values
+
+    frames = {"first": Model.data.copy()}
+    fill(frames["first"], x**2)
+    frames["first"]["z"] = frames["first"].y * 3
+    return frames["first"].z.sum()
+
+
+def rows(x):
+    made = [{"t": k, "y": x[k] * k} for k in range(3)]
+    pairs = pd.DataFrame([(k, x[k] ** 2) for k in range(4)], columns=["k", "v"])
+    df = pd.DataFrame(made)
+    return (df.y * df.t).sum() + pairs.v.sum() * pairs["v"].iloc[1]
+
+
+def of_a_matrix(x):
+    df = pd.DataFrame(np.outer(x, x), columns=list("abcd")).rename(columns={"a": "A"})
+    return df.A.sum() + df.cov().iloc[0, 1]
+
+
+def series(x):
+    s = pd.Series({"a": x[0], "b": x[1] * x[2]})
+    same = pd.Series(5.0 * x[3], index=["a", "b"], name="s")
+    return s["a"] * s.b + (s * same).sum() + pd.Series(pd.Series(x), index=[3, 2, 1, 9]).sum()
+
+
+def together(x):
+    first, second = pd.Series(x, index=list("abcd"), name="u"), pd.Series(x**2, index=list("bcde"), name="v")
+    beside = pd.concat([first, second], axis=1).dropna()
+    behind = pd.concat({"p": pd.DataFrame({"a": x}), "q": pd.DataFrame({"a": x * 2})})
+    return (beside.u * beside.v).sum() + (behind.loc["q"].a ** 3).sum()
+
+
+def in_order(x):
+    df = pd.DataFrame({"a": x, "b": x**2, "n": list("zyxw")})
+    down = df.sort_values("a", ascending=False, ignore_index=True)
+    named = df.sort_values("n", ascending=False)
+    s = pd.Series(x, index=list("abcd"))
+    weights = np.arange(4.0)
+    return (down.b * weights).sum() + (named.b * weights).sum() + s.nlargest(2).sum() * s[s.idxmin()]
+
+
+CASES = [columns, written, assigned, written_under_another_name, written_by_a_helper]
+CASES += [rows, of_a_matrix, series, together, in_order]
+
+
+@pytest.mark.parametrize("fn", CASES, ids=lambda f: f.__name__)
+def test_gradients_are_those_of_pandas_own_values(fn):
+    before = KNOWN.copy()
+    value_and_grad = sg.value_and_grad(fn)
+    for x in (X, X[::-1] + 0.5):  # in another order
+        value, gradient = value_and_grad(x)
+        assert value == pytest.approx(fn(x), rel=1e-14)
+        steps = 1e-5 * np.eye(4)
+        differences = [(fn(x + h) - fn(x - h)) / 2e-5 for h in steps]
+        np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-7)
+    assert KNOWN.equals(before)
+
+
+def test_jacobians_have_the_labels_of_what_was_made():
+    value, _ = sg.value_and_grad(lambda x: pd.Series(x**2, index=list("abcd"), name="y"))(X)
+    pd.testing.assert_series_equal(value, pd.Series(X**2, index=list("abcd"), name="y"))
+    jacobian = sg.jacobian(lambda x: pd.Series(x**2, index=list("abcd")))(X)
+    np.testing.assert_array_equal(jacobian, np.diag(2 * X))
+
+
+def writes_into_what_it_holds(x):
+    df = Model.data
+    df["y"] = x
+    return df.y.sum()
+
+
+def writes_into_its_argument(df, x):
+    df["y"] = x
+    return df.y.sum()
+
+
+def orders_what_is_missing(x):
+    return pd.Series(x).shift(1).sort_values().iloc[0]
+
+
+def test_what_is_not_the_functions_own_is_not_written_to():
+    with pytest.raises(TracingError, match=r"from outside. Write into a copy\(\) of it"):
+        sg.grad(writes_into_what_it_holds)(X)
+    with pytest.raises(UnsupportedOperation, match="its caller"):
+        sg.grad(writes_into_its_argument, 1)(KNOWN, X)
+    with pytest.raises(UnsupportedOperation, match="sort_values with NaN"):
+        sg.grad(orders_what_is_missing)(X)
+    assert list(KNOWN.columns) == ["t", "g", "k"]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: pd.DataFrame({"a": x}, dtype=int).a.sum(),
+        lambda x: pd.Series(x, dtype="int64").sum(),
+        lambda x: pd.DataFrame([{"a": x[0]}, {"b": x[1]}]).a.sum(),
+        lambda x: pd.Series(x).rank().sum(),
+    ],
+)
+def test_what_has_no_rule_is_refused(fn):
+    with pytest.raises(UnsupportedOperation, match=r"to_numpy|the same names"):
+        sg.grad(fn)(X)
