@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from types import CellType
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ from .walk import Walk
 
 #: how far down lists and dicts are looked through that were put into what the function read
 _DEPTH = 3
+#: what is neither traced nor holds what is, of which namespaces and data are full
+_PLAIN = frozenset((float, int, bool, complex, str, bytes, type(None), type, np.ndarray, np.float64, np.ufunc))
+_PLAIN |= {FunctionType, BuiltinFunctionType, ModuleType}
 
 
 class TraceGuards(Guards):
@@ -64,6 +67,8 @@ class TraceGuards(Guards):
                 continue
             seen.add(id(place))
             for key, value in _places(place):
+                if type(value) in _PLAIN:
+                    continue
                 settled = _settled(value, trace)
                 if settled is not value:
                     _put(place, key, settled)
