@@ -38,7 +38,7 @@ from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
 from .generators import CACHED
-from .labelled import become_traced
+from .labelled import become_traced, has_labels, takes_arrays, unlabelled
 from .labels import labels_of
 from .libraries import is_library as is_library_module
 from .library_calls import said_of
@@ -89,6 +89,8 @@ class _Calls:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
                 return self.call(instead, *args, **kwargs)
+        if any(has_labels(v) for v in (*args, *kwargs.values())) and takes_arrays(function):
+            args, kwargs = unlabelled(args), unlabelled(kwargs)
         if is_declared(function):
             latest = refusals.latest
             try:

@@ -69,6 +69,11 @@ class LabelledTracer:
         self._labels = labels
 
     @property
+    def _symgrad_node(self) -> Any:
+        """What functions of arrays take of it, as they take the array of a Series."""
+        return as_node(self._of_numbers()._array)
+
+    @property
     def _stands_for(self) -> type:
         return self._labels.kind
 
@@ -132,7 +137,11 @@ class LabelledTracer:
         if func in _METHODS and len(args) == 1 and kwargs.keys() <= {"axis", "ddof"}:
             own = {"axis": None} | ({"ddof": 0} if func in (np.std, np.var) else {})  # as NumPy calls the method
             return attribute(self, _METHODS[func])(**(own | kwargs))
-        refuse(f"np.{func.__name__} of a {self._name}", f"Write np.{func.__name__} of x.to_numpy()")
+        if func in _CALLED:
+            return attribute(self, func.__name__)(*map(unlabelled, args[1:]), **kwargs)
+        if func in _LABELLED:
+            refuse(f"np.{func.__name__} of a {self._name}", f"Write np.{func.__name__} of x.to_numpy()")
+        return func(*unlabelled(args), **unlabelled(kwargs))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.asarray(self._array, dtype)
@@ -142,17 +151,23 @@ class LabelledTracer:
         if lifted is not None and lifted._labels.dims is not None and self._labels.dims is not None:
             shared = [d for d in self._labels.dims if d in lifted._labels.dims]
             return (self * lifted).sum(dim=shared, skipna=False)
-        x = other if lifted is None else lifted._array
-        fits = lifted is None or self._labels.go_along(-1, lifted._labels)
-        if is_xarray(self._labels.kind) or np.ndim(x) != 1 or not fits:
-            refuse(f"this product of a {self._name}", "Write it with x.to_numpy()")
-        made = self._array @ x
-        return LabelledTracer(made, self._without((1,))) if self.ndim == 2 else made
+        return self._product(self, other)
 
     dot = __matmul__
 
     def __rmatmul__(self, other: Any) -> Any:
-        refuse(f"a product with a {self._name} behind", "Write it with x.to_numpy()")
+        return self._product(other, self)
+
+    def _product(self, *sides: Any) -> Any:
+        """The product of matrices and vectors, with the labels that pandas gives it; one of the sides is this."""
+        left, right = [lifted if (lifted := self._labelled(v)) is not None else v for v in sides]
+        is_labelled = type(left) is type(right)
+        if is_xarray(self._labels.kind) or (is_labelled and not left._labels.axes[-1].equals(right._labels.axes[0])):
+            refuse(f"this product of a {self._name}", "Write it with x.to_numpy()")
+        made = np.matmul(*map(unlabelled, (left, right)))
+        known = [v._labels.without_values() if type(v) is type(self) else np.zeros(np.shape(v)) for v in (left, right)]
+        shown = known[0] @ known[1]
+        return type(self)(made, Labels(shown)) if labels_of(type(shown)) else made
 
     def __getattr__(self, name: str) -> Any:
         labels = self.__dict__.get("_labels")
@@ -242,7 +257,33 @@ def become_traced(value: Any) -> None:
     vars(value).update(vars(made))
 
 
-#: functions of NumPy that call a method
+def unlabelled(value: Any) -> Any:
+    """``value``, with arrays in place of what has labels, in its lists, tuples and dicts too."""
+    if type(value) is dict:
+        return {key: unlabelled(v) for key, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(unlabelled, value))
+    value = lifted(value)
+    return value._of_numbers()._array if type(value) is LabelledTracer else value
+
+
+def has_labels(value: Any) -> bool:
+    """Whether it is a Series, a DataFrame or a DataArray, known or not."""
+    return type(value) is LabelledTracer or labels_of(type(value))
+
+
+def takes_arrays(function: Any) -> bool:
+    """Whether it is a function of a library that makes arrays of all that has labels."""
+    if isinstance(function, np.ufunc) or not str(getattr(function, "__module__", "")).startswith(("numpy", "scipy.")):
+        return False
+    return not any(function in known for known in (_METHODS, _CALLED, _LABELLED))
+
+
+#: functions of NumPy that keep labels, and have no rule for them
+_LABELLED = frozenset((np.argsort, np.around, np.round, np.repeat, np.squeeze, np.transpose))
+#: those that call a method with what it takes
+_CALLED = frozenset((np.cumsum, np.cumprod, np.clip))
+#: those that call a method with an axis
 _METHODS = {getattr(np, name): name for name in ("sum", "mean", "std", "var", "min", "max", "prod")}
 DEFERRED.add(LabelledTracer)
 

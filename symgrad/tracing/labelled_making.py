@@ -10,7 +10,7 @@ import numpy as np
 
 from .dispatch import answers_for
 from .labelled import LabelledTracer, lifted
-from .labelled_methods import attribute, with_columns
+from .labelled_methods import with_columns
 from .labelled_places import OTHERWISE, moved_together, moving
 from .labels import Labels, refuse
 from .local_array import holds_traced, unwrapped
@@ -86,7 +86,4 @@ def _concat(objs: Any, **named: Any) -> Any:
 @answers_for("pandas.*")
 def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a Series or a DataFrame that is known, of traced values."""
-    rule = attribute(lifted(known), name)
-    if rule is None:
-        refuse(f"pandas.{type(known).__name__}.{name} of traced values", OTHERWISE)
-    return rule(*args, **kwargs)
+    return getattr(lifted(known), name)(*args, **kwargs)

@@ -33,7 +33,19 @@ _MOVING = frozenset(
         *("head", "tail", "take", "xs", "truncate", "filter", "drop", "between_time", "at_time", "asfreq", "squeeze"),
         *("shift", "transpose", "reindex", "reindex_like", "sort_index", "stack", "unstack", "swaplevel", "copy"),
         *("droplevel", "reorder_levels", "set_axis", "rename", "rename_axis", "add_prefix", "add_suffix", "to_frame"),
-        *("sel", "isel", "thin", "roll", "expand_dims", "swap_dims", "broadcast_like", "drop_vars", "drop_sel"),
+        *(
+            "set_index",
+            "reset_index",
+            "sel",
+            "isel",
+            "thin",
+            "roll",
+            "expand_dims",
+            "swap_dims",
+            "broadcast_like",
+            "drop_vars",
+            "drop_sel",
+        ),
         *("drop_isel", "assign_coords", "tz_localize", "tz_convert"),
     )
 )
@@ -106,6 +118,8 @@ def _operation(operate: Callable[[Any, Any], Any]) -> Callable:
 def _apply(self: LabelledTracer, func: Any, axis: Any = 0) -> Any:
     if isinstance(func, str):
         return getattr(self, func)()
+    if isinstance(func, (list, dict)):
+        return _statistics(self, func)
     if self._labels.dims is not None:
         refuse(f"{self._name}.apply", OTHERWISE)
     if self.ndim == 1:
@@ -118,13 +132,40 @@ def _apply(self: LabelledTracer, func: Any, axis: Any = 0) -> Any:
     return type(self)(np.stack(made), self._of_numbers()._without((along,)))
 
 
+def _statistics(self: LabelledTracer, names: list[str] | dict[str, str]) -> Any:
+    """Several statistics of a Series, or one of each of these columns, by their names."""
+    if isinstance(names, dict) is not (self.ndim == 2) or not all(isinstance(n, str) for n in names):
+        refuse(f"{self._name}.agg so", OTHERWISE)
+    pairs = names.items() if isinstance(names, dict) else [(n, n) for n in names]
+    made = [getattr(self[column] if self.ndim == 2 else self, name)() for column, name in pairs]
+    known = self._labels.without_values().agg(names)
+    return (
+        type(self)(np.stack(made), Labels(known)) if np.ndim(known) == 1 else refuse(f"{self._name}.agg so", OTHERWISE)
+    )
+
+
 def _rows(self: LabelledTracer) -> Iterator[tuple[Any, Any]]:
     self = self._of_numbers()
     return ((label, self.iloc[k]) for k, label in enumerate(self.index))
 
 
 def _columns(self: LabelledTracer) -> Iterator[tuple[Any, Any]]:
-    return ((name, self[name]) for name in self)
+    """The columns of a DataFrame with their names, the elements of a Series with their labels."""
+    return zip(self.index, self._array, strict=True) if self.ndim == 1 else ((name, self[name]) for name in self)
+
+
+def _astype(self: LabelledTracer, dtype: Any) -> Any:
+    return self._with(self._array.astype(np.dtype(dtype)))
+
+
+def _autocorr(self: LabelledTracer, lag: int = 1) -> Any:
+    return self.corr(moving(self, "shift", lag))
+
+
+def _between(self: LabelledTracer, left: Any, right: Any, inclusive: str = "both") -> Any:
+    low = operator.ge if inclusive in ("both", "left") else operator.gt
+    high = operator.le if inclusive in ("both", "right") else operator.lt
+    return low(self, left) & high(self, right)
 
 
 def _tuples(self: LabelledTracer, index: bool = True, name: str | None = "Pandas") -> Iterator[Any]:
@@ -214,6 +255,9 @@ _RULES: dict[str, Callable] = {
     "abs": abs,
     **dict.fromkeys(("agg", "aggregate", "apply"), _apply),
     "assign": _assign,
+    "astype": _astype,
+    "autocorr": _autocorr,
+    "between": _between,
     "clip": _clip,
     "diff": _diff,
     "dropna": _dropna,
@@ -226,6 +270,10 @@ _RULES: dict[str, Callable] = {
     "pct_change": _pct_change,
     "pipe": lambda self, func, *args, **kwargs: func(self, *args, **kwargs),
     "quantile": quantile,
+    **dict.fromkeys(("isna", "isnull"), lambda self: self._with(np.isnan(self._array))),
+    **dict.fromkeys(("notna", "notnull"), lambda self: self._with(~np.isnan(self._array))),
+    **dict.fromkeys(("tolist", "to_list"), lambda self: list(self._array)),
+    "to_dict": lambda self: dict(_columns(self)) if self.ndim == 1 else refuse("DataFrame.to_dict", OTHERWISE),
     "idxmax": _extreme(np.argmax),
     "idxmin": _extreme(np.argmin),
     "nlargest": _first(False),

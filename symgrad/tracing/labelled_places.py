@@ -48,6 +48,8 @@ def moved_together(
     made, other = shown(0.0), shown(further)
     held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
     name = values[0]._name
+    if labels_of(type(made)) and Labels(made) != Labels(other):  # which are then made of the values
+        refuse(f"{name}.{what} so", OTHERWISE)
     if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
         refuse(f"{name}.{what} so", OTHERWISE)
     is_place = again - held == further
@@ -105,7 +107,9 @@ class Indexer:
         self._name = name
 
     def __getitem__(self, key: Any) -> Any:
-        key = known(key)
+        keys = key if type(key) is tuple else (key,)
+        keys = tuple([known(k(self._value) if callable(k) else k) for k in keys])
+        key = keys if type(key) is tuple else keys[0]
         return moved(self._value, lambda v: getattr(v, self._name)[key], self._name)
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -119,6 +119,15 @@ class _Windows:
             _no_method(self, name)
         return functools.partial(self._reduced, name)
 
+    def apply(self, func: Callable, raw: bool = False) -> Any:
+        """What ``func`` gives of each window of a Series; ``raw``: of its values."""
+        x, count = self._value._array, self._count
+        if x.ndim != 1 or len(x) < count:
+            refuse("apply of windows with these arguments", OTHERWISE)
+        windows = x if raw else self._value.iloc
+        made = [func(windows[k : k + count]) for k in range(len(x) - count + 1)]
+        return self._value._with(np.concatenate([np.full(count - 1, np.nan), np.stack(made)]))
+
     def _reduced(self, name: str, **named: Any) -> Any:
         x, count = self._value._array.astype(np.float64), self._count
         before = np.full((min(count - 1, len(x)), *x.shape[1:]), np.nan)

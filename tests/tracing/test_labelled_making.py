@@ -9,6 +9,7 @@ import symgrad as sg
 from symgrad.errors import TracingError, UnsupportedOperation
 
 pd = pytest.importorskip("pandas")
+stats = pytest.importorskip("scipy.stats")
 
 X = np.array([1.0, 2.0, 4.0, 3.0])
 KNOWN = pd.DataFrame({"t": np.arange(4.0), "g": list("abab"), "k": [0, 0, 1, 1]}, index=list("wxyz"))
@@ -103,6 +104,54 @@ def test_gradients_are_those_of_pandas_own_values(fn):
         differences = [(fn(x + h) - fn(x - h)) / 2e-5 for h in steps]
         np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-7)
     assert KNOWN.equals(before)
+
+
+RETURNS = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 4)), columns=list("abcd"))
+MEAN, COV = RETURNS.mean(), RETURNS.cov()
+TEXTS = pd.DataFrame({"a": X, "n": list("pqrs")})
+BESIDE = {
+    "a Sharpe ratio": lambda w, mean, cov: np.sum(mean * w) * 252 / np.sqrt(np.dot(w.T, np.dot(cov, w)) * 252),
+    "products": lambda w, mean, cov: w @ cov @ w + w @ mean + np.dot(mean, w) + mean @ cov @ w,
+    "methods": lambda w, mean, cov: w.dot(cov.dot(w)) * cov.dot(cov).iloc[0, 1] + np.outer(w, w)[:2] @ mean @ w[:2],
+    "matrices": lambda w, mean, cov: ((np.outer(w, mean) @ cov).iloc[0, 1] + (cov @ np.outer(w, w)).loc["b", 2]) * w[0],
+    "functions of arrays": lambda w, mean, cov: (
+        np.median(mean * w) + np.linalg.norm(mean * w) + np.einsum("i,ij,j->", w, cov, w) + np.sort(mean * w)[0]
+    ),
+    "functions that keep labels": lambda w, mean, cov: np.clip(mean * w, -0.2, 1)["b"] + np.cumsum(mean * w).iloc[2],
+    "places between": lambda w, mean, cov: (
+        np.interp(w, [0.0, 9.0], [1.0, 3.0]).sum() + np.interp(mean * w, np.arange(-1.0, 3.0), w).sum()
+    ),
+    "arrays joined": lambda w, mean, cov: (np.concatenate([mean * w, w]) ** 2).sum(),
+    "systems": lambda w, mean, cov: (
+        np.linalg.solve(cov, w).sum() + np.linalg.inv(cov)[0] @ w + np.linalg.det(cov * w[0])
+    ),
+    "densities": lambda w, mean, cov: stats.norm.pdf(mean * w).sum() + stats.norm.logpdf(mean - w[0], 0, 1).sum(),
+    "what is missing": lambda w, mean, cov: (
+        (mean * w).shift()[(mean * w).shift().notna()].sum() + (mean * w).isna().sum() * w[0]
+    ),
+    "elements": lambda w, mean, cov: (
+        sum((mean * w).tolist()) * w[1] + sum(v**2 for _, v in (mean * w).items()) + (mean * w).to_dict()["c"]
+    ),
+    "statistics": lambda w, mean, cov: (
+        (mean * w).agg(["mean", "std"]).sum() * (cov * w[0]).agg({"a": "sum", "b": "mean"})["b"]
+    ),
+    "windows": lambda w, mean, cov: (
+        (mean * w).rolling(2).apply(lambda v: v.iloc[0] * v.iloc[1]).dropna().sum()
+        + (mean * w).rolling(3).apply(np.prod, raw=True).iloc[-1]
+    ),
+    "itself later": lambda w, mean, cov: (mean * w).autocorr() + (mean * w).astype(float).between(-9, 9).sum() * w[2],
+    "an index": lambda w, mean, cov: TEXTS.assign(z=TEXTS.a * w[0]).set_index("n").z["q"] ** 2,
+    "rows by a function": lambda w, mean, cov: TEXTS.assign(z=TEXTS.a * w[0]).loc[lambda d: d.a > 1, "z"].sum(),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_arrays_beside_labels(name):
+    fn, w = BESIDE[name], np.array([0.1, 0.5, 0.3, 0.2])
+    steps = 1e-6 * np.eye(4)
+    differences = [(fn(w + h, MEAN, COV) - fn(w - h, MEAN, COV)) / 2e-6 for h in steps]
+    for found in (sg.grad(fn)(w, MEAN, COV), sg.grad(lambda w: fn(w, MEAN, COV))(w)):
+        np.testing.assert_allclose(found, differences, rtol=1e-6, atol=1e-7)
 
 
 def test_jacobians_have_the_labels_of_what_was_made():
