@@ -58,6 +58,9 @@ class Solve(Primitive):
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[1].shape, _dtype(operands), False
 
+    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
+        return operands[1].masked
+
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         a, _ = node.operands
         if key == 0:

@@ -49,3 +49,33 @@ def test_powers_of_nothing():
         )
     norm = lambda x: np.linalg.norm(x, 3)  # noqa: E731
     np.testing.assert_array_equal(sg.jacobian(norm, mode="reverse")(np.zeros(2)), np.zeros(2))
+
+
+ROWS, SQUARE, KEPT = (
+    np.array([[0.5, 0.8], [0.6, -0.7]]),
+    np.array([[1.0, 2.0], [3.0, 4.0]]),
+    np.array([[True], [False]]),
+)
+#: linear maps of what has no slope in the second row, of which only the first row is chosen
+MAPS = {
+    "a product": lambda u: np.where(KEPT, u @ SQUARE, 0.0),
+    "a product from the left": lambda u: np.where(np.isfinite(SQUARE @ u), SQUARE @ u, 0.0),
+    "products": lambda u: np.where(KEPT, np.tanh(u @ SQUARE) @ SQUARE, 0.0),
+    "what is no number": lambda u: np.nan_to_num(u @ SQUARE),
+    "a vector": lambda u: np.where(KEPT[:, 0], u @ SQUARE[0], 0.0),
+    "a system": lambda u: np.where(np.isfinite(np.linalg.solve(SQUARE, u)), np.linalg.solve(SQUARE, u), 0.0),
+    "sums on the way": lambda u: np.where(np.isfinite(np.cumsum(u, 1)), np.cumsum(u, 1), 0.0),
+}
+
+
+@pytest.mark.parametrize("slope", [np.sqrt, np.log], ids=["sqrt", "log"])
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_zeros_of_a_flow_win_behind_linear_maps(name, slope):
+    def fn(x):
+        return np.sum(MAPS[name](slope(x)) ** 2)
+
+    found = sg.grad(fn)(ROWS)
+    steps = 1e-6 * np.eye(4).reshape(4, 2, 2)
+    differences = np.array([(fn(ROWS + h) - fn(ROWS - h)) / 2e-6 for h in steps]).reshape(2, 2)
+    np.testing.assert_allclose(found, differences, rtol=1e-6, atol=1e-6)
