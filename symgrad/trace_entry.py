@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Protocol
@@ -18,6 +18,8 @@ from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Placeholder
 from .passes.cofactors import written_out
+from .primitives import functions as f
+from .primitives.scan import SCAN
 from .program.collector import collector_paused
 from .program.dims import is_concrete
 from .program.node import Node
@@ -33,6 +35,9 @@ from .tracing.tracer import Tracer
 from .tracing.tree import LEAF, flatten, leaf_labels, replaced, unflatten
 
 _log = logging.getLogger("symgrad")
+
+#: operations from which on branches run on the entry's own backend
+_LONG = 64
 
 
 class Assembled(Protocol):
@@ -191,6 +196,7 @@ class TraceEntry(Result):
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
         self._branch_kernel: Kernel | None = None
+        self._expects: list[Any] = []
         self._pattern_kernel: Kernel | None = None
         self._shaped = _shaper(self.structure) if len(self.program.outputs) == len(self.slots) else self.filled
         self._expected = [(p.shape, p.dtype) for p in self.parameters]
@@ -275,9 +281,23 @@ class TraceEntry(Result):
         if not self.taken:
             return True
         if self._branch_kernel is None:
-            self._branch_kernel = lower(self.branches, "numpy")
+            self._branch_kernel, self._expects = self._which_way()
         values = self._branch_kernel(*self.arguments(leaves))
-        return all(map(_same_value, values, self.taken))
+        return all(map(_same_value, values, self._expects))
+
+    def _which_way(self) -> tuple[Kernel, list[Any]]:
+        """What computes which way a call goes, and what comes out of it where that is the way of the trace.
+
+        Truth values that take long are one, on the entry's own backend.
+        """
+        nodes = self.branches.nodes
+        is_long = len(nodes) >= _LONG or any(n.primitive is SCAN for n in nodes)
+        if not is_long or any(o.dtype.kind != "b" or o.shape for o in self.branches.outputs):
+            return lower(self.branches, "numpy"), self.taken
+        with self.branches.graph:
+            ways = [n if v else f.logical_not(n) for n, v in zip(self.branches.outputs, self.taken, strict=True)]
+            one = self.branches.with_outputs([reduce(f.logical_and, ways)])
+        return lower(one, self.backend), [np.True_]
 
     def arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """The arrays that the kernel takes: those of a call, and the parameters."""

@@ -138,3 +138,34 @@ def test_passes_run_once_for_what_is_shown_and_for_what_runs(monkeypatch):
     del derived
     gc.collect()
     assert program() is None
+
+
+def _pieces(p, xs):
+    total = 0.0
+    for x in xs:
+        total += p[0] * x if x * p[0] > 0.5 else p[1] * x**2
+    return total
+
+
+def _likelihood(p, xs):
+    variance = np.empty(len(xs))
+    variance[0] = 1.0
+    for t in range(1, len(xs)):
+        variance[t] = p[0] + p[1] * variance[t - 1]
+    found = np.sum(np.log(variance) + xs**2 / variance)
+    return found if np.isfinite(found) and found < 1e3 else p[0] * 1e3
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize("fn", [_pieces, _likelihood])
+def test_long_branches_are_one_truth_value(fn, backend):
+    gradient = sg.grad(fn, backend=backend)
+    xs = np.linspace(0.1, 2.0, 80)
+    for p in np.array([[1.0, 2.0], [0.3, 0.5], [1e-9, 1e-9], [1.0, 2.0], [2.0, 0.1]]):
+        found = gradient(p, xs)
+        differences = [(fn(p + h, xs) - fn(p - h, xs)) / (2 * h.max()) for h in np.diag(1e-6 * p)]
+        np.testing.assert_allclose(found, differences, rtol=1e-5)
+    entry = gradient._entry((p, xs), {})
+    assert entry.serves([p, xs])
+    assert len(entry._branch_kernel(p, xs)) == 1
+    assert len(entry.taken) >= 2
