@@ -171,6 +171,10 @@ class TracedAgain(UserWarning):
     """A function is traced at nearly every call: something changes that every trace holds fixed."""
 
 
+class DependsByComparing(UserWarning):
+    """A derivative is zero because the function only compares the argument that it is taken by."""
+
+
 class CompilerWarning(UserWarning):
     """The C compiler that kernels should be built with does not work; they run on NumPy."""
 

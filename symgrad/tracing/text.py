@@ -29,7 +29,10 @@ def is_only_shown() -> bool:
 
 def value_of_text(trace: Trace, node: Node) -> np.ndarray:
     """The value in this run that a text is of, guarded where the text decides anything."""
-    return np.asarray(trace.value_of(node) if is_only_shown() else trace.guard(node))
+    if is_only_shown():
+        return np.asarray(trace.value_of(node))
+    trace.keys.add(node)
+    return np.asarray(trace.guard(node))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -66,6 +66,7 @@ class TraceGuards(Guards):
             if id(place) in seen:
                 continue
             seen.add(id(place))
+            _settle_keys(place, trace)
             for key, value in _places(place):
                 if type(value) in _PLAIN:
                     continue
@@ -91,6 +92,22 @@ def _settled(value: Any, trace: Trace) -> Any:
         if any(now is not before for now, before in zip(items, value, strict=True)):
             return getattr(kind, "_make", tuple)(items)
     return value
+
+
+def _settle_keys(place: Any, trace: Trace) -> None:
+    """The same for the keys of a dict and the members of a set, in their order."""
+    kind = type(place)
+    if not issubclass(kind, (dict, set)) or not any(issubclass(type(key), Tracer) for key in tuple(place)):
+        return
+    if issubclass(kind, set):
+        members = [_settled(m, trace) for m in place]
+        set.clear(place)
+        set.update(place, members)
+        return
+    items = [(_settled(key, trace), value) for key, value in dict.items(place)]
+    dict.clear(place)
+    for key, value in items:
+        dict.__setitem__(place, key, value)
 
 
 def _places(place: Any) -> list[tuple[Any, Any]]:

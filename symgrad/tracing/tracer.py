@@ -217,12 +217,12 @@ class Tracer(ArrayMethods):
     def __hash__(self) -> int:
         node, trace = self._symgrad_node, running()
         if not self.shape and trace.follow is not None and (self._keeps_value() or not trace.has_slope(node)):
+            trace.keys.add(node)
             return hash(self._concrete())
         name = caching_function() or "f"
         refuse(
-            "a traced value cannot be hashed: it is no key of a dict, no member of a set and no argument of a function "
-            f"that keeps its results (functools.cache, lru_cache). Of such a function {name} call {name}.__wrapped__, "
-            f"or {declared(name)}."
+            "a traced value cannot be hashed: it is no key of a dict and no argument of a function that keeps results "
+            f"(functools.cache, lru_cache). Of such a function {name} call {name}.__wrapped__, or {declared(name)}."
         )
 
     def __int__(self) -> int:

@@ -12,6 +12,7 @@ from ..program.node import Node
 from ..tracing.trace import Purpose, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
+from .compared_inputs import warn_of_comparing
 from .positions import mark_argument, output_nodes, split_aux
 
 if TYPE_CHECKING:
@@ -92,6 +93,11 @@ def run_of(
     running().derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
+    if fresh and derived.underlying is derived.fn:
+        names = derived._argument_names(len(args), kwargs)
+        called = [names[p] if p < len(names) else f"argument {p}" for p in positions]
+        compared = list(zip(called, inputs.nodes, strict=True))
+        warn_of_comparing(derived.__name__, running(), compared, outputs)
     return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
 
 
