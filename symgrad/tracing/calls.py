@@ -160,9 +160,12 @@ class _Calls:
         if kind is Tracer and name in METHOD_FUNCTIONS:
             return functools.partial(METHOD_FUNCTIONS[name], value)
         if kind not in _COMMON:
-            getter = getattr(getattr(kind, name, None), "fget", None)
+            found = getattr(kind, name, None)
+            getter = getattr(found, "fget", None)
             if type(getter) is FunctionType:
                 return self.call(getter, value)
+            if type(found) is functools.cached_property and name not in vars(value):
+                vars(value)[name] = self.call(found.func, value)
         return getattr(value, name)
 
     def update(self, array: Any, index: Any, operation: str, value: Any) -> None:

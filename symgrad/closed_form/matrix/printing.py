@@ -242,12 +242,11 @@ class Text:
             return top, HADAMARD
         bottom = f" {self.hadamard_sign} ".join(parts[cut:])
         top = self.bracket(top) if cut > 1 else "1" if x.args[0].op in _CONSTANT else top
-        return f"{top} {self.quotient_sign} {self.bracket(bottom) if x.data > 1 else bottom}", HADAMARD
+        is_several = x.data > 1 or x.args[-1].op == "scaled"
+        return f"{top} {self.quotient_sign} {self.bracket(bottom) if is_several else bottom}", HADAMARD
 
     def _kron(self, x: Expression) -> tuple[str, int]:
         return f" {self.kron_sign} ".join(self._within(a, PRODUCT) for a in x.args), KRON
-
-    # the others
 
     def _leaf(self, x: Expression) -> tuple[str, int]:
         return self.name(x.data), ATOM
