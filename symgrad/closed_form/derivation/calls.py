@@ -74,11 +74,9 @@ def _written(node: Node, parts: Sequence[Called]) -> Called:
         (text, latex), (a, b) = _TESTS[name], parts
         return Called(f"[{a.text} {text} {b.text}]", rf"\left[{a.latex} {latex} {b.latex}\right]")
     if primitive is EINSUM:
-        labels, out, _, _ = node.params
-        product = _product([p for p, o in zip(parts, node.operands, strict=True) if not _is_unit(o)] or parts)
-        if {i for ls in labels for i in ls} <= set(out):
-            return product
-        return Called(f"Σ {product.factor.text}", rf"\sum {product.factor.latex}", False)
+        found = _contracted(node, parts)
+        if found is not None:
+            return found
     if primitive is GATE or primitive is multiply:
         return _product(parts)
     if primitive is divide:
@@ -94,7 +92,7 @@ def _written(node: Node, parts: Sequence[Called]) -> Called:
         return Called(f"−{parts[0].factor.text}", f"-{parts[0].factor.latex}", False)
     if primitive is square:
         return Called(f"{parts[0].factor.text}²", f"{parts[0].factor.latex}^{{2}}")
-    spelled = primitive.spell(node) if isinstance(primitive, Structural) else name
+    spelled = primitive.spell(node) if isinstance(primitive, Structural) or primitive is EINSUM else name
     if primitive is SLICE:
         (place,), (x,) = _PLACE.findall(spelled), (p.factor for p in parts)
         return Called(x.text + place, x.latex + place)
@@ -106,6 +104,35 @@ def _written(node: Node, parts: Sequence[Called]) -> Called:
     inside = ", ".join(p.latex for p in parts)
     text = f"{spelled}({', '.join(p.text for p in parts)})"
     return Called(text, rf"\operatorname{{{operation}}}\left({inside}\right)")
+
+
+def _contracted(node: Node, parts: Sequence[Called]) -> Called | None:
+    """Products of elements, their sum, or a product of matrices and vectors; None of other contractions."""
+    labels, out, _, _ = node.params
+    pairs = [(p, ls) for p, ls, o in zip(parts, labels, node.operands, strict=True) if not _is_unit(o)]
+    pairs = pairs or list(zip(parts, labels, strict=True))
+    summed = {i for ls in labels for i in ls} - set(out)
+    if len(pairs) == 1 and pairs[0][1] == out[::-1] and len(out) == 2:
+        return _turned(pairs[0][0], True)
+    if len(set(out)) < len(out):  # a diagonal
+        return None
+    if not summed or len({ls for _, ls in pairs if ls}) <= 1:
+        product = _product([p for p, _ in pairs])
+        return Called(f"Σ {product.factor.text}", rf"\sum {product.factor.latex}", False) if summed else product
+    if len(pairs) != 2 or len(summed) != 1 or any(len(ls) > 2 or len(set(ls)) < len(ls) for _, ls in pairs):
+        return None
+    (k,) = summed
+    if not all(k in ls for _, ls in pairs):
+        return None
+    pairs.sort(key=lambda pair: pair[1] == (k,) or (len(out) == 2 and out[-1] in pair[1]))
+    (left, first), (right, second) = pairs
+    a, b = _turned(left, first[-1] != k), _turned(right, second[0] != k)
+    return Called(f"{a.text} {b.text}", f"{a.latex} {b.latex}", False)
+
+
+def _turned(matrix: Called, is_turned: bool) -> Called:
+    made = matrix.factor
+    return Called(f"{made.text}ᵀ", rf"{made.latex}^{{\top}}") if is_turned else made
 
 
 def _product(parts: Sequence[Called]) -> Called:

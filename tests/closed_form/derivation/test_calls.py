@@ -18,7 +18,7 @@ X = np.ones((2, 3))
         (lambda x: (x * x > x) * 1.0, "[x ⊙ x > x] ⊙ 1.0", r"\left[x \odot x > x\right] \odot 1.0"),
         (lambda x: -np.square(x + 1), "−(x + 1)²", r"-\left(x + 1\right)^{2}"),
         (lambda x: (x + 1) / np.square(x + 1), "1 / (x + 1)", r"1 / \left(x + 1\right)"),
-        (lambda x: np.cumsum(x.T, axis=1), "cumsum(x)", r"\operatorname{cumsum}\left(x\right)"),
+        (lambda x: np.cumsum(x.T, axis=1), "cumsum(xᵀ)", r"\operatorname{cumsum}\left(x^{\top}\right)"),
     ],
 )
 def test_signs(function, text, latex):
@@ -43,3 +43,25 @@ def test_what_is_too_long_is_left_out():
     text = called(sg.trace(long, X)).text
     assert "arctan2(…, " in text
     assert len(text) < 310
+
+
+A, B, V = np.ones((2, 3)), np.ones((3, 2)), np.ones(3)
+PRODUCTS = {
+    "a b": (lambda a, b: a @ b, (A, B)),
+    "aᵀ b": (lambda a, b: np.einsum("ki,kj->ij", a, b), (B, B)),
+    "a bᵀ": (lambda a, b: np.einsum("ik,jk->ij", a, b), (A, A)),
+    "bᵀ aᵀ": (lambda a, b: np.einsum("ik,kj->ji", a, b), (A, B)),
+    "Bᵀ a": (lambda a, B: a @ B, (V, B)),
+    "tanh(a + 1) b": (lambda a, b: np.tanh(a + 1) @ b, (A, B)),
+    "aᵀ": (lambda a: a.T, (A,)),
+    "Σ (a ⊙ b)": (lambda a, b: np.sum(a * b), (A, A)),
+    "a ⊙ b": (np.outer, (V, V)),
+    "einsum[ij,ik->](a, b)": (lambda a, b: np.einsum("ij,ik->", a, b), (A, np.ones((2, 4)))),
+    "einsum[i->ii](a)": (lambda a: np.diag(a), (V,)),
+}
+
+
+@pytest.mark.parametrize("text", PRODUCTS)
+def test_products_of_matrices_are_told_from_products_of_elements(text):
+    fn, args = PRODUCTS[text]
+    assert called(sg.trace(fn, *args)).text == text
