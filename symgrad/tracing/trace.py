@@ -20,14 +20,15 @@ import sympy
 from ..errors import ShapeError, TracingError, apart_from_refusals, refusals
 from ..primitives.casting import CAST, cast
 from ..primitives.loop import STEP
-from ..primitives.primitive import EXAMPLE, CapturedArray, Constant, Literal, constant, input_node, literal
+from ..primitives.primitive import EXAMPLE, Constant, Literal, input_node, literal
 from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import evaluated, walk
 from ..program.node import Graph, Node, ancestors, deactivate, emit, no_graph
-from .plain_arrays import checked_dtype, listed_array, plain_array
-from .provenance import ProvenanceTable, SourceLine, array_name
+from .captured import Constants
+from .plain_arrays import checked_dtype, listed_array
+from .provenance import ProvenanceTable, SourceLine
 
 
 class _Thread(threading.local):
@@ -103,7 +104,7 @@ class Trace:
         self._is_derivative = False
         self._slopes: dict[Node, bool] = {}  # whether a derivative may flow through what was asked about
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
-        self._constants: dict[int, tuple[Any, Node]] = {}
+        self._constants = Constants()
         self._outer: Trace | None = None
 
     def __enter__(self) -> Trace:
@@ -126,7 +127,7 @@ class Trace:
         self.values = {}
         self.locals = None
         self.labelled = {}
-        self._constants = {}
+        self._constants = Constants()
 
     def bind(self, name: str, line: SourceLine, value: Any) -> None:
         """Note that the function binds a local name to a traced value."""
@@ -178,14 +179,8 @@ class Trace:
             self.parameters.update(before)
 
     def constant(self, array: np.ndarray) -> Node:
-        """The node of a captured array; the same array gives the same node, until it is written to."""
-        found = self._constants.get(id(array))
-        if found is None or (array.flags.writeable and found[1].params[0].value.tobytes() != array.tobytes()):
-            plain = plain_array(array, "a captured array")
-            checked_dtype(plain.dtype, "a captured array")
-            captured = CapturedArray(np.array(plain), label=array_name(array))
-            found = self._constants[id(array)] = (array, constant(captured))
-        return found[1]
+        """The node of a captured array."""
+        return self._constants.of(array)
 
     def value_of(self, node: Node) -> Any:
         """What ``node`` holds in this run; computed on demand and remembered."""
@@ -196,9 +191,9 @@ class Trace:
                 raise TracingError.here(_IN_STEP)
             if any(n.primitive is EXAMPLE for n in needed):
                 raise TracingError.here(
-                    "the value of an array that vmap maps over is needed here, and it differs between the "
-                    "examples: one program serves them all. Use np.where for a choice between values; pass a plain "
-                    "array that is indexed by them as an argument too (None in in_axes)."
+                    "the value of an array that vmap maps over is needed here, and it differs between the examples. "
+                    "Use np.where for a choice between values; pass a plain array that is indexed by them as an "
+                    "argument too (None in in_axes)."
                 )
             if not all(map(_is_computable, needed)):
                 raise TracingError.here(

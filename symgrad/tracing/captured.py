@@ -1,0 +1,42 @@
+"""The constants of a trace: arrays that come from outside of it, or that its function makes of plain numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..primitives.primitive import CapturedArray, constant
+from ..program.node import Node
+from .plain_arrays import checked_dtype, plain_array
+from .provenance import array_name
+
+#: elements up to which arrays that hold the same are one constant
+_FEW = 64
+
+
+class Constants:
+    """The node of each array: the same array has the same until it is written to, and so have the same few numbers.
+
+    So steps that make the same numbers anew are alike.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[int, tuple[np.ndarray, Node]] = {}  # which holds the arrays, so that no id is used again
+        self._few: dict[tuple, Node] = {}
+
+    def of(self, array: np.ndarray) -> Node:
+        """The node of ``array``."""
+        found = self._nodes.get(id(array))
+        if found is None or (array.flags.writeable and found[1].params[0].value.tobytes() != array.tobytes()):
+            found = self._nodes[id(array)] = (array, self._made(array))
+        return found[1]
+
+    def _made(self, array: np.ndarray) -> Node:
+        plain, name = plain_array(array, "a captured array"), array_name(array)
+        checked_dtype(plain.dtype, "a captured array")
+        key = (name, plain.dtype, plain.shape, plain.tobytes()) if plain.size <= _FEW else None
+        if key is None or key not in self._few:
+            node = constant(CapturedArray(np.array(plain), label=name))
+            if key is None:
+                return node
+            self._few[key] = node
+        return self._few[key]
