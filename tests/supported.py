@@ -170,12 +170,12 @@ class Call:
 
 def _best(slopes: Iterable[str]) -> str:
     """The first that says most: the others are not looked at behind one in both modes."""
-    found = CONSTANT
+    found: list[str] = []
     for slope in slopes:
-        found = max(found, slope, key=SLOPES.index)
-        if found == SLOPES[-1]:
+        found.append(slope)
+        if slope == SLOPES[-1]:
             break
-    return found
+    return max(found, key=SLOPES.index, default=CONSTANT)
 
 
 def _total(fn: Callable) -> Callable:
