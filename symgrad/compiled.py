@@ -56,6 +56,10 @@ _CHANGING = (
     "is traced again at every call, which takes far longer than its kernel: it may read {}, and nothing tells before a "
     "call whether that has changed. Read it outside of the function, and pass what it gives as an argument."
 )
+_CHANGED = (
+    "is traced again at every call, which takes far longer than its kernel: it changes what it reads (a counter, a "
+    "list of what it has computed, a result that it keeps). Do that where it is called."
+)
 _CAUGHT = (
     "{} catches the {} that NumPy is told to raise of values: while a function is traced nothing is computed that "
     "could raise it, and its other way would never be taken. Ask for the values instead, as in if np.all(x > 0)."
@@ -280,7 +284,9 @@ class CompiledFunction:
             if guards.may_serve_again():
                 self._keep(key, entry)
             else:
-                self._warn_of(guards.changing(), key)
+                changing = guards.changing()
+                told = _CHANGING.format(" or ".join(changing[:_MAX_SAID])) if changing else _CHANGED
+                self._warn_of(told if changing or not guards.unchanged() else None, key)
         return entry
 
     def _traced(
@@ -334,10 +340,10 @@ class CompiledFunction:
         if forgotten:
             self._warn(_TRACED_TOO_OFTEN)
 
-    def _warn_of(self, changing: Sequence[str], key: Any) -> None:
-        """Warn where a second call alike is traced, because of what is ``changing``."""
-        if changing and self._not_kept == key:
-            self._warn(_CHANGING.format(" or ".join(changing[:_MAX_SAID])))
+    def _warn_of(self, reason: str | None, key: Any) -> None:
+        """Warn where a second call alike is traced, and there is a ``reason``."""
+        if reason is not None and self._not_kept == key:
+            self._warn(reason)
         self._not_kept = key
 
     def _warn(self, message: str) -> None:

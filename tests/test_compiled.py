@@ -155,17 +155,35 @@ def test_a_captured_array_changed_in_place_is_seen():
 
 
 def test_a_branch_that_goes_the_other_way_is_traced_and_both_are_kept():
-    traces = []
-
     def f(x):
-        traces.append(1)
         return x**2 if x > 0 else -3.0 * x
 
-    gradient = symgrad.symbolic(symgrad.grad(f))
-    assert [float(symgrad.grad(f)(v)) for v in (2.0, -1.0)] == [4.0, -3.0]
-    assert gradient(2.0) == 4.0
-    seen = symgrad.grad(lambda x: f(x))
+    assert symgrad.symbolic(symgrad.grad(f))(2.0) == 4.0
+    seen = symgrad.grad(f)
     assert [float(seen(v)) for v in (2.0, -1.0, 3.0, -5.0)] == [4.0, -3.0, 6.0, -3.0]
+    ((*kept,),) = seen._compiled._entries.values()
+    assert len(kept) == 2
+
+
+def test_a_function_that_changes_what_it_reads_is_told_of_at_its_second_trace():
+    counts = {"calls": 0}
+    values = []
+
+    def counting(x):
+        counts["calls"] += 1
+        return np.sum(x**2)
+
+    def recording(x):
+        values.append(np.sum(x**2))
+        return values[-1]
+
+    for function in (counting, recording):
+        gradient = symgrad.grad(function)
+        gradient(np.ones(2))
+        with pytest.warns(symgrad.errors.TracedAgain, match=r"changes what it reads \(a counter, a list"):
+            np.testing.assert_array_equal(gradient(np.full(2, 2.0)), [4.0, 4.0])
+        gradient(np.ones(2))  # told once
+    assert counts["calls"] == len(values) == 3
 
 
 def test_random_numbers_are_drawn_at_every_call():

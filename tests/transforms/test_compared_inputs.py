@@ -50,6 +50,7 @@ def bisected(a):
 KEYS = {"rounded": lambda x: round(x, 6), "text": lambda x: f"{x:.4f}", "all digits": str}
 
 
+@pytest.mark.filterwarnings("ignore::symgrad.errors.TracedAgain")
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_what_was_kept_under_a_key_is_a_constant(key):
     fn = kept_by(key)
