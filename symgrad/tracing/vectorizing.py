@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,26 +13,51 @@ from .making import array_of
 
 
 class Vectorized:
-    """A function of numbers as one of arrays, which it is called for element by element."""
+    """A function of numbers as one of arrays, which it is called for element by element.
 
-    def __init__(self, function: Callable, otypes: Any = None, count: int = 1) -> None:
+    What is ``excluded``, by place or by name, is given to it whole. Of each of the other arguments it takes an array of
+    its last ``axes``, one number for each of them.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        otypes: Any = None,
+        count: int = 1,
+        excluded: Collection[int | str] = (),
+        axes: Sequence[int] = (),
+    ) -> None:
         self.function = function
         self.otypes = otypes
         self.count = count
+        self.excluded = excluded
+        self.axes = axes
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        arrays = [
-            v if hasattr(v, "shape") else array_of(v) if isinstance(v, (list, tuple)) else np.asarray(v) for v in args
-        ]
-        shape = np.broadcast_shapes(*[tuple(a.shape) for a in arrays])
-        flat = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        arrays = {
+            key: v if hasattr(v, "shape") else array_of(v) if isinstance(v, (list, tuple)) else np.asarray(v)
+            for key, v in given.items()
+            if key not in self.excluded
+        }
+        inner = dict(zip(arrays, [*self.axes, *[0] * len(arrays)], strict=False))
+        lead = {key: tuple(a.shape[: a.ndim - inner[key]]) for key, a in arrays.items()}
+        shape = np.broadcast_shapes(*lead.values())
         size = int(np.prod(shape))
         if not size:
             refuse("a function that is called for each element has nothing to be called for in an empty array.")
-        made = [self.function(*[a[k] for a in flat], **kwargs) for k in range(size)]
+        flat = {}
+        for key, a in arrays.items():
+            core = tuple(a.shape[a.ndim - inner[key] :])
+            flat[key] = np.broadcast_to(a, (*shape, *core)).reshape((-1, *core))
+        made = [self._called(given, {key: a[k] for key, a in flat.items()}, len(args)) for k in range(size)]
         if not isinstance(made[0], tuple):
             return self._array(made, 0, shape)
         return tuple(self._array([m[j] for m in made], j, shape) for j in range(len(made[0])))
+
+    def _called(self, given: dict[Any, Any], elements: dict[Any, Any], count: int) -> Any:
+        own = {**given, **elements}
+        return self.function(*[own.pop(k) for k in range(count)], **own)
 
     def _array(self, values: list, place: int, shape: tuple) -> Any:
         dtype = self.otypes[place] if self.otypes else getattr(values[0], "dtype", None) or np.asarray(values[0]).dtype
@@ -40,16 +66,19 @@ class Vectorized:
                 f"np.vectorize takes the dtype of the first result, which is {dtype} here, and would cut the others: "
                 "return floats alone, or give otypes=[float]."
             )
-        made = array_of(values, dtype).reshape(shape)
-        return made if shape else made[()]
+        whole = (*shape, *np.shape(values[0]))
+        made = array_of(values, dtype).reshape(whole)
+        return made if whole else made[()]
 
 
 def vectorized(function: np.vectorize, follow: Callable[[Callable], Callable]) -> Callable:
     """What stands for an ``np.vectorize``."""
-    if function.signature is not None or function.excluded:
-        refuse("np.vectorize with a signature, or with arguments left out, is not supported on traced values.")
-    otypes = function.otypes
-    return Vectorized(follow(function.pyfunc), None if otypes is None or "O" in otypes else otypes)
+    otypes, axes = function.otypes, []
+    if function.signature is not None:
+        inputs, _, _ = function.signature.partition("->")
+        axes = [len([d for d in core.split(",") if d.strip()]) for core in re.findall(r"\(([^)]*)\)", inputs)]
+    known = None if otypes is None or "O" in otypes else otypes
+    return Vectorized(follow(function.pyfunc), known, excluded=function.excluded, axes=axes)
 
 
 def along_axis(function: Callable, axis: int, array: Any, *args: Any, **kwargs: Any) -> Any:
