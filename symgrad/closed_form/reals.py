@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 
 from ..passes.cholesky_factors import of_whole_matrices
-from ..passes.constants import fold_constants, without_known_choices
+from ..passes.constants import fold_constants, without_known_truths
 from ..passes.rewrite import rewrite
 from ..primitives import functions as f
 from ..primitives.casting import CAST, flow_as
@@ -53,7 +53,7 @@ def of_real_numbers(program: Program) -> Program:
       v0 = multiply(x, x)
     } -> v0
     """
-    program = of_whole_matrices(without_known_choices(program))
+    program = of_whole_matrices(without_known_truths(program))
     if not any(_number(n) in _BOUNDS or _over_root_two(n) or n.primitive in _TESTS for n in program.nodes):
         return program
     known: dict[Node, bool] = {}

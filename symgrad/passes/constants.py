@@ -22,6 +22,7 @@ from .rewrite import rewrite
 
 _LARGEST = 4096
 _KNOWN = ("constant", "literal")
+_BOTH, _EITHER = frozenset(("bitwise_and", "logical_and")), frozenset(("bitwise_or", "logical_or"))
 
 
 def fold_constants(program: Program, kept: Collection[Primitive] = ()) -> Program:
@@ -35,6 +36,26 @@ def fold_constants(program: Program, kept: Collection[Primitive] = ()) -> Progra
 def without_known_choices(program: Program) -> Program:
     """``program`` with what is taken in place of choices whose conditions are known."""
     return rewrite(program, lambda node, _: _taken(node), (where, GATE))
+
+
+def without_known_truths(program: Program) -> Program:
+    """``program`` without single truth values that depend on no input, nor choices by them."""
+
+    def rule(node: Node, original: Node) -> Node | None:
+        return (_folded(node) or _decided(node)) if node.dtype.kind == "b" and not node.shape else None
+
+    return without_known_choices(rewrite(program, rule))
+
+
+def _decided(node: Node) -> Node | None:
+    """What stands beside a truth value that is known, where both hold, or one of them."""
+    if node.primitive.name not in _BOTH | _EITHER or any(o.dtype.kind != "b" for o in node.operands):
+        return None
+    for known, other in (node.operands, node.operands[::-1]):
+        truth = _truth(known)
+        if truth is not None:
+            return other if truth is (node.primitive.name in _BOTH) else known
+    return None
 
 
 def _depends_on_none(node: Node) -> bool:

@@ -180,3 +180,10 @@ def test_a_mask_stays_where_a_sum_reads_what_is_masked():
         assert derived.agreement(*args).worst < 1e-12
         shown = derived.formulas(*args).text_rows(["d"])[0]
         assert "where(c_1, " in shown
+
+
+def test_what_holds_for_numbers_that_are_known_is_no_condition():
+    stats = pytest.importorskip("scipy.stats")
+    x = np.array([0.2, 0.5, 0.7])
+    found = sg.grad(lambda a, x: np.sum(stats.beta.logpdf(x, a, 2.0))).formulas(1.5, x)
+    assert str(found).startswith("∂f/∂a = [a > 0]·(")
