@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import Any, NoReturn
 
 import numpy as np
@@ -125,6 +126,7 @@ def refuse(what: str, instead: str) -> NoReturn:
     )
 
 
+@functools.lru_cache(maxsize=1024)  # it is asked of every argument of a library's function
 def labels_of(kind: type) -> bool:
     """Whether the values of this class have labels that are given back."""
     top = kind.__module__.partition(".")[0]
