@@ -26,7 +26,13 @@ from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import INPUT
 from symgrad.program.node import ancestors
 from symgrad.solvers import initial_values, minima, roots, searches  # noqa: F401  (declare functions)
-from symgrad.tracing import calls, numpy_functions, special_functions, statistics_of_scipy  # noqa: F401  (declare functions)
+from symgrad.tracing import (  # noqa: F401  (declare functions)
+    calls,
+    labelled_making,
+    numpy_functions,
+    special_functions,
+    statistics_of_scipy,
+)
 from symgrad.tracing.declare import CASES, Case, Given
 from symgrad.tracing.dispatch import CALLS, NAMED_CALLS, NAMED_CASES
 from symgrad.tracing.distributions import METHODS
