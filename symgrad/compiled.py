@@ -286,7 +286,7 @@ class CompiledFunction:
             else:
                 changing = guards.changing()
                 told = _CHANGING.format(" or ".join(changing[:_MAX_SAID])) if changing else _CHANGED
-                self._warn_of(told if changing or not guards.unchanged() else None, key)
+                self._warn_of(told if changing or guards.has_changed_itself() else None, key)
         return entry
 
     def _traced(

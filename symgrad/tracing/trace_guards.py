@@ -58,6 +58,10 @@ class TraceGuards(Guards):
         """After the run, what the function may read that no guard can see; none where it draws random numbers too."""
         return [] if self._have_moved() or any(map(is_random, self._changing)) else sorted(self._changing)
 
+    def has_changed_itself(self) -> bool:
+        """After the run, whether the function has changed what it reads, beside random numbers that it draws."""
+        return not (self._have_moved() or any(map(is_random, self._changing)) or self.unchanged())
+
     def settle(self, trace: Trace) -> None:
         """After the run, put values, where they are known, in place of traced ones that it left in what it read."""
         pending, seen = [(place, 0) for place in self.held()], set()

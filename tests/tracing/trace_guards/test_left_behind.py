@@ -11,6 +11,7 @@ X = np.array([1.0, 2.0])
 TOTAL = 0.0
 
 
+@pytest.mark.filterwarnings("ignore::symgrad.errors.TracedAgain")  # it changes what it reads
 def test_the_best_so_far_is_a_number():
     best = {"f": np.inf, "at": None}
 
