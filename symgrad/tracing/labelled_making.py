@@ -13,6 +13,7 @@ from .labelled import LabelledTracer, lifted
 from .labelled_methods import with_columns
 from .labelled_places import OTHERWISE, moved_together, moving
 from .labels import Labels, refuse
+from .library_code import concerns
 from .local_array import holds_traced, unwrapped
 from .making import array_of
 
@@ -22,19 +23,15 @@ def _array(value: Any) -> Any:
     return array_of(list(value)) if isinstance(value, (list, tuple)) else value
 
 
-def _is_traced(value: Any) -> bool:
-    return type(value) is LabelledTracer or holds_traced(value)
-
-
 @answers_for("pandas.Series")
 def _series(data: Any = None, index: Any = None, dtype: Any = None, name: Any = None, **named: Any) -> Any:
     if named.keys() - {"copy"} or not (dtype is None or np.dtype(dtype).kind == "f"):
         refuse("pandas.Series with these arguments", OTHERWISE)
+    if isinstance(data, dict):  # of which an index picks
+        data = _series(list(data.values()), list(data))
     if type(data) is LabelledTracer:
         made = data.copy() if index is None else moving(data, "reindex", index)
         return made if name is None else moving(made, "rename", name)
-    if isinstance(data, dict):
-        index, data = list(data) if index is None else index, list(data.values())
     array = _array(data)
     values = array if np.ndim(array) else array * np.ones(1 if index is None else len(index))
     return LabelledTracer(values, Labels(sys.modules["pandas"].Series(np.zeros(values.shape), index, name=name)))
@@ -51,7 +48,7 @@ def _frame(data: Any = None, index: Any = None, columns: Any = None, dtype: Any 
         labels = Labels(kind(_without_values(data), index, columns))
         return LabelledTracer(data._array if type(data) is LabelledTracer else np.reshape(data, labels.shape), labels)
     known = kind({name: _without_values(column) for name, column in data.items()}, index, columns)
-    own = {name: column for name, column in data.items() if _is_traced(column) and name in known}
+    own = {name: column for name, column in data.items() if concerns(column, 0) and name in known}
     return with_columns(lifted(known), {n: c if type(c) is LabelledTracer else _array(c) for n, c in own.items()})
 
 

@@ -122,7 +122,7 @@ def concerns(value: Any, depth: int = _DEPTH) -> bool:
     if kind in (FunctionType, MethodType):
         return depth == _DEPTH or any(map(holds_traced, _closed_over(value)))
     if kind in (list, tuple, dict):
-        return any(concerns(v, 0) for v in (value.values() if kind is dict else value))
+        return any(concerns(v, 0) for v in (value.values() if kind is dict else value) if type(v) not in _ATOMS)
     if isinstance(value, (type, ModuleType)):
         return False
     held = _held(value)

@@ -69,6 +69,8 @@ def of_a_matrix(x):
 
 def series(x):
     s = pd.Series({"a": x[0], "b": x[1] * x[2]})
+    picked = pd.Series({"a": x[0], "b": x[1]}, index=["b", "a"], name="p")
+    s = s * (picked.iloc[0] + 1.0)
     same = pd.Series(5.0 * x[3], index=["a", "b"], name="s")
     return s["a"] * s.b + (s * same).sum() + pd.Series(pd.Series(x), index=[3, 2, 1, 9]).sum()
 
