@@ -33,10 +33,10 @@ class Constants:
     def _made(self, array: np.ndarray) -> Node:
         plain, name = plain_array(array, "a captured array"), array_name(array)
         checked_dtype(plain.dtype, "a captured array")
-        key = (name, plain.dtype, plain.shape, plain.tobytes()) if plain.size <= _FEW else None
-        if key is None or key not in self._few:
-            node = constant(CapturedArray(np.array(plain), label=name))
-            if key is None:
-                return node
-            self._few[key] = node
+        captured = CapturedArray(np.array(plain), label=name)
+        if plain.size > _FEW:
+            return constant(captured)
+        key = (name, plain.dtype, plain.shape, plain.tobytes())
+        if key not in self._few:
+            self._few[key] = constant(captured)
         return self._few[key]

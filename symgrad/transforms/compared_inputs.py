@@ -22,8 +22,6 @@ def warn_of_comparing(
 
     That is many comparisons, or one that says that the argument is just this number, as the key of a dict does.
     """
-    if not trace.branches:
-        return
     read = set(ancestors(outputs))
     for argument, nodes in arguments:
         if read.isdisjoint(nodes) and any(n.dtype.kind in "fc" for n in nodes):

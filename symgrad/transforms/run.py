@@ -93,7 +93,7 @@ def run_of(
     running().derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
-    if fresh and derived.underlying is derived.fn:
+    if fresh and running().branches and derived.underlying is derived.fn:
         names = derived._argument_names(len(args), kwargs)
         called = [names[p] if p < len(names) else f"argument {p}" for p in positions]
         compared = list(zip(called, inputs.nodes, strict=True))

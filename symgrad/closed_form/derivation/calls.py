@@ -119,6 +119,8 @@ def _contracted(node: Node, parts: Sequence[Called]) -> Called | None:
     if not summed or len({ls for _, ls in pairs if ls}) <= 1:
         product = _product([p for p, _ in pairs])
         return Called(f"Σ {product.factor.text}", rf"\sum {product.factor.latex}", False) if summed else product
+    numbers = [p for p, ls in pairs if not ls]
+    pairs = [(p, ls) for p, ls in pairs if ls]
     if len(pairs) != 2 or len(summed) != 1 or any(len(ls) > 2 or len(set(ls)) < len(ls) for _, ls in pairs):
         return None
     (k,) = summed
@@ -127,7 +129,7 @@ def _contracted(node: Node, parts: Sequence[Called]) -> Called | None:
     pairs.sort(key=lambda pair: pair[1] == (k,) or (len(out) == 2 and out[-1] in pair[1]))
     (left, first), (right, second) = pairs
     a, b = _turned(left, first[-1] != k), _turned(right, second[0] != k)
-    return Called(f"{a.text} {b.text}", f"{a.latex} {b.latex}", False)
+    return _product([*numbers, Called(f"{a.text} {b.text}", f"{a.latex} {b.latex}", False)])
 
 
 def _turned(matrix: Called, is_turned: bool) -> Called:

@@ -53,6 +53,7 @@ PRODUCTS = {
     "bᵀ aᵀ": (lambda a, b: np.einsum("ik,kj->ji", a, b), (A, B)),
     "Bᵀ a": (lambda a, B: a @ B, (V, B)),
     "tanh(a + 1) b": (lambda a, b: np.tanh(a + 1) @ b, (A, B)),
+    "2 ⊙ (a b)": (lambda a, b: np.einsum(",ij,jk->ik", 2.0, a, b), (A, B)),
     "aᵀ": (lambda a: a.T, (A,)),
     "Σ (a ⊙ b)": (lambda a, b: np.sum(a * b), (A, A)),
     "a ⊙ b": (np.outer, (V, V)),
