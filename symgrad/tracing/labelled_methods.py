@@ -33,20 +33,8 @@ _MOVING = frozenset(
         *("head", "tail", "take", "xs", "truncate", "filter", "drop", "between_time", "at_time", "asfreq", "squeeze"),
         *("shift", "transpose", "reindex", "reindex_like", "sort_index", "stack", "unstack", "swaplevel", "copy"),
         *("droplevel", "reorder_levels", "set_axis", "rename", "rename_axis", "add_prefix", "add_suffix", "to_frame"),
-        *(
-            "set_index",
-            "reset_index",
-            "sel",
-            "isel",
-            "thin",
-            "roll",
-            "expand_dims",
-            "swap_dims",
-            "broadcast_like",
-            "drop_vars",
-            "drop_sel",
-        ),
-        *("drop_isel", "assign_coords", "tz_localize", "tz_convert"),
+        *("sel", "isel", "thin", "roll", "expand_dims", "swap_dims", "broadcast_like", "drop_vars", "drop_sel"),
+        *("drop_isel", "assign_coords", "tz_localize", "tz_convert", "set_index", "reset_index"),
     )
 )
 _INDEXERS = frozenset(("iloc", "loc", "iat", "at"))
@@ -138,10 +126,7 @@ def _statistics(self: LabelledTracer, names: list[str] | dict[str, str]) -> Any:
         refuse(f"{self._name}.agg so", OTHERWISE)
     pairs = names.items() if isinstance(names, dict) else [(n, n) for n in names]
     made = [getattr(self[column] if self.ndim == 2 else self, name)() for column, name in pairs]
-    known = self._labels.without_values().agg(names)
-    return (
-        type(self)(np.stack(made), Labels(known)) if np.ndim(known) == 1 else refuse(f"{self._name}.agg so", OTHERWISE)
-    )
+    return type(self)(np.stack(made), Labels(self._labels.without_values().agg(names)))
 
 
 def _rows(self: LabelledTracer) -> Iterator[tuple[Any, Any]]:
@@ -227,10 +212,12 @@ def _without_nan(self: LabelledTracer, what: str) -> LabelledTracer:
 def _extreme(place: Callable) -> Callable:
     """Where a Series has its largest or smallest element, in this run, guarded."""
 
+    name = f"idx{place.__name__.removeprefix('arg')}"
+
     def label(self: LabelledTracer) -> Any:
         if self._name != "Series":
-            refuse(f"{self._name}.id{place.__name__.removeprefix('arg')}", OTHERWISE)
-        return self.index[int(values_of(place(_without_nan(self, "idxmax")._array)))]
+            refuse(f"{self._name}.{name}", OTHERWISE)
+        return self.index[int(values_of(place(_without_nan(self, name)._array)))]
 
     return label
 

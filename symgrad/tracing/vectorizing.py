@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ArgumentError
 from .dispatch import refuse
 from .making import array_of
 
@@ -41,6 +42,11 @@ class Vectorized:
             if key not in self.excluded
         }
         inner = dict(zip(arrays, [*self.axes, *[0] * len(arrays)], strict=False))
+        for key, a in arrays.items():
+            if a.ndim < inner[key]:
+                raise ArgumentError.here(
+                    f"np.vectorize: an array of {a.ndim} axes is given where {inner[key]} are taken."
+                )
         lead = {key: tuple(a.shape[: a.ndim - inner[key]]) for key, a in arrays.items()}
         shape = np.broadcast_shapes(*lead.values())
         size = int(np.prod(shape))

@@ -185,6 +185,8 @@ def test_what_is_not_the_functions_own_is_not_written_to():
         sg.grad(writes_into_its_argument, 1)(KNOWN, X)
     with pytest.raises(UnsupportedOperation, match="sort_values with NaN"):
         sg.grad(orders_what_is_missing)(X)
+    with pytest.raises(UnsupportedOperation, match=r"Series\.idxmin with NaN"):
+        sg.grad(lambda x: pd.Series(x).shift().idxmin() * x[0])(X)
     assert list(KNOWN.columns) == ["t", "g", "k"]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.errors import TracingError
+from symgrad.errors import ArgumentError, TracingError
 
 X = np.array([0.5, -1.5, 2.0])
 
@@ -46,6 +46,8 @@ def test_values_and_derivatives(check_rule, name):
 
 
 def test_what_is_not_supported_is_refused():
+    with pytest.raises(ArgumentError, match="an array of 1 axes is given where 2 are taken"):
+        sg.grad(lambda x: np.vectorize(np.sum, signature="(n,m)->()")(x))(X)
     with pytest.raises(TracingError, match="empty array"):
         sg.grad(lambda x: np.vectorize(lambda r: r * 2)(x[:0]).sum() + x)(X)
     with pytest.raises(TracingError, match="would cut the others"):  # NumPy takes the type of the first result
