@@ -12,6 +12,7 @@ from .functions import (
     cosh,
     divide,
     exp,
+    hypot,
     log,
     log1p,
     minus,
@@ -99,11 +100,13 @@ def _stable_reciprocal(node: Node) -> Partials | None:
 
 
 def _stable_square(node: Node) -> Partials | None:
-    # √s² -> 1, by s: a norm has no slope at 0, and its square has
+    # √s² -> 1, by s, and hypot(a, b)² -> 2·a, 2·b: a norm has no slope at 0, and its square has
     # |z|² of complex numbers -> 2·z̄, of which the real part counts
     (inner,) = node.operands
     if inner.primitive in _ROOTS and inner.dtype == node.dtype:
         return [(inner.operands[0], lambda *_: literal(1))]
+    if inner.primitive is hypot:
+        return [(o, lambda *_, o=o: multiply(2, o)) for o in inner.operands if o.differentiable]
     z = inner.operands[0] if inner.primitive is absolute else inner
     return [(z, lambda *_: multiply(2, conjugated(z)))] if z.is_complex else None
 

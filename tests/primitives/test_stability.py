@@ -31,6 +31,16 @@ FUNCTIONS = {
     "1/cosh(x)": (lambda x: 1 / np.cosh(x), lambda x: 1 / mpmath.cosh(x)),
     "cosh(x)**-1": (lambda x: np.cosh(x) ** -1, lambda x: 1 / mpmath.cosh(x)),
     "log(cosh(x))": (lambda x: np.log(np.cosh(x)), lambda x: mpmath.log(mpmath.cosh(x))),
+    "max(x,0)+log1p(exp(-|x|))": (
+        lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
+        lambda x: mpmath.log(1 + mpmath.exp(x)),
+    ),
+    "|x|+log1p(exp(-2|x|))": (
+        lambda x: np.abs(x) + np.log1p(np.exp(-2 * np.abs(x))),
+        lambda x: mpmath.log(2 * mpmath.cosh(x)),
+    ),
+    "1/(1+|x|²)": (lambda x: 1 / (1 + np.abs(x) ** 2), lambda x: 1 / (1 + x * x)),
+    "1/(1+hypot(x,1-1)²)": (lambda x: 1 / (1 + np.hypot(x, 0.0) ** 2), lambda x: 1 / (1 + x * x)),
     "tanh(x)": (np.tanh, mpmath.tanh),
     "arctan(x)": (np.arctan, mpmath.atan),
 }
