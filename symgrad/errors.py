@@ -27,7 +27,8 @@ from typing import Self
 
 import numpy
 
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+#: folders of symgrad's own code; ``symgrad_notebook`` adds its own
+OWN_FOLDERS = [os.path.dirname(os.path.abspath(__file__)) + os.sep]
 _NUMPY = os.path.dirname(os.path.abspath(numpy.__file__)) + os.sep
 _PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = tuple(f"{os.sep}{part}{os.sep}" for part in ("site-packages", "dist-packages"))
@@ -235,7 +236,7 @@ class ResultTooLarge(SymgradError, MemoryError):
 
 def is_symgrads(filename: str) -> bool:
     """True for code of symgrad."""
-    return filename.startswith(_OWN)
+    return filename.startswith(tuple(OWN_FOLDERS))
 
 
 def is_own(filename: str) -> bool:

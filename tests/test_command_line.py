@@ -237,7 +237,7 @@ def test_a_pickle_is_not_read(model, tmp_path, capsys):
         (["derive", "MODEL:tree", "--shape", "params={w}", "--shape", "x=n"], "is no JSON"),
         (
             ["derive", "MODEL:tree", "--weights", "all", "--args", "example"],
-            "weights are the trainable parameters of a Cell, which the function is or names, and there are none",
+            "there are no weights here: they are the trainable parameters of a Cell, or of Cells that the function",
         ),
         (
             ["derive", "MODEL:net", "--weights", "q", "--args", "batch"],

@@ -6,8 +6,10 @@ and annotation are rooms of their own, imported where a derivative is asked for 
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from symgrad.errors import OWN_FOLDERS
 from symgrad.flags.derivative import derivative_of
 
 from . import completion
@@ -15,6 +17,9 @@ from .display import show
 from .magic import SymgradMagics
 
 __all__ = ["derivative_of", "load_ipython_extension", "show", "unload_ipython_extension"]
+
+
+OWN_FOLDERS.append(os.path.dirname(os.path.abspath(__file__)) + os.sep)  # whose frames no user needs to read
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -72,8 +72,8 @@ class Annotation:
         kept, shared = sum(c.kept for c in rows), sum(c.shared for c in rows)
         outside = self.elsewhere.own + self.elsewhere.added
         return (
-            f"{own} operations of the function; the derivative adds {added}, needs {kept} of the function's, and was "
-            f"spared {shared} that were there already" + (f"; {outside} belong to no line above" if outside else "")
+            f"{own} operations of the function; the derivative adds {added}, uses {kept} of the function's, and found "
+            f"{shared} more ready" + (f"; {outside} operations belong to no line above" if outside else "")
         )
 
     def _repr_html_(self) -> str:

@@ -150,7 +150,7 @@ def given_names(wrt: str | None, at: str | None) -> list[str]:
 
 def is_example(value: Any) -> bool:
     leaves, _ = flatten(value)
-    return bool(leaves) and all(isinstance(v, (int, float, np.ndarray, np.number)) for v in leaves)
+    return bool(leaves) and all(isinstance(v, (int, float, complex, np.ndarray, np.number)) for v in leaves)
 
 
 def _floating(value: Any) -> Any:
@@ -199,9 +199,9 @@ def _value(node: ast.expr, namespace: dict[str, Any], whole: bool = False) -> An
 
 
 def _as_arrays(value: Any) -> Any:
-    """A literal with its lists of numbers as float arrays, inside dicts too."""
+    """A literal with its lists of numbers as arrays of floats or complex numbers, inside dicts too."""
     if isinstance(value, dict):
         return {k: _as_arrays(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)) and value and is_example(value):
-        return np.asarray(value, dtype=float)
+        return np.asarray(value) + 0.0  # whole numbers as floats
     return value

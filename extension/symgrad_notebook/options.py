@@ -26,7 +26,7 @@ from .errors import GradCellError
 _AT = Flag(
     "at",
     "example arguments, literals (numbers are read as floats) or variables: --at 'x=[1, 2], y=name'. "
-    "Default: the argument's default, else the variable of the same name, else 1.0",
+    "Default: the argument's default, else the variable of the same name",
     type=str,
     of_variables=True,
 )
@@ -100,6 +100,8 @@ def checked_name(name: str) -> str:
     return name
 
 
+#: how a switch may be written
+_SWITCHED = {"on": "True", "off": "False", "true": "True", "false": "False"}
 #: by name as they are when they are asked for, those from outside too
 _NAMES_OF_BACKENDS: Any = BACKENDS
 
@@ -135,8 +137,8 @@ class Options(Configurable):
     def set_option(self, text: str) -> None:
         """``name=value``, or the name of a switch; an ArgumentError where there is no such option or value."""
         name, equals, value = text.partition("=")
-        if not equals and isinstance(self.traits().get(name), traitlets.Bool):
-            equals, value = "=", "True"
+        if isinstance(self.traits().get(name), traitlets.Bool):
+            equals, value = "=", _SWITCHED.get(value.lower(), value) if equals else "True"
         if not equals or name not in self.option_names():
             raise ArgumentError(
                 f"{text!r} sets no option; write name=value with one of {', '.join(self.option_names())}."
@@ -145,7 +147,8 @@ class Options(Configurable):
             setattr(self, name, _literal(value))
         except traitlets.TraitError:
             trait = self.traits()[name]
-            raise ArgumentError(f"{name} cannot be {value!r}; it is {trait.info()}.") from None
+            wanted = "on or off" if isinstance(trait, traitlets.Bool) else trait.info()
+            raise ArgumentError(f"{name} cannot be {value!r}; it is {wanted}.") from None
 
     def reset_options(self) -> None:
         """Every option as it is without ``%symgrad``."""

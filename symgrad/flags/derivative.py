@@ -218,8 +218,8 @@ def _weights(function: Callable, text: str) -> tuple[Parameter, ...]:
     wants_all = text.strip() == "all"
     if not (known if wants_all else every):
         raise ArgumentError(
-            "weights are the trainable parameters of a Cell, which the function is or names, and there are none; use "
-            "wrt for arguments."
+            "there are no weights here: they are the trainable parameters of a Cell, or of Cells that the function "
+            "names; use wrt for arguments."
         )
     if wants_all:
         return tuple(known.values())

@@ -29,19 +29,21 @@ def exported(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any], want
     format_, colon, path = wanted.partition(":")
     if colon and not path.strip():
         raise ArgumentError(f"--export {wanted} names no file; write {format_}:FILE, or {format_} to see the text.")
-    try:
-        return export_text(derived, format_, args, kwargs, path.strip() or None)
-    except OSError as error:
-        raise ArgumentError(f"--export {wanted}: the file cannot be written ({error.strerror}).") from None
+    return export_text(derived, format_, args, kwargs, path.strip() or None)
 
 
 def export_text(derived: DerivedFunction, format: str, args: tuple, kwargs: dict[str, Any], path: Any) -> Text:
     """The export as text; where it was written, if there is a ``path``. ``kwargs`` go to ``export``."""
-    made = derived.export(format, *args, path=path, **kwargs)
+    try:
+        made = derived.export(format, *args, path=path, **kwargs)
+    except OSError as error:
+        raise ArgumentError(f"{path}: the file cannot be written ({error.strerror}).") from None
     if path is not None:
         return Text(f"written to {path}")
     if isinstance(made, bytes):
         raise ArgumentError(f"{format} is no text to show; name a file for it.")
+    if not isinstance(made, str):  # live objects, which are a script as a document
+        made = derived.export(format, *args, document=True, **kwargs)
     return Text(made)
 
 

@@ -51,6 +51,13 @@ class Held:
         """True where no element that was given fails."""
         return self.fails is None or not np.any(self.fails)
 
+    def _row(self) -> str:
+        """The condition in LaTeX, and beside it whether it is met, what happens otherwise, and at which line."""
+        words = "" if self.holds else f"← not so{places_text(np.asarray(self.fails))}; "
+        words += f"else {self.otherwise}" if self.otherwise else ""
+        words += "" if self.line is None else f" (line {self.line.number})"
+        return rf"{self.latex} & \text{{{words}}}" if words else self.latex
+
     def __str__(self) -> str:
         where = "" if self.line is None else f"  (line {self.line.number}: {self.line.text})"
         met = "" if self.holds else f"  ← not so{places_text(np.asarray(self.fails))}"
@@ -76,8 +83,8 @@ class Conditions(tuple):
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
-        rows = r" \\ ".join(c.latex for c in self) or r"\text{everywhere}"
-        return rf"$\begin{{array}}{{l}} {rows} \end{{array}}$"
+        rows = r" \\ ".join(c._row() for c in self) or r"\text{everywhere}"
+        return rf"$\begin{{array}}{{ll}} {rows} \end{{array}}$"
 
 
 def conditions(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Conditions:

@@ -179,7 +179,7 @@ class JacobianFunction(DerivedFunction[P]):
 
     def _needs_examples(self, args: tuple, kwargs: dict[str, Any]) -> None:
         if (not args and not kwargs) or is_shapes(args, kwargs):
-            raise ArgumentError(f"{self.__name__}: pass example arrays, for which the answer is.")
+            raise ArgumentError(f"{self.__name__}: pass example arrays; the answer depends on them.")
 
     def explain(self, *args: Any, **kwargs: Any) -> Choice:
         """What each mode would cost for these arguments, which was chosen and why; nothing is computed.

@@ -138,7 +138,9 @@ def checked_weights(weights: Any) -> tuple[Parameter, ...] | None:
 def check_arguments(args: Sequence[Any], positions: Sequence[int], caller: str) -> None:
     """Errors for positions beyond the arguments and arguments that have no derivative."""
     if positions and not args:
-        raise ArgumentError(f"{caller}: no arguments are given; pass arrays, or of formulas shapes, as 'm n'.")
+        raise ArgumentError(
+            f"{caller}: no arguments are given; pass arrays, or shapes such as 'm n' where formulas are asked for."
+        )
     for p in positions:
         if p >= len(args):
             raise ArgumentError(

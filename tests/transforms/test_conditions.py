@@ -104,7 +104,10 @@ def test_a_singular_matrix_is_a_condition_not_an_error():
 
 def test_they_are_shown_in_a_notebook():
     found = sg.grad(lambda x: np.abs(x) / (x - 1)).conditions(2.0)
-    assert found._repr_latex_() == r"$\begin{array}{l} x \neq 0 \\ x - 1 \neq 0 \end{array}$"
+    assert found._repr_latex_().startswith(r"$\begin{array}{ll} x \neq 0 & \text{else a kink: ")
+    assert r"\\ x - 1 \neq 0 & \text{else a division by 0 (line" in found._repr_latex_()
+    unmet = sg.grad(lambda x: np.sum(np.abs(x))).conditions(np.array([1.0, 0.0]))
+    assert r"x \neq 0 & \text{← not so at [1]; else" in unmet._repr_latex_()
 
 
 @pytest.mark.parametrize("name", sorted(CONDITIONS.keys() & ELEMENTWISE.keys()))

@@ -48,7 +48,8 @@ class ExportControls:
             derived, args, kwargs = self._called()
             text = export_text(derived, name, args, kwargs, path or None)
         except (Exception, KeyboardInterrupt) as error:
-            self.said.value = f"<span class='sg-note' role='alert'>{html.escape(one_line(error))}</span>"
+            self.said.value = f"<span class='sg-note sg-error' role='alert'>{html.escape(one_line(error))}</span>"
+            self.shown.code = ""
             return
         self.said.value = f"<span class='sg-note' role='status'>{html.escape(text)}</span>" if path else ""
         self.shown.title, self.shown.code = f"as {name}", "" if path else text

@@ -50,7 +50,7 @@ def opening(derived: DerivedFunction, args: tuple, kwargs: Mapping[str, Any]) ->
         elif len(args) > len(needed):  # one that is left out weighs every output by one
             args, sens = args[:-1], args[-1]
     if is_shapes(args, own) or len(args) < len(needed):
-        raise ArgumentError("panel: shows values, so it takes arrays, as the gradient itself: g.panel(x, y).")
+        raise ArgumentError("the panel shows values: pass it arrays, as you pass them to the gradient: g.panel(x, y).")
     weights = (gradients[0].weights or ()) if gradients else ()
     traced = None
     is_called = sens is not None or not (gradients and gradients[-1].takes_sens)

@@ -33,6 +33,8 @@ _GAP, _WIDER, _WIDEST, _STEP = 14.0, 3.0, 70.0, 30.0
 
 #: of a layout in layers: between boxes, between layers, and how often they are sorted
 _BETWEEN, _BETWEEN_LAYERS, _SWEEPS = 18.0, 34.0, 4
+#: points of a curve that are looked at
+_STEPS = 24
 
 
 @dataclass(frozen=True)
@@ -114,17 +116,62 @@ def layout_of(diagram: Diagram, by_layers: bool = False) -> Layout | None:
     dense = is_dense(diagram)
     sizes = {side: {b.key: size_of(b, dense) for b in diagram.boxes if b.side == side} for side in diagram.sides}
     parts: list[Layout] = []
-    if engine is not None:
-        graphs = [_graph(diagram, side, sizes[side]) for side in diagram.sides]
-        try:
-            made = subprocess.run(
-                [engine, "-Tjson0"], input="\n".join(graphs), capture_output=True, text=True, timeout=PATIENCE
-            )
-        except subprocess.TimeoutExpired:
-            return None
-        if made.returncode == 0:
-            parts = [_read(graph, side) for graph, side in zip(_documents(made.stdout), diagram.sides, strict=True)]
-    return _beside(diagram, parts or [_by_layers(diagram, sizes[side]) for side in diagram.sides])
+    try:
+        if engine is not None:
+            graphs = [_graph(diagram, side, sizes[side]) for side in diagram.sides]
+            made = _drawn_by([engine], graphs)
+            parts = [_read(graph, side) for graph, side in zip(made, diagram.sides, strict=True)] if made else []
+        layout = _beside(diagram, parts or [_by_layers(diagram, sizes[side]) for side in diagram.sides])
+        if engine is not None:
+            _lead_around(layout, engine)
+    except subprocess.TimeoutExpired:
+        return None
+    return layout
+
+
+def _drawn_by(command: Sequence[str], graphs: Sequence[str]) -> list[dict]:
+    """What Graphviz makes of the graphs; nothing where it fails."""
+    made = subprocess.run(
+        [*command, "-Tjson0"], input="\n".join(graphs), capture_output=True, text=True, timeout=PATIENCE
+    )
+    return list(_documents(made.stdout)) if made.returncode == 0 else []
+
+
+def is_hidden(layout: Layout, source: str, target: str) -> bool:
+    """Whether a box stands before an arrow, which then seems to come out of it."""
+    points = layout.arrows[source, target]
+    others = [r for key, r in layout.boxes.items() if key not in (source, target)]
+    for k in range(0, len(points) - 4, 3):
+        for x, y in _along(points[k : k + 4]):
+            if any(r.x < x < r.right and r.y < y < r.bottom for r in others):
+                return True
+    return False
+
+
+def _along(curve: Sequence[Point]) -> Iterator[Point]:
+    """Points of a Bezier curve."""
+    for step in range(_STEPS + 1):
+        t = step / _STEPS
+        weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
+        yield tuple(sum(w * p[axis] for w, p in zip(weights, curve, strict=True)) for axis in (0, 1))  # type: ignore[misc]
+
+
+def _lead_around(layout: Layout, engine: str) -> None:
+    """Let Graphviz lead the arrows that are hidden around the boxes, which stay where they are."""
+    hidden = [ends for ends in layout.arrows if is_hidden(layout, *ends)]
+    if not hidden:
+        return
+    lines = ["digraph {", 'graph [splines=true, esep="+6"];', 'node [shape=box, fixedsize=true, label=""];']
+    for key, box in layout.boxes.items():
+        x, y = box.middle
+        lines.append(f'{key} [pos="{x:.2f},{-y:.2f}", width={box.width / 72:.4f}, height={box.height / 72:.4f}];')
+    lines += [f"{source} -> {target};" for source, target in hidden]
+    made = _drawn_by([engine, "-Kneato", "-n2"], ["\n".join([*lines, "}"])])
+    if made:
+        led = _read(made[0], 0)
+        (x, y), (new_x, new_y) = (found[next(iter(found))].middle for found in (layout.boxes, led.boxes))
+        for ends, points in led.arrows.items():
+            layout.arrows[ends] = [(a + x - new_x, b + y - new_y) for a, b in points]
 
 
 def _graph(diagram: Diagram, side: int, sizes: Sizes) -> str:

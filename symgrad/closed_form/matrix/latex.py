@@ -108,7 +108,7 @@ class Latex(Text):
         return r" \, " if is_word(before) or is_word(after) else " "
 
     def after_number(self, value: Any, following: Expression) -> str:
-        return " "
+        return r" \cdot " if following.op in ("ones", "all_ones") else " "  # 10 and a bold 1 read as 101
 
     def _function(self, x: Expression) -> tuple[str, int]:
         others = in_others(x)

@@ -80,5 +80,7 @@ def test_sens_may_be_left_out():
 
 @pytest.mark.parametrize("args", [(), (X,), ("n", "n")])
 def test_without_arrays_there_is_nothing_to_show(args):
-    with pytest.raises(ArgumentError, match=r"takes arrays, as the gradient itself: g\.panel\(x, y\)"):
+    with pytest.raises(
+        ArgumentError, match=r"shows values: pass it arrays, as you pass them to the gradient: g\.panel\(x, y\)"
+    ):
         opening(sg.grad(held), args, {})

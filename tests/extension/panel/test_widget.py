@@ -293,7 +293,14 @@ def test_exports_are_shown_or_written(tmp_path):
     assert "written to" in shown.export.said.value
     shown.export.path.value = str(tmp_path / "no" / "where")
     shown.export.button.click()
-    assert "FileNotFoundError" in shown.export.said.value
+    assert "the file cannot be written (No such file or directory)" in shown.export.said.value
+    shown.export.format.value, shown.export.path.value = "sympy", ""
+    shown.export.button.click()
+    compile(shown.export.shown.code, "shown", "exec")
+    assert "import sympy" in shown.export.shown.code
+    shown.export.path.value = str(tmp_path / "no" / "where")
+    shown.export.button.click()
+    assert shown.export.shown.code == ""  # what was shown before is not what was asked for
 
 
 def test_the_derivatives_open_it():

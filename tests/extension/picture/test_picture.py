@@ -188,6 +188,26 @@ def test_hostile_names_are_text(engine, name):
 
 
 @pytest.mark.needs("dot")
+def test_no_box_hides_an_arrow():
+    def energy(theta, omega, length, damping):
+        return damping * omega**2 + 9.81 / length * np.sin(theta) + np.exp(omega * damping) * length
+
+    shown = symgrad.grad(energy, (0, 1, 2, 3)).picture(0.5, 1.0, 1.0, 0.1)
+    laid_out = layout.layout_of(shown.diagram)
+    direct = layout._beside(
+        shown.diagram,
+        [
+            layout._by_layers(
+                shown.diagram, {b.key: layout.size_of(b, False) for b in shown.diagram.boxes if b.side == side}
+            )
+            for side in shown.diagram.sides
+        ],
+    )
+    assert any(layout.is_hidden(direct, *ends) for ends in direct.arrows)
+    assert [ends for ends in laid_out.arrows if layout.is_hidden(laid_out, *ends)] == []
+
+
+@pytest.mark.needs("dot")
 @pytest.mark.parametrize("name", EVIL)
 def test_graphviz_reads_hostile_names(name):
     weight = symgrad.Parameter(np.ones(2), name=name)
