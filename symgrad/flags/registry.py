@@ -20,7 +20,7 @@ class Flag:
     ``name`` is its name in Python, typed as ``--get-all`` or as ``short``; ``help`` says in a line what it does.
     ``type`` reads the text that follows it; ``bool`` makes a switch, which nothing follows. ``choices`` are all values
     that it takes; ``many``: it may be given several times, and its value is a list; ``of_variables``: what follows it
-    are variables of the notebook, which completion offers.
+    are variables of the notebook, which completion offers; ``of_arguments``: arguments of the cell's function.
 
     - ``chooses``: its value is the argument ``name`` of ``derivative_of``.
     - ``derive(derived, value)`` gives the derivative that takes the place of ``derived``.
@@ -42,6 +42,7 @@ class Flag:
     default: Any = None
     many: bool = False
     of_variables: bool = False
+    of_arguments: bool = False
     chooses: bool = False
     derive: Callable[[DerivedFunction, Any], DerivedFunction] | None = None
     show: Callable[[DerivedFunction, tuple, dict[str, Any], Any], Any] | None = None

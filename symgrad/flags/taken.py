@@ -13,6 +13,7 @@ FLAGS = [
         "arguments or parameters to differentiate by, with commas: --wrt x,y (default: the first)",
         type=str,
         of_variables=True,
+        of_arguments=True,
         chooses=True,
     ),
     Flag(

@@ -56,6 +56,24 @@ def test_every_flag_is_offered(complete):
     assert {"--wrt", "--at", "--jacobian", "--panel", "-a"} <= set(complete("%%grad -"))
 
 
+@pytest.mark.parametrize("line", ["%%grad --", "%%grad -", "%%grad --mode ", "%%grad --wrt ", "%grad ", "%symgrad "])
+def test_nothing_else_is_offered(complete, line):
+    offered = complete(line)
+    assert offered
+    assert all(
+        o in ("xs", "xy", "func", "net") or o[0] == "-" or o[-1] == "=" or line.endswith("mode ") for o in offered
+    )
+    assert "and" not in offered
+
+
+def test_what_is_differentiated_by_is_an_argument_of_the_cells_function(shell, complete):
+    cell = "%%grad --wrt \ndef loss(alpha, *, rate):\n    return alpha * rate"
+    with provisionalcompleter():
+        assert {c.text for c in shell.Completer.completions(cell, len("%%grad --wrt "))} == {"alpha", "rate"}
+        below = [c.text for c in shell.Completer.completions(cell + "\nalp", len(cell) + 4)]
+    assert "--wrt" not in below
+
+
 def test_nothing_is_offered_after_unloading(shell, complete):
     shell.run_line_magic("unload_ext", "symgrad")
     assert "--mode" not in complete("%%grad --mo")
