@@ -118,7 +118,7 @@ class Formulas:
         said = [f"{name} = {in_words(value)}" for name, value in self._unnamed]
         said += dict.fromkeys(line for f in self.forms for line in f.where) if self.kind == "matrix" else []
         said += [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
-        if said:
+        if said := list(dict.fromkeys(said)):
             rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])
         return rows
 

@@ -14,7 +14,7 @@ from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .python_numbers import counted, is_count, is_number, is_pythons, may_be_array, of_any_size
+from .python_numbers import counted, is_count, is_number, is_pythons, of_any_size
 from .text import is_only_shown, value_of_text
 from .trace import as_node, current, stands_for_number
 
@@ -151,10 +151,8 @@ def _in_place(name: str) -> Operator:
 
     def method(self: Any, other: Any) -> Any:
         result = operate(self, other)
-        if not self.shape and self._base is None and not self._writes:
-            if may_be_array(self._node):
-                self._writes += 1  # its views would see the write
-            return result  # a NumPy scalar cannot be written to: the name is bound anew
+        if not self.shape and self._base is None and not self._is_array:
+            return result  # a scalar cannot be written to: the name is bound anew
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             refuse(f"an array of {self.dtype} cannot hold a result of {result.dtype}; write x = x + y.")
         self[...] = result

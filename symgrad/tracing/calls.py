@@ -46,7 +46,7 @@ from .library_code import concerns, is_closed, is_declared, is_library_code, lib
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
-from .python_numbers import is_count
+from .python_numbers import is_count, is_truth
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
@@ -175,6 +175,10 @@ class _Calls:
             array[...] = np.where(index, getattr(operator, operation)(array, value), array)
         else:
             array[index] = getattr(operator, f"i{operation.rstrip('_')}")(array[index], value)
+
+    def decided(self, value: Any) -> Any:
+        """``value``, Python's own truth values in it as True and False, guarded: ``is`` asks which of them it is."""
+        return mapped(lambda v: bool(v) if is_truth(v) else v, value)
 
     def store(self, value: Any, array: Any, index: Any) -> None:
         """Do ``array[index] = value``; a known DataFrame that the function has made becomes a traced one."""

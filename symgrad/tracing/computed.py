@@ -272,7 +272,14 @@ def _views(made: Any, stand_ins: list[tuple[Tracer, LocalArray]]) -> bool:
 def _viewed(made: Any, stand_ins: list[tuple[Tracer, LocalArray]], again: Callable) -> Any:
     """The views that a function has given, of the arrays that they look into."""
     of_data = again(lambda v: v.data if type(v) is LocalArray else np.zeros(v.shape) if type(v) is Tracer else v)
-    of_numbers = again(lambda v: v.numbers if type(v) is LocalArray else np.zeros(v.shape) if type(v) is Tracer else v)
+    known = [a for _, a in stand_ins]  # other arrays say how: axes, a shape
+
+    def number(v: Any) -> Any:
+        if type(v) is not LocalArray:
+            return np.zeros(v.shape) if type(v) is Tracer else v
+        return v.numbers if any(v is a for a in known) else v.data
+
+    of_numbers = again(number)
     return _views_of(made, of_data, of_numbers, stand_ins)
 
 

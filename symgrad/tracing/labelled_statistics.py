@@ -157,8 +157,11 @@ class _Groups:
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Each key with its group."""
-        for key, places in self._groups().indices.items():
-            yield key, self._whole.iloc[places]
+        for k, (key, _) in enumerate(self._groups()):
+            yield key, self._whole.iloc[self._places(k)]
+
+    def _places(self, group: int) -> np.ndarray:
+        return np.flatnonzero(self._groups().ngroup().to_numpy() == group)
 
     def __getattr__(self, name: str) -> Any:
         if name in STATISTICS:
@@ -167,23 +170,46 @@ class _Groups:
             return self[name]
         return _no_method(self, name)
 
-    def agg(self, func: Any) -> Any:
-        """A statistic of each group, by its name, or one of all these columns."""
+    def agg(self, func: Any = None, **named: Any) -> Any:
+        """A statistic of each group, by its name or as a function; one of all these columns, or a column each."""
+        if named and func is None and all(isinstance(v, tuple) and len(v) == 2 for v in named.values()):
+            return self._beside({name: self[column].agg(of) for name, (column, of) in named.items()})
+        if named:
+            refuse("agg of groups with these arguments", "Name one statistic, as in agg('mean')")
+        if isinstance(func, list) and self._value.ndim == 1:
+            return self._beside({name: self.agg(name) for name in func})
+        if callable(func):
+            return self.apply(func)
         if isinstance(func, dict) and len(set(map(str, func.values()))) == 1:
             return self[list(func)].agg(next(iter(func.values())))
-        if func not in STATISTICS:
-            refuse(f"agg of groups by {func!r}", "Name one statistic, as in agg('mean')")
+        if not isinstance(func, str) or func not in STATISTICS:
+            refuse("agg of groups by this", "Name one statistic, as in agg('mean')")
         return self._reduced(func)
+
+    def _beside(self, columns: dict[str, Any]) -> Any:
+        """Results of one number a group as the columns of a DataFrame."""
+        first = next(iter(columns.values()))
+        frame = first._labels.without_values().to_frame()
+        made = type(frame)(np.zeros((len(first), len(columns))), index=frame.index, columns=list(columns))
+        return type(first)(np.stack([c._array for c in columns.values()], axis=1), Labels(made))
+
+    def apply(self, func: Callable[[Any], Any]) -> Any:
+        """What ``func`` makes of each group, a number."""
+        rows = [func(part) for _, part in self]
+        if any(np.ndim(row) or hasattr(row, "_labels") for row in rows):
+            refuse("apply or agg of groups by a function that gives no number", "Give a number for each group")
+        made = self._groups().size()
+        return type(self._value)(np.stack([np.multiply(row, 1.0) for row in rows]), Labels(made * 1.0))
+
+    def size(self) -> Any:
+        """The number of rows in each group."""
+        return self._groups().size()
 
     def transform(self, func: Any) -> Any:
         """A statistic of its group for each row."""
-        if func not in STATISTICS:
-            refuse(f"transform of groups by {func!r}", "Name a statistic, as in transform('mean')")
-        made, indices = self._reduced(func), self._groups().indices
-        group = np.empty(len(self._value), np.intp)
-        for k, key in enumerate(made._labels.axes[0]):
-            group[indices[key]] = k
-        return self._value._of_numbers()._with(made._array[group])
+        if not isinstance(func, str) or func not in STATISTICS:
+            refuse("transform of groups by this", "Name a statistic, as in transform('mean')")
+        return self._value._of_numbers()._with(self._reduced(func)._array[self._groups().ngroup().to_numpy()])
 
     def _groups(self) -> Any:
         return self._value._of_numbers()._labels.without_values().groupby(**self._by)
@@ -193,19 +219,24 @@ class _Groups:
         made = Labels(grouped.sum())
         named, function = _options(name, named, 1), _function(name, missing_of(x))
         least = named.get("ddof", 0)
-        groups = [x[grouped.indices[key]] for key in made.axes[0]]
+        groups = [x[self._places(k)] for k in range(len(made.axes[0]))]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
         return type(self._value)(np.stack(rows), made)
+
+
+def _known(keys: Any) -> Any:
+    """A column of keys as a Series of pandas."""
+    return keys._labels.put_on(values_of(keys._array)) if hasattr(keys, "_labels") else keys
 
 
 def groupby(self: LabelledTracer, by: Any = None, **named: Any) -> Any:
     if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - {"level", "sort"}:
         refuse(f"{self._name}.groupby with these arguments", OTHERWISE)
     whole = self
-    if self.ndim == 2 and isinstance(by, str) and by in self:
-        keys: Any = self[by]
-        known = keys._labels.put_on(values_of(keys._array)) if isinstance(keys, type(self)) else keys
-        self, by = moving(self, "drop", columns=by), known
+    keys = by if isinstance(by, list) else [by]
+    if self.ndim == 2 and all(isinstance(key, str) and key in self for key in keys):
+        found = [_known(self[key]) for key in keys]
+        self, by = moving(self, "drop", columns=keys), found if isinstance(by, list) else found[0]
     return _Groups(self, {"by": by} | named, whole)
 
 

@@ -15,6 +15,7 @@ from .dispatch import FUNCTIONS, answers, refuse
 from .elements import KNOWN
 from .local_array import LocalArray, holds_traced
 from .memory import locals_of
+from .python_numbers import held_as
 from .sizes import Size, counted, holds_size, is_whole, whole
 from .trace import SIZES_FIX, array_node, running
 from .tracer import Tracer
@@ -96,9 +97,15 @@ def _objects(value: Any) -> np.ndarray:
     return made
 
 
-@answers(np.asarray, np.asanyarray, np.ascontiguousarray, np.asarray_chkfinite)
+@answers(np.asarray, np.asanyarray, np.asarray_chkfinite)
 def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    return a if copy is not True and order in (None, "K") and _is_array(a, dtype) else array_of(a, dtype, order)
+    is_itself = copy is not True and order in (None, "K") and _is_array(a, dtype) and isinstance(a, np.ndarray)
+    return a if is_itself else array_of(a, dtype, order)
+
+
+@answers(np.ascontiguousarray)
+def _ascontiguousarray(a, dtype=None, *, like=None):
+    return np.atleast_1d(_asarray(a, dtype))
 
 
 @answers(np.asfortranarray)
@@ -124,7 +131,7 @@ def _argwhere(a):
 
 @answers(np.where)
 def _where(condition, *branches):
-    return FUNCTIONS[np.where](condition, *branches) if branches else _nonzero(condition)
+    return held_as(np.where, FUNCTIONS[np.where](condition, *branches)) if branches else _nonzero(condition)
 
 
 @answers(np.fromiter)

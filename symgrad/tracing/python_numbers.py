@@ -6,8 +6,10 @@ size, and a list is repeated as often as one says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
@@ -49,12 +51,42 @@ def is_number(value: Any) -> bool:
     return hasattr(kind, "_symgrad_node") and is_pythons(value._symgrad_node)
 
 
-def may_be_array(node: Node) -> bool:
-    """True for a value without axes that NumPy may have as an array, and not as a scalar: what no function computed."""
-    trace = current()
-    if trace is not None and node in trace.scalars:
-        return False
-    return node.primitive.name in ("input", "where") or all(o.is_literal for o in node.operands)
+def is_truth(value: Any) -> bool:
+    """Whether it stands for True or False of Python's, which is no truth value of NumPy's."""
+    if stands_for_number(value):
+        return value.__class__ is bool
+    node = getattr(value, "_symgrad_node", None)
+    return node is not None and node.dtype.kind == "b" and not node.shape and is_pythons(node)
+
+
+#: functions that give an array where others give a scalar: one without axes, which can be written to
+_GIVING_ARRAYS = {np.where, np.select, np.copy, np.tensordot, np.roll, np.block, np.cov, np.cross, np.pad, np.tile}
+_GIVING_ARRAYS |= {np.empty_like, np.zeros_like, np.ones_like, np.full_like}
+#: functions whose result without axes may look into an array
+_LOOKING = {np.reshape, np.squeeze, np.ravel, np.transpose, np.real, np.imag, np.diagonal, np.swapaxes, np.moveaxis}
+
+
+def held_as(function: Callable, made: Any, given: Sequence[Any] = ()) -> Any:
+    """What a function of NumPy gave of what was ``given``: where it has no axes, an array or a scalar, as in NumPy."""
+    if not hasattr(type(made), "_symgrad_node") or made.shape:
+        return made
+    is_array = function in _GIVING_ARRAYS
+    if not is_array and (any(made is v for v in given) or (made._base is not None and function in _LOOKING)):
+        return made
+    return without_axes(type(made)(made._symgrad_node), is_array)
+
+
+def without_axes(value: Any, is_array: bool) -> Any:
+    """A new traced value as an array in which NumPy writes where it has no axes, or as a scalar."""
+    value._is_array = is_array and not value.shape
+    return value
+
+
+def is_array_without_axes(value: Any) -> bool:
+    """Whether NumPy can write into a value that has no axes."""
+    if hasattr(type(value), "_is_array"):
+        return value._is_array
+    return isinstance(value, np.ndarray) and not value.shape
 
 
 def is_count(self: Any) -> bool:
@@ -62,7 +94,7 @@ def is_count(self: Any) -> bool:
     node = self._symgrad_node
     if node.shape or node.dtype.kind not in "iub":
         return False
-    return is_pythons(node) if node.dtype.kind == "b" else not may_be_array(node)
+    return is_pythons(node) if node.dtype.kind == "b" else not self._is_array
 
 
 def counted(self: Any, other: Any = True) -> Any:

@@ -38,8 +38,8 @@ def _roll(a, shift, axis=None):
     x = as_node(a)
     if axis is None:
         return Tracer(reshape(_roll(Tracer(reshape(x, (size(x.shape),))), shift, 0)._symgrad_node, x.shape))
-    axes = [normalized_axis(k, x.ndim) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    axes = [normalized_axis(k, x.ndim) for k in np.atleast_1d(axis).tolist()]
+    shifts = np.atleast_1d(shift)
     try:
         shifts, axes = np.broadcast_arrays(shifts, axes)
     except ValueError as error:

@@ -59,6 +59,10 @@ class Hook(Protocol):
         """Do ``array[index] = value``."""
         ...
 
+    def decided(self, value: Any) -> Any:
+        """``value``, Python's own truth values in it as True and False, which ``is`` compares."""
+        ...
+
 
 def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
     """``code`` with its calls handed to ``hook``; None where its source is not at hand."""
@@ -113,8 +117,8 @@ class _Calls(ast.NodeTransformer):
     """A call, an attribute, an operation and some indices, each handed to the hook.
 
     ``f(a, k=b)`` becomes ``hook.call(f, a, k=b)``, ``a + b`` ``hook.operate("add", a, b)``, ``np.r_[a, b]``
-    ``hook.indexed(np.r_)[a, b]``, and ``a[i] += b`` ``hook.update(a, i, "add", b)``, and
-    ``a["b"] = c`` ``hook.store(c, a, "b")``.
+    ``hook.indexed(np.r_)[a, b]``, ``a[i] += b`` ``hook.update(a, i, "add", b)``, ``a["b"] = c``
+    ``hook.store(c, a, "b")``, and ``a is True`` ``hook.decided(a) is True``, as in the cases of a ``match``.
     """
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -126,6 +130,23 @@ class _Calls(ast.NodeTransformer):
             return node
         call = self._hooked("store", [node.value, target.value, target.slice], [], node)
         return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        sides = [node.left, *node.comparators]
+        for k, operation in enumerate(node.ops):
+            for one, other in ((k, k + 1), (k + 1, k)) if isinstance(operation, (ast.Is, ast.IsNot)) else ():
+                if _is_truth(sides[other]) and not isinstance(sides[one], ast.Constant):
+                    sides[one] = self._hooked("decided", [sides[one]], [], sides[one])
+        node.left, node.comparators = sides[0], sides[1:]
+        return node
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        by_truth = any(_is_truth(p) for case in node.cases for p in ast.walk(case.pattern))
+        self.generic_visit(node)
+        if by_truth:
+            node.subject = self._hooked("decided", [node.subject], [], node.subject)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -176,6 +197,11 @@ class _Calls(ast.NodeTransformer):
         hook = ast.copy_location(ast.Constant(cast(Any, _STAND_IN)), start)
         method = ast.copy_location(ast.Attribute(hook, name, ast.Load()), start)
         return ast.copy_location(ast.Call(method, args, keywords), at)
+
+
+def _is_truth(node: ast.AST) -> bool:
+    """Whether it is True or False as it is written, in an expression or a pattern."""
+    return isinstance(node, (ast.Constant, ast.MatchSingleton)) and type(node.value) is bool
 
 
 def _operation(node: ast.BinOp | ast.AugAssign) -> ast.Constant:

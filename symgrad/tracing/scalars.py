@@ -297,8 +297,8 @@ def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callab
             comes_first = is_before(item, made)
             if type(comes_first) is Tracer:
                 chosen = f.where(*map(as_node, (comes_first, item, made)))
-                trace = running()
-                (trace.python_numbers if is_number(item) and is_number(made) else trace.scalars).add(chosen)
+                if is_number(item) and is_number(made):
+                    running().python_numbers.add(chosen)
                 made = Tracer(chosen)
             elif comes_first:
                 made = item

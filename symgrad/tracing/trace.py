@@ -81,7 +81,6 @@ class Trace:
         if recorded_inside is not None:
             self.graph.table = ProvenanceTable(self.graph, recorded_inside)
         self.values: dict[Node, Any] = {}
-        self.scalars: set[Node] = set()  # inputs that are NumPy's scalars, not arrays without axes
         self.python_numbers: set[Node] = set()  # what float(), int(), .item() and math have made
         self.sizes = self.graph.sizes
         self.sizes.sizes = sizes
@@ -152,8 +151,6 @@ class Trace:
         array = np.asarray(value)
         node = input_node(label, array.shape, checked_dtype(array.dtype, label), weak)
         self.values[node] = value if weak else array
-        if isinstance(value, np.generic):
-            self.scalars.add(node)
         return node
 
     def new_named_input(self, label: str, shape: Shape, dtype: np.dtype, weak: bool = False) -> Node:
@@ -212,7 +209,7 @@ class Trace:
     def guard(self, node: Node) -> Any:
         """The concrete value, recorded: the trace serves only where it comes out the same."""
         value = np.asarray(self.value_of(node))[()]
-        self.branches.append((node, value))
+        self.branches.append((node, np.array(value)[()]))  # an argument may be changed in place before the next call
         return value
 
     def differentiate_by(self, nodes: Iterable[Node], fresh: bool) -> None:

@@ -31,7 +31,7 @@ from .dispatch import (
 )
 from .library_calls import caching_function, declared, refuse_in_pandas, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
-from .python_numbers import is_pythons, may_be_array
+from .python_numbers import held_as, is_pythons
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
 from .views import Along
@@ -46,7 +46,7 @@ class Tracer(ArrayMethods):
     instead, None where that is to be looked up.
     """
 
-    __slots__ = ("_along", "_base", "_certain", "_node", "_root", "_writes")
+    __slots__ = ("_along", "_base", "_certain", "_is_array", "_node", "_root", "_writes")
     #: the rule of a function of arrays that a library composes of others; set by those who follow calls
     composed: Callable[[Callable, Any, Any], Callable | None]
 
@@ -57,6 +57,7 @@ class Tracer(ArrayMethods):
         self._base = base
         self._along = along
         self._certain = certain
+        self._is_array = False  # where it has no axes and can be written to all the same
         self._root: Tracer | None = None
         self._writes = 0
         if base is not None:
@@ -114,7 +115,7 @@ class Tracer(ArrayMethods):
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         refuse_in_pandas()
         node = self._node
-        is_array = node.shape or self._base is not None or may_be_array(node)
+        is_array = node.shape or self._base is not None or self._is_array
         if node.weak or (not is_array and is_pythons(node)):
             return PYTHON_SCALARS[node.dtype.kind]
         return np.ndarray if is_array else node.dtype.type
@@ -169,7 +170,8 @@ class Tracer(ArrayMethods):
         rule = UFUNC_METHODS.get(method)
         if rule is None:
             raise UnsupportedOperation.here(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad.")
-        return rule(ufunc, *inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+        kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue}
+        return held_as(ufunc, rule(ufunc, *inputs, **kwargs))
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
         rule = FUNCTIONS.get(func) or Tracer.composed(func, args, kwargs)
@@ -191,7 +193,7 @@ class Tracer(ArrayMethods):
         except TypeError as error:
             refuse_unknown(func, rule, args, given, error)
             raise
-        return made if out is None else _into((out,), made)
+        return held_as(func, made, args) if out is None else _into((out,), made)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if self._keeps_value():

@@ -74,7 +74,7 @@ class Vectorized:
             )
         whole = (*shape, *np.shape(values[0]))
         made = array_of(values, dtype).reshape(whole)
-        return made if whole else made[()]
+        return made
 
 
 def vectorized(function: np.vectorize, follow: Callable[[Callable], Callable]) -> Callable:
