@@ -269,7 +269,7 @@ class CompiledFunction:
                 raise
             raised = error
         if entry is None:
-            trace = trace.anew()
+            trace = guards.start_again(trace)
             trace.follow = follow
             try:
                 entry = self._traced(args, kwargs, trace, host and host.anew(trace), guards)

@@ -255,6 +255,9 @@ class ArrayMethods:
     def __rmatmul__(self: Any, other: Any) -> Any:
         return np.matmul(other, self)
 
+    def __trunc__(self: Any) -> Any:
+        return self.__int__()
+
     def __round__(self: Any, digits: int | None = None) -> Any:
         made = np.round(self, digits or 0)
         return made.astype(int).item() if digits is None and not self.shape else made

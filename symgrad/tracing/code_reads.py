@@ -53,7 +53,7 @@ class CodeReads(NamedTuple):
     ``seeded`` makes generators from numbers only; of ``skipped`` the next item is taken and dropped; ``computed``
     says where names are looked up that are not written down: in ``attributes``, the module's ``globals``, those of
     all ``functions``, or among the ``modules``. It ``constructs`` where it may make an instance of a class that it
-    does not name.
+    does not name, and ``asks_truth`` where it compares with True or False by ``is``.
     """
 
     names: frozenset[str]
@@ -63,6 +63,7 @@ class CodeReads(NamedTuple):
     skipped: frozenset[str]
     computed: frozenset[str]
     constructs: bool
+    asks_truth: bool
 
 
 @functools.lru_cache(maxsize=4096)
@@ -83,6 +84,10 @@ def code_reads(code: types.CodeType) -> CodeReads:
         _always(_is_skipped, ((s, k) for s, k in places if s[k].opname in _LOADS and s[k].opname != "LOAD_CONST")),
         frozenset(where for where, name in looked_up if name is None),
         any("cls" in c.co_varnames for c in codes) or any(_constructs(steps, k) for steps, k in places),
+        any(
+            steps[k].opname == "IS_OP" and any(type(s.argval) is bool for s in steps[max(k - 2, 0) : k])
+            for steps, k in places
+        ),
     )
 
 

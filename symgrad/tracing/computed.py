@@ -90,7 +90,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         return OF_SIZES[function](*args, **kwargs)
     if (is_traced or any(type(v) is SparseTracer for v in args)) and as_operand(owner) is not owner:
         return getattr(as_operand(owner), function.__name__)(*args, **kwargs)
-    if is_traced:
+    if is_traced or (args and type(args[0]) is list and getattr(function, "__name__", "") == "shuffle"):
         answer = writing.method_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
             return answer(*args, **kwargs)

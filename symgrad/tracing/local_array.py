@@ -344,7 +344,8 @@ def unwrapped(value: Any, traced: bool = False) -> Any:
     if kind is LocalArray:
         return value.now if traced or not value.is_traced else value
     if kind is list or kind is tuple:
-        return kind([unwrapped(v, traced) for v in value])
+        made = [unwrapped(v, traced) for v in value]
+        return value if all(map(operator.is_, made, value)) else kind(made)  # into which a library may write
     if kind is dict:
         return {k: unwrapped(v, traced) for k, v in value.items()}
     return value

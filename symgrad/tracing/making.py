@@ -202,7 +202,7 @@ def _arange(start=0, stop=None, step=1, dtype=None, *, device=None, like=None):
             )
         made = first + counted(whole(end - first))
         return made if dtype is None else made.astype(dtype)
-    kind = np.result_type(*[v if isinstance(v, (int, float)) else _dtype(v) for v in (first, end, step)])
+    kind = np.result_type(int, *[_dtype(v) for v in (first, end, step)])
     count = np.ceil((end - first) / step)
     size = max(int(running().guard(count._symgrad_node) if isinstance(count, Tracer) else count), 0)
     after = first + step

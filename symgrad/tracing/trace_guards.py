@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TracingError
-from .generators import GLOBAL_GENERATORS, state_of
+from .generators import GLOBAL_GENERATORS, put_back, state_of
 from .guards import Guards, cell_content
 from .libraries import is_random
 from .local_array import LocalArray
@@ -49,6 +49,12 @@ class TraceGuards(Guards):
         for weight in self._weights:
             if id(weight) not in read:
                 self.watch_array(weight)
+
+    def start_again(self, trace: Trace) -> Trace:
+        """A trace for another run in place of that of ``trace``: random numbers are drawn as if that had not been."""
+        for generator, state in self._generators:
+            put_back(generator, state)
+        return trace.anew()
 
     def may_serve_again(self) -> bool:
         """True after a run that has drawn no random number, and read and moved nothing but what the guards see."""

@@ -59,10 +59,7 @@ _ATOMS = frozenset(
     )
 )
 _NUMBERS_AND_TEXT = (bool, int, float, complex, str, bytes)
-_METHODS = (
-    *(types.FunctionType, classmethod, staticmethod, property),
-    *(functools.cached_property, functools.partialmethod),
-)
+_METHODS = (types.FunctionType, classmethod, staticmethod, property, functools.cached_property, functools.partialmethod)
 #: methods that make an instance, so that those which exist do not read what these read
 _CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__"))
 #: methods that symgrad calls
@@ -189,7 +186,9 @@ class Walk:
         reads, space = code_reads(function.__code__), function.__globals__
         self._names |= reads.names - reads.seeded
         read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
-        self.is_followed |= bool(_ASKING & read or {"min", "max"} & reads.globals or solvers() & read)
+        self.is_followed |= bool(
+            _ASKING & read or {"min", "max"} & reads.globals or solvers() & read or reads.asks_truth
+        )
         self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs

@@ -190,6 +190,11 @@ SERIES_METHODS = {
     "one by one": lambda s: s.apply(lambda v: v * v).sum() + sum(v**3 for v in s) + s.apply(np.exp).sum(),
     "in another order": lambda s: (s.sort_index(ascending=False).to_numpy() * np.arange(6.0)).sum(),
     "reindexed": lambda s: s.reindex([ROWS[1], pd.Timestamp("2030-01-01")]).sum() ** 2 + s.rename("n").sum(),
+    "groups by functions": lambda s: (
+        (s.groupby([0, 1, 0, 1, 2, 2]).agg(lambda g: (g**2).sum() / len(g)) ** 2).sum()
+        + (s.groupby([0, 1, 0, 1, 2, 2]).apply(lambda g: g.mean()) * s.groupby([0, 1, 0, 1, 2, 2]).size()).sum()
+    ),
+    "several statistics of groups": lambda s: (s.groupby([0, 1, 0, 1, 2, 2]).agg(["mean", "sum"])["sum"] ** 2).sum(),
     "groups": lambda s: (s.groupby([0, 1, 0, 1, 2, 2]).mean() ** 2).sum() + s.groupby(ROWS.month).sum().prod(),
     "groups one by one": lambda s: sum(k * g.mean() ** 2 for k, g in s.groupby([3, 1, 3, 1, 2, 2])) + s.iloc[0],
     "within groups": lambda s: ((s - s.groupby([0, 1, 0, 1, 2, 2]).transform("mean")) ** 2).sum() * s.iloc[1],
@@ -233,6 +238,15 @@ FRAME_METHODS = {
     ),
     "groups one by one": lambda X: sum(
         len(g.index) * (g["price"] * g.volume).sum() for _, g in X.groupby([0, 0, 1, 1, 0, 2])
+    ),
+    "groups of two columns": lambda X: (
+        (X.assign(a=[1, 1, 2, 2, 1, 1], b=[0, 0, 0, 1, 1, 1]).groupby(["a", "b"])["price"].mean() ** 2).sum()
+        + sum(k[0] * g.price.prod() for k, g in X.assign(a=[1, 1, 2, 2, 1, 1]).groupby(["a"]))
+        + (X.price * X.assign(a=[1, 1, 2, 2, 1, 1]).groupby("a").price.transform("mean") * X.volume).sum()
+    ),
+    "named statistics of groups": lambda X: (
+        X.assign(a=[1, 1, 2, 2, 1, 1]).groupby("a").agg(m=("price", "mean"), s=("volume", "sum")).prod(axis=1).sum()
+        + X.assign(a=[1, 1, 2, 2, 1, 1]).groupby("a").apply(lambda g: (g.price * g.volume).sum()).prod()
     ),
     "groups of a column": lambda X: (
         (X.assign(day=(ROWS.day % 2).to_numpy()).groupby("day").agg({"price": "sum"})["price"] ** 2).sum()

@@ -9,6 +9,13 @@ from symgrad.errors import ArgumentError, TracingError
 X = np.array([0.5, -1.5, 2.0])
 F32 = X.astype(np.float32)
 
+
+def _filled(x):
+    made = np.zeros((2, 2))
+    made[0], made[1, 0] = x[:2], x[2]
+    return made
+
+
 MADE = {
     "of elements": lambda x: np.array([x[0], x[1] * 2, 3]),
     "of rows": lambda x: np.array([x, [1.0, x[2], 4], np.zeros(3)]),
@@ -34,6 +41,11 @@ MADE = {
     "windows": lambda x: np.lib.stride_tricks.sliding_window_view(np.array([*x, 1.0]), 2) * 2,
     "by rows of memory": lambda x: np.array([[x[0], 1.0], [x[1], x[2]]], order="F").ravel(order="F"),
     "where": lambda x: x[np.where(x > 0)] * x[np.flatnonzero(x > 0)] + x[np.argwhere(x > 0)[:, 0]],
+    "narrow counts": lambda x: np.arange(np.int8(100))[-1] ** 2 * x + np.arange(len(x), dtype=np.uint8) * x,
+    "turned": lambda x: np.rot90(_filled(x)) + np.transpose(_filled(x), np.argsort([1, 0])) ** 2,
+    "of a shape in an array": lambda x: (
+        np.reshape(_filled(x), np.array(_filled(x).shape)[::-1]) * np.roll(x[:2], np.array([1]))
+    ),
     "nonzero": lambda x: x[np.nonzero(x)],
 }
 

@@ -399,3 +399,47 @@ def test_a_branch_may_return_a_whole_number():
     assert [g(2.0), g(-2.0), g(3.0)] == [(4.0, 4.0), (0, 0.0), (9.0, 6.0)]
     assert sg.hessian(f)(-2.0) == 0.0
     assert sg.grad(lambda x: sum(q for q in x if q > 9))(np.ones(2)).tolist() == [0.0, 0.0]
+
+
+def _by_is(x):
+    up = x > 0
+    return x**2 if up is True else x**3
+
+
+def _by_is_not(x):
+    up = 0 < x < 1
+    return x**2 if up is not False else x**3
+
+
+def _by_cases(x):
+    match (x > 0, x > 1):
+        case (True, True):
+            return x**2
+        case (True, False):
+            return x**3
+        case _:
+            return 2 * x
+
+
+def _by_a_flag(x):
+    state = {"done": False}
+    while state["done"] is False:
+        x = x / 2 + 1 / x
+        state["done"] = abs(x * x - 2) < 1e-3
+    return x**2 * 3
+
+
+@pytest.mark.parametrize(
+    ("fn", "of"), [*itertools.product([_by_is, _by_is_not, _by_cases], [float, np.float64]), (_by_a_flag, float)]
+)
+def test_truth_values_of_python_are_true_and_false_themselves(fn, of):
+    """``is`` tells Python's True from NumPy's, of floats and of NumPy's floats as without symgrad."""
+    g = sg.value_and_grad(fn)
+    for x in (0.5, 1.5, 3.0) if fn is _by_a_flag else (0.5, 1.5, -0.5):
+        value, slope = g(of(x))
+        assert value == fn(of(x))
+        assert slope == pytest.approx((fn(of(x + 1e-6)) - fn(of(x - 1e-6))) / 2e-6, rel=1e-5, abs=1e-7)
+
+
+def test_math_trunc_is_held():
+    assert sg.value_and_grad(lambda x: x * math.trunc(x))(-2.5) == (5.0, -2.0)

@@ -91,3 +91,30 @@ def test_equal_objects_that_differ_where_equality_does_not_look():
     assert slope(g, Rate("a", 2.0)) == 2.0
     assert slope(g, Rate("a", 5.0)) == 5.0
     assert g.kernel(X, Rate("a", 5.0)) is g.kernel(X, Rate("a", 5.0))
+
+
+PICKED = {
+    "a mask": (lambda x, m: np.sum(x[m] ** 2), np.array([True, True, False]), 0, False),
+    "part of a mask": (lambda x, m: np.sum(x[m[:3].T] ** 2), np.array([True, True, False]), 2, True),
+    "in a dict": (lambda x, m: np.sum(x[m] ** 2), np.array([True, False, True]), 1, True),
+    "bins": (lambda x, m: np.sum(np.bincount(m, weights=x) ** 2), np.array([0, 1, 1]), 0, 1),
+    "what is left out": (lambda x, m: np.sum(np.delete(x, m) ** 2), np.array([0]), 0, 1),
+    "counts": (lambda x, m: np.sum(np.repeat(x, m) ** 2), np.array([1, 1, 1]), 0, 3),
+}
+
+
+@pytest.mark.parametrize("name", PICKED)
+def test_an_argument_that_is_changed_in_place_picks_other_elements(name):
+    """The guard holds a copy: the array itself would always be what it is."""
+    fn, picked, at, value = PICKED[name]
+    picked = picked.copy()
+    f = (lambda x, m: fn(x, m["of"])) if name == "in a dict" else fn
+    given = {"of": picked} if name == "in a dict" else picked
+    x = np.array([1.0, 2.0, 3.0])
+    g = symgrad.value_and_grad(f)
+    for _ in range(2):
+        found, slopes = g(x, given)
+        assert found == f(x, given)
+        differences = [(f(x + h, given) - f(x - h, given)) / 2e-6 for h in 1e-6 * np.eye(3)]
+        np.testing.assert_allclose(slopes, differences, rtol=1e-6)
+        picked[at] = value

@@ -225,3 +225,56 @@ def test_what_the_function_itself_changes_is_counted_at_every_call():
     assert [g(X)[0] for _ in range(3)] == [1.0, 2.0, 3.0]
     state.k = 0.0
     assert [g(X)[0] for _ in range(3)] == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", ["generator", "legacy", "python", "numpy's own", "python's own"])
+def test_a_trace_that_is_made_again_draws_the_same_numbers(kind):
+    """Writing into an array of its own is followed at a second try, which draws what the first has drawn."""
+    generator, legacy, pythons = np.random.default_rng(0), np.random.RandomState(0), random.Random(0)
+    draw = {
+        "generator": generator.random,
+        "legacy": legacy.rand,
+        "python": pythons.random,
+        "numpy's own": lambda: np.random.rand(),
+        "python's own": lambda: random.random(),
+    }[kind]
+
+    def fn(x):
+        factor, made = draw(), np.zeros(4)
+        for i in range(4):
+            made[i] = factor * x[i]
+        return np.sum(made)
+
+    def start():
+        generator.bit_generator.state = np.random.default_rng(0).bit_generator.state
+        for g in (legacy, pythons, np.random, random):
+            g.seed(7)
+
+    x = np.ones(4)
+    start()
+    wanted = [fn(x) for _ in range(3)]
+    start()
+    g = symgrad.value_and_grad(fn)
+    np.testing.assert_allclose([g(x)[0] for _ in range(3)], wanted)
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_shuffled_lists_are_shuffled(make):
+    def fn(x):
+        generator, rates, batches = (
+            make(3),
+            [1.0, 2.0, 3.0, 4.0],
+            [np.array([0, 1]), np.array([2, 3]), np.array([1, 2])],
+        )
+        generator.shuffle(rates)
+        weights = np.zeros(4)
+        for _ in range(2):
+            generator.shuffle(batches)
+            for batch in batches:
+                weights[batch] += 0.1 * (x[batch] - weights[batch]) * (batch[0] + 1)
+        return x @ np.array(rates) + np.sum(weights**2)
+
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    value, slopes = symgrad.value_and_grad(fn)(x)
+    assert value == pytest.approx(fn(x), rel=1e-14)
+    np.testing.assert_allclose(slopes, [(fn(x + h) - fn(x - h)) / 2e-6 for h in 1e-6 * np.eye(4)], rtol=1e-6)
