@@ -134,6 +134,8 @@ class Result:
         #: the names that the function's code gives to values; none where the trace is not recorded
         self.local_names: Mapping[Node, str] = arguments.trace.called
         self.program = Program(inputs, nodes, labels, arguments.trace.graph)
+        #: its formulas, by what was asked of them
+        self.told: dict[Any, Any] = {}
 
     @cached_property
     def readable(self) -> Program:

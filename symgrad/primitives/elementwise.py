@@ -18,7 +18,7 @@ import sympy
 from ..program.dims import Shape, broadcast
 from ..program.node import Node, emit
 from .casting import cast, flow_as
-from .contraction import OF_BOTH, aligned, broadcast_product, gate, is_identity, pad_rank
+from .contraction import EINSUM, OF_BOTH, aligned, broadcast_product, contract, gate, is_identity, pad_rank
 from .primitive import LITERAL, Params, Primitive, literal, literal_value
 
 if TYPE_CHECKING:
@@ -181,8 +181,17 @@ class Elementwise(Primitive):
 
 
 def conjugated(x: Node) -> Node:
-    """The complex conjugate; real numbers as they are."""
-    return ELEMENTWISE["conjugate"](x) if x.is_complex else x
+    """The complex conjugate; real numbers as they are, and no conjugate of a conjugate.
+
+    ``# conj(conj(a)·b) -> a·b`` of real ``b``
+    """
+    if not x.is_complex:
+        return x
+    if x.primitive.name == "conjugate":
+        return x.operands[0]
+    if x.primitive is EINSUM and all(not o.is_complex or o.primitive.name == "conjugate" for o in x.operands):
+        return contract([conjugated(o) for o in x.operands], *x.params[:3])
+    return ELEMENTWISE["conjugate"](x)
 
 
 def _sum(first: Node | None, second: Node | None) -> Node | None:

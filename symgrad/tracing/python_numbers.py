@@ -68,7 +68,7 @@ _LOOKING = {np.reshape, np.squeeze, np.ravel, np.transpose, np.real, np.imag, np
 
 def held_as(function: Callable, made: Any, given: Sequence[Any] = ()) -> Any:
     """What a function of NumPy gave of what was ``given``: where it has no axes, an array or a scalar, as in NumPy."""
-    if not hasattr(type(made), "_symgrad_node") or made.shape:
+    if not hasattr(type(made), "_is_array") or made.shape:
         return made
     is_array = function in _GIVING_ARRAYS
     if not is_array and (any(made is v for v in given) or (made._base is not None and function in _LOOKING)):

@@ -195,8 +195,18 @@ def formulas_in_names(
 ) -> Formulas:
     """The formulas of the trace ``entry``, or of what the function gave in it, in the names of the function's code.
 
-    Those names are taken that make them short, or those that are ``wanted``.
+    Those names are taken that make them short, or those that are ``wanted``. What was told once is kept: a cell, the
+    object on its last line and ``latex`` ask for the same.
     """
+    key = (entry.program, budget, characters, None if wanted is None else frozenset(wanted))
+    if key not in result.told:
+        result.told[key] = _in_names(entry, result, budget, characters, wanted)
+    return result.told[key]
+
+
+def _in_names(
+    entry: TraceEntry, result: Result, budget: int, characters: int, wanted: Collection[str] | None
+) -> Formulas:
     inside = set(result.program.nodes)
     if has_loops(result.program):
         return _of_loops(entry, result.readable, budget, characters)

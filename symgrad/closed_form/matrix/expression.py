@@ -200,8 +200,11 @@ def summed(x: Expression) -> Expression:
 
 def scaled(coefficient: Any, top: Sequence[Expression], bottom: Sequence[Expression], body: Expression) -> Expression:
     """``coefficient · top / bottom · body`` with scalar expressions in front; its last argument is the body."""
-    inner, above, below, body = body.parts
-    coefficient, top, bottom = coefficient * inner, [*top, *above], [*bottom, *below]
+    given, top, bottom = (*top, body), [], [*bottom]
+    for x in given:
+        inner, above, below, body = x.parts
+        coefficient, top, bottom = coefficient * inner, [*top, *above, body], [*bottom, *below]
+    *top, body = top
     if body.op == "number":
         coefficient = coefficient * body.data
         if not top and not bottom:
