@@ -139,6 +139,8 @@ class Options(Configurable):
         name, equals, value = text.partition("=")
         if isinstance(self.traits().get(name), traitlets.Bool):
             equals, value = "=", _SWITCHED.get(value.lower(), value) if equals else "True"
+        if not equals and name.lower() in _SWITCHED:
+            raise ArgumentError(f"{text!r} stands alone; write it behind the switch, as in debug={name}.")
         if not equals or name not in self.option_names():
             raise ArgumentError(
                 f"{text!r} sets no option; write name=value with one of {', '.join(self.option_names())}."

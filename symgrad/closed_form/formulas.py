@@ -90,8 +90,9 @@ class Formulas:
     def _own_rows(self, labels: Sequence[str]) -> list[str]:
         if self.kind == "let-bound":
             return let_bound_rows(self.program, labels)
-        if self.kind == "recurrence":
-            return self.forms[0].latex_rows(labels)
+        if self.kind == "recurrence":  # an argument x0 in which x begins is x_0 already: no line says that it is
+            rows = self.forms[0].latex_rows(labels)
+            return [row for row in rows if len(set(row.split(" &= "))) > 1]
         together = self._together(labels if self.kind != "index" else self._latex_labels(labels))
         if self.kind == "entries":
             pairs = [(label, self.forms[k], self._own_latex[k]) for label, k in together]

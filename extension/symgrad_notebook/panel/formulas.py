@@ -124,8 +124,8 @@ def _let_bound(made: Formulas, named: Sequence[Label]) -> list[Formula]:
 
 def _recurrence(made: Formulas, named: Sequence[Label]) -> list[Formula]:
     """The lines of loops, those of the results among them."""
-    texts = made.text_rows([label.text for label in named])
-    rows = made.latex_rows([label.latex for label in named])
+    texts = made.forms[0].text_rows([label.text for label in named])
+    rows = made.forms[0].latex_rows([label.latex for label in named])
     lines = []
     for text, row in zip(texts, rows, strict=True):
         left, _, right = row.partition(" &= ")
