@@ -593,7 +593,7 @@ class View {
 			for (const c of seen.columns) {
 				const k = place(tile, r, c), mark = tile.marks[k], value = values.values[place(values, r, c)];
 				const texts = ODD[mark] ? [ODD[mark]] : [3, 2, 1].map(digits => short(value, digits));
-				const text = texts.find(t => pen.measureText(t).width < cell.columns - 4) ?? "…"; // an empty cell is a zero
+				const text = texts.find(t => pen.measureText(t).width < cell.columns - 4) ?? "…"; // empty is zero
 				if (mark === ZERO || value === undefined || !text) continue;
 				const x = at("columns", c + 0.5), y = at("rows", r + 0.5);
 				pen.fillStyle = "#fff";
