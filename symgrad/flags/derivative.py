@@ -42,6 +42,7 @@ def derivative_of(
     sens: Any = False,
     has_aux: bool = False,
     return_ids: bool = False,
+    holomorphic: bool = False,
     order: int = 1,
     kind: str = "grad",
     taylor: int | None = None,
@@ -72,6 +73,8 @@ def derivative_of(
     kind = _kind(kind, switches if taylor is None else {**switches, "taylor": True})
     whole = kind in BY_ARGUMENTS or kind == "taylor"
     _check_together(kind, whole, sparse, order, sens is not False, bool(weights) or by_list, return_ids)
+    if holomorphic and whole:
+        raise ArgumentError(f"holomorphic is for gradients; {kind} is over real numbers. Leave one of them out.")
     positions, chosen = _chosen(function, wrt, position, weights, get_all, by_list)
     if whole:
         if chosen:
@@ -91,7 +94,7 @@ def derivative_of(
             return TaylorFunction(function, by, taylor, False, backend)
         return _FIELDS[kind](function, by, backend)
     made: Any = function
-    of_arguments = kind == "grad" and not (chosen or return_ids)
+    of_arguments = kind == "grad" and not (chosen or return_ids or holomorphic)
     if order > 1 and at is not None and of_arguments and _is_one_number_by_several(function, positions, at):
         by = positions[0] if len(positions) == 1 and not get_all else positions
         made = HessianFunction(made, by, has_aux, mode, backend)
@@ -112,6 +115,7 @@ def derivative_of(
             takes_sens=sens is not False,
             mode=mode,
             backend=backend,
+            holomorphic=holomorphic,
         )
     return made
 

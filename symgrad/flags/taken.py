@@ -72,6 +72,7 @@ FLAGS = [
         gloss="each gradient with its position or name",
         call="grad",
     ),
+    Flag("holomorphic", "the complex derivative of a holomorphic function of complex arguments", chooses=True),
     Flag(
         "mode",
         "the sweep; all give the same numbers: reverse pays for few outputs, forward for few inputs",

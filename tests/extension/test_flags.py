@@ -205,6 +205,7 @@ def test_steps_show_the_derivation(run, shell):
         ("%grad --order two f 1.0 2.0", "invalid int value"),
         ("%grad --export python: f 1.0 2.0", "--export python: names no file"),
         ("%grad --export python:/no/such/folder/f.py f 1.0 2.0", "the file cannot be written"),
+        ("%grad --hessian --holomorphic f 1.0 2.0", "holomorphic is for gradients"),
         ("%grad --hessian --panel f 1.0 2.0", "the panel has the flags of gradients"),
     ],
 )
@@ -216,3 +217,12 @@ def test_errors_of_the_line_magic_are_short(shell, line, message):
     assert message in captured.stdout
     assert "Traceback" not in captured.stdout
     assert "grad_f" not in shell.user_ns
+
+
+def test_complex_examples_and_the_complex_derivative(run, shell):
+    shell.user_ns["z"] = 1 + 2j
+    run("%%grad --holomorphic\ndef f(z):\n    return z**3\n")
+    assert shell.user_ns["grad_f"](1 + 2j) == pytest.approx(3 * (1 + 2j) ** 2)
+    run("%%grad --at 'z=[1+2j, 0.5j]'\ndef energy(z):\n    return np.sum(np.abs(z**2 - 1) ** 2)\n")
+    z = np.array([1 + 2j, 0.5j])
+    np.testing.assert_allclose(shell.user_ns["grad_energy"](z), 4 * (z**2 - 1) * np.conj(z))

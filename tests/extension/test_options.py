@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from IPython.utils.capture import capture_output
 from symgrad_notebook.magic import SymgradMagics
 from traitlets.config import Config
 
@@ -85,6 +86,19 @@ def test_the_whole_traceback_of_the_latest_error(shell, run):
     assert "Traceback (most recent call last)" in printed
     assert "return x.tobytes()" in printed
     assert "UnsupportedOperation" in printed
+
+
+@pytest.mark.parametrize(("written", "is_on"), [("on", True), ("off", False), ("True", True), ("false", False)])
+def test_a_switch_is_written_as_people_write_it(shell, written, is_on):
+    shell.run_line_magic("symgrad", f"debug={written}")
+    assert symgrad.get_context("debug") is is_on
+    shell.run_line_magic("symgrad", "--reset")
+
+
+def test_a_switch_alone_says_where_it_belongs(shell):
+    with capture_output() as captured:
+        shell.run_cell("%symgrad debug off")
+    assert "as in debug=off" in captured.stdout
 
 
 def test_debug_is_a_switch(shell):
