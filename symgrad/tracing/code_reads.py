@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 #: what reads by a name that it is given, the place of that name among its arguments, and where it looks
@@ -50,7 +50,7 @@ Steps = list[dis.Instruction]
 class CodeReads(NamedTuple):
     """``names`` are all of them, ``globals`` those of variables of the module, ``imports`` modules with their level.
 
-    ``seeded`` makes generators from numbers only; of ``skipped`` the next item is taken and dropped; ``computed``
+    ``seeds`` are what makes generators of numbers only, or of variables of the module, which are named; of ``skipped`` the next item is taken and dropped; ``computed``
     says where names are looked up that are not written down: in ``attributes``, the module's ``globals``, those of
     all ``functions``, or among the ``modules``. It ``constructs`` where it may make an instance of a class that it
     does not name, and ``asks_truth`` where it compares with True or False by ``is``.
@@ -59,11 +59,15 @@ class CodeReads(NamedTuple):
     names: frozenset[str]
     globals: frozenset[str]
     imports: frozenset[tuple[str, int]]
-    seeded: frozenset[str]
+    seeds: Mapping[str, frozenset[str]]
     skipped: frozenset[str]
     computed: frozenset[str]
     constructs: bool
     asks_truth: bool
+
+    def seeded(self, space: Mapping[str, Any]) -> set[str]:
+        """What makes generators from numbers only, in a module with these variables."""
+        return {name for name, given in self.seeds.items() if all(type(space.get(v)) is int for v in given)}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -80,7 +84,7 @@ def code_reads(code: types.CodeType) -> CodeReads:
         frozenset(names),
         frozenset(variables.union(name for where, name in looked_up if name and where == "globals")),
         frozenset(imports.union((name, 0) for where, name in looked_up if name and where == "modules")),
-        _always(_is_seeded, ((s, k) for s, k in places if s[k].argval in _SEEDED and s[k].opname != "LOAD_CONST")),
+        _seeds([(s, k) for s, k in places if s[k].argval in _SEEDED and s[k].opname != "LOAD_CONST"]),
         _always(_is_skipped, ((s, k) for s, k in places if s[k].opname in _LOADS and s[k].opname != "LOAD_CONST")),
         frozenset(where for where, name in looked_up if name is None),
         any("cls" in c.co_varnames for c in codes) or any(_constructs(steps, k) for steps, k in places),
@@ -118,8 +122,17 @@ def _always(holds: Callable[[Steps, int], bool], places: Iterable[tuple[Steps, i
     return frozenset(name for name, is_so in found.items() if is_so)
 
 
-def _is_seeded(steps: Steps, k: int) -> bool:
-    return isinstance(_argument(steps, k, 0), int)
+def _seeds(places: Iterable[tuple[Steps, int]]) -> dict[str, frozenset[str]]:
+    """The variables of the module with which generators are made; nothing of what is made of anything else."""
+    found: dict[str, set[str] | None] = {}
+    for steps, k in places:
+        name, seed = steps[k].argval, _given(steps, k, 0)
+        known = found.setdefault(name, set())
+        if seed is not None and seed.opname in _VARIABLES and known is not None:
+            known.add(seed.argval)
+        elif seed is None or seed.opname != "LOAD_CONST" or not isinstance(seed.argval, int):
+            found[name] = None
+    return {name: frozenset(variables) for name, variables in found.items() if variables is not None}
 
 
 def _is_skipped(steps: Steps, k: int) -> bool:
@@ -157,6 +170,12 @@ def _looked_up(steps: Steps, k: int) -> Iterator[tuple[str, str | None]]:
 
 def _argument(steps: Steps, k: int, place: int) -> Any:
     """The constant that what step ``k`` loads is called or indexed with, None where it is something else."""
+    step = _given(steps, k, place)
+    return step.argval if step is not None and step.opname == "LOAD_CONST" else None
+
+
+def _given(steps: Steps, k: int, place: int) -> dis.Instruction | None:
+    """The step that loads what is loaded by step ``k`` is called or indexed with, where it does nothing else."""
     for at in range(k + 1, len(steps)):
         step = steps[at]
         if step.opname in _ATTRIBUTES:
@@ -165,7 +184,7 @@ def _argument(steps: Steps, k: int, place: int) -> Any:
             return None
         if place == 0:
             use = next(i.opname for i in steps[at + 1 :] if i.opname not in _LOADS)
-            return step.argval if step.opname == "LOAD_CONST" and use in ("CALL", "BINARY_SUBSCR") else None
+            return step if use in ("CALL", "BINARY_SUBSCR") else None
         place -= 1
     return None
 

@@ -184,11 +184,11 @@ class Walk:
     def _code(self, function: types.FunctionType) -> None:
         self.guards.watch_function(function)
         reads, space = code_reads(function.__code__), function.__globals__
-        self._names |= reads.names - reads.seeded
+        seeded = reads.seeded(space)
+        self._names |= reads.names - seeded
         read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
-        self.is_followed |= bool(
-            _ASKING & read or {"min", "max"} & reads.globals or solvers() & read or reads.asks_truth
-        )
+        asking = _ASKING & read or {"min", "max"} & reads.globals or solvers() & read
+        self.is_followed |= bool(asking) or reads.asks_truth
         self._catches |= _RAISED_OF_VALUES.keys() & reads.globals
         self._computed |= reads.computed
         self._constructs |= reads.constructs
@@ -209,7 +209,7 @@ class Walk:
         self.pending += [
             value
             for name, value in found.items()
-            if name not in reads.seeded and not (name in reads.skipped and is_used_up(value))
+            if name not in seeded and not (name in reads.skipped and is_used_up(value))
         ]
         self._imports(reads.imports, space)
         if function.__kwdefaults__ is not None:

@@ -278,3 +278,22 @@ def test_shuffled_lists_are_shuffled(make):
     value, slopes = symgrad.value_and_grad(fn)(x)
     assert value == pytest.approx(fn(x), rel=1e-14)
     np.testing.assert_allclose(slopes, [(fn(x + h) - fn(x - h)) / 2e-6 for h in 1e-6 * np.eye(4)], rtol=1e-6)
+
+
+SEED = 7
+
+
+@pytest.mark.parametrize("make", ["np.random.default_rng", "np.random.RandomState", "random.Random"])
+def test_a_seed_that_the_module_names_makes_no_call_a_new_trace(monkeypatch, make):
+    fn = {
+        "np.random.default_rng": lambda x: np.sum(x) * np.random.default_rng(SEED).random(),
+        "np.random.RandomState": lambda x: np.sum(x) * np.random.RandomState(SEED).random(),
+        "random.Random": lambda x: np.sum(x) * random.Random(SEED).random(),
+    }[make]
+    g = symgrad.value_and_grad(fn)
+    assert g(X)[0] == pytest.approx(fn(X))
+    assert g.kernel(X) is g.kernel(X)
+    monkeypatch.setitem(globals(), "SEED", 8)
+    assert g(X)[0] == pytest.approx(fn(X))
+    monkeypatch.setitem(globals(), "SEED", None)  # other numbers at every call
+    assert len({float(g(X)[0]) for _ in range(4)}) == 4
