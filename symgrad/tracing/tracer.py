@@ -114,8 +114,7 @@ class Tracer(ArrayMethods):
     def __class__(self) -> type:  # type: ignore[override]
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         refuse_in_pandas()
-        node = self._node
-        is_array = node.shape or self._base is not None or self._is_array
+        node, is_array = self._node, self._node.shape or self._base is not None or self._is_array
         if node.weak or (not is_array and is_pythons(node)):
             return PYTHON_SCALARS[node.dtype.kind]
         return np.ndarray if is_array else node.dtype.type
@@ -170,8 +169,7 @@ class Tracer(ArrayMethods):
         rule = UFUNC_METHODS.get(method)
         if rule is None:
             raise UnsupportedOperation.here(f"np.{ufunc.__name__}.{method} has no derivative rule in symgrad.")
-        kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue}
-        return held_as(ufunc, rule(ufunc, *inputs, **kwargs))
+        return held_as(ufunc, rule(ufunc, *inputs, **{k: v for k, v in kwargs.items() if v is not np._NoValue}))
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
         rule = FUNCTIONS.get(func) or Tracer.composed(func, args, kwargs)
