@@ -53,7 +53,8 @@ class CodeReads(NamedTuple):
     ``seeds`` are what makes generators of numbers only, or of variables of the module, which are named; of
     ``skipped`` the next item is taken and dropped; ``computed`` says where names are looked up that are not written
     down: in ``attributes``, the module's ``globals``, those of all ``functions``, or among the ``modules``. It
-    ``constructs`` where it may make an instance of a class that it does not name, and ``asks_truth`` where it compares with True or False by ``is``.
+    ``constructs`` where it may make an instance of a class that it does not name, and ``asks_truth`` where it compares
+    with True or False by ``is``.
     """
 
     names: frozenset[str]
