@@ -104,12 +104,12 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
 
 
 def _is_numeric(function: Any, owner: Any) -> bool:
-    """Whether it is of a library that computes with arrays, and not of Python."""
+    """Whether it is of a library that computes with arrays, and not of Python, nor holds them to write into them."""
     if isinstance(function, np.ufunc):
         return True
     module = type(owner).__module__ if owner is not None and not hasattr(owner, "__spec__") else None
     module = module if module not in (None, "builtins") else getattr(function, "__module__", None) or ""
-    return module.partition(".")[0] in _NUMERIC
+    return module.partition(".")[0] in _NUMERIC and not module.startswith("scipy._lib.array_api_extra")
 
 
 def _callback(call: Called, function: Any) -> Any:

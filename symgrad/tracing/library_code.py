@@ -8,6 +8,7 @@ needs no rule, and its values are the library's own to the bit.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -34,6 +35,11 @@ _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
 _OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy._lib")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
+#: modules in C -> those with the same functions for arrays of any library
+_FOR_ANY_ARRAYS = {
+    f"scipy.spatial.transform._{name}_cy": f"scipy.spatial.transform._{name}_xp"
+    for name in ("rotation", "rigid_transform")
+}
 #: how far down what an instance of a library holds is looked through
 _DEPTH = 2
 _ATOMS = frozenset((Tracer, LocalArray, np.ndarray, float, int, bool, str, type(None), np.float64))
@@ -57,6 +63,8 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
     inner: Any = getattr(function, "_implementation", function)
+    alike = _FOR_ANY_ARRAYS.get(getattr(function, "__module__", None))
+    inner = inner if alike is None else getattr(sys.modules[alike], function.__name__, inner)
     if type(function) is MethodType:
         owner, inner = function.__self__, function.__func__
     elif isinstance(function, type):

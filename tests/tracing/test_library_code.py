@@ -84,3 +84,40 @@ def test_what_is_refused_inside_is_said_of_what_was_called():
     with pytest.raises(UnsupportedOperation, match=r"numpy\.array_repr has no .*inside of it") as refused:
         sg.grad(lambda x: len(np.array_repr(x)) * x[0])(X)
     assert __file__ in str(refused.value)
+
+
+V, POINTS = np.array([0.4, -0.3, 0.8]), np.array([[0.3, -0.7, 1.2], [1.0, 0.5, -0.2]])
+ROTATED = {
+    "a matrix": lambda R, x: R.from_rotvec(x).as_matrix(),
+    "points": lambda R, x: R.from_rotvec(x).apply(POINTS) ** 2,
+    "back": lambda R, x: R.from_rotvec(x).inv().apply(POINTS[0]) + R.from_rotvec(x).apply(POINTS[0], inverse=True),
+    "angles": lambda R, x: R.from_euler("xyz", x).apply(POINTS) * R.from_euler("ZYX", x, degrees=True).as_matrix()[0],
+    "one angle": lambda R, x: R.from_euler("z", x[0]).as_matrix() * x[1],
+    "a quaternion": lambda R, x: R.from_quat([x[0], x[1], x[2], 1.2]).as_matrix(),
+    "one after the other": lambda R, x: (R.from_rotvec(x) * R.from_euler("x", x[0])).as_quat(),
+    "beside constants": lambda R, x: (_turn(R) * R.from_rotvec(x) * _turn(R).inv()).as_rotvec() * _turn(R).apply(x),
+    "as angles": lambda R, x: np.concatenate([R.from_rotvec(x).as_euler(s) for s in ("xyz", "ZXZ")]),
+    "its angle": lambda R, x: R.from_rotvec(x).magnitude() ** 2,
+    "half of it": lambda R, x: (R.from_rotvec(x) ** 0.5).as_matrix(),
+    "Rodrigues": lambda R, x: R.from_mrp(x).as_mrp() * R.from_matrix(R.from_rotvec(x).as_matrix()).as_rotvec(),
+    "several": lambda R, x: R.concatenate([R.from_rotvec(np.stack([x, 2 * x])), _turn(R)]).apply(POINTS[0]),
+}
+
+
+def _turn(R):
+    return R.from_euler("xyz", [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("name", ROTATED)
+def test_rotations_of_scipy(name):
+    """Its code for arrays of any library stands for the one in C."""
+    pytest.importorskip("scipy.spatial.transform._rotation_xp")
+    from scipy.spatial.transform import Rotation
+
+    def fn(x):
+        return ROTATED[name](Rotation, x)
+
+    np.testing.assert_allclose(sg.symbolic(fn)(V), fn(V), rtol=1e-12, atol=1e-14)
+    check_grads(fn, [V])
+    if name in ("a matrix", "points", "one after the other"):  # at 0 it is told by its series
+        check_grads(fn, [np.full(3, 1e-5)])
