@@ -15,6 +15,7 @@ from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .python_numbers import counted, is_count, is_number, is_pythons, of_any_size
+from .sizes import listed
 from .text import is_only_shown, value_of_text
 from .trace import as_node, current, stands_for_number
 
@@ -305,7 +306,7 @@ class ArrayMethods:
         return made
 
     def transpose(self, *axes: Any) -> Any:
-        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+        order = listed(axes[0]) if len(axes) == 1 and axes[0] is not None else [k for k in axes if k is not None]
         return FUNCTIONS[np.transpose](self, order or None)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:

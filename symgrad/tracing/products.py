@@ -15,6 +15,7 @@ from ..program.node import Node
 from .declare import Case, Given, implements
 from .joining import cast_to
 from .reductions import normalized_axis
+from .sizes import listed
 from .trace import array_node, as_node
 from .tracer import Tracer, view
 
@@ -105,7 +106,7 @@ def _vdot(a, b):
 
 
 def _each_axis(axes: Any, x: Node) -> tuple[int, ...]:
-    return tuple(normalized_axis(k, x.ndim) for k in (axes if isinstance(axes, (list, tuple, range)) else (axes,)))
+    return tuple(normalized_axis(k, x.ndim) for k in listed(axes))
 
 
 @implements(

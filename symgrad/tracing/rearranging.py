@@ -16,7 +16,7 @@ from ..program.dims import is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
 from .reductions import along, normalized_axis
-from .sizes import concrete, counted, whole
+from .sizes import concrete, counted, listed, whole
 from .trace import as_node, running
 from .tracer import Tracer, traced, view
 
@@ -38,7 +38,7 @@ def _roll(a, shift, axis=None):
     x = as_node(a)
     if axis is None:
         return Tracer(reshape(_roll(Tracer(reshape(x, (size(x.shape),))), shift, 0)._symgrad_node, x.shape))
-    axes = [normalized_axis(k, x.ndim) for k in np.atleast_1d(axis).tolist()]
+    axes = [normalized_axis(k, x.ndim) for k in listed(axis)]
     shifts = np.atleast_1d(shift)
     try:
         shifts, axes = np.broadcast_arrays(shifts, axes)
@@ -131,7 +131,7 @@ def _repeat(a, repeats, axis=None):
 )
 def _tile(A, reps):
     x = as_node(A)
-    times = tuple(map(whole, reps)) if isinstance(reps, (tuple, list)) else (whole(reps),)
+    times = tuple(map(whole, listed(reps)))
     rank = max(x.ndim, len(times))
     shape = (1,) * (rank - x.ndim) + x.shape
     times = (1,) * (rank - len(times)) + times

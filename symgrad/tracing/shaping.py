@@ -16,7 +16,7 @@ from ..program.node import Node
 from .declare import Case, Given, implements
 from .library_calls import is_asked_by_library
 from .reductions import normalized_axes, normalized_axis, reduced_axes
-from .sizes import whole
+from .sizes import listed, whole
 from .trace import SIZES_FIX, as_node, running
 from .tracer import Tracer, view
 
@@ -42,10 +42,7 @@ def _swapaxes(a, axis1, axis2):
 @implements(np.moveaxis, cases=[Case((2, 3, 4), Given(0), Given(-1)), Case((2, 3, 4), Given([0, 1]), Given([-1, 0]))])
 def _moveaxis(a, source, destination):
     x = as_node(a)
-    sources, targets = (
-        [normalized_axis(k, x.ndim) for k in (given if isinstance(given, (tuple, list, range)) else [given])]
-        for given in (source, destination)
-    )
+    sources, targets = ([normalized_axis(k, x.ndim) for k in listed(given)] for given in (source, destination))
     if len(set(sources)) != len(sources) or len(set(targets)) != len(targets) or len(sources) != len(targets):
         raise ShapeError.here(f"np.moveaxis: {source} and {destination} do not name as many axes, each once")
     order = [k for k in range(x.ndim) if k not in sources]
@@ -162,7 +159,7 @@ def _expand_dims(a, axis):
 @implements(np.broadcast_to, cases=[Case((3,), Given((2, 3))), Case((2, 1), Given((4, 2, 3))), Case((), Given((2,)))])
 def _broadcast_to(a, shape, subok=False):
     x = as_node(a)
-    wanted = tuple(map(whole, shape)) if isinstance(shape, (tuple, list)) else (whole(shape),)
+    wanted = tuple(map(whole, listed(shape)))
     if broadcast(x.shape, wanted) != wanted:
         raise ShapeError.here(f"cannot broadcast an array of shape {x.shape} to {wanted}")
     return view(a, lambda base: expand(base, wanted))

@@ -8,7 +8,7 @@ kin take it; where a number is needed (``range``) it is refused with the user's 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -162,6 +162,13 @@ def shown(dim: Dim) -> Any:
 def shown_shape(shape: Shape) -> tuple:
     """A shape as the traced function sees it."""
     return shape if is_concrete(shape) else tuple(map(shown, shape))
+
+
+def listed(numbers: Any) -> Sequence[Any]:
+    """Axes or sizes that are given as one, in a sequence, or in an array."""
+    if isinstance(numbers, (tuple, list, range)):
+        return numbers
+    return numbers.tolist() if isinstance(numbers, np.ndarray) and numbers.ndim else [numbers]
 
 
 def whole(value: Any) -> Dim:

@@ -46,6 +46,11 @@ MADE = {
     "of a shape in an array": lambda x: (
         np.reshape(_filled(x), np.array(_filled(x).shape)[::-1]) * np.roll(x[:2], np.array([1]))
     ),
+    "axes and sizes in arrays": lambda x: (
+        np.tile(_filled(x), np.array([2, 1])).transpose(np.array([1, 0]))
+        * np.broadcast_to(np.tensordot(x, x, (np.array([0]), np.array([0]))), np.array([2, 4]))
+        + np.moveaxis(_filled(x), np.array([0]), np.array([1]))[0, 1]
+    ),
     "nonzero": lambda x: x[np.nonzero(x)],
 }
 

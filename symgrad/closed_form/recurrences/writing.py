@@ -155,6 +155,7 @@ def summed(steps: Range, part: Formula) -> Formula:
 
 def added(parts: Sequence[Formula]) -> Formula:
     """The sum of formulas; where one of them is an element, those of whole arrays are taken at its index."""
+    parts = [p for p in parts if p.text != "0"] or parts[:1]
     index = next((p.index for p in parts if p.index), ())
     parts = [p if p.index or not index else _at(p, index) for p in parts]
     text, latex = parts[0].text, parts[0].latex
