@@ -30,7 +30,7 @@ def warn_of_comparing(
                 told = (
                     f"{name}: the value depends on {argument} by comparisons alone, so the derivative by it is 0. What "
                     "is found by comparing (bisection) has a derivative by scipy.optimize.brentq and its kin; what was "
-                    "kept from an earlier call is a constant: compute it anew."
+                    "kept from an earlier call, or read from text, is a constant: compute it anew."
                 )
                 warnings.warn(at_user_line(told), DependsByComparing, stacklevel=2)
 
