@@ -154,14 +154,15 @@ def shape_tree(result: Result, called: Sequence[str]) -> str:
     '(∂f/∂x: (2, 3), ∂f/∂y: ())'
     """
     names = iter(called)
-    leaves = [_Leaf("", None) if s is None else _Leaf(next(names), tuple(s)) for s in result.shapes]
+    pairs = zip(result.shapes, result.slots, strict=True)
+    leaves = [_Leaf("", None, value) if s is None else _Leaf(next(names), tuple(s)) for s, (_, value) in pairs]
     return _spell(unflatten(result.structure, leaves))
 
 
 class _Leaf:
-    def __init__(self, name: str, shape: tuple | None) -> None:
+    def __init__(self, name: str, shape: tuple | None, value: Any = None) -> None:
         self.name = name if name.startswith("∂") else ""
-        self.shown = "not an array" if shape is None else str(shape)
+        self.shown = str(shape) if shape is not None else repr(value) if type(value) in (int, str) else "not an array"
 
 
 def _spell(value: Any, named: bool = True) -> str:

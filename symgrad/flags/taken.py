@@ -84,7 +84,7 @@ FLAGS = [
     ),
     Flag(
         "order",
-        "derive so often: --order 2 is the second derivative, of one number by several the Hessian",
+        "how many times to derive: --order 2 is the second derivative, of one number by several the Hessian",
         type=int,
         chooses=True,
         gloss="2, 3: the gradient is summed and differentiated again",
