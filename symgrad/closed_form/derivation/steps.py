@@ -138,10 +138,13 @@ class Steps(Sequence[Step]):
         """Their lines; of a part of a long derivation the first and the last ones."""
         count = len(steps)
         quota = max(2, self._budget * count // len(self._steps)) if len(self._steps) > self._budget else count
-        head, left_out = (quota + 1) // 2, count - quota
+        head, left_out = (
+            (quota + 1) // 2,
+            count - quota if count > quota + 1 else 0,
+        )  # one line is no longer than a note
         for k, step in enumerate(steps):
             if left_out > 0 and k == head:
-                more = f"{left_out} more line{'s' if left_out > 1 else ''}"
+                more = f"{left_out} more lines"
                 note = f"… {more}, budget={len(self._steps)} shows all"
                 yield note, rf"&\;\;\vdots \quad \text{{{more}}}", ""
             if not head <= k < head + left_out:
