@@ -341,9 +341,14 @@ class DerivedFunction(Importable, Generic[P]):
 
         return function_letter(entry.program, entry.local_names.values())
 
+    @property
+    def _has_formulas(self) -> bool:
+        """Whether there is something to show without arguments: the latest call."""
+        return self._readable()._compiled.latest is not None
+
     def _repr_latex_(self) -> str | None:
         """The closed form of the latest call; nothing before the first."""
-        if self._readable()._compiled.latest is None:
+        if not self._has_formulas:
             return None
         from ..closed_form.breaking import broken  # slow to import
         from ..closed_form.latex import aligned
@@ -352,8 +357,8 @@ class DerivedFunction(Importable, Generic[P]):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         bundle = {"text/plain": repr(self)}
-        if self._compiled.latest is not None:
-            bundle = {"text/plain": f"{self!r}\n{self.program()}", "text/latex": self._repr_latex_() or ""}
+        if self._has_formulas:
+            bundle = {"text/plain": f"{self!r}\n{self.formulas()}", "text/latex": self._repr_latex_() or ""}
         return bundle
 
     def __repr__(self) -> str:

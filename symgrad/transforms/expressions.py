@@ -123,6 +123,11 @@ class _OfExpression(DerivedFunction):
             args = ("",) * len(self._expression.names)
         return super()._shapes_of(args, kwargs)
 
+    @property
+    def _has_formulas(self) -> bool:
+        is_of_numbers = not any(isinstance(a, sympy.MatrixSymbol) for a in self._expression.arguments)
+        return is_of_numbers or super()._has_formulas
+
     def __repr__(self) -> str:
         by = ", ".join(str(self._expression.arguments[p]) for p in self.positions)
         return f"<the {self.kind} of {spelled(self.expr)} by {by}>"

@@ -352,3 +352,12 @@ def test_texts_are_no_expressions_alone_or_in_a_list():
 def test_contributions_take_the_symbols_by_name_too():
     made = sg.from_sympy(sympy.Matrix([x * y, x + y]), [x, y])
     assert made.contributions((0, 0), y=3.0, x=2.0).value == made.contributions((0, 0), 2.0, 3.0).value == 3.0
+
+
+def test_a_derivative_of_numbers_is_shown_before_it_is_called():
+    x, y = sympy.symbols("x y")
+    shown = sg.from_sympy(x**2 * sympy.sin(y), [x, y])._repr_mimebundle_()
+    assert shown["text/plain"].splitlines()[1:] == ["∂f/∂x = 2*x*sin(y)", "∂f/∂y = x**2*cos(y)"]
+    assert r"2 x \sin" in shown["text/latex"]
+    A = sympy.MatrixSymbol("A", 2, 2)
+    assert list(sg.from_sympy(sympy.Trace(A * A), A)._repr_mimebundle_()) == ["text/plain"]
