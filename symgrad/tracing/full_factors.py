@@ -54,8 +54,9 @@ class FullFactor(np.lib.mixins.NDArrayOperatorsMixin):
         vectors = f"[:, :{count}]" if self._axis == -1 else f"[:{count}]"
         raise UnsupportedOperation.here(
             f"{self._name} of a matrix that is not square with full_matrices=True: the vectors beyond the first "
-            f"{count} are any basis, and have no derivative. Take {vectors} of them. The null "
-            "vector of A, where there is one, is np.linalg.eigh(A.T @ A)[1][:, 0], up to its sign."
+            f"{count} are any basis, and have no derivative. Take {vectors} of them, or say "
+            "full_matrices=False, which leaves the others out. The null vector of A, where there is one, is "
+            "np.linalg.eigh(A.T @ A)[1][:, 0], up to its sign."
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> NoReturn:
