@@ -63,7 +63,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
     inner: Any = getattr(function, "_implementation", function)
-    alike = _FOR_ANY_ARRAYS.get(getattr(function, "__module__", None))
+    alike = _FOR_ANY_ARRAYS.get(str(getattr(function, "__module__", "")))
     inner = inner if alike is None else getattr(sys.modules[alike], function.__name__, inner)
     if type(function) is MethodType:
         owner, inner = function.__self__, function.__func__
