@@ -20,12 +20,10 @@ class Cast(Primitive):
     """A change of dtype; linear between floats, and the embedding of real numbers in complex ones."""
 
     name = "cast"
+    keeps_zeros = True
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, params[0], False
-
-    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        return operands[0].masked
 
     def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         return super().dependencies(node) if node.differentiable else ()

@@ -43,13 +43,11 @@ class Einsum(Primitive):
     """
 
     name = "einsum"
+    keeps_zeros = True
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         _, out, sizes, _ = params
         return tuple([sizes[i] for i in out]), _common_dtype(operands), False
-
-    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        return any(o.masked for o in operands)  # a sum of zeros is 0, and whatever that meets is not chosen
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return _flow_through(node, key, tangent, batch, forward=True)

@@ -18,13 +18,11 @@ class Convolve(Primitive):
     """``np.convolve(a, v)`` in full."""
 
     name = "convolve"
+    keeps_zeros = True
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         a, v = operands
         return (a.shape[0] + v.shape[0] - 1,), np.result_type(a.dtype, v.dtype), False
-
-    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        return any(o.masked for o in operands)
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         other = node.operands[1 - key]

@@ -23,13 +23,11 @@ class Mark(Primitive):
     """The value itself under a new name: what a derivative inside a trace is taken by."""
 
     name = "mark"
+    keeps_zeros = True
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return x.shape, x.dtype, x.weak
-
-    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        return operands[0].masked
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return tangent

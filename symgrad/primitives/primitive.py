@@ -32,6 +32,8 @@ class Primitive:
     foldable: bool = True
     #: whether the flows of several operands go through at once, by ``jvp_of_all`` and ``vjp_of_all``
     flows_together: bool = False
+    #: whether structural zeros of any operand are zeros of the result, or meet what is not chosen alone
+    keeps_zeros: bool = False
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         """Shape, dtype and weakness of the result."""
@@ -39,7 +41,7 @@ class Primitive:
 
     def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
         """Whether the result holds structural zeros (see ``Node.masked``)."""
-        return False
+        return self.keeps_zeros and any(o.masked for o in operands)
 
     def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         """``(source, key)`` pairs: what the value depends on smoothly; ``key`` names the linear map."""

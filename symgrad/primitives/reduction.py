@@ -187,8 +187,7 @@ class Accumulation(Primitive):
 class CumulativeSum(Accumulation):
     """``np.cumsum``, whose transpose runs the other way."""
 
-    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        return any(o.masked for o in operands)
+    keeps_zeros = True
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         axis, reverse = node.params

@@ -158,13 +158,11 @@ class Row(Structural):
     """
 
     name = "row"
+    keeps_zeros = True
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         _, count, batch = params
         return (*operands[0].shape[:batch], count), np.result_type(*[o.dtype for o in operands]), False
-
-    def masks(self, operands: tuple[Node, ...], params: Params) -> bool:
-        return any(o.masked for o in operands)
 
     def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         starts, _, batch = node.params
