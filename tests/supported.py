@@ -86,7 +86,7 @@ def _called(function: Any) -> str:
 def _functions() -> Iterator[tuple[str, Callable, Sequence[Case]]]:
     """Each function with the cases that show it, first the one that shows it best."""
     for name, operation in ELEMENTWISE.items():
-        if isinstance(operation.ufunc, np.ufunc) and name not in ("zeta", "norm_sqrt", "absolute_slope"):
+        if isinstance(operation.ufunc, np.ufunc) and name not in ("zeta", "norm_sqrt"):
             yield _called(operation.ufunc), operation.ufunc, [_case(name)]
     for operation in special.OPERATIONS.values():
         if isinstance(operation.ufunc, np.ufunc):

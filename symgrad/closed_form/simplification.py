@@ -38,8 +38,7 @@ _SPECIAL, _TIES = (0.0, 1.0, -1.0, 2.0, 0.5), 64
 _COUNT = _DRAWN + _TIES
 #: operations that jump: where is told of comparisons alone
 _JUMPS = {
-    *("floor", "ceil", "trunc", "rint", "sign", "absolute_slope", "heaviside", "remainder", "fmod"),
-    *("floor_divide", "signbit", "copysign"),
+    *("floor", "ceil", "trunc", "rint", "sign", "heaviside", "remainder", "fmod", "floor_divide", "signbit", "copysign")
 }
 #: operations with two sides: where their operands are equal, where theirs is 0, and roots, of what is never negative
 _SIDES, _MIRRORS = {*COMPARISONS, "maximum", "minimum", "fmax", "fmin"}, {"absolute", "fabs"}

@@ -140,7 +140,6 @@ def _times(factor: float) -> Callable[[Node], Node]:
 
 #: function -> what it is, of operands in the dtype that it computes in
 FORMULAS: dict[str, Callable[..., Node]] = {
-    "absolute_slope": f.sign,
     "cosm1": _in_double(_cosm1),
     "entr": _in_double(_entr),
     "expit": f.sigmoid,

@@ -1,4 +1,3 @@
 """The mathematics: every primitive with its value, its shape and its local linear map."""
 
-from . import slopes as slopes
 from . import stable as stable  # what it adds to the functions is there before they are used

@@ -143,7 +143,7 @@ CONDITIONS: dict[str, Sequence[Condition] | Callable[[Node], Sequence[Condition]
     "arctan2": _is(lambda a, b: ELEMENTWISE["hypot"](a, b), "≠", 0, "the angle of the origin has no slope"),
     "tan": _is(lambda a: f.cos(a), "≠", 0, "it is infinite"),
     **dict.fromkeys(("absolute", "fabs"), _is(_first, "≠", 0, _KINK, is_kink=True)),
-    **dict.fromkeys(("sign", "absolute_slope", "heaviside"), _is(_first, "≠", 0, _JUMP, is_kink=True)),
+    **dict.fromkeys(("sign", "heaviside"), _is(_first, "≠", 0, _JUMP, is_kink=True)),
     "where": _of_choice,
     "norm_sqrt": _is(_first, "≠", 0, _KINK, is_kink=True),
     "hypot": _is(lambda a, b: ELEMENTWISE["hypot"](a, b), "≠", 0, _KINK, is_kink=True),

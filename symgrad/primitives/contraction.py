@@ -153,10 +153,6 @@ GATE = Gate()
 
 #: the product in which zeros of both win (``elementwise``)
 OF_BOTH: list[Callable[[Node, Node], Node]] = []
-#: what a product is without slopes of ``|x|`` that stand twice in it (``slopes``)
-PAIRED: list[Callable[[Node], Node]] = []
-#: the operation that is this slope
-SLOPE = "absolute_slope"
 
 
 def _gated(m: Node, flow: Node) -> Node:
@@ -165,7 +161,7 @@ def _gated(m: Node, flow: Node) -> Node:
 
 def gate(m: Node, t: Node) -> Node:
     """``m · t`` broadcast on trailing axes, in which a zero of ``m`` wins."""
-    return scale(t, m) if m.is_literal else PAIRED[0](emit(GATE, (m, t)))
+    return scale(t, m) if m.is_literal else emit(GATE, (m, t))
 
 
 def pad_rank(x: Node, batch: int, rank: int) -> Node:
@@ -291,8 +287,7 @@ def contract(
     if factor != 1 or all(k.weak for k in kept):  # a float, so that scalars alone give floats
         kept.insert(0, literal(_number(factor)))
         kept_labels.insert(0, ())
-    made = _build(kept, kept_labels, new_out, sizes, "")
-    return PAIRED[0](made) if any(k.primitive.name == SLOPE for k in kept) else made
+    return _build(kept, kept_labels, new_out, sizes, "")
 
 
 def _number(value: Any) -> complex:
@@ -325,7 +320,7 @@ def _absorbable(node: Node) -> bool:
     name = node.primitive.name
     if name == "einsum":
         return _is_structure(node)
-    return node.weak or name in ("negative", SLOPE) or (name == "multiply" and node.operands[0].is_literal)
+    return node.weak or name == "negative" or (name == "multiply" and node.operands[0].is_literal)
 
 
 def _is_float(node: Node) -> bool:

@@ -16,7 +16,7 @@ from sympy.codegen import cfunctions, numpy_nodes
 
 from ..program.node import Node
 from .casting import REAL_PART, cast
-from .contraction import SLOPE, gate
+from .contraction import gate
 from .elementwise import ELEMENTWISE, SLOTS, Elementwise, Partial, conjugated, register_function
 from .primitive import literal, literal_value
 
@@ -229,14 +229,7 @@ radians = declare("radians", np.radians, A * sympy.pi / 180)
 degrees = declare("degrees", np.degrees, A * 180 / sympy.pi)
 # kinks and steps: ties of maximum and minimum share evenly, |x| has slope 0 at 0
 sign = declare("sign", np.sign, sympy.sign(A), partials=(None,))
-absolute_slope = declare(SLOPE, np.sign, sympy.sign(A), partials=(None,))  # of which two make 1: ``slopes``
-absolute = declare(
-    "absolute",
-    np.absolute,
-    sympy.Abs(A),
-    partials=(lambda a: conjugated(sign(a)) if a.is_complex else absolute_slope(a),),
-    operator=True,
-)
+absolute = declare("absolute", np.absolute, sympy.Abs(A), partials=(lambda a: conjugated(sign(a)),), operator=True)
 
 
 def _half_inverse_modulus(a: Node) -> Node:
@@ -244,9 +237,8 @@ def _half_inverse_modulus(a: Node) -> Node:
 
 
 sign.over_reals = (_half_inverse_modulus, lambda a: negative(multiply(square(sign(a)), _half_inverse_modulus(a))))
-fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: absolute_slope(a),))
+fabs = declare("fabs", np.fabs, sympy.Abs(A), partials=(lambda a: sign(a),))
 register_function(sympy.Abs, absolute)
-register_function(sympy.sign, sign)
 
 
 def _share(wins: Partial) -> tuple[Partial, Partial]:

@@ -11,7 +11,10 @@ from .functions import (
     conjugated,
     cosh,
     divide,
+    equal,
     exp,
+    fabs,
+    greater_equal,
     hypot,
     log,
     log1p,
@@ -24,6 +27,7 @@ from .functions import (
     sqrt,
     square,
     tanh,
+    where,
 )
 from .primitive import CONSTANT, literal, literal_value
 
@@ -56,8 +60,34 @@ def _growth(node: Node) -> tuple[Node, Node] | None:
     return None if u is None else (u, sigmoid(u))
 
 
+def _of_size(u: Node) -> tuple[Node, float] | None:
+    """``(v, c)`` where ``u`` is ``c·|v|`` of real numbers, ``c`` a number."""
+    c = 1.0
+    while u.primitive in (negative, multiply):
+        if u.primitive is multiply and not u.operands[0].is_literal:
+            return None
+        c *= -1.0 if u.primitive is negative else literal_value(u.operands[0])
+        u = u.operands[-1]
+    return (u.operands[0], c) if u.primitive in (absolute, fabs) and not u.operands[0].is_complex else None
+
+
+def _softplus_of_size(u: Node) -> Partials | None:
+    # log(1 + exp(c·|v|)) -> ±c·sigmoid(±c·v), which is smooth but for a step at 0, where it is 0
+    found = _of_size(u)
+    if found is None or type(found[1]) is complex:
+        return None
+    v, c = found
+    right, left = (multiply(s * c, sigmoid(multiply(s * c, v))) for s in (1.0, -1.0))
+    slope = add(where(greater_equal(v, 0), right, left), where(equal(v, 0), cast(literal(-c / 2), v.dtype), 0))
+    return [(v, lambda *_: slope)]
+
+
 def _stable_log(node: Node) -> Partials | None:
     # log(1 + exp(u)) -> sigmoid(u);  log(cosh(u)) -> tanh(u)
+    u = _one_plus_exp(node.operands[0])
+    smooth = None if u is None else _softplus_of_size(u)
+    if smooth is not None:
+        return smooth
     found = _growth(node.operands[0])
     return None if found is None else [(found[0], lambda *_: found[1])]
 
@@ -68,7 +98,7 @@ def _stable_log1p(node: Node) -> Partials | None:
     if inner.primitive is not exp:
         return None
     u = inner.operands[0]
-    return [(u, lambda *_: sigmoid(u))]
+    return _softplus_of_size(u) or [(u, lambda *_: sigmoid(u))]
 
 
 def _stable_divide(node: Node) -> Partials | None:
@@ -99,22 +129,22 @@ def _stable_reciprocal(node: Node) -> Partials | None:
     return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
 
 
-def _stable_square(node: Node) -> Partials | None:
-    # √s² -> 1, by s, and hypot(a, b)² -> 2·a, 2·b: a norm has no slope at 0, and its square has
-    # |z|² of complex numbers -> 2·z̄, of which the real part counts
-    (inner,) = node.operands
+def _stable_square(node: Node, inner: Node | None = None) -> Partials | None:
+    # √s² -> 1, by s, hypot(a, b)² -> 2·a, 2·b: a norm has no slope at 0, and its square has
+    # |z|² -> 2·z̄, of which the real part counts
+    inner = inner or node.operands[0]
     if inner.primitive in _ROOTS and inner.dtype == node.dtype:
         return [(inner.operands[0], lambda *_: literal(1))]
     if inner.primitive is hypot:
         return [(o, lambda *_, o=o: multiply(2, o)) for o in inner.operands if o.differentiable]
-    z = inner.operands[0] if inner.primitive is absolute else inner
-    return [(z, lambda *_: multiply(2, conjugated(z)))] if z.is_complex else None
+    z = inner.operands[0] if inner.primitive in (absolute, fabs) else inner
+    return [(z, lambda *_: multiply(2, conjugated(z)))] if z.is_complex or z is not inner else None
 
 
 def _stable_multiply(node: Node) -> Partials | None:
-    # √s·√s -> 1, by s
+    # √s·√s -> 1, by s;  |x|·|x| -> 2·x
     first, second = node.operands
-    return [(first.operands[0], lambda *_: literal(1))] if first is second and first.primitive in _ROOTS else None
+    return _stable_square(node, first) if first is second else None
 
 
 _ROOTS = (sqrt, norm_sqrt)

@@ -27,7 +27,7 @@ _FEW_BITS = 20
 _EXACT = {
     *("slice", "gather", "concatenate", "reshape", "mark", "stop_gradient", "max", "min", "maximum", "minimum", "fmax"),
     *("fmin", "where", "negative", "positive", "absolute", "conjugate", "sign", "floor", "ceil", "trunc", "rint"),
-    *("heaviside", "absolute_slope", "determinant_sign"),
+    *("heaviside", "determinant_sign"),
 }
 #: what is exact for numbers of few bits where the result has few bits
 _ARITHMETIC = {

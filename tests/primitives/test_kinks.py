@@ -36,21 +36,25 @@ def test_absolute_has_slope_zero_at_zero(fn):
 
 SMOOTH = {
     "square": (lambda x, y: np.abs(x) ** 2 * y, lambda x, y: 2 * y),
-    "cosine": (lambda x, y: np.cos(np.abs(x)) * np.exp(y), lambda x, y: -np.cos(x) * np.exp(y)),
+    "product": (lambda x, y: np.abs(x) * np.abs(x) + np.fabs(x) ** 2 * y, lambda x, y: 2 + 2 * y),
+    "hypotenuse": (lambda x, y: np.hypot(x, 0.0) ** 2 * y, lambda x, y: 2 * y),
     "softplus": (
         lambda x, y: np.maximum(x, 0) - x * y + np.log1p(np.exp(-np.abs(x))),
         lambda x, y: 0.25 / np.cosh(x / 2) ** 2,
     ),
-    "of uses": (lambda x, y: np.abs(x) * np.sin(np.abs(x)) + y, lambda x, y: 2 * np.cos(x) - x * np.sin(x)),
-    "beside a kink": (lambda x, y: np.abs(x) * y + np.abs(x) ** 2 + np.fabs(x) ** 2, lambda x, y: 4 + 0 * x),
-    "a choice": (lambda x, y: np.where(y > -9, np.cosh(abs(x)), np.inf), lambda x, y: np.cosh(x)),
+    "logarithm": (
+        lambda x, y: np.maximum(-x, 0) + np.log(1 + np.exp(-abs(x))) * 1.0,
+        lambda x, y: 0.25 / np.cosh(x / 2) ** 2,
+    ),
+    "of twice": (lambda x, y: np.abs(x) + np.log1p(np.exp(-2 * np.abs(x))), lambda x, y: 1 / np.cosh(x) ** 2),
+    "a choice": (lambda x, y: np.where(y > -9, np.abs(x) ** 2, np.inf), lambda x, y: 2 + 0 * x),
 }
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
 @pytest.mark.parametrize("name", SMOOTH)
-def test_second_derivatives_of_what_is_smooth_in_the_absolute_value_hold_at_zero(name, shape, dtype):
+def test_second_derivatives_of_smooth_functions_by_the_absolute_value_hold_at_zero(name, shape, dtype):
     fn, second = SMOOTH[name]
     x = np.resize(np.array([0.0, 1.5, -0.5], dtype), shape)
     y = np.linspace(1, 2, x.size, dtype=dtype).reshape(shape)
@@ -81,23 +85,6 @@ def test_second_derivatives_of_what_is_smooth_in_the_absolute_value_hold_at_zero
             value, wanted, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-7, err_msg=str(mode)
         )
         assert value.dtype == dtype, mode
-
-
-def test_a_sign_that_is_written_is_zero_at_zero_beside_slopes():
-    x = np.array([0.0, 2.0])
-    assert slope(lambda v: np.sign(v) ** 2 * np.abs(v) + np.sign(v) * np.sign(v) * v, x).tolist() == [0.0, 2.0]
-
-
-def test_slopes_in_loops_and_in_batches_make_one():
-    def walk(x):
-        for _ in range(5):
-            x = np.sin(np.abs(x) ** 2 + 1) - np.sin(1.0)
-        return np.sum(x)
-
-    x = np.zeros((2, 3))
-    batched = symgrad.vmap(symgrad.hessian(lambda v: np.sum(np.cos(np.abs(v)))))(x)
-    np.testing.assert_array_equal(batched, np.broadcast_to(-np.eye(3), (2, 3, 3)))
-    np.testing.assert_allclose(symgrad.laplacian(walk)(x), 0.0, atol=1e-12)  # the second step has slope 0
 
 
 def test_relu_at_zero_is_one_half():

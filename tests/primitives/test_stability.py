@@ -40,7 +40,7 @@ FUNCTIONS = {
         lambda x: mpmath.log(2 * mpmath.cosh(x)),
     ),
     "1/(1+|x|²)": (lambda x: 1 / (1 + np.abs(x) ** 2), lambda x: 1 / (1 + x * x)),
-    "1/(1+hypot(x,1-1)²)": (lambda x: 1 / (1 + np.hypot(x, 0.0) ** 2), lambda x: 1 / (1 + x * x)),
+    "1/(1+hypot(x,0)²)": (lambda x: 1 / (1 + np.hypot(x, 0.0) ** 2), lambda x: 1 / (1 + x * x)),
     "tanh(x)": (np.tanh, mpmath.tanh),
     "arctan(x)": (np.arctan, mpmath.atan),
 }

@@ -158,7 +158,7 @@ class Translation:
         name, algebra = node.primitive.name, self.algebra
         if name in _ON_BITS and node.dtype.kind != "b":
             raise NotExpressible
-        name = _CALLED.get(name, name)
+        name = _OF_TRUTH.get(name, name)
         if name == "multiply":
             return self._product(node, polys)
         spread = [self._spread(p, o, node) for p, o in zip(polys, node.operands, strict=True)]
@@ -258,8 +258,6 @@ _OF_TRUTH = {
     "invert": "logical_not",
 }
 _ON_BITS = (*_OF_TRUTH, "ldexp")
-#: operation -> the function that it is to a reader
-_CALLED = {**_OF_TRUTH, "absolute_slope": "sign"}
 _IDENTITIES = ("mark", "stop_gradient", "custom")
 _POWERS = {
     "square": Fraction(2),

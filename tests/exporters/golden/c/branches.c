@@ -7,8 +7,8 @@
  * convention: abs(x) has slope 0 at x = 0
  * convention: at ties of two arguments max and min share the slope evenly
  * convention: a choice has the slope of the side that is taken
- * operations: 1 absolute, 1 absolute_slope, 5 add, 6 einsum, 1 equal, 1 gate, 1 greater, 1
- *     greater_equal, 1 maximum, 6 multiply, 1 square, 1 subtract, 4 where
+ * operations: 1 absolute, 5 add, 6 einsum, 1 equal, 1 gate, 1 greater, 1 greater_equal, 1 maximum,
+ *     6 multiply, 1 sign, 1 square, 1 subtract, 4 where
  * holds for the branches that the example took: 3 conditions are checked
  * check: 4 values to 1e-09; finite differences: off by 4e-17
  * build and check: cc -std=c99 -O2 -DGRAD_BRANCHES_CHECK grad_branches.c -lm -o grad_branches && ./grad_branches
@@ -73,14 +73,14 @@ int grad_branches(const double *restrict x, double *restrict f, double *restrict
         const bool v9 = x[i] >= 0.25;
         const bool v10 = x[i] == 0.25;
         const double v11 = v10 ? 0.5 : 1.0;
-        const double v12 = 2.0 * x[i];
-        const double v13 = v11 * -1.0;
-        const double v14 = v9 ? v13 : 0.0;
-        const double v15 = 2.0 * v12;
-        const double v16 = sign_f64(x[i]);
-        const double v17 = 1.0 * v16;
-        const double v18 = v1 ? v15 : v17;
-        df_dx[i] = v14 + v18;
+        const double v12 = sign_f64(x[i]);
+        const double v13 = 2.0 * x[i];
+        const double v14 = v11 * -1.0;
+        const double v15 = v9 ? v14 : 0.0;
+        const double v16 = 1.0 * v12;
+        const double v17 = 2.0 * v13;
+        const double v18 = v1 ? v17 : v16;
+        df_dx[i] = v15 + v18;
         v19 += v5;
         v20 += v7;
         v21 += v8;

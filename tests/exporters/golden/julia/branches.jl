@@ -6,8 +6,8 @@
 # convention: abs(x) has slope 0 at x = 0
 # convention: at ties of two arguments max and min share the slope evenly
 # convention: a choice has the slope of the side that is taken
-# operations: 1 absolute, 1 absolute_slope, 5 add, 6 einsum, 1 equal, 1 gate, 1 greater, 1
-#     greater_equal, 1 maximum, 6 multiply, 1 square, 1 subtract, 4 where
+# operations: 1 absolute, 5 add, 6 einsum, 1 equal, 1 gate, 1 greater, 1 greater_equal, 1 maximum,
+#     6 multiply, 1 sign, 1 square, 1 subtract, 4 where
 # holds for the branches that the example took: 3 conditions are checked
 # check: 4 values to 1e-09; finite differences: off by 4e-17
 # checks itself where it is run as a program
@@ -51,14 +51,14 @@ function grad_branches(x::AbstractVector{Float64})
         v9 = x[i] >= 0.25
         v10 = x[i] == 0.25
         v11 = ifelse(v10, 0.5, 1.0)
-        v12 = 2.0 * x[i]
-        v13 = v11 * (-1.0)
-        v14 = ifelse(v9, v13, 0.0)
-        v15 = 2.0 * v12
-        v16 = signum(x[i])
-        v17 = 1.0 * v16
-        v18 = ifelse(v1, v15, v17)
-        df_dx[i] = v14 + v18
+        v12 = signum(x[i])
+        v13 = 2.0 * x[i]
+        v14 = v11 * (-1.0)
+        v15 = ifelse(v9, v14, 0.0)
+        v16 = 1.0 * v12
+        v17 = 2.0 * v13
+        v18 = ifelse(v1, v17, v16)
+        df_dx[i] = v15 + v18
         v19 += v5
         v20 += v7
         v21 += v8
