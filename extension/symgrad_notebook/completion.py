@@ -43,7 +43,7 @@ def _matcher(shell: Any) -> Callable[[CompletionContext], SimpleMatcherResult]:
         line = context.text_until_cursor
         magic, *words = line.split() or [""]
         complete = _COMPLETERS.get(magic)
-        if complete is None or context.cursor_line or line == magic:
+        if complete is None or context.cursor_line or (line.strip() == magic and not line[-1].isspace()):
             return SimpleMatcherResult(completions=[])
         typed = "" if line[-1].isspace() else words.pop()
         fragment = re.split(r"[,=]", typed)[-1] if not typed.startswith("-") else typed

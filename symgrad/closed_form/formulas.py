@@ -92,7 +92,7 @@ class Formulas:
             return let_bound_rows(self.program, labels)
         if self.kind == "recurrence":  # an argument x0 in which x begins is x_0 already: no line says that it is
             rows = self.forms[0].latex_rows(labels)
-            return [row for row in rows if len(set(row.split(" &= "))) > 1]
+            return [row for row in rows if (sides := row.split(" &= "))[0] != sides[-1] or len(sides) == 1]
         together = self._together(labels if self.kind != "index" else self._latex_labels(labels))
         if self.kind == "entries":
             pairs = [(label, self.forms[k], self._own_latex[k]) for label, k in together]

@@ -46,7 +46,7 @@ from .library_code import concerns, is_closed, is_declared, is_library_code, lib
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
-from .python_numbers import is_count, is_truth
+from .python_numbers import held_as, is_count, is_truth, without_axes
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
@@ -178,7 +178,14 @@ class _Calls:
 
     def decided(self, value: Any) -> Any:
         """``value``, Python's own truth values in it as True and False, guarded: ``is`` asks which of them it is."""
-        return mapped(lambda v: bool(v) if is_truth(v) else v, value)
+        kind = type(value)
+        if kind is tuple:
+            return tuple(map(self.decided, value))
+        if kind is list or kind is dict:  # itself: what a pattern takes out of it, code may write into
+            for key, part in enumerate(value) if kind is list else list(value.items()):
+                value[key] = self.decided(part)
+            return value
+        return bool(value) if is_truth(value) else value
 
     def store(self, value: Any, array: Any, index: Any) -> None:
         """Do ``array[index] = value``; a known DataFrame that the function has made becomes a traced one."""
@@ -251,7 +258,7 @@ def _of_instance(method: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
 def _of_library(code: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """What the Python code of a library gives, or what is declared in its place."""
     if type(code) is functools.partial:
-        return code(*args, **kwargs)
+        return held_as(code.func, code(*args, **kwargs), (*code.args, *args, *kwargs.values()))
     if isinstance(code, type):
         return _made(code, args, kwargs)
     return _of_instance(code, args, kwargs) if type(code) is MethodType else followed(code)(*args, **kwargs)
@@ -311,7 +318,7 @@ def follow(function: Callable) -> Callable:
 
 
 def _settled(value: Any) -> Any:
-    return Tracer(value._symgrad_node) if type(value) is LocalArray else value
+    return without_axes(Tracer(value._symgrad_node), True) if type(value) is LocalArray else value
 
 
 def composed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Callable | None:

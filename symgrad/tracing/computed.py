@@ -26,6 +26,7 @@ from .labels import labels_of
 from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
+from .python_numbers import held_as
 from .sizes import holds_size
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
@@ -60,7 +61,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     owner = getattr(function, "__self__", None)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
     if method is not None and any(map(concerns, (owner, *args, *kwargs.values()))):
-        return method(owner, *args, **kwargs)
+        return held_as(function.__func__, method(owner, *args, **kwargs), (owner, *args, *kwargs.values()))
     if isinstance(function, np.vectorize):
         return vectorizing.vectorized(function, functools.partial(_callback, call))(*args, **kwargs)
     if function is np.vectorize:
@@ -93,7 +94,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     if is_traced or (args and type(args[0]) is list and getattr(function, "__name__", "") == "shuffle"):
         answer = writing.method_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
-            return answer(*args, **kwargs)
+            return held_as(function, answer(*args, **kwargs), (*args, *kwargs.values()))
         return _computed(function, owner, args, kwargs) if is_numeric else function(*args, **kwargs)
     if not is_numeric or type(owner) is LocalArray:
         made = function(*args, **kwargs)

@@ -31,6 +31,8 @@ def put_back(generator: Any, state: Any) -> None:
     elif type(generator) is np.random.RandomState and type(state) is tuple:
         key, place, has_gauss, gauss = state
         generator.set_state(("MT19937", np.frombuffer(key, np.uint32), place, has_gauss, gauss))
+    elif type(generator) is np.random.RandomState:
+        generator.set_state(pickle.loads(state).get_state(legacy=False))
     elif isinstance(generator, np.random.Generator):
         generator.bit_generator.state = pickle.loads(state).bit_generator.state
 

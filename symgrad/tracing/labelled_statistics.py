@@ -177,7 +177,9 @@ class _Groups:
         if named:
             refuse("agg of groups with these arguments", "Name one statistic, as in agg('mean')")
         if isinstance(func, list) and self._value.ndim == 1:
-            return self._beside({name: self.agg(name) for name in func})
+            return self._beside({getattr(name, "__name__", name): self.agg(name) for name in func})
+        if callable(func) and self._value.ndim == 2:
+            return self._beside({column: self[column].agg(func) for column in self._value.columns})
         if callable(func):
             return self.apply(func)
         if isinstance(func, dict) and len(set(map(str, func.values()))) == 1:
@@ -193,13 +195,16 @@ class _Groups:
         made = type(frame)(np.zeros((len(first), len(columns))), index=frame.index, columns=list(columns))
         return type(first)(np.stack([c._array for c in columns.values()], axis=1), Labels(made))
 
-    def apply(self, func: Callable[[Any], Any]) -> Any:
-        """What ``func`` makes of each group, a number."""
-        rows = [func(part) for _, part in self]
+    def apply(self, func: Callable[..., Any], *args: Any, include_groups: bool = False, **kwargs: Any) -> Any:
+        """What ``func`` makes of each group without its keys, a number."""
+        if include_groups:
+            refuse("apply of groups with include_groups=True", "Leave it out: the keys are known")
+        count = self._groups().ngroups
+        rows = [func(self._value.iloc[self._places(k)], *args, **kwargs) for k in range(count)]
         if any(np.ndim(row) or hasattr(row, "_labels") for row in rows):
             refuse("apply or agg of groups by a function that gives no number", "Give a number for each group")
-        made = self._groups().size()
-        return type(self._value)(np.stack([np.multiply(row, 1.0) for row in rows]), Labels(made * 1.0))
+        floats = self._groups().size().astype(float)
+        return type(self._value)(np.stack([np.multiply(row, 1.0) for row in rows]), Labels(floats))
 
     def size(self) -> Any:
         """The number of rows in each group."""
@@ -209,7 +214,10 @@ class _Groups:
         """A statistic of its group for each row."""
         if not isinstance(func, str) or func not in STATISTICS:
             refuse("transform of groups by this", "Name a statistic, as in transform('mean')")
-        return self._value._of_numbers()._with(self._reduced(func)._array[self._groups().ngroup().to_numpy()])
+        groups = self._groups().ngroup().to_numpy()
+        if not np.all(groups >= 0):
+            refuse("transform of groups where keys are missing", "Drop these rows")
+        return self._value._of_numbers()._with(self._reduced(func)._array[groups])
 
     def _groups(self) -> Any:
         return self._value._of_numbers()._labels.without_values().groupby(**self._by)

@@ -77,7 +77,7 @@ def held_as(function: Callable, made: Any, given: Sequence[Any] = ()) -> Any:
 
 
 def without_axes(value: Any, is_array: bool) -> Any:
-    """A new traced value as an array in which NumPy writes where it has no axes, or as a scalar."""
+    """``value``, just made: where it has no axes an array, in which NumPy writes, or a scalar."""
     value._is_array = is_array and not value.shape
     return value
 

@@ -39,7 +39,7 @@ def _roll(a, shift, axis=None):
     if axis is None:
         return Tracer(reshape(_roll(Tracer(reshape(x, (size(x.shape),))), shift, 0)._symgrad_node, x.shape))
     axes = [normalized_axis(k, x.ndim) for k in listed(axis)]
-    shifts = np.atleast_1d(shift)
+    shifts = listed(shift)
     try:
         shifts, axes = np.broadcast_arrays(shifts, axes)
     except ValueError as error:

@@ -148,6 +148,12 @@ class _Calls(ast.NodeTransformer):
             node.subject = self._hooked("decided", [node.subject], [], node.subject)
         return node
 
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        pattern, node.pattern = node.pattern, ast.MatchAs()  # no code, though names and attributes stand in it
+        self.generic_visit(node)
+        node.pattern = pattern
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in LOOK_AT_CALLER:

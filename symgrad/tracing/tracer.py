@@ -57,8 +57,8 @@ class Tracer(ArrayMethods):
         self._base = base
         self._along = along
         self._certain = certain
-        self._is_array = False  # where it has no axes and can be written to all the same
         self._root: Tracer | None = None
+        self._is_array = False  # where it has no axes and can be written to all the same
         self._writes = 0
         if base is not None:
             root = self._root = base if base._root is None else base._root
@@ -181,9 +181,8 @@ class Tracer(ArrayMethods):
                 f"{name} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated "
                 "function and pass it in."
             )
-        out = kwargs.get("out")
+        out, place = kwargs.get("out"), place_of_out(func)
         given = {k: v for k, v in kwargs.items() if k != "out" and v is not np._NoValue}
-        place = place_of_out(func)
         if place < len(args):
             args, out = (*args[:place], *args[place + 1 :]), args[place]
         try:
@@ -191,7 +190,8 @@ class Tracer(ArrayMethods):
         except TypeError as error:
             refuse_unknown(func, rule, args, given, error)
             raise
-        return held_as(func, made, args) if out is None else _into((out,), made)
+        known = (*args, *given.values()) if func in FUNCTIONS else (made,)
+        return held_as(func, made, known) if out is None else _into((out,), made)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if self._keeps_value():

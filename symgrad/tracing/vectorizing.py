@@ -73,8 +73,7 @@ class Vectorized:
                 "return floats alone, or give otypes=[float]."
             )
         whole = (*shape, *np.shape(values[0]))
-        made = array_of(values, dtype).reshape(whole)
-        return made
+        return array_of(values, dtype).reshape(whole)
 
 
 def vectorized(function: np.vectorize, follow: Callable[[Callable], Callable]) -> Callable:

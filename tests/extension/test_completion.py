@@ -74,6 +74,11 @@ def test_what_is_differentiated_by_is_an_argument_of_the_cells_function(shell, c
     assert "--wrt" not in below
 
 
+def test_an_indented_magic_is_no_matter(complete):
+    assert complete("  %grad") == complete("  %grad")
+    assert set(complete("  %grad ")) >= {"func", "net"}
+
+
 def test_nothing_is_offered_after_unloading(shell, complete):
     shell.run_line_magic("unload_ext", "symgrad")
     assert "--mode" not in complete("%%grad --mo")

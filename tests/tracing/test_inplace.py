@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from registered import distinct
+from scipy import special, stats
 
 import symgrad
 from symgrad.errors import StaleView, TracingError, UnsupportedOperation
@@ -268,11 +269,16 @@ SCALARS = {
     "a mean of some": np.nanmean,
     "a sum of logarithms": np.logaddexp.reduce,
     "a number": lambda x: x[0].item(),
+    "a density": lambda x: stats.norm.logpdf(x[0]),
+    "a sum of exponentials": lambda x: special.logsumexp(x),
     "a square": lambda x: np.square(np.where(x[0] > 0, x[0], 0.0)),
 }
 ARRAYS = {
     "a choice": lambda x: np.where(x[0] > 0, x[0], x[1]),
     "an array": lambda x: np.array(x[0]),
+    "its copy": lambda x: np.array(x[0]).copy(),
+    "by pieces": lambda x: np.piecewise(x[0], [x[0] > 0], [lambda v: v * v]),
+    "a part": lambda x: np.real(val=np.array(x[0])),
     "as an array": lambda x: np.asarray(x[0]),
     "a copy": lambda x: np.copy(x[0]),
     "like it": lambda x: np.full_like(x[0], 2.0),

@@ -247,6 +247,8 @@ FRAME_METHODS = {
     "named statistics of groups": lambda X: (
         X.assign(a=[1, 1, 2, 2, 1, 1]).groupby("a").agg(m=("price", "mean"), s=("volume", "sum")).prod(axis=1).sum()
         + X.assign(a=[1, 1, 2, 2, 1, 1]).groupby("a").apply(lambda g: (g.price * g.volume).sum()).prod()
+        + X.assign(a=[1, 1, 2, 2, 1, 1]).groupby("a").apply(lambda g: g.to_numpy().sum()).prod()
+        + X.groupby([1, 1, 2, 2, 1, 1]).agg(lambda c: (c**2).sum()).prod(axis=1).sum()
     ),
     "groups of a column": lambda X: (
         (X.assign(day=(ROWS.day % 2).to_numpy()).groupby("day").agg({"price": "sum"})["price"] ** 2).sum()

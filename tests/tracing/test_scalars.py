@@ -2,6 +2,7 @@
 
 import cmath
 import collections
+import enum
 import functools
 import itertools
 import math
@@ -421,6 +422,28 @@ def _by_cases(x):
             return 2 * x
 
 
+class _Way(enum.Enum):
+    UP = 1
+    DOWN = 2
+
+
+def _by_names(x):
+    way = _Way.UP if x > 0 else _Way.DOWN
+    match way:
+        case _Way.UP:
+            return x**2
+        case _:
+            return x**3
+
+
+def _by_parts(x):
+    state = {"up": x > 0, "found": []}
+    match state:
+        case {"up": True, "found": found}:
+            found.append(x)
+    return x * (1 + len(state["found"]))
+
+
 def _by_a_flag(x):
     state = {"done": False}
     while state["done"] is False:
@@ -430,7 +453,11 @@ def _by_a_flag(x):
 
 
 @pytest.mark.parametrize(
-    ("fn", "of"), [*itertools.product([_by_is, _by_is_not, _by_cases], [float, np.float64]), (_by_a_flag, float)]
+    ("fn", "of"),
+    [
+        *itertools.product([_by_is, _by_is_not, _by_cases, _by_names, _by_parts], [float, np.float64]),
+        (_by_a_flag, float),
+    ],
 )
 def test_truth_values_of_python_are_true_and_false_themselves(fn, of):
     """``is`` tells Python's True from NumPy's, of floats and of NumPy's floats as without symgrad."""

@@ -138,10 +138,8 @@ class Steps(Sequence[Step]):
         """Their lines; of a part of a long derivation the first and the last ones."""
         count = len(steps)
         quota = max(2, self._budget * count // len(self._steps)) if len(self._steps) > self._budget else count
-        head, left_out = (
-            (quota + 1) // 2,
-            count - quota if count > quota + 1 else 0,
-        )  # one line is no longer than a note
+        head = (quota + 1) // 2
+        left_out = count - quota if count > quota + 1 else 0  # a note is as long as one line
         for k, step in enumerate(steps):
             if left_out > 0 and k == head:
                 more = f"{left_out} more lines"
