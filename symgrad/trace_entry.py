@@ -28,7 +28,7 @@ from .tensor import Parameter, Tensor
 from .tracing.host_scalars import Host
 from .tracing.plain_arrays import LABELS
 from .tracing.provenance import ProvenanceTable
-from .tracing.python_numbers import is_array_without_axes, without_axes
+from .tracing.python_numbers import held_like
 from .tracing.sizes import Size
 from .tracing.trace import Purpose, Trace, as_node
 from .tracing.trace_guards import TraceGuards
@@ -99,7 +99,7 @@ class Arguments:
             node = self.trace.new_input(label, value, weak=type(value) in (float, complex))
         self.inputs.append(node)
         self.names[-1].append(label)
-        return without_axes(Tracer(node), is_array_without_axes(value))
+        return held_like(Tracer(node), value)
 
 
 def is_input(value: Any) -> bool:

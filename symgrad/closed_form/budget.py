@@ -91,10 +91,10 @@ def require(program: Program, entries: bool, budget: int) -> None:
     if fits(program, entries, budget):
         return
     program = without_loops(program)
-    form = "entry form" if entries else "index form"
-    larger = ", raise budget=" if depth(program) <= MAX_DEPTH else ""  # which no budget makes less deep
+    form, deep = "entry form" if entries else "index form", depth(program)
+    larger = ", raise budget=" if deep <= MAX_DEPTH else ""  # which no budget makes less deep
     raise ClosedFormTooLarge(
-        f"the {form} would have {_human(predicted_operations(program, entries))} operations, {depth(program)} deep; "
+        f"the {form} would have {_human(predicted_operations(program, entries))} operations, {deep} deep; "
         f"the budget is {budget} operations and a depth of {MAX_DEPTH}. The let-bound form has "
         f"{len(program.bindings)} bindings: print .program(){larger}, or see .formulas(), which shortens."
     )

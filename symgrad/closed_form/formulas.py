@@ -91,8 +91,8 @@ class Formulas:
         if self.kind == "let-bound":
             return let_bound_rows(self.program, labels)
         if self.kind == "recurrence":  # an argument x0 in which x begins is x_0 already: no line says that it is
-            rows = self.forms[0].latex_rows(labels)
-            return [row for row in rows if (sides := row.split(" &= "))[0] != sides[-1] or len(sides) == 1]
+            rows = [row.partition(" &= ") for row in self.forms[0].latex_rows(labels)]
+            return ["".join(row) for row in rows if row[0] != row[2]]
         together = self._together(labels if self.kind != "index" else self._latex_labels(labels))
         if self.kind == "entries":
             pairs = [(label, self.forms[k], self._own_latex[k]) for label, k in together]
@@ -117,7 +117,7 @@ class Formulas:
         self._check_count(names)
         rows = self._own_text(names, apart)
         said = [f"{name} = {in_words(value)}" for name, value in self._unnamed]
-        said += dict.fromkeys(line for f in self.forms for line in f.where) if self.kind == "matrix" else []
+        said += [line for f in self.forms for line in f.where] if self.kind == "matrix" else []
         said += [line for name, f in self.where for row in f.text_rows([name]) for line in row.split("\n")]
         if said := list(dict.fromkeys(said)):
             rows[-1] = "\n".join([rows[-1], *[f"  where {line.removeprefix('  where ')}" for line in said]])

@@ -72,9 +72,7 @@ def derivative_of(
     """
     kind = _kind(kind, switches if taylor is None else {**switches, "taylor": True})
     whole = kind in BY_ARGUMENTS or kind == "taylor"
-    _check_together(kind, whole, sparse, order, sens is not False, bool(weights) or by_list, return_ids)
-    if holomorphic and whole:
-        raise ArgumentError(f"holomorphic is for gradients; {kind} is over real numbers. Leave one of them out.")
+    _check_together(kind, whole, sparse, order, sens is not False, bool(weights) or by_list, return_ids, holomorphic)
     positions, chosen = _chosen(function, wrt, position, weights, get_all, by_list)
     if whole:
         if chosen:
@@ -147,7 +145,14 @@ def _kind(kind: str, switches: Mapping[str, bool]) -> str:
 
 
 def _check_together(
-    kind: str, whole: bool, sparse: bool, order: int, takes_sens: bool, weights: bool, return_ids: bool
+    kind: str,
+    whole: bool,
+    sparse: bool,
+    order: int,
+    takes_sens: bool,
+    weights: bool,
+    return_ids: bool,
+    holomorphic: bool,
 ) -> None:
     """An ArgumentError for flags that contradict each other; ``whole``: the kind is no gradient."""
     if not 1 <= order <= _MAX_ORDERS:
@@ -166,6 +171,8 @@ def _check_together(
         raise ArgumentError(f"return_ids is for gradients; the blocks of {kind} are in their order. Leave it out.")
     if weights:
         raise ArgumentError(f"{kind} is taken by arguments; pass the parameters' values as arguments.")
+    if holomorphic:
+        raise ArgumentError(f"holomorphic is for gradients; {kind} is over real numbers. Leave one of them out.")
 
 
 def argument_names(function: Callable) -> list[str]:

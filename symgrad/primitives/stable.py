@@ -71,11 +71,11 @@ def _of_size(u: Node) -> tuple[Node, float] | None:
     return (u.operands[0], c) if u.primitive in (absolute, fabs) and not u.operands[0].is_complex else None
 
 
-def _softplus_of_size(u: Node) -> Partials | None:
-    # log(1 + exp(c·|v|)) -> ±c·sigmoid(±c·v), which is smooth but for a step at 0, where it is 0
+def _softplus(u: Node) -> Partials:
+    # log(1 + exp(u)) -> sigmoid(u);  of u = c·|v| by v: ±c·sigmoid(±c·v), smooth but for a step at 0, where it is 0
     found = _of_size(u)
     if found is None or type(found[1]) is complex:
-        return None
+        return [(u, lambda *_: sigmoid(u))]
     v, c = found
     right, left = (multiply(s * c, sigmoid(multiply(s * c, v))) for s in (1.0, -1.0))
     slope = add(where(greater_equal(v, 0), right, left), where(equal(v, 0), cast(literal(-c / 2), v.dtype), 0))
@@ -83,22 +83,17 @@ def _softplus_of_size(u: Node) -> Partials | None:
 
 
 def _stable_log(node: Node) -> Partials | None:
-    # log(1 + exp(u)) -> sigmoid(u);  log(cosh(u)) -> tanh(u)
+    # log(cosh(u)) -> tanh(u)
     u = _one_plus_exp(node.operands[0])
-    smooth = None if u is None else _softplus_of_size(u)
-    if smooth is not None:
-        return smooth
+    if u is not None:
+        return _softplus(u)
     found = _growth(node.operands[0])
     return None if found is None else [(found[0], lambda *_: found[1])]
 
 
 def _stable_log1p(node: Node) -> Partials | None:
-    # log1p(exp(u)) -> sigmoid(u)
     inner = node.operands[0]
-    if inner.primitive is not exp:
-        return None
-    u = inner.operands[0]
-    return _softplus_of_size(u) or [(u, lambda *_: sigmoid(u))]
+    return _softplus(inner.operands[0]) if inner.primitive is exp else None
 
 
 def _stable_divide(node: Node) -> Partials | None:
@@ -129,10 +124,9 @@ def _stable_reciprocal(node: Node) -> Partials | None:
     return None if found is None else [(found[0], lambda a: negative(multiply(reciprocal(a), found[1])))]
 
 
-def _stable_square(node: Node, inner: Node | None = None) -> Partials | None:
+def _square_of(inner: Node, node: Node) -> Partials | None:
     # √s² -> 1, by s, hypot(a, b)² -> 2·a, 2·b: a norm has no slope at 0, and its square has
     # |z|² -> 2·z̄, of which the real part counts
-    inner = inner or node.operands[0]
     if inner.primitive in _ROOTS and inner.dtype == node.dtype:
         return [(inner.operands[0], lambda *_: literal(1))]
     if inner.primitive is hypot:
@@ -141,10 +135,14 @@ def _stable_square(node: Node, inner: Node | None = None) -> Partials | None:
     return [(z, lambda *_: multiply(2, conjugated(z)))] if z.is_complex or z is not inner else None
 
 
+def _stable_square(node: Node) -> Partials | None:
+    return _square_of(node.operands[0], node)
+
+
 def _stable_multiply(node: Node) -> Partials | None:
     # √s·√s -> 1, by s;  |x|·|x| -> 2·x
     first, second = node.operands
-    return _stable_square(node, first) if first is second else None
+    return _square_of(first, node) if first is second else None
 
 
 _ROOTS = (sqrt, norm_sqrt)

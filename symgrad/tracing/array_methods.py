@@ -14,7 +14,7 @@ from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .python_numbers import counted, is_count, is_number, is_pythons, of_any_size, without_axes
+from .python_numbers import counted, held_like, is_count, is_number, is_pythons, of_any_size
 from .sizes import listed
 from .text import is_only_shown, value_of_text
 from .trace import as_node, current, stands_for_number
@@ -321,10 +321,10 @@ class ArrayMethods:
             refuse(f"astype({wanted}) of complex numbers drops their imaginary parts; write x.real if that is meant.")
         node = self._symgrad_node
         cuts = node.dtype.kind == "f" and wanted.kind in "iu" and node.primitive not in _WHOLE
-        return without_axes(type(self)(f.cast(f.trunc(node) if cuts else node, wanted)), self._is_array)
+        return held_like(type(self)(f.cast(f.trunc(node) if cuts else node, wanted)), self)
 
     def copy(self: Any, order: str = "C") -> Any:
-        return without_axes(type(self)(self._symgrad_node), self._is_array)
+        return held_like(type(self)(self._symgrad_node), self)
 
     def flatten(self, order: str = "C") -> Any:
         return FUNCTIONS[np.ravel](self, order).copy()

@@ -46,7 +46,7 @@ from .library_code import concerns, is_closed, is_declared, is_library_code, lib
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
-from .python_numbers import held_as, is_count, is_truth, without_axes
+from .python_numbers import held_as, held_like, is_count, is_truth
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
 from .sparse_operands import as_operand
@@ -318,7 +318,7 @@ def follow(function: Callable) -> Callable:
 
 
 def _settled(value: Any) -> Any:
-    return without_axes(Tracer(value._symgrad_node), True) if type(value) is LocalArray else value
+    return held_like(Tracer(value._symgrad_node), value) if type(value) is LocalArray else value
 
 
 def composed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Callable | None:

@@ -105,7 +105,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
 
 
 def _is_numeric(function: Any, owner: Any) -> bool:
-    """Whether it is of a library that computes with arrays, and not of Python, nor holds them to write into them."""
+    """Whether it is of a library that computes with arrays, and neither of Python nor code that writes into them."""
     if isinstance(function, np.ufunc):
         return True
     module = type(owner).__module__ if owner is not None and not hasattr(owner, "__spec__") else None

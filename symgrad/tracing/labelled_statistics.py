@@ -6,6 +6,7 @@ A map that is linear whatever the values are (an exponential mean, a mean of eac
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -157,11 +158,16 @@ class _Groups:
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Each key with its group."""
-        for k, (key, _) in enumerate(self._groups()):
-            yield key, self._whole.iloc[self._places(k)]
+        for (key, _), places in zip(self._groups(), self._places(), strict=True):
+            yield key, self._whole.iloc[places]
 
-    def _places(self, group: int) -> np.ndarray:
-        return np.flatnonzero(self._groups().ngroup().to_numpy() == group)
+    def _places(self) -> list[np.ndarray]:
+        """Where the rows of each group are."""
+        grouped = self._groups()
+        groups = grouped.ngroup().to_numpy()
+        order = np.argsort(groups, kind="stable")
+        ends = np.searchsorted(groups[order], np.arange(grouped.ngroups + 1))
+        return [order[start:end] for start, end in itertools.pairwise(ends)]
 
     def __getattr__(self, name: str) -> Any:
         if name in STATISTICS:
@@ -185,7 +191,7 @@ class _Groups:
         if isinstance(func, dict) and len(set(map(str, func.values()))) == 1:
             return self[list(func)].agg(next(iter(func.values())))
         if not isinstance(func, str) or func not in STATISTICS:
-            refuse("agg of groups by this", "Name one statistic, as in agg('mean')")
+            refuse(f"agg of groups by {func!r}", "Name one statistic, as in agg('mean')")
         return self._reduced(func)
 
     def _beside(self, columns: dict[str, Any]) -> Any:
@@ -199,8 +205,7 @@ class _Groups:
         """What ``func`` makes of each group without its keys, a number."""
         if include_groups:
             refuse("apply of groups with include_groups=True", "Leave it out: the keys are known")
-        count = self._groups().ngroups
-        rows = [func(self._value.iloc[self._places(k)], *args, **kwargs) for k in range(count)]
+        rows = [func(self._value.iloc[places], *args, **kwargs) for places in self._places()]
         if any(np.ndim(row) or hasattr(row, "_labels") for row in rows):
             refuse("apply or agg of groups by a function that gives no number", "Give a number for each group")
         floats = self._groups().size().astype(float)
@@ -213,7 +218,7 @@ class _Groups:
     def transform(self, func: Any) -> Any:
         """A statistic of its group for each row."""
         if not isinstance(func, str) or func not in STATISTICS:
-            refuse("transform of groups by this", "Name a statistic, as in transform('mean')")
+            refuse(f"transform of groups by {func!r}", "Name a statistic, as in transform('mean')")
         groups = self._groups().ngroup().to_numpy()
         if not np.all(groups >= 0):
             refuse("transform of groups where keys are missing", "Drop these rows")
@@ -227,7 +232,7 @@ class _Groups:
         made = Labels(grouped.sum())
         named, function = _options(name, named, 1), _function(name, missing_of(x))
         least = named.get("ddof", 0)
-        groups = [x[self._places(k)] for k in range(len(made.axes[0]))]
+        groups = [x[places] for places in self._places()]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
         return type(self._value)(np.stack(rows), made)
 

@@ -73,20 +73,16 @@ def held_as(function: Callable, made: Any, given: Sequence[Any] = ()) -> Any:
     is_array = function in _GIVING_ARRAYS
     if not is_array and (any(made is v for v in given) or (made._base is not None and function in _LOOKING)):
         return made
-    return without_axes(type(made)(made._symgrad_node), is_array)
+    held = type(made)(made._symgrad_node)
+    held._is_array = is_array
+    return held
 
 
-def without_axes(value: Any, is_array: bool) -> Any:
-    """``value``, just made: where it has no axes an array, in which NumPy writes, or a scalar."""
-    value._is_array = is_array and not value.shape
-    return value
-
-
-def is_array_without_axes(value: Any) -> bool:
-    """Whether NumPy can write into a value that has no axes."""
-    if hasattr(type(value), "_is_array"):
-        return value._is_array
-    return isinstance(value, np.ndarray) and not value.shape
+def held_like(made: Any, value: Any) -> Any:
+    """``made``, a new traced value: where it has no axes an array, in which NumPy writes, if ``value`` is one."""
+    is_array = value._is_array if hasattr(type(value), "_is_array") else isinstance(value, np.ndarray)
+    made._is_array = is_array and not made.shape
+    return made
 
 
 def is_count(self: Any) -> bool:

@@ -51,16 +51,20 @@ class Held:
         """True where no element that was given fails."""
         return self.fails is None or not np.any(self.fails)
 
+    @property
+    def _unmet(self) -> str:
+        return "" if self.holds else f"← not so{places_text(np.asarray(self.fails))}"
+
     def _row(self) -> str:
         """The condition in LaTeX, and beside it whether it is met, what happens otherwise, and at which line."""
-        words = "" if self.holds else f"← not so{places_text(np.asarray(self.fails))}; "
+        words = f"{self._unmet}; " if self._unmet else ""
         words += f"else {self.otherwise}" if self.otherwise else ""
         words += "" if self.line is None else f" (line {self.line.number})"
         return rf"{self.latex} & \text{{{words}}}" if words else self.latex
 
     def __str__(self) -> str:
         where = "" if self.line is None else f"  (line {self.line.number}: {self.line.text})"
-        met = "" if self.holds else f"  ← not so{places_text(np.asarray(self.fails))}"
+        met = f"  {self._unmet}" if self._unmet else ""
         return f"{self.text}{met}; else {self.otherwise}{where}" if self.otherwise else f"{self.text}{where}"
 
 

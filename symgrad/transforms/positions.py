@@ -16,7 +16,7 @@ from ..primitives.casting import cast
 from ..primitives.identity import mark
 from ..program.node import Node
 from ..tensor import Parameter
-from ..tracing.python_numbers import is_array_without_axes, without_axes
+from ..tracing.python_numbers import held_like
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, leaf_labels, replaced, with_values
@@ -198,7 +198,7 @@ def mark_argument(value: Any, fresh: bool) -> tuple[Any, list[Node], Any]:
     leaves, structure = data_of(value)
     nodes = [as_node(v) if fresh else mark(as_node(v)) for v in leaves]
     running().differentiate_by(nodes, fresh)
-    made = [without_axes(Tracer(n), is_array_without_axes(v)) for n, v in zip(nodes, leaves, strict=True)]
+    made = [held_like(Tracer(n), v) for n, v in zip(nodes, leaves, strict=True)]
     return replaced(value, structure, made), nodes, structure
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symgrad.errors import AxisError, SymgradError
-from symgrad.tracing.python_numbers import without_axes
+from symgrad.tracing.python_numbers import held_like
 from symgrad.tracing.trace import Trace
 from symgrad.tracing.tracer import Tracer
 from symgrad.tracing.tree import flatten
@@ -95,7 +95,7 @@ def _arrays(found):
 
 def _by_symgrad(function, x, *axis):
     with Trace() as trace:
-        found, _ = flatten(function(without_axes(Tracer(trace.new_input("x", x)), isinstance(x, np.ndarray)), *axis))
+        found, _ = flatten(function(held_like(Tracer(trace.new_input("x", x)), x), *axis))
         return [np.asarray(trace.value_of(v._symgrad_node) if isinstance(v, Tracer) else v) for v in found]
 
 

@@ -5,6 +5,7 @@ All is in pixels, y downwards.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -116,16 +117,17 @@ def layout_of(diagram: Diagram, by_layers: bool = False) -> Layout | None:
     dense = is_dense(diagram)
     sizes = {side: {b.key: size_of(b, dense) for b in diagram.boxes if b.side == side} for side in diagram.sides}
     parts: list[Layout] = []
-    try:
-        if engine is not None:
-            graphs = [_graph(diagram, side, sizes[side]) for side in diagram.sides]
+    if engine is not None:
+        graphs = [_graph(diagram, side, sizes[side]) for side in diagram.sides]
+        try:
             made = _drawn_by([engine], graphs)
-            parts = [_read(graph, side) for graph, side in zip(made, diagram.sides, strict=True)] if made else []
-        layout = _beside(diagram, parts or [_by_layers(diagram, sizes[side]) for side in diagram.sides])
-        if engine is not None:
-            _lead_around(layout, engine)
-    except subprocess.TimeoutExpired:
-        return None
+        except subprocess.TimeoutExpired:
+            return None
+        parts = [_read(graph, side) for graph, side in zip(made, diagram.sides, strict=True)] if made else []
+    layout = _beside(diagram, parts or [_by_layers(diagram, sizes[side]) for side in diagram.sides])
+    if engine is not None:
+        with contextlib.suppress(subprocess.TimeoutExpired):  # then they stay as they are
+            _lead_around(layout, [(e.source, e.target) for e in diagram.edges if e.crosses], engine)
     return layout
 
 
@@ -156,9 +158,9 @@ def _along(curve: Sequence[Point]) -> Iterator[Point]:
         yield tuple(sum(w * p[axis] for w, p in zip(weights, curve, strict=True)) for axis in (0, 1))  # type: ignore[misc]
 
 
-def _lead_around(layout: Layout, engine: str) -> None:
-    """Let Graphviz lead the arrows that are hidden around the boxes, which stay where they are."""
-    hidden = [ends for ends in layout.arrows if is_hidden(layout, *ends)]
+def _lead_around(layout: Layout, crossing: Sequence[tuple[str, str]], engine: str) -> None:
+    """Let Graphviz lead the arrows between sides that are hidden around the boxes, which stay where they are."""
+    hidden = [ends for ends in crossing if is_hidden(layout, *ends)]
     if not hidden:
         return
     lines = ["digraph {", 'graph [splines=true, esep="+6"];', 'node [shape=box, fixedsize=true, label=""];']
