@@ -103,11 +103,14 @@ class Guards:
         return all(map(_same_content, self._arrays))
 
     def held(self) -> Iterator[Any]:
-        """What can be written to of that which is remembered: dicts, lists and cells."""
+        """What can be written to of that which is remembered as a whole: dicts, lists and cells."""
         yield from self._empty
         yield from (mapping for mapping, _, _ in self._mappings)
         yield from (sequence for sequence, _ in self._sequences)
         yield from (cell for cell, _ in self._cells)
+
+    def namespaces(self) -> Iterator[Any]:
+        """The dicts of which some names are remembered."""
         yield from (holder for read, holder, _ in self._parts if isinstance(read, itemgetter))
 
     def watch_function(self, function: types.FunctionType) -> None:

@@ -37,6 +37,7 @@ class TraceGuards(Guards):
         super().__init__()
         walk = Walk(self)
         walk.run(function, arguments)
+        self._names = walk.names
         self._changing = walk.changing
         self._weights = walk.weights
         self.classes = [*walk.classes]
@@ -70,21 +71,23 @@ class TraceGuards(Guards):
 
     def settle(self, trace: Trace) -> None:
         """After the run, put values, where they are known, in place of traced ones that it left in what it read."""
-        pending, seen = [(place, 0) for place in self.held()], set()
+        named = [(space, self._names & space.keys(), 0) for space in self.namespaces()]
+        pending, seen = [*named, *((place, None, 0) for place in self.held())], set()
         while pending:
-            place, depth = pending.pop()
+            place, names, depth = pending.pop()
             if id(place) in seen:
                 continue
             seen.add(id(place))
-            _settle_keys(place, trace)
-            for key, value in _places(place):
+            if names is None:
+                _settle_keys(place, trace)
+            for key, value in _places(place) if names is None else [(name, place[name]) for name in names]:
                 if type(value) in _PLAIN:
                     continue
                 settled = _settled(value, trace)
                 if settled is not value:
                     _put(place, key, settled)
                 items = value if issubclass(type(value), tuple) else (value,)
-                pending += [(v, depth + 1) for v in items if type(v) in (list, dict) and depth < _DEPTH]
+                pending += [(v, None, depth + 1) for v in items if type(v) in (list, dict) and depth < _DEPTH]
 
     def _have_moved(self) -> bool:
         return any(state_of(g) != state for g, state in self._generators)

@@ -92,7 +92,8 @@ class Walk:
 
     It fills ``guards``. ``changing`` says what no guard can see, ``generators`` are those of random numbers with their
     state, ``weights`` the arrays that may be inputs of the trace, ``classes`` those of which the code may make
-    instances (True) or meet some. ``is_followed`` where calls are to be followed from the start.
+    instances (True) or meet some, ``names`` all that occur in it. ``is_followed`` where calls are to be followed from
+    the start.
     """
 
     def __init__(self, guards: Guards) -> None:
@@ -104,7 +105,7 @@ class Walk:
         self._catches: set[str] = set()
         self.pending: list[Any] = []
         self._seen: dict[int, Any] = {}  # holds the values, so that no id is used again
-        self._names: set[str] = set()
+        self.names: set[str] = set()
         self._computed: set[str] = set()
         self._constructs = False
         self._namespaces: dict[int, tuple[Mapping[str, Any], set[str]]] = {}
@@ -120,7 +121,7 @@ class Walk:
         for name in sorted(self._catches):
             setters, told = _RAISED_OF_VALUES[name]
             is_raised = name == "FloatingPointError" and "raise" in np.geterr().values()
-            if is_raised or (told in self._names and not self._names.isdisjoint(setters)):
+            if is_raised or (told in self.names and not self.names.isdisjoint(setters)):
                 return name
         return None
 
@@ -143,7 +144,7 @@ class Walk:
             self._follow_names()
         for namespace, names in self._namespaces.values():
             self.guards.watch_names(namespace, sorted(names))
-        if not self._names.isdisjoint(LOOKS_AT_STATE):
+        if not self.names.isdisjoint(LOOKS_AT_STATE):
             for generator, _ in self.generators:
                 self.guards.watch_content(state_of, generator)
 
@@ -185,7 +186,7 @@ class Walk:
         self.guards.watch_function(function)
         reads, space = code_reads(function.__code__), function.__globals__
         seeded = reads.seeded(space)
-        self._names |= reads.names - seeded
+        self.names |= reads.names - seeded
         read = {*reads.globals, *reads.names, *function.__code__.co_freevars}
         asking = _ASKING & read or {"min", "max"} & reads.globals or solvers() & read
         self.is_followed |= bool(asking) or reads.asks_truth
@@ -240,7 +241,7 @@ class Walk:
         elif _is_one_of(function, _LOOKS_UP):
             self.pending.append(Changing(f"{function.__name__} by another name"))
         elif isinstance(function, (operator.attrgetter, operator.methodcaller)):
-            self._names.update(part for name in function.__reduce__()[1] for part in str(name).split("."))
+            self.names.update(part for name in function.__reduce__()[1] for part in str(name).split("."))
         held = [getattr(function, name, None) for name in ("__self__", "__wrapped__", "py_func")]
         self.pending += [value for value in held if not isinstance(value, types.ModuleType)]
 
@@ -263,7 +264,7 @@ class Walk:
                 self._watch_whole(members)
                 continue
             asked = members.keys() if everything and is_asked(module.__name__) else ()
-            names = {*self._names, *asked, "__getattr__"} - done
+            names = {*self.names, *asked, "__getattr__"} - done
             done |= names
             if is_library_module:
                 self.pending += [v for v in map(members.get, names) if _leads_on(v)]
@@ -273,7 +274,7 @@ class Walk:
         if "functions" in self._computed:
             for space in [*self._spaces.values()]:
                 self._watch_whole(space)
-        reached = [everything or name in self._names for name, _ in self._by_name]
+        reached = [everything or name in self.names for name, _ in self._by_name]
         self.pending += [v for (_, v), is_reached in zip(self._by_name, reached, strict=True) if is_reached]
         self._by_name = [m for m, is_reached in zip(self._by_name, reached, strict=True) if not is_reached]
         if self._constructs:
