@@ -64,10 +64,11 @@ def _of_size(u: Node) -> tuple[Node, float] | None:
     """``(v, c)`` where ``u`` is ``c·|v|`` of real numbers, ``c`` a number."""
     c = 1.0
     while u.primitive in (negative, multiply):
-        if u.primitive is multiply and not u.operands[0].is_literal:
+        *numbers, rest = sorted(u.operands, key=lambda o: not o.is_literal)
+        if not all(n.is_literal for n in numbers):
             return None
-        c *= -1.0 if u.primitive is negative else literal_value(u.operands[0])
-        u = u.operands[-1]
+        c *= literal_value(numbers[0]) if numbers else -1.0
+        u = rest
     return (u.operands[0], c) if u.primitive in (absolute, fabs) and not u.operands[0].is_complex else None
 
 

@@ -47,6 +47,10 @@ SMOOTH = {
         lambda x, y: 0.25 / np.cosh(x / 2) ** 2,
     ),
     "of twice": (lambda x, y: np.abs(x) + np.log1p(np.exp(-2 * np.abs(x))), lambda x, y: 1 / np.cosh(x) ** 2),
+    "a number after it": (
+        lambda x, y: np.abs(x) / 2 + np.log1p(np.exp(np.abs(x) * -1.0)),
+        lambda x, y: 0.25 / np.cosh(x / 2) ** 2,
+    ),
     "a choice": (lambda x, y: np.where(y > -9, np.abs(x) ** 2, np.inf), lambda x, y: 2 + 0 * x),
 }
 
