@@ -11,6 +11,7 @@ from .. import ops
 from ..dtype import float32
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..tensor import Parameter
+from .activations import GELU
 from .cell import Cell
 from .initializers import initial
 from .layers import Dense, Dropout
@@ -137,7 +138,8 @@ class _Transformer(Cell):
     ) -> None:
         super().__init__()
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
-        self.linear1 = Dense(d_model, dim_feedforward, activation=activation, dtype=dtype)
+        exact = GELU(approximate=False) if activation == "gelu" else activation  # as ops.gelu, which these layers take
+        self.linear1 = Dense(d_model, dim_feedforward, activation=exact, dtype=dtype)
         self.linear2 = Dense(dim_feedforward, d_model, dtype=dtype)
         self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
         self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)

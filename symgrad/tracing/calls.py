@@ -38,8 +38,7 @@ from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
 from .dispatch import refuse
 from .generators import CACHED
-from .labelled import become_traced, has_labels, takes_arrays, unlabelled
-from .labels import labels_of
+from .labelled import has_labels, takes_arrays, unlabelled
 from .libraries import is_library as is_library_module
 from .library_calls import said_of
 from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
@@ -49,7 +48,7 @@ from .names import Names, remade, with_instance, with_names
 from .python_numbers import held_as, held_like, is_count, is_truth
 from .rewriting import rewritten
 from .sparse_matrices import SparseTracer
-from .sparse_operands import as_operand
+from .sparse_operands import as_operand, become_traced, is_operand
 from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
@@ -174,7 +173,10 @@ class _Calls:
         if is_mask and tuple(index.shape) == tuple(np.shape(array)) and not np.shape(value):
             array[...] = np.where(index, getattr(operator, operation)(array, value), array)
         else:
-            array[index] = getattr(operator, f"i{operation.rstrip('_')}")(array[index], value)
+            part = array[index]
+            if type(part) not in _COMMON and type(as_operand(part)) is SparseTracer:
+                part = as_operand(part).toarray()
+            self.store(getattr(operator, f"i{operation.rstrip('_')}")(part, value), array, index)
 
     def decided(self, value: Any) -> Any:
         """``value``, Python's own truth values in it as True and False, guarded: ``is`` asks which of them it is."""
@@ -188,9 +190,9 @@ class _Calls:
         return bool(value) if is_truth(value) else value
 
     def store(self, value: Any, array: Any, index: Any) -> None:
-        """Do ``array[index] = value``; a known DataFrame that the function has made becomes a traced one."""
-        if type(array) not in _COMMON and labels_of(type(array)) and concerns(value, 0):
-            if running().labelled.pop(id(array), None) is None:
+        """Do ``array[index] = value``; a DataFrame or sparse matrix that the function has made becomes a traced one."""
+        if type(array) not in _COMMON and is_operand(array) and concerns(value, 0):
+            if running().operands.pop(id(array), None) is None:
                 refuse(
                     f"a traced value is written into a {type(array).__name__} from outside. Write into a copy() of it."
                 )

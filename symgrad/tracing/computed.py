@@ -22,14 +22,13 @@ from ..program.dims import is_concrete
 from . import making, vectorizing, writing
 from .dispatch import CALLS, has_rule, place_of_out, refuse
 from .labelled import LabelledTracer
-from .labels import labels_of
 from .library_code import concerns
 from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
 from .python_numbers import held_as
 from .sizes import holds_size
 from .sparse_matrices import SparseTracer
-from .sparse_operands import as_operand
+from .sparse_operands import as_operand, is_operand
 from .text import value_of_text
 from .trace import current, running
 from .tracer import Tracer
@@ -185,8 +184,8 @@ def local(made: Any, given: Iterable[Any]) -> Any:
     trace = current()
     if trace is None:
         return made
-    if labels_of(type(made)):
-        trace.labelled[id(made)] = made
+    if is_operand(made):
+        trace.operands[id(made)] = made
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         is_foreign = any(
             isinstance(v, np.ndarray) and type(v) is not LocalArray and np.may_share_memory(v, made) for v in given

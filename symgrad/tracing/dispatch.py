@@ -36,9 +36,12 @@ _OPTIONAL = {
     "scipy.ndimage": ["symgrad.solvers.searches"],
     "scipy.optimize": ["symgrad.solvers.roots", "symgrad.solvers.minima", "symgrad.solvers.searches"],
     "scipy.signal": ["symgrad.solvers.searches"],
+    "scipy.sparse": ["symgrad.tracing.sparse_making", "symgrad.solvers.sparse_systems"],
     "scipy.special": ["symgrad.tracing.special_functions"],
     "scipy.stats": ["symgrad.tracing.statistics_of_scipy"],
 }
+#: method of a class of C that does not say its module -> that
+_METHODS_OF_C = {"SuperLU.solve": "scipy.sparse.linalg"}
 #: (ufunc name, method) -> NumPy function that does the same
 REDUCTIONS = {
     ("add", "reduce"): np.sum,
@@ -130,9 +133,14 @@ def special(ufunc: np.ufunc) -> Elementwise | None:
     return UFUNCS.get(ufunc)
 
 
+def module_of(function: Any) -> str:
+    """The name of the module that a function is of."""
+    return getattr(function, "__module__", None) or _METHODS_OF_C.get(getattr(function, "__qualname__", ""), "")
+
+
 def load_rules(function: Any) -> None:
     """Import the rules of the library that ``function`` belongs to, where it is one that is optional."""
-    module = getattr(function, "__module__", None) or ""
+    module = module_of(function)
     library = module.split(".")[:2] if module.startswith("scipy.") else module.split(".")[:1]
     _import_rules(".".join(library))
 

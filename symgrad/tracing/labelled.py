@@ -249,14 +249,6 @@ def lifted(value: Any) -> Any:
     return LabelledTracer(plain_array(numbers_of(value), f"a {type(value).__name__}"), Labels(value))
 
 
-def become_traced(value: Any) -> None:
-    """Have a Series or a DataFrame that is known be, under all its names, what stands for it."""
-    made = lifted(value)
-    value.__class__ = LabelledTracer
-    vars(value).clear()
-    vars(value).update(vars(made))
-
-
 def unlabelled(value: Any) -> Any:
     """``value``, with arrays in place of what has labels, in its lists, tuples and dicts too."""
     if type(value) is dict:

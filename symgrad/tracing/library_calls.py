@@ -44,8 +44,8 @@ _ADVICE = {
     "scipy.integrate": "Take solve_ivp, odeint or quad, which have rules, or write the quadrature with NumPy",
     "scipy.optimize": "Take root, fsolve, minimize or least_squares, which have rules",
     "scipy.signal.convolve": "Write np.convolve",
-    "scipy.sparse": "Write it with @, multiply and sums of a matrix from outside, or with a dense array",
-    "scipy.sparse.linalg.spsolve": "Write np.linalg.solve(A.toarray(), b)",
+    "scipy.sparse": "Write it with @, multiply, sums, parts and blocks of sparse matrices, or with a dense array",
+    "scipy.sparse.linalg": "Take spsolve, splu, factorized or cg, which have rules, or np.linalg of A.toarray()",
     "scipy.stats": "Write its formula with NumPy and the ufuncs of scipy.special that have a rule",
 }
 #: how NumPy makes plain arrays, which is no computation
@@ -231,7 +231,7 @@ def refuse_untyped(error: Exception, trace: Trace) -> None:
             raise UnsupportedOperation(without_rule(_callee(at) or "a function of C", at, inside, {})) from error
         text = re.sub(r"'?\bSparseTracer\b'?", "a sparse matrix", str(error))
         text = re.sub(r"'?\bTracer\b'?", "a traced value", text)
-        if type(error) is TypeError and text != str(error):
+        if type(error) is TypeError and text != str(error) and trace.follow is not None:  # else it is tried again
             raise ArgumentTypeError.here(text, where) from None
     elif inside[0].is_own:
         instead = typed(error, where=where)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DtypeError
-from .dispatch import CALLS, NAMED_CALLS, has_rule, load_rules
+from .dispatch import CALLS, NAMED_CALLS, has_rule, load_rules, module_of
 from .labels import labels_of
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
@@ -56,7 +56,8 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
         return None
     answer = _named(function)
     if answer is not None:
-        given = getattr(function, "__self__", None) if type(function) is MethodType else None
+        is_method = type(function) is MethodType or not getattr(function, "__module__", None)
+        given = getattr(function, "__self__", None) if is_method else None
         depth = 0 if _is_of_pandas(function) else _DEPTH  # whose methods take functions that see what is known
         if any(concerns(v, depth) for v in (given, *args, *kwargs.values())):
             _check_real(function, args, kwargs)
@@ -92,7 +93,7 @@ def _check_real(function: Any, args: Any, kwargs: Any) -> None:
 
 def _named(function: Any) -> Any:
     """What is declared for a function by its public name."""
-    module = getattr(function, "__module__", None)
+    module = module_of(function)
     if _is_of_pandas(function):
         if type(function) is not MethodType:
             return NAMED_CALLS.get(f"pandas.{getattr(function, '__qualname__', '')}")

@@ -126,7 +126,7 @@ class _Calls(ast.NodeTransformer):
         self.generic_visit(node)
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
             return node
-        if not isinstance(target.slice, (ast.Constant, ast.Name, ast.JoinedStr)):
+        if not isinstance(target.slice, (ast.Constant, ast.Name, ast.JoinedStr)) and not _is_of_several(target.slice):
             return node
         call = self._hooked("store", [node.value, target.value, target.slice], [], node)
         return ast.copy_location(ast.Expr(call), node)
@@ -185,7 +185,9 @@ class _Calls(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         target = node.target
-        is_index = isinstance(target, ast.Subscript) and isinstance(target.slice, (ast.Name, ast.Compare, ast.Call))
+        is_index = isinstance(target, ast.Subscript) and (
+            isinstance(target.slice, (ast.Name, ast.Compare, ast.Call)) or _is_of_several(target.slice)
+        )
         self.generic_visit(node)
         if not (is_index and isinstance(target, ast.Subscript)):
             return node
@@ -208,6 +210,11 @@ class _Calls(ast.NodeTransformer):
 def _is_truth(node: ast.AST) -> bool:
     """Whether it is True or False as it is written, in an expression or a pattern."""
     return isinstance(node, (ast.Constant, ast.MatchSingleton)) and type(node.value) is bool
+
+
+def _is_of_several(index: ast.expr) -> bool:
+    """Whether it is a row and a column, or more; slices are no expressions elsewhere."""
+    return isinstance(index, ast.Tuple) and not any(isinstance(e, (ast.Slice, ast.Starred)) for e in index.elts)
 
 
 def _operation(node: ast.BinOp | ast.AugAssign) -> ast.Constant:

@@ -6,7 +6,7 @@ they cost what the entries cost, and the zeros of Jacobians are known.
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
@@ -17,6 +17,8 @@ from ..errors import ArgumentTypeError, ShapeError, UnsupportedOperation
 from ..primitives.selection import SCATTER, gather
 from ..program.node import emit
 from .dispatch import DEFERRED
+from .making import array_of
+from .sparse_places import entries_of, matrix_of, meeting, scipy_sparse
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -96,10 +98,25 @@ class SparseTracer:
         return getattr(scipy_sparse(), f"{format}_{'array' if self._is_array else 'matrix'}")
 
     def asformat(self, format: str | None, copy: bool = False) -> SparseTracer:
-        if format is None or format == self.format:
+        return self if format is None or format == self.format else self.as_kind(self._named(format))
+
+    def as_kind(self, kind: type) -> SparseTracer:
+        """The same entries as a matrix of another class of scipy."""
+        is_ordered = self.is_ordered and kind.__name__[:3] in (self.format, "coo")
+        return SparseTracer(kind, self.entries, self.row, self.col, self.shape, is_ordered)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> SparseTracer:
+        return self._with(Tracer(as_node(self.entries)).astype(dtype))
+
+    def summed(self) -> SparseTracer:
+        """The same matrix, of entries that do not meet."""
+        row, col = map(np.asarray, (self.row, self.col))
+        places, own = np.unique(row * self.shape[1] + col, return_inverse=True)
+        if places.size == row.size:
             return self
-        is_ordered = self.is_ordered and format == "coo"
-        return SparseTracer(self._named(format), self.entries, self.row, self.col, self.shape, is_ordered)
+        return SparseTracer(
+            self.kind, _added(self.entries, own, places.size), *np.divmod(places, self.shape[1]), self.shape, False
+        )
 
     def tocsr(self, copy: bool = False) -> SparseTracer:
         return self.asformat("csr")
@@ -145,7 +162,7 @@ class SparseTracer:
 
     def __matmul__(self, other: Any) -> Any:
         if is_sparse(other):
-            _refuse("the product of two sparse matrices with traced entries", "Write A @ (B @ x), or B.toarray()")
+            return self._product(stand_in(other))
         x = _dense(other)
         if x.ndim not in (1, 2) or x.shape[0] != self.shape[1]:
             raise ShapeError.here(f"a sparse matrix of shape {self.shape} and shape {x.shape} do not fit")
@@ -153,7 +170,23 @@ class SparseTracer:
         data = Tracer(as_node(self.entries))
         return _added((data if x.ndim == 1 else data[:, None]) * Tracer(picked), self.row, self.shape[0])
 
+    def _product(self, other: SparseTracer) -> SparseTracer:
+        self._needs_fit(other, self.shape[1] == other.shape[0])
+        row, keys, others, col = map(np.asarray, (self.row, self.col, other.row, other.col))
+        shape = (self.shape[0], other.shape[1])
+        return self._joined(other, meeting(keys, others), lambda k, j: (row[k], col[j]), shape)
+
+    def _joined(
+        self, other: SparseTracer, pairs: tuple[np.ndarray, np.ndarray], places: Callable[..., Any], shape: Any
+    ) -> SparseTracer:
+        """Products of entries of both, at the places that these give."""
+        entries = [Tracer(as_node(m.entries))[k] for m, k in zip((self, other), pairs, strict=True)]
+        kind, (row, col) = (other if other._is_array else self)._named("csr"), places(*pairs)
+        return SparseTracer(kind, entries[0] * entries[1], row, col, shape, False).summed()
+
     def __rmatmul__(self, other: Any) -> Any:
+        if is_sparse(other):
+            return stand_in(other) @ self
         return (self.T @ _dense(other).T).T
 
     def dot(self, other: Any) -> Any:
@@ -170,9 +203,7 @@ class SparseTracer:
     def multiply(self, other: Any) -> SparseTracer:
         """Element by element: where this matrix has no entry, zero."""
         if is_sparse(other):
-            _refuse(
-                "the elementwise product of two sparse matrices with traced entries", "Write A.multiply(B.toarray())"
-            )
+            return self._multiplied(stand_in(other))
         x = _dense(other)
         rows, columns = self.shape
         if x.ndim == 0:
@@ -189,6 +220,12 @@ class SparseTracer:
         made.is_ordered = False
         return made
 
+    def _multiplied(self, other: SparseTracer) -> SparseTracer:
+        self._needs_fit(other, self.shape == other.shape)
+        row, col = map(np.asarray, (self.row, self.col))
+        keys, others = (np.asarray(m.row) * self.shape[1] + np.asarray(m.col) for m in (self, other))
+        return self._joined(other, meeting(keys, others), lambda k, _: (row[k], col[k]), self.shape)
+
     def __truediv__(self, other: Any) -> SparseTracer:
         if is_sparse(other):
             _refuse("a quotient of sparse matrices", "Divide dense arrays (toarray())")
@@ -202,8 +239,7 @@ class SparseTracer:
     def __add__(self, other: Any) -> Any:
         if is_sparse(other):
             right = stand_in(other)
-            if right.shape != self.shape:
-                raise ShapeError.here(f"sparse matrices of shapes {self.shape} and {right.shape} do not fit")
+            self._needs_fit(right, self.shape == right.shape)
             pairs = [(self.entries, right.entries), (self.row, right.row), (self.col, right.col)]
             data, row, col = (np.concatenate([Tracer(as_node(v)) for v in pair]) for pair in pairs)
             coo = self.asformat("coo").kind
@@ -227,8 +263,12 @@ class SparseTracer:
     def _with(self, data: Any) -> SparseTracer:
         return SparseTracer(self.kind, data, self.row, self.col, self.shape, self.is_ordered)
 
+    def _needs_fit(self, other: SparseTracer, fits: bool) -> None:
+        if not fits:
+            raise ShapeError.here(f"sparse matrices of shapes {self.shape} and {other.shape} do not fit")
+
     def _needs_order(self, what: str) -> None:
-        if not self.is_ordered:
+        if not self.is_ordered or self.format not in ("coo", "csr", "csc"):
             _refuse(f"{what} of a sparse matrix that was made in the function", "Take what you need of A.toarray()")
 
     def _needs_array(self, what: str, instead: str) -> None:
@@ -243,20 +283,23 @@ class SparseTracer:
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
         _refuse(f"{self.kind.__name__}.{name}", "Write it with @, multiply, sums and data, or with A.toarray()")
 
-    def __getitem__(self, index: Any) -> NoReturn:
-        _refuse(f"an index into a {self.kind.__name__}", "Index A.toarray(), or the entries A.data")
+    def __getitem__(self, index: Any) -> Any:
+        return moved(lambda matrix: matrix[index], self, f"this index into a {self.kind.__name__}")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        def put(parts: list[Any]) -> Any:
+            matrix = parts[0].tolil()
+            matrix[index] = parts[1]
+            return matrix.asformat(self.format)
+
+        made = moved(put, [self, value], f"this write into a {self.kind.__name__}")
+        self.entries, self.row, self.col, self.is_ordered = made.entries, made.row, made.col, False
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         _refuse(f"a {self.kind.__name__} as an array", "Write A.toarray()")
 
     def __pow__(self, other: Any) -> NoReturn:
         _refuse(f"a power of a {self.kind.__name__}", "Write A @ (A @ x), or powers of A.toarray()")
-
-    def maximum(self, other: Any) -> NoReturn:
-        _refuse(f"{self.kind.__name__}.maximum", "Write np.maximum(A.toarray(), x)")
-
-    def minimum(self, other: Any) -> NoReturn:
-        _refuse(f"{self.kind.__name__}.minimum", "Write np.minimum(A.toarray(), x)")
 
     def __rtruediv__(self, other: Any) -> NoReturn:
         _refuse(f"a quotient by a {self.kind.__name__}", "Write x / A.toarray()")
@@ -291,10 +334,6 @@ def _dense(value: Any) -> Tracer:
     return value if type(value) is Tracer else Tracer(running().constant(np.asarray(value)))
 
 
-def scipy_sparse() -> Any:
-    return sys.modules["scipy.sparse"]
-
-
 def is_sparse(value: Any) -> bool:
     return type(value) is SparseTracer or scipy_sparse().issparse(value)
 
@@ -321,14 +360,41 @@ def stand_in(matrix: Any) -> SparseTracer:
     return made
 
 
-def entries_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The stored entries of a matrix of two dims in their order, with their rows and columns."""
-    if matrix.ndim != 2:
-        raise ShapeError.here(f"sparse arrays of {matrix.ndim} dims are not traced; reshape it to two")
-    if matrix.format in ("csr", "csc"):
-        lengths = np.diff(matrix.indptr)
-        outer, inner = np.repeat(np.arange(lengths.size), lengths), matrix.indices[: matrix.indptr[-1]].astype(np.intp)
-        row, col = (outer, inner) if matrix.format == "csr" else (inner, outer)
-        return matrix.data[: inner.size], row, col
-    coo = matrix.tocoo()
-    return coo.data, coo.row.astype(np.intp), coo.col.astype(np.intp)
+def moved(make: Callable[[Any], Any], given: Any, what: str) -> Any:
+    """What ``make``, which only moves elements, makes of a matrix, an array or a number, or of lists of them.
+
+    It is done to the numbers of the elements, twice, and what comes of that says where each goes.
+    """
+    flat: list[Any] = []
+
+    def numbered(part: Any) -> Callable[[float], Any]:
+        matrix = stand_in(part).summed() if is_sparse(part) else None
+        entries = np.ravel(Tracer(as_node(array_of(part if matrix is None else matrix.entries))))
+        begin = 1.0 + sum(f.size for f in flat)
+        flat.append(entries)
+        numbers = np.arange(begin, begin + entries.size)
+        if matrix is None:
+            return lambda by: numbers.reshape(np.shape(part)) + by
+        row, col = map(np.asarray, (matrix.row, matrix.col))
+        return lambda by: matrix_of(matrix.kind, numbers + by, row, col, matrix.shape)
+
+    parts = _each(numbered, given)
+    whole = np.concatenate(flat)
+    made, again = (make(_each(lambda show, by=by: show(by), parts)) for by in (0.0, float(whole.size)))
+    if scipy_sparse().issparse(made):
+        if made.ndim != 2:
+            _refuse(f"{what}, of one dim,", "Write A[[i], :], which has two")
+        (numbers, row, col), (further, *places) = entries_of(made), entries_of(again)
+        if np.all(further - numbers == whole.size) and all(map(np.array_equal, (row, col), places)):
+            return SparseTracer(type(made), whole[numbers.astype(int) - 1], row, col, made.shape, False)
+    elif type(made) is not np.matrix:
+        is_entry = np.equal(np.subtract(again, made), whole.size)
+        return np.where(is_entry, whole[np.where(is_entry, made, 1).astype(int) - 1], 0)
+    _refuse(what, "Take it of A.toarray()")
+
+
+def _each(give: Callable[[Any], Any], value: Any) -> Any:
+    """What ``give`` makes of each part of nested lists; None stays, an empty block."""
+    if isinstance(value, (list, tuple)):
+        return [_each(give, v) for v in value]
+    return None if value is None else give(value)

@@ -9,14 +9,37 @@ from typing import Any
 import numpy as np
 
 from . import containers
+from .dispatch import refuse
 from .labelled import lifted
-from .sparse_matrices import MatrixShape, SparseTracer, entries_of, scipy_sparse, stand_in
+from .labels import labels_of
+from .sparse_matrices import MatrixShape, SparseTracer, stand_in
+from .sparse_places import entries_of, matrix_of, scipy_sparse
 from .tracer import Tracer
 
 
 def as_operand(value: Any) -> Any:
     """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others as is."""
     return stand_in(value) if "scipy.sparse" in sys.modules and type(value) in _classes() else lifted(value)
+
+
+def is_operand(value: Any) -> bool:
+    """Whether something else stands for it beside a traced value."""
+    return ("scipy.sparse" in sys.modules and type(value) in _classes()) or labels_of(type(value))
+
+
+def become_traced(value: Any) -> None:
+    """Have a known matrix, Series or DataFrame be, under all its names, what stands for it."""
+    made = as_operand(value)
+    try:
+        value.__class__ = type(made)
+    except TypeError:  # Python lays out sparse arrays and dicts otherwise
+        kind = type(value).__name__
+        refuse(
+            f"a traced value is written into a {kind}. Write into a lil_matrix, or make the matrix of arrays: "
+            "coo_array((entries, (rows, columns)))."
+        )
+    vars(value).clear()
+    vars(value).update(vars(made))
 
 
 @functools.cache
@@ -56,13 +79,7 @@ def _of_parts(kind: type, parts: dict[str, Any]) -> Any:
     size = (shape.rows, shape.columns) if isinstance(shape, MatrixShape) else shape
     if not all(isinstance(v, np.ndarray) and type(v) is not Tracer for v in (data, row, col)):
         return SparseTracer(kind, data, row, col, size)
-    name = kind.__name__[:3]
-    outer, inner = (row, col) if name == "csr" else (col, row)
-    if name not in ("csr", "csc") or (np.diff(outer) < 0).any():
-        coo = getattr(scipy_sparse(), f"coo_{kind.__name__.partition('_')[2]}")
-        return coo((data, (row, col)), shape=size).asformat(name)
-    lengths = np.bincount(outer, minlength=size[0] if name == "csr" else size[1])
-    return kind((data, inner, np.concatenate([[0], np.cumsum(lengths)])), shape=size)
+    return matrix_of(kind, data, row, col, size)
 
 
 containers.families.append(_container)

@@ -95,7 +95,7 @@ class Trace:
         self._listed: dict[Node, str] = {}
         self.follow: Callable[[Callable], Callable] | None = None  # makes functions whose calls are followed, if any
         self.locals: Any = None  # the arrays that the function has made, where its calls are followed
-        self.labelled: dict[int, Any] = {}  # the DataFrames that it has made, by identity
+        self.operands: dict[int, Any] = {}  # the DataFrames and sparse matrices that it has made, by identity
         self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
         self.loops: dict[Any, Any] = {}  # those that were found again, by their form
         self.has_loops = False  # whether any were
@@ -125,7 +125,7 @@ class Trace:
         """Hold on to no array: the run has ended."""
         self.values = {}
         self.locals = None
-        self.labelled = {}
+        self.operands = {}
         self._constants = Constants()
 
     def bind(self, name: str, line: SourceLine, value: Any) -> None:

@@ -1,5 +1,7 @@
 """Attention and transformer layers: written out, slopes by differences, and torch."""
 
+import math
+
 import numpy as np
 import pytest
 from networks import check_slopes
@@ -129,3 +131,12 @@ def test_masks_of_floats_and_weights_of_heads():
 def test_what_does_not_fit(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_gelu_of_transformer_layers_is_the_exact_one():
+    layer = nn.TransformerEncoderLayer(2, 1, 3, 0.0, "gelu", dtype=np.float64)
+    x = np.array([[1.0, -0.5], [2.0, 0.3]])
+    z = x @ layer.linear1.weight.asnumpy().T + layer.linear1.bias.asnumpy()
+    np.testing.assert_allclose(
+        layer.linear1.construct(x), z * np.vectorize(lambda v: (1 + math.erf(v / math.sqrt(2))) / 2)(z), rtol=1e-13
+    )

@@ -364,9 +364,8 @@ def test_code_that_asks_what_it_has():
 @pytest.mark.parametrize(
     ("f", "error"),
     [
-        (lambda A, x: A[0] @ x, UnsupportedOperation),
+        (lambda A, x: np.sum(A.reshape((4, 5)).data), UnsupportedOperation),
         (lambda A, x: np.sum(A.power(2)), UnsupportedOperation),
-        (lambda A, x: A.T @ A @ x, UnsupportedOperation),
         (lambda A, x: abs(A).sum(), ArgumentTypeError),
         (lambda A, x: np.dot(A, x), TracingError),
         (lambda A, x: np.exp(A), ArgumentTypeError),
@@ -380,10 +379,7 @@ def test_code_that_asks_what_it_has():
         (lambda A, x: A.multiply(np.ones(9)).sum(), ShapeError),
         (lambda A, x: A.multiply(x).data.sum(), UnsupportedOperation),
         (lambda A, x: A.nonsense, UnsupportedOperation),
-        (lambda A, x: linalg.spsolve((A.T @ np.ones((5, 4))), x), UnsupportedOperation),
-        (lambda A, x: sparse.csr_array((x, ([0, 1, 2, 3], [0, 1, 2, 3]))) @ x, UnsupportedOperation),
-        (lambda A, x: sparse.diags_array(x) @ x, UnsupportedOperation),
-        (lambda A, x: sparse.vstack([A, A]) @ x, (TracingError, UnsupportedOperation)),
+        (lambda A, x: linalg.eigsh(A.T @ A, 1)[0].sum(), (TracingError, UnsupportedOperation)),
     ],
 )
 def test_refusals(kind, f, error):
@@ -400,11 +396,8 @@ def test_matrices_whose_sums_are_np_matrix():
 
 def test_solvers_name_the_way_out():
     S = sparse.csc_array(PATTERN.T @ PATTERN + sparse.eye_array(4))
-    with pytest.raises(UnsupportedOperation, match=r"np\.linalg\.solve"):
-        sg.grad(lambda b: np.sum(linalg.spsolve(S, b)))(X)
-    factors = linalg.splu(S)
-    with pytest.raises(ArgumentTypeError, match="a traced value"):
-        sg.grad(lambda b: np.sum(factors.solve(b)))(X)
+    with pytest.raises(UnsupportedOperation, match="Take spsolve"):
+        sg.grad(lambda b: np.sum(linalg.lsqr(S, b)[0]))(X)
 
 
 def test_integer_entries_cannot_be_differentiated_by():

@@ -1,0 +1,99 @@
+"""Sparse matrices that a traced function makes of traced values: of entries, diagonals, blocks and products."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .dispatch import answers_for
+from .local_array import unwrapped
+from .making import array_of
+from .sparse_matrices import SparseTracer, is_sparse, moved, stand_in
+from .sparse_places import scipy_sparse
+from .trace import as_node
+from .tracer import Tracer
+
+_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+
+def _making(name: str) -> Callable[..., SparseTracer]:
+    def answer(
+        arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: Any = None
+    ) -> SparseTracer:
+        made = _made(getattr(scipy_sparse(), name), arg1, unwrapped(shape))
+        return made if dtype is None else made.astype(dtype)
+
+    return answer
+
+
+def _made(kind: type, given: Any, shape: Any) -> SparseTracer:
+    if is_sparse(given):
+        return stand_in(given).as_kind(kind)
+    name, size = kind.__name__, {} if shape is None else {"shape": shape}
+    if not isinstance(given, tuple):
+        return moved(lambda values: kind(values, **size), given, f"scipy.sparse.{name} of this")
+    values, *places = map(unwrapped, given)
+    if len(places) == 1 and name[:3] != "dia":  # entries that meet add up
+        entries = array_of(values)
+        places = tuple(map(np.asarray, places[0]))
+        known = scipy_sparse().coo_array((np.zeros(entries.shape), places), **size)
+        return SparseTracer(kind, Tracer(as_node(entries)), known.row, known.col, known.shape, name[:3] == "coo")
+    made = moved(lambda values: kind((values, *places), **size), values, f"scipy.sparse.{name} of this")
+    made.is_ordered = True
+    return made
+
+
+for _format in _FORMATS:
+    for _kind in ("array", "matrix"):
+        answers_for(f"scipy.sparse.{_format}_{_kind}")(_making(f"{_format}_{_kind}"))
+
+
+def _moving(name: str) -> Callable[..., Any]:
+    """A function that puts the elements of its first argument elsewhere."""
+
+    def answer(*args: Any, dtype: Any = None, **named: Any) -> Any:
+        function = getattr(scipy_sparse(), name)
+        given = inspect.signature(function).bind(*args, **named)
+        first = next(iter(given.arguments))
+        others = {k: unwrapped(v) for k, v in given.arguments.items() if k != first}
+        made = moved(lambda values: function(values, **others), given.arguments[first], f"scipy.sparse.{name} of this")
+        return made if dtype is None else made.astype(dtype)
+
+    return answer
+
+
+for _name in (
+    "block_array",
+    "block_diag",
+    "bmat",
+    "diags",
+    "diags_array",
+    "hstack",
+    "spdiags",
+    "tril",
+    "triu",
+    "vstack",
+):
+    answers_for(f"scipy.sparse.{_name}")(_moving(_name))
+
+
+@answers_for("scipy.sparse.kron")
+def _kron(A: Any, B: Any, format: Any = None) -> SparseTracer:
+    first, second = (stand_in(m if is_sparse(m) else _made(scipy_sparse().coo_array, m, None)) for m in (A, B))
+    (rows, columns), (mine, own) = second.shape, [Tracer(as_node(m.entries)) for m in (first, second)]
+    row, col = (
+        np.add.outer(np.asarray(outer) * size, np.asarray(inner)).ravel()
+        for outer, inner, size in ((first.row, second.row, rows), (first.col, second.col, columns))
+    )
+    kind = scipy_sparse().coo_array if first._is_array or second._is_array else scipy_sparse().coo_matrix
+    shape = (first.shape[0] * rows, first.shape[1] * columns)
+    return SparseTracer(kind, np.ravel(mine[:, None] * own), row, col, shape, False).asformat(format)
+
+
+@answers_for("scipy.sparse.kronsum")
+def _kronsum(A: Any, B: Any, format: Any = None) -> SparseTracer:
+    one, other = (scipy_sparse().eye_array(np.shape(m)[0]) for m in (A, B))
+    return (_kron(other, A) + _kron(B, one)).asformat(format)
