@@ -82,13 +82,14 @@ for _name in (
 
 @answers_for("scipy.sparse.kron")
 def _kron(A: Any, B: Any, format: Any = None) -> SparseTracer:
-    first, second = (stand_in(m if is_sparse(m) else _made(scipy_sparse().coo_array, m, None)) for m in (A, B))
+    is_array = any(is_sparse(m) and stand_in(m)._is_array for m in (A, B))
+    kind = scipy_sparse().coo_array if is_array else scipy_sparse().coo_matrix
+    first, second = (stand_in(m if is_sparse(m) else _made(kind, m, None)) for m in (A, B))
     (rows, columns), (mine, own) = second.shape, [Tracer(as_node(m.entries)) for m in (first, second)]
     row, col = (
         np.add.outer(np.asarray(outer) * size, np.asarray(inner)).ravel()
         for outer, inner, size in ((first.row, second.row, rows), (first.col, second.col, columns))
     )
-    kind = scipy_sparse().coo_array if first._is_array or second._is_array else scipy_sparse().coo_matrix
     shape = (first.shape[0] * rows, first.shape[1] * columns)
     return SparseTracer(kind, np.ravel(mine[:, None] * own), row, col, shape, False).asformat(format)
 

@@ -68,6 +68,7 @@ PROGRAMS = {
     "a congruence": lambda x: (M.T @ sparse.diags(x[:3]) @ M) @ V,
     "an elementwise product": lambda x: of(x).multiply(of(x) + M) @ V,
     "a Kronecker product": lambda x: sparse.kron(sparse.eye(2), sparse.diags(x[:3])) @ np.tile(V, 2),
+    "a Kronecker product with a row": lambda x: sparse.kron(M, x[:2]) @ np.arange(6.0),
     "a Kronecker sum": lambda x: sparse.kronsum(of(x), M, format="csr") @ np.arange(9.0),
     "blocks": lambda x: sparse.bmat([[sparse.diags(x[:3]), None], [M, of(x)]]) @ np.tile(V, 2),
     "beside one another": lambda x: sparse.hstack([of(x), C], format="csr") @ np.tile(V, 2),
