@@ -25,11 +25,12 @@ from symgrad.primitives.elementwise import ELEMENTWISE
 from symgrad.primitives.functions import DOMAINS
 from symgrad.primitives.primitive import INPUT
 from symgrad.program.node import ancestors
-from symgrad.solvers import initial_values, minima, roots, searches  # noqa: F401  (declare functions)
+from symgrad.solvers import initial_values, minima, roots, searches, sparse_systems  # noqa: F401  (declare functions)
 from symgrad.tracing import (  # noqa: F401  (declare functions)
     calls,
     labelled_making,
     numpy_functions,
+    sparse_making,
     special_functions,
     statistics_of_scipy,
 )
