@@ -12,7 +12,7 @@ from .dispatch import answers_for
 from .local_array import unwrapped
 from .making import array_of
 from .sparse_matrices import SparseTracer, is_sparse, moved, stand_in
-from .sparse_places import scipy_sparse
+from .sparse_places import entries_of, scipy_sparse
 from .trace import as_node
 from .tracer import Tracer
 
@@ -40,7 +40,8 @@ def _made(kind: type, given: Any, shape: Any) -> SparseTracer:
         entries = array_of(values)
         places = tuple(map(np.asarray, places[0]))
         known = scipy_sparse().coo_array((np.zeros(entries.shape), places), **size)
-        return SparseTracer(kind, Tracer(as_node(entries)), known.row, known.col, known.shape, name[:3] == "coo")
+        _, row, col = entries_of(known)
+        return SparseTracer(kind, Tracer(as_node(entries)), row, col, known.shape, name[:3] == "coo")
     made = moved(lambda values: kind((values, *places), **size), values, f"scipy.sparse.{name} of this")
     made.is_ordered = True
     return made

@@ -57,6 +57,7 @@ PROGRAMS = {
     "of a dense array": lambda x: sparse.csr_matrix(np.outer(x[:3], x[2:5])) @ V,
     "of another": lambda x: sparse.csr_array(of(x)) @ V + sparse.csr_array(of(x)).sum(axis=0),
     "in another dtype": lambda x: sparse.csr_array(of(x), dtype=np.float64).astype(float) @ V,
+    "of nested lists": lambda x: sparse.csr_array([[x[0], 0.0, x[1]], [x[2], x[3], 1.0]]) @ V,
     "a diagonal": lambda x: sparse.diags(x[:3]) @ V,
     "diagonals": lambda x: tridiagonal(x) @ V,
     "diagonals in a format": lambda x: tridiagonal(x, format="csc").T @ V,
@@ -117,6 +118,18 @@ def test_large_ones_stay_sparse():
         moved = np.where(np.arange(n) == k, step, 0)
         slope = (f(d + moved) - f(d - moved)) / (2 * step)
         np.testing.assert_allclose(got[k], slope, rtol=1e-4, atol=1e-4)
+
+
+def test_places_beyond_32_bits():
+    places, columns = (np.array([0, 1 << 16], np.int32), np.zeros(2, np.int32)), 1 << 16
+
+    def f(x):
+        A = sparse.csr_array((x, places), shape=(1 << 17, columns))
+        return A.multiply(A)[[0, 1 << 16], :] @ np.ones(columns)
+
+    x = np.array([2.0, 3.0])
+    np.testing.assert_array_equal(sg.symbolic(f)(x), f(x))
+    check_grads(f, (x,), order=2)
 
 
 @pytest.mark.parametrize(
