@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse.linalg
 
 from ..custom_functions import custom
-from ..errors import ShapeError, UnsupportedOperation
+from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives.external import zeros_like
 from ..tracing.dispatch import answers_for
 from ..tracing.linear_algebra_of_scipy import array
@@ -64,6 +64,9 @@ class _System:
 
     def solution(self, right: Any, is_transposed: bool = False, find: Find | None = None) -> Any:
         """The solution, as ``find`` finds it; derivatives are by the factors."""
+        right = array(right)
+        if right.ndim not in (1, 2) or right.shape[0] != self.shape[0]:
+            raise ShapeError.here(f"{self.name}: the matrix has the shape {self.shape}, the right side {right.shape}.")
 
         def found(entries: Any, right: Any, is_transposed: bool, is_derivative: bool) -> Any:
             if find is None or is_derivative:
@@ -85,7 +88,7 @@ class _System:
 
         name = self.name.rpartition(".")[2]
         solved = custom(found, jvp=along, vjp=back, name=name, shape=lambda entries, right, *_: right)
-        return solved(self.entries, array(right), is_transposed, False)
+        return solved(self.entries, right, is_transposed, False)
 
     def _places(self, is_transposed: bool) -> tuple[np.ndarray, np.ndarray]:
         return self.places[::-1] if is_transposed else self.places
@@ -93,10 +96,10 @@ class _System:
 
 @answers_for("scipy.sparse.linalg.spsolve")
 def _spsolve(A, b, permc_spec=None, use_umfpack=True):
+    name = "scipy.sparse.linalg.spsolve"
     if is_sparse(b):
-        raise UnsupportedOperation.here("scipy.sparse.linalg.spsolve of a sparse right side has no derivative rule: "
-            "write spsolve(A, B.toarray()).")  # fmt: skip
-    system, right = _System.of(A, "scipy.sparse.linalg.spsolve"), array(b)
+        raise UnsupportedOperation.here(f"{name} of a sparse right side has no derivative rule: give B.toarray().")
+    system, right = _System.of(A, name), array(b)
 
     def find(entries: Any, right: Any) -> Any:
         try:
@@ -116,6 +119,8 @@ class _Factors:
         self.shape = system.shape
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
+        if trans not in ("N", "T", "H"):
+            raise ArgumentError.here(f"SuperLU.solve: trans is {trans!r}; it is 'N', 'T' or 'H'.")
         if trans != "H":
             return self._system.solution(rhs, trans == "T")
         return np.conj(self._system.solution(np.conj(rhs), True))

@@ -112,6 +112,9 @@ def test_what_an_iteration_does_not_find_is_an_error():
     [
         (lambda b: linalg.spsolve(of(X), sparse.csc_array(b[:, None])), UnsupportedOperation),
         (lambda b: linalg.spsolve(sparse.csc_matrix((b, ([0, 1, 1], [1, 0, 2]))), B[:2]), ShapeError),
+        (lambda b: linalg.spsolve(of(X), np.append(b, 1.0)), ShapeError),
+        (lambda b: linalg.splu(of(X)).solve(b[:2]), ShapeError),
+        (lambda b: FACTORS.solve(b, "X"), ArgumentError),
         (lambda b: linalg.cg(linalg.aslinearoperator(KNOWN), b)[0], UnsupportedOperation),
         (lambda b: linalg.cg(symmetric(X), B, x0=b)[0], UnsupportedOperation),
         (lambda b: linalg.splu(sparse.diags(b, format="csc")).L @ b, UnsupportedOperation),
