@@ -174,8 +174,9 @@ class _Calls:
             array[...] = np.where(index, getattr(operator, operation)(array, value), array)
         else:
             part = array[index]
-            if type(part) not in _COMMON and type(as_operand(part)) is SparseTracer:
-                part = as_operand(part).toarray()
+            matrix = None if type(part) in _COMMON else as_operand(part)
+            if type(matrix) is SparseTracer:  # of which every element is written
+                part = matrix.toarray()
             self.store(getattr(operator, f"i{operation.rstrip('_')}")(part, value), array, index)
 
     def decided(self, value: Any) -> Any:

@@ -7,7 +7,6 @@ they cost what the entries cost, and the zeros of Jacobians are known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -21,14 +20,6 @@ from .making import array_of
 from .sparse_places import entries_of, matrix_of, meeting, scipy_sparse
 from .trace import as_node, running
 from .tracer import Tracer
-
-
-@dataclass(frozen=True)
-class MatrixShape:
-    """The shape of a sparse matrix, which belongs to the signature."""
-
-    rows: int
-    columns: int
 
 
 class SparseTracer:
@@ -110,13 +101,15 @@ class SparseTracer:
 
     def summed(self) -> SparseTracer:
         """The same matrix, of entries that do not meet."""
-        row, col = map(np.asarray, (self.row, self.col))
-        places, own = np.unique(row * self.shape[1] + col, return_inverse=True)
-        if places.size == row.size:
+        places, own = np.unique(self._places(), return_inverse=True)
+        if places.size == own.size:
             return self
-        return SparseTracer(
-            self.kind, _added(self.entries, own, places.size), *np.divmod(places, self.shape[1]), self.shape, False
-        )
+        row, col = np.divmod(places, self.shape[1])
+        return SparseTracer(self.kind, _added(self.entries, own, places.size), row, col, self.shape, False)
+
+    def _places(self) -> np.ndarray:
+        """Where the entries are in the dense array, row by row; guarded where the matrix is an argument."""
+        return np.asarray(self.row) * self.shape[1] + np.asarray(self.col)
 
     def tocsr(self, copy: bool = False) -> SparseTracer:
         return self.asformat("csr")
@@ -172,17 +165,15 @@ class SparseTracer:
 
     def _product(self, other: SparseTracer) -> SparseTracer:
         self._needs_fit(other, self.shape[1] == other.shape[0])
-        row, keys, others, col = map(np.asarray, (self.row, self.col, other.row, other.col))
-        shape = (self.shape[0], other.shape[1])
-        return self._joined(other, meeting(keys, others), lambda k, j: (row[k], col[j]), shape)
+        first, second = pairs = meeting(np.asarray(self.col), np.asarray(other.row))
+        row, col = np.asarray(self.row)[first], np.asarray(other.col)[second]
+        return self._joined(other, pairs, row, col, (self.shape[0], other.shape[1]))
 
-    def _joined(
-        self, other: SparseTracer, pairs: tuple[np.ndarray, np.ndarray], places: Callable[..., Any], shape: Any
-    ) -> SparseTracer:
-        """Products of entries of both, at the places that these give."""
-        entries = [Tracer(as_node(m.entries))[k] for m, k in zip((self, other), pairs, strict=True)]
-        kind, (row, col) = (other if other._is_array else self)._named("csr"), places(*pairs)
-        return SparseTracer(kind, entries[0] * entries[1], row, col, shape, False).summed()
+    def _joined(self, other: SparseTracer, pairs: Any, row: Any, col: Any, shape: tuple[int, int]) -> SparseTracer:
+        """The products of these pairs of entries of both, each at its row and column."""
+        mine, theirs = (Tracer(as_node(m.entries))[k] for m, k in zip((self, other), pairs, strict=True))
+        kind = (other if other._is_array else self)._named("csr")
+        return SparseTracer(kind, mine * theirs, row, col, shape, False).summed()
 
     def __rmatmul__(self, other: Any) -> Any:
         if is_sparse(other):
@@ -222,9 +213,8 @@ class SparseTracer:
 
     def _multiplied(self, other: SparseTracer) -> SparseTracer:
         self._needs_fit(other, self.shape == other.shape)
-        row, col = map(np.asarray, (self.row, self.col))
-        keys, others = (np.asarray(m.row) * self.shape[1] + np.asarray(m.col) for m in (self, other))
-        return self._joined(other, meeting(keys, others), lambda k, _: (row[k], col[k]), self.shape)
+        first, _ = pairs = meeting(self._places(), other._places())
+        return self._joined(other, pairs, np.asarray(self.row)[first], np.asarray(self.col)[first], self.shape)
 
     def __truediv__(self, other: Any) -> SparseTracer:
         if is_sparse(other):
@@ -366,13 +356,15 @@ def moved(make: Callable[[Any], Any], given: Any, what: str) -> Any:
     It is done to the numbers of the elements, twice, and what comes of that says where each goes.
     """
     flat: list[Any] = []
+    end = 1.0
 
     def numbered(part: Any) -> Callable[[float], Any]:
+        nonlocal end
         matrix = stand_in(part).summed() if is_sparse(part) else None
         entries = np.ravel(Tracer(as_node(array_of(part if matrix is None else matrix.entries))))
-        begin = 1.0 + sum(f.size for f in flat)
         flat.append(entries)
-        numbers = np.arange(begin, begin + entries.size)
+        numbers = np.arange(end, end + entries.size)
+        end += entries.size
         if matrix is None:
             return lambda by: numbers.reshape(np.shape(part)) + by
         row, col = map(np.asarray, (matrix.row, matrix.col))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,23 @@ from . import containers
 from .dispatch import refuse
 from .labelled import lifted
 from .labels import labels_of
-from .sparse_matrices import MatrixShape, SparseTracer, stand_in
+from .sparse_matrices import SparseTracer, stand_in
 from .sparse_places import entries_of, matrix_of, scipy_sparse
 from .tracer import Tracer
 
 
 def as_operand(value: Any) -> Any:
     """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others as is."""
-    return stand_in(value) if "scipy.sparse" in sys.modules and type(value) in _classes() else lifted(value)
+    return stand_in(value) if _is_matrix(value) else lifted(value)
 
 
 def is_operand(value: Any) -> bool:
     """Whether something else stands for it beside a traced value."""
-    return ("scipy.sparse" in sys.modules and type(value) in _classes()) or labels_of(type(value))
+    return _is_matrix(value) or labels_of(type(value))
+
+
+def _is_matrix(value: Any) -> bool:
+    return "scipy.sparse" in sys.modules and type(value) in _classes()
 
 
 def become_traced(value: Any) -> None:
@@ -43,12 +48,21 @@ def become_traced(value: Any) -> None:
 
 
 @functools.cache
-def _classes() -> list[type]:
+def _classes() -> frozenset[type]:
     bases = scipy_sparse().spmatrix, scipy_sparse().sparray
-    return [kind for kind in vars(scipy_sparse()).values() if isinstance(kind, type) and issubclass(kind, bases)]
+    kinds = vars(scipy_sparse()).values()
+    return frozenset(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, bases))
 
 
 # as arguments
+
+
+@dataclass(frozen=True)
+class MatrixShape:
+    """The shape of a sparse matrix, which belongs to the signature."""
+
+    rows: int
+    columns: int
 
 
 def _container(kind: type) -> containers.Container | None:
