@@ -14,7 +14,7 @@ from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .python_numbers import counted, held_like, is_count, is_number, is_pythons, of_any_size
+from .python_numbers import counted, held_like, is_count, is_number, of_any_size, operands
 from .sizes import listed
 from .text import is_only_shown, value_of_text
 from .trace import as_node, current, stands_for_number
@@ -54,7 +54,9 @@ def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any)
         return NotImplemented
     if other is right and not self.shape and _is_reflected(kind, template):
         return NotImplemented
-    return type(self)(template(as_node(left), as_node(right)))
+    made = type(self)(template(*operands((left, right))))
+    made._is_pythons = self._is_pythons and is_number(other)
+    return made
 
 
 def _is_reflected(kind: type, template: Elementwise) -> bool:
@@ -72,8 +74,10 @@ def _refuses_ufuncs(kind: type) -> bool:
 def _left(template: Elementwise) -> Operator:
     def operate(self: Any, other: Any) -> Any:
         kind = type(self)
-        if type(other) is kind:
-            return kind(template(self._symgrad_node, other._symgrad_node))
+        if type(other) is kind and self._is_pythons is other._is_pythons:
+            made = kind(template(self._symgrad_node, other._symgrad_node))
+            made._is_pythons = self._is_pythons
+            return made
         return _binary(self, template, self, other, other)
 
     return operate
@@ -111,12 +115,12 @@ def _divisions(template: Elementwise) -> tuple[Operator, Operator]:
     own, reflected = _both(template)
 
     def divide(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and is_number(other):
+        if self._is_pythons and is_number(other):
             raise_if_zero(as_node(other))
         return own(self, other)
 
     def divides(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and is_number(other):
+        if self._is_pythons and is_number(other):
             raise_if_zero(self._symgrad_node)
         return reflected(self, other)
 
@@ -142,7 +146,9 @@ def _shifts(shift: np.ufunc) -> tuple[Operator, Operator]:
 def _unary(template: Elementwise) -> Callable[[Any], Any]:
     def operate(self: Any) -> Any:
         number = self if self._node.dtype.kind != "b" else counted(self)
-        return type(self)(template(number._symgrad_node))
+        made = type(self)(template(number._symgrad_node))
+        made._is_pythons = self._is_pythons
+        return made
 
     return operate
 
@@ -217,7 +223,7 @@ class ArrayMethods:
         return _binary(self, f.not_equal, self, other, other)
 
     def __pow__(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and is_number(other):
+        if self._is_pythons and is_number(other):
             raise_if_no_power(self._symgrad_node, as_node(other))
             made = of_any_size(operator.pow, self, other)
             if made is not None:
@@ -225,11 +231,13 @@ class ArrayMethods:
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):
                 if other == exponent:
-                    return type(self)(short(self._symgrad_node))
+                    made = type(self)(short(self._symgrad_node))
+                    made._is_pythons = self._is_pythons
+                    return made
         return self._power(other)
 
     def __rpow__(self: Any, other: Any) -> Any:
-        if is_pythons(self._symgrad_node) and is_number(other):
+        if self._is_pythons and is_number(other):
             raise_if_no_power(as_node(other), self._symgrad_node)
             made = of_any_size(operator.pow, other, self)
             if made is not None:
@@ -261,7 +269,10 @@ class ArrayMethods:
 
     def __round__(self: Any, digits: int | None = None) -> Any:
         made = np.round(self, digits or 0)
-        return made.astype(int).item() if digits is None and not self.shape else made
+        if digits is None and not self.shape:
+            return made.astype(int).item()
+        made._is_pythons = self._is_pythons
+        return made
 
     def is_integer(self: Any) -> bool:
         """Whether a number is whole, as Python's and NumPy's floats say it."""

@@ -12,51 +12,47 @@ from typing import Any
 import numpy as np
 
 from ..primitives import functions as f
-from ..primitives.elementwise import Elementwise
 from ..program.node import Node
-from .trace import current, stands_for_number
+from .trace import as_node, current, stands_for_number
 
-#: operations between a number and what float() made, up to which it is known to be Python's
-_MOST_STEPS = 64
-_COMPARISONS = (f.less, f.less_equal, f.greater, f.greater_equal, f.equal, f.not_equal)
-
-
-def is_pythons(node: Node) -> bool:
-    """Whether a node is a number of Python: an argument, what ``float`` made, or what operators make of such."""
-    trace = current()
-    made = trace.python_numbers if trace is not None else ()
-    if node.weak or node.shape or not (made or node.dtype.kind == "b"):
-        return node.weak
-    left, steps = [node], 0
-    while left:
-        n = left.pop()
-        if n.weak or n in made:
-            continue
-        steps += 1
-        if steps > _MOST_STEPS or not (isinstance(n.primitive, Elementwise) and _is_operator(n.primitive)):
-            return False
-        left += n.operands
-    return True
-
-
-def _is_operator(template: Elementwise) -> bool:
-    return template.operator or template in _COMPARISONS
+_KINDS = {float, int, bool, complex}
+#: dtype.kind -> a number of Python's of it, which gives way to the dtypes beside it
+_PYTHONS: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}
 
 
 def is_number(value: Any) -> bool:
     """Whether it is a number of Python, or stands for one."""
-    kind = type(value)
-    if kind is float or kind is int or stands_for_number(value):
-        return True
-    return hasattr(kind, "_symgrad_node") and is_pythons(value._symgrad_node)
+    return type(value) in _KINDS or stands_for_number(value) or _is_pythons(value)
+
+
+def _is_pythons(value: Any) -> bool:
+    return hasattr(type(value), "_is_pythons") and value._is_pythons
+
+
+def operands(values: Sequence[Any]) -> list[Node]:
+    """The nodes of the operands of one operation: numbers of Python give way to the dtypes of the others."""
+    nodes = [as_node(v) for v in values]
+    kept = [n.dtype for n, v in zip(nodes, values, strict=True) if not (n.weak or _is_pythons(v))]
+    if not kept or len(kept) == len(nodes):
+        return nodes
+    return [_beside(n, kept) if not n.weak and _is_pythons(v) else n for n, v in zip(nodes, values, strict=True)]
+
+
+def strong(node: Node) -> Node:
+    """What a function of NumPy gives, of Python's numbers too: a value that gives way to no other."""
+    return f.cast(node, node.dtype) if node.weak else node
+
+
+def _beside(node: Node, kept: list[np.dtype]) -> Node:
+    dtype = np.result_type(*kept, _PYTHONS[node.dtype.kind])
+    return f.cast(node, dtype) if dtype.kind in "fc" else node
 
 
 def is_truth(value: Any) -> bool:
     """Whether it stands for True or False of Python's, which is no truth value of NumPy's."""
     if stands_for_number(value):
         return value.__class__ is bool
-    node = getattr(value, "_symgrad_node", None)
-    return node is not None and node.dtype.kind == "b" and not node.shape and is_pythons(node)
+    return _is_pythons(value) and value._node.dtype.kind == "b"
 
 
 #: functions that give an array where others give a scalar: one without axes, which can be written to
@@ -68,7 +64,7 @@ _LOOKING = {np.reshape, np.squeeze, np.ravel, np.transpose, np.real, np.imag, np
 
 def held_as(function: Callable, made: Any, given: Sequence[Any] = ()) -> Any:
     """What a function of NumPy gave of what was ``given``: where it has no axes, an array or a scalar, as in NumPy."""
-    if not hasattr(type(made), "_is_array") or made.shape:
+    if not hasattr(type(made), "_is_array") or made.shape or made._is_pythons:
         return made
     is_array = function in _GIVING_ARRAYS
     if not is_array and (any(made is v for v in given) or (made._base is not None and function in _LOOKING)):
@@ -82,6 +78,7 @@ def held_like(made: Any, value: Any) -> Any:
     """``made``, a new traced value: where it has no axes an array, in which NumPy writes, if ``value`` is one."""
     is_array = value._is_array if hasattr(type(value), "_is_array") else isinstance(value, np.ndarray)
     made._is_array = is_array and not made.shape
+    made._is_pythons = made._node.weak or _is_pythons(value)
     return made
 
 
@@ -90,13 +87,17 @@ def is_count(self: Any) -> bool:
     node = self._symgrad_node
     if node.shape or node.dtype.kind not in "iub":
         return False
-    return is_pythons(node) if node.dtype.kind == "b" else not self._is_array
+    return self._is_pythons if node.dtype.kind == "b" else not self._is_array
 
 
 def counted(self: Any, other: Any = True) -> Any:
     """A truth value of Python's beside another one, or alone, as a whole number."""
-    is_other = type(other) is bool or (type(other) is type(self) and is_pythons(other._symgrad_node))
-    return type(self)(f.add(self._symgrad_node, 0)) if is_other and is_pythons(self._symgrad_node) else self
+    is_both = self._is_pythons and (type(other) is bool or is_truth(other) or is_number(other))
+    if not is_both:
+        return self
+    made = type(self)(f.add(self._symgrad_node, 0))
+    made._is_pythons = True
+    return made
 
 
 def of_any_size(operate: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
@@ -109,9 +110,9 @@ def _whole_number(value: Any) -> int | None:
     """Python's whole number that a value is or stands for, guarded; None for anything else."""
     if type(value) is int:
         return value
-    if not hasattr(type(value), "_symgrad_node") or stands_for_number(value):
+    if not _is_pythons(value):
         return None
-    node, trace = value._symgrad_node, current()
-    if node.dtype.kind not in "iu" or not is_pythons(node) or trace is None or not trace.has_value(node):
+    node, trace = value._node, current()
+    if node.dtype.kind not in "iu" or trace is None or not trace.has_value(node):
         return None
     return int(trace.guard(node))

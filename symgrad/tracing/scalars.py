@@ -45,16 +45,24 @@ def number(value: Any) -> Any:
     return _python_number(x if x.dtype == float else x.astype(float))
 
 
-def _python_number(x: Tracer) -> Tracer:
-    running().python_numbers.add(x._symgrad_node)
+def _python_number(x: Any) -> Any:
+    """``x``, or the parts of it, as Python's numbers."""
+    if type(x) is tuple:
+        return tuple(map(_python_number, x))
+    if type(x) is Tracer:
+        x._is_pythons = True
     return x
+
+
+def _answers(function: Callable) -> Callable[[Callable], Callable]:
+    """As ``answers``, of a function that gives numbers of Python."""
+    return lambda rule: answers(function)(lambda *args, **kwargs: _python_number(rule(*args, **kwargs)))
 
 
 def _of(function: Callable, ufunc: np.ufunc) -> Callable:
     def rule(*args: Any) -> Any:
         given = [v if isinstance(v, int) and k else number(v) for k, v in enumerate(args)]
-        made = _in_domain(function, given, ufunc(*given))
-        return _python_number(made) if type(made) is Tracer else made
+        return _in_domain(function, given, ufunc(*given))
 
     return rule
 
@@ -81,7 +89,7 @@ def _in_domain(function: Callable, args: list, made: Any) -> Any:
 
 
 for _name, _ufunc in _UFUNCS.items():
-    answers(getattr(math, _name))(_of(getattr(math, _name), _ufunc))
+    _answers(getattr(math, _name))(_of(getattr(math, _name), _ufunc))
 
 
 def _test(ufunc: np.ufunc, taken: Callable) -> Callable:
@@ -107,17 +115,17 @@ def _special(name: str) -> Callable:
 
 
 for _name in _SPECIAL:
-    answers(getattr(math, _name))(_special(_name))
+    _answers(getattr(math, _name))(_special(_name))
 
 
-@answers(math.gamma)
+@_answers(math.gamma)
 def _gamma(x):
     x = number(x)
     sign = np.where((x > 0) | (np.floor(x) % 2 == 0), 1.0, -1.0)
     return _in_domain(math.gamma, [x], sign * np.exp(_special("lgamma")(x)))
 
 
-@answers(math.log)
+@_answers(math.log)
 def _log(x, base=math.e):
     x, base = number(x), base if base is math.e else number(base)
     if base is math.e:
@@ -125,24 +133,24 @@ def _log(x, base=math.e):
     return _in_domain(math.log, [x, base], np.log(x) / np.log(base))
 
 
-@answers(math.remainder)
+@_answers(math.remainder)
 def _remainder(x, y):
     x, y = number(x), number(y)
     return _in_domain(math.remainder, [x, y], x - y * np.rint(x / y))
 
 
-@answers(math.hypot)
+@_answers(math.hypot)
 def _hypot(*coordinates):
     x = [number(c) for c in coordinates]
     return np.hypot(*x) if len(x) == 2 else np.linalg.norm(np.stack(x))
 
 
-@answers(math.dist)
+@_answers(math.dist)
 def _dist(p, q):
     return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
 
 
-@answers(math.fsum)
+@_answers(math.fsum)
 def _fsum(seq):
     return sum(seq, 0.0)
 
@@ -161,7 +169,7 @@ def _isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     return bool((x == y) | (near & np.isfinite(x) & np.isfinite(y)))
 
 
-@answers(math.frexp)
+@_answers(math.frexp)
 def _frexp(x):
     x = number(x)
     exponent = math.frexp(float(running().guard(x._symgrad_node)))[1]
@@ -182,16 +190,16 @@ def _whole(function: Callable, ufunc: np.ufunc) -> Callable:
 
 
 for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc)):
-    answers(getattr(math, _name))(_whole(getattr(math, _name), _ufunc))
+    _answers(getattr(math, _name))(_whole(getattr(math, _name), _ufunc))
 
 
-@answers(int)
+@_answers(int)
 def _int(x=0):
     node = number(x)._symgrad_node
     return int(running().guard(node)) if running().keeps_value(node) else _whole(int, np.trunc)(x)
 
 
-@answers(float)
+@_answers(float)
 def _float(x=0.0):
     return number(x)
 
@@ -203,7 +211,7 @@ def _complex_number(value: Any) -> Any:
     return made if made.dtype == complex else made.astype(complex)
 
 
-@answers(complex)
+@_answers(complex)
 def _complex(real=0.0, imag=None):
     made = _complex_number(real)
     return made if imag is None else made + 1j * _complex_number(imag)
@@ -228,27 +236,27 @@ for _name in (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
     *("exp", "sqrt", "log10"),
 ):
-    answers(getattr(cmath, _name))(_of_complex(getattr(cmath, _name), _UFUNCS[_name]))
+    _answers(getattr(cmath, _name))(_of_complex(getattr(cmath, _name), _UFUNCS[_name]))
 
 
-@answers(cmath.log)
+@_answers(cmath.log)
 def _complex_log(z, base=None):
     made = _of_complex(cmath.log, np.log)(z)
     return made if base is None else made / _of_complex(cmath.log, np.log)(base)
 
 
-@answers(cmath.phase)
+@_answers(cmath.phase)
 def _phase(z):
     return np.angle(_complex_number(z))
 
 
-@answers(cmath.polar)
+@_answers(cmath.polar)
 def _polar(z):
     z = _complex_number(z)
     return np.abs(z), np.angle(z)
 
 
-@answers(cmath.rect)
+@_answers(cmath.rect)
 def _rect(r, phi):
     return number(r) * np.exp(1j * number(phi))
 
@@ -282,7 +290,7 @@ def _hasattr(value, name):
 
 @answers(round)
 def _round(number, ndigits=None):
-    return round(Tracer(as_node(number)), ndigits)
+    return round(number if type(number) is Tracer else Tracer(as_node(number)), ndigits)
 
 
 def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callable:
@@ -296,10 +304,9 @@ def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callab
         for item in items[1:]:
             comes_first = is_before(item, made)
             if type(comes_first) is Tracer:
-                chosen = f.where(*map(as_node, (comes_first, item, made)))
-                if is_number(item) and is_number(made):
-                    running().python_numbers.add(chosen)
-                made = Tracer(chosen)
+                chosen = Tracer(f.where(*map(as_node, (comes_first, item, made))))
+                chosen._is_pythons = is_number(item) and is_number(made)
+                made = chosen
             elif comes_first:
                 made = item
         return made

@@ -81,7 +81,6 @@ class Trace:
         if recorded_inside is not None:
             self.graph.table = ProvenanceTable(self.graph, recorded_inside)
         self.values: dict[Node, Any] = {}
-        self.python_numbers: set[Node] = set()  # what float(), int(), .item() and math have made
         self.sizes = self.graph.sizes
         self.sizes.sizes = sizes
         self.parameters: dict[int, tuple[Any, Node]] = {}

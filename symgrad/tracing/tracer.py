@@ -31,7 +31,7 @@ from .dispatch import (
 )
 from .library_calls import caching_function, declared, refuse_in_pandas, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
-from .python_numbers import held_as, is_pythons
+from .python_numbers import held_as, operands, strong
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
 from .views import Along
@@ -46,7 +46,7 @@ class Tracer(ArrayMethods):
     instead, None where that is to be looked up.
     """
 
-    __slots__ = ("_along", "_base", "_certain", "_is_array", "_node", "_root", "_writes")
+    __slots__ = ("_along", "_base", "_certain", "_is_array", "_is_pythons", "_node", "_root", "_writes")
     #: the rule of a function of arrays that a library composes of others; set by those who follow calls
     composed: Callable[[Callable, Any, Any], Callable | None]
 
@@ -59,6 +59,7 @@ class Tracer(ArrayMethods):
         self._certain = certain
         self._root: Tracer | None = None
         self._is_array = False  # where it has no axes and can be written to all the same
+        self._is_pythons = node.weak  # a number of Python: an argument, what float() made, or operators of such
         self._writes = 0
         if base is not None:
             root = self._root = base if base._root is None else base._root
@@ -114,10 +115,10 @@ class Tracer(ArrayMethods):
     def __class__(self) -> type:  # type: ignore[override]
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
         refuse_in_pandas()
-        node, is_array = self._node, self._node.shape or self._base is not None or self._is_array
-        if node.weak or (not is_array and is_pythons(node)):
+        node = self._node
+        if self._is_pythons:
             return PYTHON_SCALARS[node.dtype.kind]
-        return np.ndarray if is_array else node.dtype.type
+        return np.ndarray if node.shape or self._base is not None or self._is_array else node.dtype.type
 
     # what an array says of itself
 
@@ -161,10 +162,9 @@ class Tracer(ArrayMethods):
         if out is not None:
             return _into(out, getattr(ufunc, method)(*inputs, **kwargs))
         if method == "__call__":
-            if not kwargs:
-                template = UFUNCS.get(ufunc)
-                if template is not None:
-                    return Tracer(template(*map(as_node, inputs)))
+            template = None if kwargs else UFUNCS.get(ufunc)
+            if template is not None:
+                return Tracer(strong(template(*operands(inputs))))
             return _call_ufunc(ufunc, inputs, kwargs)
         rule = UFUNC_METHODS.get(method)
         if rule is None:
@@ -231,7 +231,7 @@ class Tracer(ArrayMethods):
         return int(self._concrete())
 
     def __index__(self) -> int:
-        if self.dtype.kind in "fc" or (self.dtype.kind == "b" and not is_pythons(self._symgrad_node)):  # as NumPy
+        if self.dtype.kind in "fc" or (self.dtype.kind == "b" and not self._is_pythons):  # as NumPy
             kind = "truth value" if self.dtype.kind == "b" else "float"
             raise ArgumentTypeError.here(
                 f"a traced {kind} cannot be used as an index or a count; write int(x) if that is meant."
@@ -256,7 +256,7 @@ class Tracer(ArrayMethods):
         if x.dtype.kind in "iu" and x.dtype.itemsize < 8 and running().has_value(x._symgrad_node):
             return int(x._concrete())  # which no operation wraps around
         x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
-        running().python_numbers.add(x._symgrad_node)
+        x._is_pythons = True
         return x
 
     def tolist(self) -> Any:
@@ -379,7 +379,7 @@ def _call_ufunc(ufunc: np.ufunc, inputs: tuple, kwargs: dict[str, Any]) -> Any:
             raise
     elif kept:
         raise UnsupportedOperation.here(f"np.{ufunc.__name__} with {', '.join(kept)} has no rule in symgrad.")
-    made = Tracer(template(*(map(as_node, inputs) if dtype is None else for_dtype(ufunc, inputs, dtype))))
+    made = Tracer(template(*(operands(inputs) if dtype is None else for_dtype(ufunc, inputs, dtype))))
     return made if dtype is None else made.astype(dtype)
 
 

@@ -1,10 +1,13 @@
 """What has no axes: numbers of Python and scalars of NumPy, which are bound anew, and arrays, which are written to."""
 
+import functools
+import math
+
 import numpy as np
 import pytest
 from scipy import special, stats
 
-import symgrad
+import symgrad as sg
 
 SCALARS = {
     "a sum": np.sum,
@@ -48,7 +51,7 @@ def test_a_scalar_is_bound_anew_and_an_array_without_axes_is_written_to(name):
         return value * other * again + isinstance(value, np.ndarray)
 
     x = np.array([0.3, 1.2, -0.5, 0.9])
-    value, slopes = symgrad.value_and_grad(fn)(x)
+    value, slopes = sg.value_and_grad(fn)(x)
     assert float(value) == pytest.approx(float(fn(x)), rel=1e-14)
     steps = 1e-6 * np.eye(4)
     differences = [(float(fn(x + h)) - float(fn(x - h))) / 2e-6 for h in steps]
@@ -63,10 +66,75 @@ def test_an_argument_without_axes_is_written_to_where_it_is_an_array(of):
         high *= 3.0
         return s * low * high
 
-    value, slope = symgrad.value_and_grad(fn)(of(0.4))
+    value, slope = sg.value_and_grad(fn)(of(0.4))
     assert float(value) == pytest.approx(float(fn(of(0.4))))
     assert float(slope) == pytest.approx((float(fn(of(0.4 + 1e-6))) - float(fn(of(0.4 - 1e-6)))) / 2e-6)
     if of is not np.array:
-        mapped = symgrad.vmap(fn)(np.array([0.4, 0.7]))
+        mapped = sg.vmap(fn)(np.array([0.4, 0.7]))
         np.testing.assert_allclose(mapped, [fn(0.4), fn(0.7)])
-        np.testing.assert_allclose(symgrad.grad(symgrad.checkpoint(fn))(of(0.4)), slope)
+        np.testing.assert_allclose(sg.grad(sg.checkpoint(fn))(of(0.4)), slope)
+
+
+#: what code asks of a number, which Python's float and NumPy's scalar of one value answer otherwise
+ASKED = {
+    "an element beside its float": lambda x: [float(x[0]), x[0]][1],
+    "a float": lambda x: float(x[0]),
+    "an item beside its element": lambda x: [x[0].item(), x[0]][0],
+    "an item of float32": lambda x: x[0].item() * 2,
+    "operators": lambda x: -((abs(float(x[0])) + 1.5) ** 2) / 3,
+    "beside a scalar": lambda x: float(x[0]) * x[1],
+    "a function of NumPy": lambda x: np.square(float(x[0])),
+    "a product by NumPy": lambda x: np.multiply(float(x[0]), 2.0),
+    "a function of math": lambda x: math.log(float(x[0]), 3.0) + math.gamma(x[1]) + math.hypot(x[0], x[1], x[2]),
+    "a sum": lambda x: math.fsum(x),
+    "a rounded number": lambda x: round(float(x[0]), 1),
+    "a rounded scalar": lambda x: round(x[0], 1),
+    "the larger": lambda x: max(float(x[0]), float(x[1])),
+    "many steps": lambda x: functools.reduce(lambda v, _: v * 0.99, range(200), float(x[0])),
+    "a comparison": lambda x: float(x[0]) > 0,
+    "a comparison of scalars": lambda x: x[0] > 0,
+    "two comparisons": lambda x: (float(x[0]) > 0) + (float(x[1]) > 0),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_number_of_python_is_told_from_numpys_scalar_of_the_same_value(name, dtype):
+    def fn(x):
+        value = ASKED[name](x)
+        kinds = [float, int, bool, np.floating, np.float64, np.float32, np.bool_]
+        return x * value * (1.0 + sum(2**k * isinstance(value, kind) for k, kind in enumerate(kinds)))
+
+    x = np.array([1.25, 2.5, 0.5], dtype)
+    value, want = sg.symbolic(fn)(x), fn(x)
+    assert value.dtype == want.dtype
+    np.testing.assert_allclose(value, want, rtol=1e-6 if dtype == np.float32 else 1e-14)
+
+
+@pytest.mark.parametrize("argument", [2.0, np.float64(2.0)])
+def test_functions_of_numpy_give_its_scalars_of_arguments_too(argument):
+    def fn(s, x):
+        return [np.multiply(s, 2.0) * x, np.negative(s) * x, s * 2 * x, isinstance(np.square(s), np.floating) * x]
+
+    x = np.ones(2, np.float32)
+    for value, want in zip(sg.symbolic(fn)(argument, x), fn(argument, x), strict=True):
+        assert value.dtype == want.dtype
+        np.testing.assert_array_equal(value, want)
+
+
+def test_only_a_number_of_python_is_divided_by_with_an_error():
+    def fn(x):
+        shown = float(x[0])
+        with np.errstate(divide="ignore"):
+            try:
+                first = 1 / x[0]
+            except ZeroDivisionError:
+                first = x[1]
+        try:
+            second = 1 / shown
+        except ZeroDivisionError:
+            second = 2 * x[1]
+        return np.minimum(first, 5.0) + second
+
+    for x in (np.array([0.0, 3.0]), np.array([0.5, 3.0])):
+        assert sg.value_and_grad(fn)(x)[0] == fn(x)
