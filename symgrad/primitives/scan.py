@@ -96,21 +96,23 @@ class Scan(Primitive):
 
 
 class Parted(NamedTuple):
-    """The part is a stretch of a row under its own shape."""
+    """The part is a stretch of a row under its own shape, behind axes that both have."""
 
     start: Dim
     shape: Shape
+    common: int = 0
 
     def take(self, whole: Node, batch: int) -> Node:
-        lead = whole.shape[:batch]
+        lead = whole.shape[: batch + self.common]
         made = take_slice(whole, (*full(lead), (self.start, size(self.shape), 1)))
         return reshape(made, (*lead, *self.shape))
 
     def put(self, part: Node, shape: Shape, batch: int) -> Node:
-        return row_of([part], [self.start], shape[0], batch)
+        return row_of([part], [self.start], shape[-1], batch + self.common)
 
     def taken(self, whole: np.ndarray, read: Callable[[Node], np.ndarray]) -> np.ndarray:
-        return whole[self.start : self.start + size(self.shape)].reshape(self.shape)
+        lead = whole.shape[: self.common]
+        return whole[..., self.start : self.start + size(self.shape)].reshape(*lead, *self.shape)
 
 
 class Part(Structural):
@@ -166,9 +168,7 @@ class Row(Structural):
 
     def selection(self, node: Node, key: int) -> tuple[Selection, bool]:
         starts, _, batch = node.params
-        if batch:
-            raise NotImplementedError("a row with leading axes is read by its parts")
-        return Parted(starts[key], node.operands[key].shape), False
+        return Parted(starts[key], node.operands[key].shape[batch:], batch), False
 
     def vjp(self, node: Node, source: Node, key: Any, ct: Node, batch: int) -> Node | None:
         return self._through(node, source, key, ct, batch, False)

@@ -61,3 +61,46 @@ def test_what_derivatives_share_with_the_function(name):
     line = [-1 / 12, 4 / 3, -5 / 2, 4 / 3, -1 / 12]
     wanted = sum(c * function(x + k * h * e) for e in np.eye(3) for k, c in zip(range(-2, 3), line, strict=True)) / h**2
     np.testing.assert_allclose(sg.laplacian(function)(x), wanted, rtol=1e-7, atol=1e-8)
+
+
+WEIGHTS = np.random.default_rng(3).uniform(size=(10, 3))
+
+
+def paired(c, t):
+    a, b = c
+    return (np.sin(a) * b + t * a, np.cos(b) * a), np.sum(a)
+
+
+def of_pairs(x):
+    (a, b), kept = sg.scan(paired, (x, 0.5 * x), np.linspace(0, 0.3, 10))
+    return np.sum(a * b) + np.sum(kept)
+
+
+def of_steps(x):
+    state = x
+    for _ in range(30):
+        state = np.sin(state) * x + 0.1 * state
+    return state @ state
+
+
+LOOPS = {
+    "scan": lambda x: np.sum(sg.scan(lambda c, w: (np.sin(c) * x + w * c, c), x, WEIGHTS)[1] ** 2),
+    "fori_loop": lambda x: np.sum(sg.fori_loop(0, 10, lambda _, c: np.sin(c) * x[0] + 0.3 * c[::-1], x)),
+    "two carries": of_pairs,
+    "a loop of Python": of_steps,
+}
+OF_SECOND_DERIVATIVES = {
+    "Laplacian": sg.laplacian,
+    "row of the Hessian": lambda f: lambda x: sg.jacobian(sg.grad(f))(x)[0],
+    "Hessian times x": lambda f: lambda x: sg.hessian(f)(x) @ x,
+    "product of the Hessian's entries": lambda f: lambda x: np.prod(sg.jacobian(sg.grad(f))(x)),
+}
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("of", OF_SECOND_DERIVATIVES)
+@pytest.mark.parametrize("name", LOOPS)
+def test_jacobians_of_second_derivatives_of_loops(name, of, mode):
+    function, x, step = OF_SECOND_DERIVATIVES[of](LOOPS[name]), np.array([0.4, 0.8, 0.6]), 1e-5
+    lines = [(function(x + step * e) - function(x - step * e)) / (2 * step) for e in np.eye(3)]
+    np.testing.assert_allclose(sg.jacobian(function, mode=mode)(x), np.stack(lines, -1), rtol=1e-5, atol=1e-6)

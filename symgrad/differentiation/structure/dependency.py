@@ -20,7 +20,7 @@ from ...primitives.elementwise import Elementwise
 from ...primitives.identity import CUSTOM, MARK
 from ...primitives.loop import Loop
 from ...primitives.reduction import CUMPROD, CUMSUM, MAX, MIN, PROD
-from ...primitives.scan import ROW, SCAN
+from ...primitives.scan import SCAN
 from ...primitives.selection import Structural
 from ...program.dims import Shape, is_concrete
 from ...program.interpret import evaluated, walk
@@ -189,10 +189,6 @@ def _steps(node: Node, operand: Node, key: Any, read: Read) -> list[tuple[Pairs,
     if primitive is EINSUM:
         slot = next(k for k, o in enumerate(node.operands) if o is operand) if not isinstance(key, int) else key
         return _contraction(node, slot, own, out)
-    if primitive is ROW:
-        starts, _, batch = node.params
-        start, size = starts[key], math.prod(operand.shape[batch:])
-        return [((out[..., start : start + size].reshape(operand.shape), own), 0)]
     if isinstance(primitive, Structural):
         selection, is_part = primitive.selection(node, key)
         if is_part:
