@@ -36,11 +36,11 @@ from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
 from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import code_of, watching
-from .tracing.special_methods import followed_methods
 from .tracing.trace import Purpose, Trace, called, current
 from .tracing.trace_guards import TraceGuards
 from .tracing.tracer import Tracer
 from .tracing.tree import classes_in, flatten, tree_map
+from .tracing.users_methods import followed_methods
 
 _log = logging.getLogger("symgrad")
 

@@ -52,6 +52,7 @@ from .sparse_operands import as_operand, become_traced, is_operand
 from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
+from .users_values import as_taken
 
 #: modules that declare what calls give, by being imported
 ROOMS = (
@@ -88,6 +89,8 @@ class _Calls:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
                 return self.call(instead, *args, **kwargs)
+        if any(type(v) not in _COMMON for v in args):
+            args = tuple([v if type(v) in _COMMON else as_taken(self.call, function, v) for v in args])
         if any(has_labels(v) for v in (*args, *kwargs.values())) and takes_arrays(function):
             args, kwargs = unlabelled(args), unlabelled(kwargs)
         if is_declared(function):

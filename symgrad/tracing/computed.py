@@ -12,7 +12,7 @@ import itertools
 import operator
 from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, ValuesView
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     is_declared = _is_declared(function)
     if is_declared and not any(function is f for f in _ASKING):
         args = tuple([_as_given(v) for v in args])
-    is_numeric = _is_numeric(function, owner)
+    computes = is_numeric(function, owner)
     is_traced = holds_traced((args, kwargs))
     if is_traced:
         args, kwargs = _with_counts(function, args, kwargs)
@@ -94,8 +94,8 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         answer = writing.method_of(function) or (CALLS[function] if is_declared else None)
         if answer is not None:
             return held_as(function, answer(*args, **kwargs), (*args, *kwargs.values()))
-        return _computed(function, owner, args, kwargs) if is_numeric else function(*args, **kwargs)
-    if not is_numeric or type(owner) is LocalArray:
+        return _computed(function, owner, args, kwargs) if computes else function(*args, **kwargs)
+    if not computes or type(owner) is LocalArray:
         made = function(*args, **kwargs)
         is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
         return LocalArray.of_node(made._symgrad_node) if is_copy and made.shape else made
@@ -103,11 +103,11 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     return local(function(*args, **kwargs), [owner, *args, *kwargs.values()])
 
 
-def _is_numeric(function: Any, owner: Any) -> bool:
+def is_numeric(function: Any, owner: Any) -> bool:
     """Whether it is of a library that computes with arrays, and neither of Python nor code that writes into them."""
     if isinstance(function, np.ufunc):
         return True
-    module = type(owner).__module__ if owner is not None and not hasattr(owner, "__spec__") else None
+    module = type(owner).__module__ if owner is not None and not issubclass(type(owner), ModuleType) else None
     module = module if module not in (None, "builtins") else getattr(function, "__module__", None) or ""
     return module.partition(".")[0] in _NUMERIC and not module.startswith("scipy._lib.array_api_extra")
 
@@ -121,7 +121,7 @@ def _with_callbacks(call: Called, function: Any, values: Iterable[Any]) -> tuple
     """The arguments of ``function`` with the calls of functions among them followed."""
     if any(function is f for f in _CALLING):
         return tuple(_callback(call, v) if type(v) in _KINDS or _is_declared(v) else v for v in values)
-    if isinstance(function, type) or not _is_numeric(function, getattr(function, "__self__", None)):
+    if isinstance(function, type) or not is_numeric(function, getattr(function, "__self__", None)):
         return tuple(values)
     return tuple(_callback(call, v) if type(v) in _KINDS else v for v in values)
 

@@ -114,14 +114,12 @@ def test_powers_of_numbers_that_may_differ_in_the_last_digit(function):
         assert abs(traced(number) - function(number)) <= np.spacing(function(number))
 
 
-def test_functions_of_python_floats_give_way_to_smaller_floats():
+def test_functions_of_python_floats_give_way_to_nothing():
     x = np.linspace(0.1, 1.0, 5, dtype=np.float32)
     function = lambda x, s: x * np.square(s)  # noqa: E731
-    value = sg.symbolic(function, backend="numpy")(x, 0.3)
-    assert (value.dtype, function(x, 0.3).dtype) == (np.float32, np.float64)
-    np.testing.assert_allclose(value, function(x, 0.3), rtol=1e-6)
-    wide = x.astype(np.float64)
-    np.testing.assert_array_equal(sg.symbolic(function, backend="numpy")(wide, 0.3), function(wide, 0.3), strict=True)
+    for array in (x, x.astype(np.float64)):
+        value = sg.symbolic(function, backend="numpy")(array, 0.3)
+        np.testing.assert_array_equal(value, function(array, 0.3), strict=True)
 
 
 def picked(x):

@@ -1,8 +1,9 @@
-"""Special methods of users' classes that compute with math: followed while a trace runs, their own again after it."""
+"""Methods and properties of users' classes that compute with math: followed while a trace runs, their own after it."""
 
 from __future__ import annotations
 
 import math
+import operator
 import threading
 from functools import total_ordering
 
@@ -72,6 +73,71 @@ class Longer(Vector):
         return 2 * super().__abs__()
 
 
+class Spring:
+    """Its stiffness is set and read by a property, its other attributes by special methods."""
+
+    def __init__(self, stiffness, **others):
+        self.stiffness = stiffness
+        vars(self)["others"] = others
+
+    @property
+    def stiffness(self):
+        """In newtons per metre."""
+        return math.exp(vars(self)["logarithm"])
+
+    @stiffness.setter
+    def stiffness(self, value):
+        if float(value) <= 0:
+            raise ValueError(f"{value} is no stiffness")
+        vars(self)["logarithm"] = math.log(float(value))
+
+    @stiffness.deleter
+    def stiffness(self):
+        vars(self)["logarithm"] = math.sin(vars(self)["logarithm"])
+
+    def __getattr__(self, name):
+        others = vars(self).get("others", {})
+        if name not in others:
+            raise AttributeError(name)
+        return math.sqrt(others[name])
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value if name == "stiffness" else math.cos(value))
+
+    def energy(self):
+        return float(self.stiffness) / 2
+
+
+class Damper(Spring):
+    @property
+    def stiffness(self):
+        return 2 * Spring.stiffness.fget(self)
+
+    @stiffness.setter
+    def stiffness(self, value):
+        Spring.stiffness.fset(self, math.atan(value))
+
+
+def _deleted(x):
+    spring = Spring(x[1])
+    del spring.stiffness
+    return spring.logarithm * x[0] if hasattr(spring, "logarithm") else x[2]
+
+
+def _attribute_set(x):
+    spring = Spring(x[0])
+    spring.length = x[1]
+    setattr(spring, "width", x[2])  # noqa: B010
+    return spring.length * spring.width
+
+
+def _set_again(x):
+    spring = Spring(x[0])
+    spring.stiffness = x[1] * spring.stiffness
+    spring.stiffness *= 2
+    return spring.stiffness
+
+
 def _within(x):
     with Vector(x) as logarithm:
         return logarithm * x[1]
@@ -120,6 +186,18 @@ FUNCTIONS = {
     "augmented": _increased,
     "with": _within,
     "len": lambda x: len(Vector(x)) * x[0],
+    "property": lambda x: Spring(x[0]).stiffness * x[1],
+    "property by name": lambda x: getattr(Spring(x[0]), "stiffness") * x[1],  # noqa: B009
+    "property that is set": _set_again,
+    "property that is deleted": _deleted,
+    "property of a class that derives": lambda x: Damper(x[0]).stiffness * x[1],
+    "properties by map": lambda x: sum(map(operator.attrgetter("stiffness"), [Spring(v * v) for v in x])),
+    "attribute": lambda x: Spring(x[0], length=x[1]).length * x[0],
+    "attribute that is missing": lambda x: getattr(Spring(x[0]), "mass", x[1]) ** 2,
+    "attribute that is set": _attribute_set,
+    "method by a library": lambda x: sum(map(Spring.energy, [Spring(v) for v in x])),
+    "method by name": lambda x: operator.methodcaller("energy")(Spring(x[0])) * x[1],
+    "method of the least": lambda x: min([Spring(v) for v in x], key=Spring.energy).energy() * x[0],
 }
 
 
@@ -134,6 +212,7 @@ def test_values_and_derivatives(name):
 
 def test_the_class_has_its_own_methods_after_each_trace():
     own, is_own = dict(vars(Vector)), []
+    of_springs = dict(vars(Spring))
 
     def failing(x):
         length = abs(Vector(x))
@@ -146,7 +225,9 @@ def test_the_class_has_its_own_methods_after_each_trace():
     assert is_own == [False]
     with pytest.raises(sg.errors.TracingError):
         sg.grad(lambda x: x.tobytes()[0] * abs(Vector(x)))(X)
+    sg.grad(FUNCTIONS["property that is set"])(X)
     assert dict(vars(Vector)) == own
+    assert dict(vars(Spring)) == of_springs
 
 
 def test_traces_inside_of_each_other_give_the_methods_back_once():
