@@ -24,7 +24,7 @@ from ..primitives.primitive import EXAMPLE, Constant, Literal, input_node, liter
 from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
-from ..program.interpret import evaluated, walk
+from ..program.interpret import evaluated, rebuilt, walk
 from ..program.node import Graph, Node, ancestors, deactivate, emit, no_graph
 from .captured import Constants
 from .plain_arrays import checked_dtype, listed_array
@@ -102,6 +102,7 @@ class Trace:
         self._is_derivative = False
         self._slopes: dict[Node, bool] = {}  # whether a derivative may flow through what was asked about
         self.refusal: tuple[Any, Exception] | None = None  # the last call of a library that was refused, and its step
+        self.outside: dict[Node, Node] = {}  # what a checkpointed function is given, and what it stands for
         self._constants = Constants()
         self._outer: Trace | None = None
 
@@ -180,7 +181,7 @@ class Trace:
 
     def value_of(self, node: Node) -> Any:
         """What ``node`` holds in this run; computed on demand and remembered."""
-        memo = self.values
+        node, memo = self.from_outside(node), self.values
         if node not in memo:
             needed = ancestors([node], memo)
             if any(n.primitive is STEP for n in needed):
@@ -203,13 +204,19 @@ class Trace:
 
     def has_value(self, node: Node) -> bool:
         """True where the value of ``node`` is known in this run."""
+        node = self.from_outside(node)
         return node in self.values or all(map(_is_computable, ancestors([node], self.values)))
 
     def guard(self, node: Node) -> Any:
         """The concrete value, recorded: the trace serves only where it comes out the same."""
         value = np.asarray(self.value_of(node))[()]
-        self.branches.append((node, np.array(value)[()]))  # an argument may be changed in place before the next call
+        kept = np.array(value)[()]  # an argument may be changed in place before the next call
+        self.branches.append((self.from_outside(node), kept))
         return value
+
+    def from_outside(self, node: Node) -> Node:
+        """``node``, made of values from outside of checkpointed functions, not of what these are given."""
+        return walk(ancestors([node], self.outside), self.outside, rebuilt)[node] if self.outside else node
 
     def differentiate_by(self, nodes: Iterable[Node], fresh: bool) -> None:
         """Note that derivatives are taken by these values; ``fresh`` where they are what the whole trace is for."""

@@ -179,6 +179,8 @@ class Checkpointed(Importable):
         nodes = [as_node(v) for v in given.arrays]
         labels = given.labels("x")
         items = [step_value(name, n) for name, n in zip(labels, nodes, strict=True)]
+        trace = running()
+        trace.outside.update(zip(items, map(trace.from_outside, nodes), strict=True))
         own, named = given.filled(map(Tracer, items))
         made = Nested.of(called(self.fn, own, named))
         loop, constants = loop_of([], items, [array_node(v) for v in made.arrays], labels, 1, stores=False)

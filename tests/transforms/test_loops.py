@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from central_differences import slopes
 
 import symgrad as sg
 from symgrad import nn
@@ -43,6 +44,20 @@ def unrolled(A, h, xs, reverse=False):
         kept.append(h * x)
         h = np.tanh(A @ h + x)
     return h, np.stack(kept[::-1] if reverse else kept)
+
+
+def picked(v):
+    return v[0] * v[1] if v[0] > 1 else v[2] ** 2
+
+
+#: of an array, and of what makes functions compute their values again
+BRANCHING = {
+    "a branch": lambda x, again: again(picked)(x) * again(picked)(0.5 * x),
+    "one inside of another": lambda x, again: again(lambda v: again(picked)(2 * v) + (v[0] if v[1] > 1 else v[2]))(x),
+    "a number of terms": lambda x, again: again(lambda v: sum(v[k] ** 2 for k in range(abs(int(v[0])) % 3)) + v[0])(x),
+    "a quantile": lambda x, again: again(lambda v: np.quantile(v, 0.3) * v[0])(x),
+    "a while_loop": lambda x, again: again(lambda v: sg.while_loop(lambda c: c < 9, lambda c: c * 2, v[2]))(x),
+}
 
 
 class TestScan:
@@ -502,6 +517,15 @@ class TestCheckpoint:
         got = sg.grad(f)({"a": np.float64(2.0), "b": np.float64(3.0)})
         assert got == {"a": 6.0, "b": 4.0}
         assert scaled.__doc__ == "Scale."
+
+    @pytest.mark.parametrize("name", BRANCHING)
+    def test_values_decide_in_it_as_outside_of_it(self, name):
+        f = BRANCHING[name]
+        derived = sg.value_and_grad(lambda x: f(x, sg.checkpoint))
+        for x in (np.array([1.2, 2.0, 3.0]), np.array([-0.4, 0.3, 5.0]), np.array([3.3, -0.1, 0.2])):
+            value, gradient = derived(x)
+            close(value, f(x, lambda g: g))
+            close(gradient, slopes(lambda x: f(x, lambda g: g), x), 1e-7)
 
     def test_a_reverse_sweep_stores_nothing_of_it(self):
         def f(x):
