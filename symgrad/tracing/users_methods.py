@@ -70,11 +70,15 @@ def _give_back(cls: type) -> None:
 def _following(name: str, own: Any) -> Any:
     """What stands in the place of an attribute of a class, if anything."""
     if type(own) is property:
-        return property(*[followed(f) if _is_users(f) else f for f in (own.fget, own.fset, own.fdel)], own.__doc__)
+        return property(*map(_as_followed, (own.fget, own.fset, own.fdel)), doc=own.__doc__)
     if name in _LEFT or not _is_users(own):
         return None
     kind, method = _PLAIN.get(name), followed(own)
     return method if kind is None else functools.wraps(own)(lambda *args: kind(method(*args)))
+
+
+def _as_followed(function: Any) -> Any:
+    return followed(function) if _is_users(function) else function
 
 
 def _is_users(function: Any) -> bool:

@@ -140,18 +140,19 @@ def _by_rule(
 
 def _bounded(terms: list[StructuredTangent], shape: Shape, seed_shape: Shape) -> list[StructuredTangent]:
     """``terms``, or fewer in their place where keeping them apart does not pay."""
-    if len(terms) < 2 or not is_concrete((*shape, *seed_shape)):
+    if not terms or not is_concrete((*shape, *seed_shape)):
         return terms
     whole = math.prod((*shape, *seed_shape))
     entries = {t: math.prod(k.size for k in t.counters) for t in terms}
     joined = [t for t, own in entries.items() if own == 1]
-    if whole in entries.values():
+    most = max(entries.values())
+    if most >= whole:
         joined = [t for t, own in entries.items() if WORTH * own >= whole]
     elif len(terms) > MAX_TERMS or (len(terms) > MAX_BLOCKS and sum(entries.values()) >= whole):
         joined = terms
     elif len(joined) <= MAX_SINGLES:
         return terms
-    if len(joined) < 2:
+    if len(joined) < 2 and most <= whole:  # else many entries have one place
         return terms
     apart = [t for t in terms if t not in joined]
     if all(t.is_static for t in joined) and WORTH * sum(entries[t] for t in joined) < whole:

@@ -219,3 +219,27 @@ def test_mixed_blocks_of_a_hessian(mode):
         made = symgrad.hessian(function, (0, 1), mode=mode, sparse=sparse)(X, y)
         rows = [[b.toarray() if sparse else b for b in row] for row in made]
         np.testing.assert_allclose(np.block(rows), whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("count", [6, 40])
+def test_entries_that_are_more_than_the_places_are_added_up(mode, count):
+    """Each element of a matrix that is assembled reaches every unknown through its inverse."""
+
+    def compliance(k):
+        K = np.zeros((count + 1, count + 1))
+        for e in range(count):
+            K[e, e] += k[e]
+            K[e + 1, e + 1] += k[e]
+            K[e, e + 1] -= k[e]
+            K[e + 1, e] -= k[e]
+        return np.sum(np.linalg.solve(K[1:, 1:], np.ones(count)) ** 2)
+
+    k = np.linspace(1.0, 2.0, count)
+    hessian = symgrad.hessian(compliance, mode=mode, backend="numpy")
+    gradient = symgrad.grad(compliance)
+    steps = 1e-5 * np.eye(count)
+    wanted = np.stack([(gradient(k + h) - gradient(k - h)) / 2e-5 for h in steps])
+    np.testing.assert_allclose(hessian(k), wanted, rtol=1e-5, atol=1e-6 * np.max(np.abs(wanted)))
+    largest = max(math.prod(node.shape) for node in hessian.program(k).nodes)
+    assert largest <= 4 * 4 * count * count * count
