@@ -39,6 +39,7 @@ from .computed import library, local, mapped, printed
 from .dispatch import refuse
 from .generators import CACHED
 from .labelled import has_labels, takes_arrays, unlabelled
+from .labels import is_indexer
 from .libraries import is_library as is_library_module
 from .library_calls import said_of
 from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
@@ -195,12 +196,14 @@ class _Calls:
 
     def store(self, value: Any, array: Any, index: Any) -> None:
         """Do ``array[index] = value``; a DataFrame or sparse matrix that the function has made becomes a traced one."""
-        if type(array) not in _COMMON and is_operand(array) and concerns(value, 0):
-            if running().operands.pop(id(array), None) is None:
+        owner = array.obj if is_indexer(array) else array
+        if type(owner) not in _COMMON and is_operand(owner) and concerns(value, 0):
+            if running().operands.pop(id(owner), None) is None:
                 refuse(
-                    f"a traced value is written into a {type(array).__name__} from outside. Write into a copy() of it."
+                    f"a traced value is written into a {type(owner).__name__} from outside. Write into a copy() of it."
                 )
-            become_traced(array)
+            become_traced(owner)
+            array = owner if owner is array else getattr(owner, array.name)
         array[index] = value
 
 

@@ -6,6 +6,7 @@ with alignment, selections, reductions along labels. All else is refused.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from . import containers
+from . import containers, labelled_writing
 from .dispatch import DEFERRED
-from .labelled_methods import assigned, attribute
+from .labelled_methods import attribute
 from .labelled_places import aligned, item
 from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
 from .plain_arrays import plain_array
@@ -121,9 +122,27 @@ class LabelledTracer:
         return item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self._is_argument:
-            refuse(f"writing into a {self._name} of its caller", "Write into a copy: x = x.copy()")
-        self._array, self._labels = assigned(self, key, value)
+        labelled_writing.set_item(self, key, value)
+
+    def _put(self, indexer: str, place: Any, value: Any) -> None:
+        labelled_writing.put(self, lambda own, part: operator.setitem(getattr(own, indexer), place, part), value)
+
+    def insert(self, loc: int, column: Any, value: Any, allow_duplicates: bool = False) -> None:
+        labelled_writing.put(self, lambda own, part: own.insert(loc, column, part, allow_duplicates), value)
+
+    def pop(self, item: Any) -> Any:
+        taken = self[item]
+        del self[item]
+        return taken
+
+    def __delitem__(self, key: Any) -> None:
+        labelled_writing.changed(self, lambda own: operator.delitem(own, key), "del")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        else:
+            labelled_writing.set_attribute(self, name, value)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1:
@@ -184,7 +203,7 @@ class LabelledTracer:
         found = attribute(self, name)
         if found is None:
             refuse(f"{self._name}.{name}", "Write it with x.to_numpy()")
-        return found
+        return functools.partial(labelled_writing.called, self, found) if callable(found) else found
 
     @property
     def _name(self) -> str:

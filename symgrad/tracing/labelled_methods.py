@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labelled_places import OTHERWISE, Indexer, aligned, missing_of, moved, moved_around_nan, moving, values_of
+from .labelled_places import (
+    OTHERWISE,
+    Indexer,
+    aligned,
+    missing_of,
+    moved,
+    moved_around_nan,
+    moved_together,
+    moving,
+    values_of,
+)
 from .labelled_statistics import (
     BY_DEFAULT,
     STATISTICS,
@@ -22,7 +32,7 @@ from .labelled_statistics import (
     reduction,
     rolling,
 )
-from .labels import Labels, refuse
+from .labels import Labels, numbers_of, refuse
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -34,7 +44,7 @@ _MOVING = frozenset(
         *("shift", "transpose", "reindex", "reindex_like", "sort_index", "stack", "unstack", "swaplevel", "copy"),
         *("droplevel", "reorder_levels", "set_axis", "rename", "rename_axis", "add_prefix", "add_suffix", "to_frame"),
         *("sel", "isel", "thin", "roll", "expand_dims", "swap_dims", "broadcast_like", "drop_vars", "drop_sel"),
-        *("drop_isel", "assign_coords", "tz_localize", "tz_convert", "set_index", "reset_index"),
+        *("drop_isel", "assign_coords", "tz_localize", "tz_convert", "set_index", "reset_index", "melt", "pivot"),
     )
 )
 _INDEXERS = frozenset(("iloc", "loc", "iat", "at"))
@@ -86,11 +96,13 @@ def _clip(self: LabelledTracer, lower: Any = None, upper: Any = None, *, min: An
 
 
 def _where(self: LabelledTracer, cond: Any, other: Any = np.nan) -> Any:
-    return self._with(np.where(self._plain(cond), self._array, self._plain(other)))
+    cond, other = (self._plain(v(self) if callable(v) else v) for v in (cond, other))
+    return self._with(np.where(cond, self._array, other))
 
 
 def _mask(self: LabelledTracer, cond: Any, other: Any = np.nan) -> Any:
-    return self._with(np.where(self._plain(cond), self._plain(other), self._array))
+    cond, other = (self._plain(v(self) if callable(v) else v) for v in (cond, other))
+    return self._with(np.where(cond, other, self._array))
 
 
 def _operation(operate: Callable[[Any, Any], Any]) -> Callable:
@@ -118,6 +130,31 @@ def _apply(self: LabelledTracer, func: Any, axis: Any = 0) -> Any:
     if any(np.ndim(v) for v in made):
         refuse("DataFrame.apply of what gives no numbers", OTHERWISE)
     return type(self)(np.stack(made), self._of_numbers()._without((along,)))
+
+
+def _map(self: LabelledTracer, func: Any) -> Any:
+    if not callable(func) or self.ndim != 1:
+        refuse(f"{self._name}.map so", OTHERWISE)
+    return _apply(self, func)
+
+
+def _joining(name: str) -> Callable:
+    """``merge`` or ``join`` by columns of text, or by the index: numbers are what is moved, and join nothing."""
+
+    def joined(self: LabelledTracer, right: Any, *args: Any, **named: Any) -> Any:
+        other = right if type(right) is type(self) else type(self)(numbers_of(right).to_numpy(float), Labels(right))
+        named |= dict(zip(("how", "on") if name == "merge" else ("on", "how"), args, strict=False))
+        on = named.get("on")
+        keys = {on} if isinstance(on, str) else set(on or ())
+        own, others = ({c.name for c in v._labels.others.values()} for v in (self, other))
+        by_index = name == "join" or named.get("left_index", False)
+        if not (own.issuperset(keys) and (name == "join" or others.issuperset(keys)) and (keys or by_index)):
+            refuse(f"DataFrame.{name} by columns of numbers", "Join by the index: x.set_index(…)")
+        if {"left_on", "right_on"} & named.keys() or len(args) > 2:
+            refuse(f"DataFrame.{name} with these arguments", "Join by the index, or by on=")
+        return moved_together([self, other], lambda v: getattr(v[0], name)(v[1], **named), name)
+
+    return joined
 
 
 def _statistics(self: LabelledTracer, names: list[str] | dict[str, str]) -> Any:
@@ -183,14 +220,6 @@ def with_columns(self: LabelledTracer, columns: Mapping[Any, Any]) -> Any:
     return self
 
 
-def assigned(self: LabelledTracer, key: Any, value: Any) -> tuple[Any, Labels]:
-    """The values and labels of a DataFrame with a column written to."""
-    if self._name != "DataFrame" or not isinstance(key, (str, int)):
-        refuse(f"writing into a {self._name} so", "Write into a copy of x.to_numpy()")
-    made = with_columns(self, {key: value})
-    return made._array, made._labels
-
-
 def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: bool = True, ignore_index: bool = False) -> Any:
     """In the order that the values have in this run, guarded; equal ones as they stood."""
     if self._labels.dims is not None or (self.ndim == 2) is not isinstance(by, str):
@@ -253,7 +282,9 @@ _RULES: dict[str, Callable] = {
     "items": _columns,
     "iterrows": _rows,
     "itertuples": _tuples,
+    "map": _map,
     "mask": _mask,
+    **_named(("merge", "join"), _joining),
     "pct_change": _pct_change,
     "pipe": lambda self, func, *args, **kwargs: func(self, *args, **kwargs),
     "quantile": quantile,

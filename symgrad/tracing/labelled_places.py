@@ -106,14 +106,18 @@ class Indexer:
         self._value = value
         self._name = name
 
-    def __getitem__(self, key: Any) -> Any:
+    def known(self, key: Any) -> Any:
+        """A key with the truth values that its traced parts have, guarded."""
         keys = key if type(key) is tuple else (key,)
         keys = tuple([known(k(self._value) if callable(k) else k) for k in keys])
-        key = keys if type(key) is tuple else keys[0]
-        return moved(self._value, lambda v: getattr(v, self._name)[key], self._name)
+        return keys if type(key) is tuple else keys[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        place = self.known(key)
+        return moved(self._value, lambda v: getattr(v, self._name)[place], self._name)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        refuse(f"writing into a {self._value._name}", "Write into a copy of x.to_numpy()")
+        self._value._put(self._name, self.known(key), value)
 
 
 def known(key: Any) -> Any:

@@ -126,6 +126,11 @@ def refuse(what: str, instead: str) -> NoReturn:
     )
 
 
+def is_indexer(value: Any) -> bool:
+    """Whether it is ``x.loc`` of a Series or a DataFrame, or kin."""
+    return type(value).__module__ == "pandas.core.indexing"
+
+
 @functools.lru_cache(maxsize=1024)  # it is asked of every argument of a library's function
 def labels_of(kind: type) -> bool:
     """Whether the values of this class have labels that are given back."""

@@ -1,0 +1,99 @@
+"""What is written into a Series or a DataFrame: pandas writes, into objects that hold the numbers of the elements."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .labelled_methods import with_columns
+from .labelled_places import OTHERWISE, known, moved_together
+from .labels import labels_of, refuse
+from .local_array import holds_traced, unwrapped
+from .making import array_of
+
+if TYPE_CHECKING:
+    from .labelled import LabelledTracer
+
+
+class _Unlabelled:
+    """Traced values without labels among such with labels: an array, or a number."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self._labels = self
+        self.shape = np.shape(array)
+
+    def put_on(self, values: Any) -> Any:
+        return values[()]
+
+
+def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given: Any) -> None:
+    """Do ``change``, which only moves elements, to ``value`` itself: those of ``given`` into it."""
+    _check_own(value)
+    if value._labels.dims is not None or not _copies_on_write():
+        refuse(f"writing into a {value._name} so", "Write into a copy of x.to_numpy()")
+    parts: list[Any] = [v if type(v) is type(value) else _Unlabelled(v) for v in given]
+
+    def make(objects: list[Any]) -> Any:
+        change(*objects)
+        return objects[0]
+
+    made = moved_together([value, *parts], make, what)
+    value._array, value._labels = made._array, made._labels
+
+
+def called(
+    value: LabelledTracer, method: Callable[..., Any], /, *args: Any, inplace: bool = False, **kwargs: Any
+) -> Any:
+    """What a method gives, or nothing: ``value`` is that from now on."""
+    made = method(*args, **kwargs)
+    if not inplace:
+        return made
+    _check_own(value)
+    value._array, value._labels = made._array, made._labels
+    return None
+
+
+def _check_own(value: LabelledTracer) -> None:
+    if value._is_argument:
+        refuse(f"writing into a {value._name} of its caller", "Write into a copy: x = x.copy()")
+
+
+def _copies_on_write() -> bool:
+    """Whether what is taken from a Series or a DataFrame never sees what is written into either."""
+    pandas = sys.modules["pandas"]
+    return int(pandas.__version__.partition(".")[0]) >= 3 or pandas.options.mode.copy_on_write is True
+
+
+def set_item(value: LabelledTracer, key: Any, given: Any) -> None:
+    """``value[key] = given``."""
+    if value._name == "DataFrame" and isinstance(key, (str, int)) and not value._is_argument:
+        made = with_columns(value, {key: given})
+        value._array, value._labels = made._array, made._labels
+    else:
+        put(value, lambda own, part: operator.setitem(own, known(key), part), given)
+
+
+def put(value: LabelledTracer, write: Callable[[Any, Any], Any], given: Any) -> None:
+    """Have ``write`` put what is ``given`` into ``value``."""
+    if labels_of(type(given)) or not (type(given) is type(value) or holds_traced(given)):
+        changed(value, lambda own: write(own, unwrapped(given)), "[…] = …")
+        return
+    given = array_of(given) if isinstance(given, (list, tuple)) else given
+    changed(value, write, "[…] = …", given)
+
+
+def set_attribute(value: LabelledTracer, name: str, given: Any) -> None:
+    """``value.name = given``: labels, or a column or element of this name."""
+    if hasattr(value._labels.kind, name):
+        if holds_traced(given):
+            refuse(f"{value._name}.{name} of traced values", OTHERWISE)
+        changed(value, lambda own: setattr(own, name, given), name)
+    elif name in value:
+        set_item(value, name, given)
+    else:
+        refuse(f"an attribute {name!r} of a {value._name}", f"Write x[{name!r}] = …")
