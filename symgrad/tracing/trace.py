@@ -225,7 +225,8 @@ class Trace:
 
     def is_differentiated(self, node: Node) -> bool:
         """Whether a derivative may flow through a value; True for all in a trace that is of no derivative."""
-        return not self._is_derivative or _decided(node, self._wrt, lambda n: any(self._wrt[o] for o in n.operands))
+        own, wrt = self.from_outside(node), self._wrt
+        return not self._is_derivative or _decided(own, wrt, lambda n: any(wrt[o] for o in n.operands))
 
     def has_slope(self, node: Node) -> bool:
         """Whether a value depends smoothly on an input, as what is rounded does not."""
@@ -235,7 +236,7 @@ class Trace:
             is_leaf = not n.operands and not isinstance(n.primitive, (Constant, Literal))
             return n.differentiable and (is_leaf or any(known[o] for o, _ in n.primitive.dependencies(n)))
 
-        return _decided(node, known, decide)
+        return _decided(self.from_outside(node), known, decide)
 
     def keeps_value(self, node: Node) -> bool:
         """Whether code may have the value itself, guarded, because no derivative is lost."""
