@@ -18,6 +18,7 @@ from ..primitives import functions as f
 from ..primitives.primitive import literal
 from .declare import Case, Given, advise, implements
 from .dispatch import refuse
+from .python_numbers import operands
 from .reductions import normalized_axis
 from .trace import array_node, as_node
 from .tracer import Tracer, traced
@@ -27,7 +28,7 @@ from .tracer import Tracer, traced
 def _where(condition, *branches):
     if len(branches) != 2:
         raise UnsupportedOperation.here("np.where(condition) alone has a shape that depends on values.")
-    return Tracer(f.where(f.condition(as_node(condition)), *map(as_node, branches)))
+    return Tracer(f.where(f.condition(as_node(condition)), *operands(branches)))
 
 
 @implements(
@@ -37,10 +38,10 @@ def _where(condition, *branches):
 def _clip(a, a_min=None, a_max=None, min=None, max=None):
     lower = a_min if a_min is not None else min
     upper = a_max if a_max is not None else max
-    x = as_node(a)
+    x, *bounds = operands([v for v in (a, lower, upper) if v is not None])
     if lower is not None:
-        x = f.maximum(x, as_node(lower))
-    return Tracer(x if upper is None else f.minimum(x, as_node(upper)))
+        x = f.maximum(x, bounds[0])
+    return Tracer(x if upper is None else f.minimum(x, bounds[-1]))
 
 
 @implements(np.round, np.around, cases=[Case((3,)), Case((3,), Given(2)), Case((3,), decimals=-1)])
@@ -70,11 +71,11 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if node.dtype.kind != "f":
         return Tracer(node)
     limits = np.finfo(node.dtype)
-    upper = limits.max if posinf is None else posinf
-    lower = limits.min if neginf is None else neginf
-    node = f.where(f.isnan(node), float(nan), node)
-    node = f.where(f.equal(node, math.inf), float(upper), node)
-    return Tracer(f.where(f.equal(node, -math.inf), float(lower), node))
+    upper = float(limits.max) if posinf is None else posinf
+    lower = float(limits.min) if neginf is None else neginf
+    for found, given in ((f.isnan(node), nan), (f.equal(node, math.inf), upper), (f.equal(node, -math.inf), lower)):
+        node = f.where(found, f.cast(as_node(given), node.dtype), node)
+    return Tracer(node)
 
 
 @implements(np.sinc, cases=[Case((3,), domain=(0.4, 3.0)), Case((), domain=(-2.0, -0.5))])

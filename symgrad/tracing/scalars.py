@@ -15,7 +15,7 @@ from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .catching import is_caught
 from .dispatch import answers
-from .python_numbers import is_number
+from .python_numbers import is_number, operands
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -304,7 +304,7 @@ def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callab
         for item in items[1:]:
             comes_first = is_before(item, made)
             if type(comes_first) is Tracer:
-                chosen = Tracer(f.where(*map(as_node, (comes_first, item, made))))
+                chosen = Tracer(f.where(comes_first._symgrad_node, *operands((item, made))))
                 chosen._is_pythons = is_number(item) and is_number(made)
                 made = chosen
             elif comes_first:

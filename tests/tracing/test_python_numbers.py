@@ -138,3 +138,33 @@ def test_only_a_number_of_python_is_divided_by_with_an_error():
 
     for x in (np.array([0.0, 3.0]), np.array([0.5, 3.0])):
         assert sg.value_and_grad(fn)(x)[0] == fn(x)
+
+
+#: of an array and a number of Python, which gives way to its dtype
+BESIDE = {
+    "where": lambda x, v: np.where(x > 1, x, v),
+    "clip": lambda x, v: np.clip(x, 0, v),
+    "bounds of clip": lambda x, v: x.clip(v, 3 * v),
+    "a ufunc": np.hypot,
+    "an operator": lambda x, v: v**x - v / x,
+    "a comparison": lambda x, v: (x > v) * x,
+    "the smaller": lambda x, v: min(x[0], v) * x,
+    "in place of NaN": lambda x, v: np.nan_to_num(np.where(x > 1, np.nan, x), nan=v),
+    "filled": np.full_like,
+    "a whole number": lambda x, v: x * math.floor(5 * v),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_number_of_python_gives_way_to_dtypes_beside_it(name, dtype):
+    def fn(x):
+        return BESIDE[name](x, math.sin(x[0]))
+
+    x = np.array([1.25, 2.5, 0.5], dtype)
+    value, want = sg.symbolic(fn)(x), fn(x)
+    assert value.dtype == want.dtype == dtype
+    np.testing.assert_allclose(value, want, rtol=1e-6 if dtype == np.float32 else 1e-14)
+    jacobian, h = sg.jacobian(fn)(x.astype(float)), 1e-6
+    wanted = np.stack([(fn(x + h * e) - fn(x - h * e)) / (2 * h) for e in np.eye(3)], -1)
+    np.testing.assert_allclose(jacobian, wanted, rtol=1e-6, atol=1e-8)
