@@ -10,6 +10,9 @@ import numpy as np
 
 def gate(m, t):
     """``m · t`` where ``m`` is not zero, else 0."""
+    if not (isinstance(m, np.ndarray) or isinstance(t, np.ndarray)):  # steps of loops have many of these
+        product = t if isinstance(m, (bool, np.bool_)) else m * t
+        return product if m else np.result_type(product).type(0)
     m = np.asarray(m)
     product = t if m.dtype == bool else np.multiply(m, t)
     return np.where(m if m.dtype == bool else m != 0, product, np.zeros((), np.result_type(product)))

@@ -32,10 +32,12 @@ def _is_pythons(value: Any) -> bool:
 def operands(values: Sequence[Any]) -> list[Node]:
     """The nodes of the operands of one operation: numbers of Python give way to the dtypes of the others."""
     nodes = [as_node(v) for v in values]
-    kept = [n.dtype for n, v in zip(nodes, values, strict=True) if not (n.weak or _is_pythons(v))]
-    if not kept or len(kept) == len(nodes):
-        return nodes
-    return [_beside(n, kept) if not n.weak and _is_pythons(v) else n for n, v in zip(nodes, values, strict=True)]
+    yielding = [k for k, n in enumerate(nodes) if not n.weak and _is_pythons(values[k])]
+    kept = [n.dtype for k, n in enumerate(nodes) if not n.weak and k not in yielding] if yielding else []
+    if kept:
+        for k in yielding:
+            nodes[k] = _beside(nodes[k], kept)
+    return nodes
 
 
 def strong(node: Node) -> Node:
