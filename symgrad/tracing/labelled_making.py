@@ -83,7 +83,6 @@ def _concat(objs: Any, **named: Any) -> Any:
 @answers_for("pandas.*")
 def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a Series or a DataFrame that is known, of traced values."""
-    if name == "map" and isinstance(args[0], Mapping):
-        found = [args[0].get(k, np.nan) for k in known]
-        return _series(found, known.index, name=known.name)
+    if name == "map" and not kwargs and type(args[0]) is dict:  # others may say what is missing
+        return _series([args[0].get(k, np.nan) for k in known], known.index, name=known.name)
     return getattr(lifted(known), name)(*args, **kwargs)

@@ -17,7 +17,7 @@ from .trace import as_node, current, stands_for_number
 
 _KINDS = {float, int, bool, complex}
 #: dtype.kind -> a number of Python's of it, which gives way to the dtypes beside it
-_PYTHONS: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}
+_PYTHONS: dict[str, Any] = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
 
 
 def is_number(value: Any) -> bool:

@@ -27,8 +27,8 @@ def as_taken(call: Callable, function: Callable, value: Any) -> Any:
         return value
     if hasattr(kind, "__array__"):
         return _called(call, value, "__array__")
-    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__") and not issubclass(kind, Mapping)
-    return list(value) if is_sequence else value
+    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return list(value) if is_sequence and not (issubclass(kind, Mapping) or callable(value)) else value
 
 
 def _called(call: Callable, value: Any, name: str) -> Any:

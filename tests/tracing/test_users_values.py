@@ -52,6 +52,13 @@ class Board:
         return np.array([math.tanh(v) for v in self.values])
 
 
+class Steps(Path):
+    """A sequence that is a function too."""
+
+    def __call__(self, t):
+        return t * self[0]
+
+
 FUNCTIONS = {
     "float": lambda x: float(Length(x[0])) * x[1],
     "complex": lambda x: abs(complex(Length(x[0])) + 1j * x[1]),
@@ -62,6 +69,7 @@ FUNCTIONS = {
     "a sum of a sequence": lambda x: np.sum(Path(x[0], x[1] * x[2])),
     "a function of a sequence": lambda x: np.log(Path(x[0], x[1])) @ x[1:],
     "points of a path": lambda x: np.interp(x[0], [0.0, 1.0, 2.0], Path(*x)),
+    "a function that is a sequence": lambda x: np.sum(np.apply_along_axis(Steps(x[0]), 0, x)),
     "an array": lambda x: np.sum(np.array(Board(x)) ** 2),
     "as an array": lambda x: np.asarray(Board(x)) @ x,
     "a function of an array": lambda x: np.sum(np.exp(Board(x)) * x),

@@ -103,9 +103,9 @@ class Recurrences:
     @cached_property
     def constants(self) -> list[tuple[Name, np.ndarray]]:
         """The arrays that the lines read and the function has found outside, by their names."""
-        told = "\n".join(line.text for _, line in self.lines)
+        told = "\n".join(line.latex for _, line in self.lines)  # in which names stand apart, as c s does not in text
         held = self.unfolding.constants.items()
-        return [(name, v) for name, v in held if re.search(rf"(?<!\w){re.escape(name)}(?![A-Za-z0-9_])", told)]
+        return [(n, v) for n, v in held if re.search(rf"(?<![A-Za-z\\]){re.escape(n.latex)}(?![A-Za-z0-9])", told)]
 
     def text_rows(self, names: Sequence[str]) -> list[str]:
         """The lines as text; ``names`` are those of the outputs."""

@@ -233,6 +233,22 @@ def test_numbers_that_differ_by_step_are_listed():
     assert rows[-1].startswith("s = [1., 1.4142, 1.7321")
 
 
+def test_numbers_are_listed_where_their_name_stands_beside_another_too():
+    def adam(slope, x):
+        m = v = 0.0
+        for t in range(1, 6):
+            g = slope * x
+            m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
+            x = x - 0.1 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.99**t)) + 1e-8)
+        return x**2
+
+    lines = sg.grad(adam).formulas(1.5, 2.0).text_rows(["g"])
+    assert {line.split(" = ")[1] for line in lines if "[" in line} == {
+        "[0.1, 0.19, 0.271, 0.3439]",
+        "[0.01, 0.0199, 0.0297, 0.0394]",
+    }
+
+
 def test_backpropagation_through_time():
     def network(W, U, b, xs):
         h = np.tanh(xs[0] @ U + b)
