@@ -12,15 +12,23 @@ from .dispatch import answers_for
 from .labelled import LabelledTracer, lifted
 from .labelled_methods import with_columns
 from .labelled_places import OTHERWISE, moved_together, moving
+from .labelled_writing import copies_on_write
 from .labels import Labels, refuse
 from .library_code import concerns
 from .local_array import holds_traced, unwrapped
 from .making import array_of
+from .trace import as_node
+from .tracer import Tracer
 
 
 def _array(value: Any) -> Any:
     """Traced values as one array; their lists too."""
     return array_of(list(value)) if isinstance(value, (list, tuple)) else value
+
+
+def _kept(array: Any, copy: bool | None) -> Any:
+    """The array that pandas keeps: of its own, where it copies on write, unless it is told not to copy."""
+    return Tracer(as_node(array)) if copy or (copy is None and copies_on_write()) else array
 
 
 @answers_for("pandas.Series")
@@ -33,7 +41,7 @@ def _series(data: Any = None, index: Any = None, dtype: Any = None, name: Any = 
         made = data.copy() if index is None else moving(data, "reindex", index)
         return made if name is None else moving(made, "rename", name)
     array = _array(data)
-    values = array if np.ndim(array) else array * np.ones(1 if index is None else len(index))
+    values = _kept(array, named.get("copy")) if np.ndim(array) else array * np.ones(1 if index is None else len(index))
     return LabelledTracer(values, Labels(sys.modules["pandas"].Series(np.zeros(values.shape), index, name=name)))
 
 
@@ -46,7 +54,9 @@ def _frame(data: Any = None, index: Any = None, columns: Any = None, dtype: Any 
         data, columns = _by_column(data, columns)
     if not isinstance(data, Mapping):
         labels = Labels(kind(_without_values(data), index, columns))
-        return LabelledTracer(data._array if type(data) is LabelledTracer else np.reshape(data, labels.shape), labels)
+        if type(data) is LabelledTracer:
+            return LabelledTracer(data._array, labels)
+        return LabelledTracer(np.reshape(_kept(data, copy), labels.shape), labels)
     known = kind({name: _without_values(column) for name, column in data.items()}, index, columns)
     own = {name: column for name, column in data.items() if concerns(column, 0) and name in known}
     return with_columns(lifted(known), {n: c if type(c) is LabelledTracer else _array(c) for n, c in own.items()})

@@ -34,7 +34,7 @@ class _Unlabelled:
 def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given: Any) -> None:
     """Do ``change``, which only moves elements, to ``value`` itself: those of ``given`` into it."""
     _check_own(value)
-    if value._labels.dims is not None or not _copies_on_write():
+    if value._labels.dims is not None or not copies_on_write():
         refuse(f"writing into a {value._name} so", "Write into a copy of x.to_numpy()")
     parts: list[Any] = [v if type(v) is type(value) else _Unlabelled(v) for v in given]
 
@@ -63,7 +63,7 @@ def _check_own(value: LabelledTracer) -> None:
         refuse(f"writing into a {value._name} of its caller", "Write into a copy: x = x.copy()")
 
 
-def _copies_on_write() -> bool:
+def copies_on_write() -> bool:
     """Whether what is taken from a Series or a DataFrame never sees what is written into either."""
     pandas = sys.modules["pandas"]
     return int(pandas.__version__.partition(".")[0]) >= 3 or pandas.options.mode.copy_on_write is True

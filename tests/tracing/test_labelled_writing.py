@@ -137,6 +137,14 @@ def under_another_name(x):
     return (other * made * copy).sum()
 
 
+def what_it_was_made_of(x):
+    array, square, own = x * 2, np.outer(x, x), np.zeros(4)
+    own[1] = x[0]
+    made = [pd.Series(array), pd.DataFrame(square), pd.DataFrame({"a": array}), pd.Series(own)]
+    array[0] = square[0, 1] = own[0] = 9.0
+    return sum((m**2).to_numpy().sum() for m in made) + array.sum() + square.sum() + own.sum()
+
+
 def of_a_selection(x):
     made = frame(x)
     part = made[["a"]]
@@ -157,7 +165,10 @@ WEIGHTS = pd.DataFrame({"g": ["u", "v"], "w": [1.0, 3.0]})
 PROGRAMS = {
     **{f"frame: {name}": written(frame, write, read) for name, (write, read) in FRAMES.items()},
     **{f"series: {name}": written(series, write, read) for name, (write, read) in SERIES.items()},
-    **{f.__name__: f for f in (zeros, places_of_numbers, augmented, under_another_name, of_a_selection)},
+    **{
+        f.__name__: f
+        for f in (zeros, places_of_numbers, augmented, under_another_name, what_it_was_made_of, of_a_selection)
+    },
     "chosen by a function": chosen,
     "looked up": looked_up,
     "mapped": lambda x: pd.Series(x).map(lambda v: v * v).sum(),
