@@ -11,3 +11,10 @@ def slopes(f, x, step=1e-6):
         moved[at] = step
         made[at] = (f(x + moved) - f(x - moved)) / (2 * step)
     return made
+
+
+def expect_slopes(found, f, x, value_tolerance=1e-12, atol=1e-8):
+    """``found``, a value and a gradient at ``x``, are those of ``f``."""
+    value, gradient = found
+    np.testing.assert_allclose(value, f(x), rtol=value_tolerance)
+    np.testing.assert_allclose(gradient, slopes(f, x), rtol=1e-6, atol=atol)

@@ -14,7 +14,7 @@ from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
-from .python_numbers import counted, held_like, is_count, is_number, of_any_size, operands
+from .python_numbers import as_number, counted, held_like, is_count, is_number, of_any_size, operands
 from .sizes import listed
 from .text import is_only_shown, value_of_text
 from .trace import as_node, current, stands_for_number
@@ -54,9 +54,7 @@ def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any)
         return NotImplemented
     if other is right and not self.shape and _is_reflected(kind, template):
         return NotImplemented
-    made = type(self)(template(*operands((left, right))))
-    made._is_pythons = self._is_pythons and is_number(other)
-    return made
+    return as_number(type(self)(template(*operands((left, right)))), self._is_pythons and is_number(other))
 
 
 def _is_reflected(kind: type, template: Elementwise) -> bool:
@@ -75,9 +73,7 @@ def _left(template: Elementwise) -> Operator:
     def operate(self: Any, other: Any) -> Any:
         kind = type(self)
         if type(other) is kind and self._is_pythons is other._is_pythons:
-            made = kind(template(self._symgrad_node, other._symgrad_node))
-            made._is_pythons = self._is_pythons
-            return made
+            return as_number(kind(template(self._symgrad_node, other._symgrad_node)), self._is_pythons)
         return _binary(self, template, self, other, other)
 
     return operate
@@ -146,9 +142,7 @@ def _shifts(shift: np.ufunc) -> tuple[Operator, Operator]:
 def _unary(template: Elementwise) -> Callable[[Any], Any]:
     def operate(self: Any) -> Any:
         number = self if self._node.dtype.kind != "b" else counted(self)
-        made = type(self)(template(number._symgrad_node))
-        made._is_pythons = self._is_pythons
-        return made
+        return as_number(type(self)(template(number._symgrad_node)), self._is_pythons)
 
     return operate
 
@@ -231,9 +225,7 @@ class ArrayMethods:
         if type(other) in (int, float) or stands_for_number(other):
             for exponent, short in self._short_powers(other):
                 if other == exponent:
-                    made = type(self)(short(self._symgrad_node))
-                    made._is_pythons = self._is_pythons
-                    return made
+                    return as_number(type(self)(short(self._symgrad_node)), self._is_pythons)
         return self._power(other)
 
     def __rpow__(self: Any, other: Any) -> Any:
@@ -271,8 +263,7 @@ class ArrayMethods:
         made = np.round(self, digits or 0)
         if digits is None and not self.shape:
             return made.astype(int).item()
-        made._is_pythons = self._is_pythons
-        return made
+        return as_number(made, self._is_pythons)
 
     def is_integer(self: Any) -> bool:
         """Whether a number is whole, as Python's and NumPy's floats say it."""

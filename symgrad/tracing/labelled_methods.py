@@ -95,14 +95,14 @@ def _clip(self: LabelledTracer, lower: Any = None, upper: Any = None, *, min: An
     return self._with(np.clip(self._array, low, high))
 
 
-def _where(self: LabelledTracer, cond: Any, other: Any = np.nan) -> Any:
-    cond, other = (self._plain(v(self) if callable(v) else v) for v in (cond, other))
-    return self._with(np.where(cond, self._array, other))
+def _choosing(own_where: bool) -> Callable:
+    """``where`` and ``mask``: the elements are kept where a condition is so, and others put where it is not."""
 
+    def choose(self: LabelledTracer, cond: Any, other: Any = np.nan) -> Any:
+        cond, other = (self._plain(v(self) if callable(v) else v) for v in (cond, other))
+        return self._with(np.where(cond, *((self._array, other) if own_where else (other, self._array))))
 
-def _mask(self: LabelledTracer, cond: Any, other: Any = np.nan) -> Any:
-    cond, other = (self._plain(v(self) if callable(v) else v) for v in (cond, other))
-    return self._with(np.where(cond, other, self._array))
+    return choose
 
 
 def _operation(operate: Callable[[Any, Any], Any]) -> Callable:
@@ -146,9 +146,9 @@ def _joining(name: str) -> Callable:
         named |= dict(zip(("how", "on") if name == "merge" else ("on", "how"), args, strict=False))
         on = named.get("on")
         keys = {on} if isinstance(on, str) else set(on or ())
-        own, others = ({c.name for c in v._labels.others.values()} for v in (self, other))
-        by_index = name == "join" or named.get("left_index", False)
-        if not (own.issuperset(keys) and (name == "join" or others.issuperset(keys)) and (keys or by_index)):
+        keyed = [self] if name == "join" else [self, other]  # the index of the other has the keys of a join
+        by_text = all(keys <= {c.name for c in side._labels.others.values()} for side in keyed)
+        if not by_text or not (keys or name == "join" or named.get("left_index", False)):
             refuse(f"DataFrame.{name} by columns of numbers", "Join by the index: x.set_index(…)")
         if {"left_on", "right_on"} & named.keys() or len(args) > 2:
             refuse(f"DataFrame.{name} with these arguments", "Join by the index, or by on=")
@@ -283,7 +283,7 @@ _RULES: dict[str, Callable] = {
     "iterrows": _rows,
     "itertuples": _tuples,
     "map": _map,
-    "mask": _mask,
+    "mask": _choosing(own_where=False),
     **_named(("merge", "join"), _joining),
     "pct_change": _pct_change,
     "pipe": lambda self, func, *args, **kwargs: func(self, *args, **kwargs),
@@ -298,5 +298,5 @@ _RULES: dict[str, Callable] = {
     "nsmallest": _first(True),
     "rolling": rolling,
     "sort_values": _sort_values,
-    "where": _where,
+    "where": _choosing(own_where=True),
 }

@@ -42,8 +42,7 @@ def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given
         change(*objects)
         return objects[0]
 
-    made = moved_together([value, *parts], make, what)
-    value._array, value._labels = made._array, made._labels
+    _become(value, moved_together([value, *parts], make, what))
 
 
 def called(
@@ -54,8 +53,12 @@ def called(
     if not inplace:
         return made
     _check_own(value)
-    value._array, value._labels = made._array, made._labels
+    _become(value, made)
     return None
+
+
+def _become(value: LabelledTracer, made: LabelledTracer) -> None:
+    value._array, value._labels = made._array, made._labels
 
 
 def _check_own(value: LabelledTracer) -> None:
@@ -71,9 +74,9 @@ def copies_on_write() -> bool:
 
 def set_item(value: LabelledTracer, key: Any, given: Any) -> None:
     """``value[key] = given``."""
-    if value._name == "DataFrame" and isinstance(key, (str, int)) and not value._is_argument:
-        made = with_columns(value, {key: given})
-        value._array, value._labels = made._array, made._labels
+    _check_own(value)
+    if value._name == "DataFrame" and isinstance(key, (str, int)):
+        _become(value, with_columns(value, {key: given}))
     else:
         put(value, lambda own, part: operator.setitem(own, known(key), part), given)
 

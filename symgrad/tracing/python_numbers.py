@@ -25,6 +25,12 @@ def is_number(value: Any) -> bool:
     return type(value) in _KINDS or stands_for_number(value) or _is_pythons(value)
 
 
+def as_number(made: Any, is_pythons: bool = True) -> Any:
+    """``made``, a new traced value, as a number of Python where it is one."""
+    made._is_pythons = is_pythons
+    return made
+
+
 def _is_pythons(value: Any) -> bool:
     return hasattr(type(value), "_is_pythons") and value._is_pythons
 
@@ -94,12 +100,9 @@ def is_count(self: Any) -> bool:
 
 def counted(self: Any, other: Any = True) -> Any:
     """A truth value of Python's beside another one, or alone, as a whole number."""
-    is_both = self._is_pythons and (type(other) is bool or is_truth(other) or is_number(other))
-    if not is_both:
+    if not (self._is_pythons and is_number(other)):
         return self
-    made = type(self)(f.add(self._symgrad_node, 0))
-    made._is_pythons = True
-    return made
+    return as_number(type(self)(f.add(self._symgrad_node, 0)))
 
 
 def of_any_size(operate: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

@@ -15,7 +15,7 @@ from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .catching import is_caught
 from .dispatch import answers
-from .python_numbers import is_number, operands
+from .python_numbers import as_number, is_number, operands
 from .trace import as_node, running
 from .tracer import Tracer
 
@@ -49,9 +49,7 @@ def _python_number(x: Any) -> Any:
     """``x``, or the parts of it, as Python's numbers."""
     if type(x) is tuple:
         return tuple(map(_python_number, x))
-    if type(x) is Tracer:
-        x._is_pythons = True
-    return x
+    return as_number(x) if type(x) is Tracer else x
 
 
 def _answers(function: Callable) -> Callable[[Callable], Callable]:
@@ -304,9 +302,8 @@ def _extreme(function: Callable, is_before: Callable[[Any, Any], Any]) -> Callab
         for item in items[1:]:
             comes_first = is_before(item, made)
             if type(comes_first) is Tracer:
-                chosen = Tracer(f.where(comes_first._symgrad_node, *operands((item, made))))
-                chosen._is_pythons = is_number(item) and is_number(made)
-                made = chosen
+                chosen = f.where(comes_first._symgrad_node, *operands((item, made)))
+                made = as_number(Tracer(chosen), is_number(item) and is_number(made))
             elif comes_first:
                 made = item
         return made

@@ -31,7 +31,7 @@ from .dispatch import (
 )
 from .library_calls import caching_function, declared, refuse_in_pandas, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
-from .python_numbers import held_as, operands, strong
+from .python_numbers import as_number, held_as, operands, strong
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
 from .views import Along
@@ -256,8 +256,7 @@ class Tracer(ArrayMethods):
         if x.dtype.kind in "iu" and x.dtype.itemsize < 8 and running().has_value(x._symgrad_node):
             return int(x._concrete())  # which no operation wraps around
         x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
-        x._is_pythons = True
-        return x
+        return as_number(x)
 
     def tolist(self) -> Any:
         """The elements in nested lists."""

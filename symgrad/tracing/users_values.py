@@ -11,15 +11,10 @@ from .computed import is_numeric
 from .libraries import is_library
 
 
-def is_users(value: Any) -> bool:
-    """Whether the class of a value is the user's own."""
-    return not is_library(type(value).__module__)
-
-
 def as_taken(call: Callable, function: Callable, value: Any) -> Any:
     """What ``function`` makes of a value of a class of the user's before it computes, by ``call`` of its methods."""
     kind = type(value)
-    if not is_users(value) or hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
+    if is_library(kind.__module__) or hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
         return value
     if function is float or function is complex or getattr(function, "__module__", "") == math.__name__:
         return _called(call, value, "__float__")

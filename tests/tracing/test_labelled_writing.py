@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from central_differences import slopes
+from central_differences import expect_slopes
 
 import symgrad as sg
 from symgrad.errors import TracingError, UnsupportedOperation
@@ -187,9 +187,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_derivatives(name):
     fn = PROGRAMS[name]
-    value, gradient = sg.value_and_grad(fn)(X)
-    np.testing.assert_allclose(value, fn(X), rtol=1e-12)
-    np.testing.assert_allclose(gradient, slopes(fn, X), rtol=1e-6, atol=1e-8)
+    expect_slopes(sg.value_and_grad(fn)(X), fn, X)
 
 
 def test_a_mask_of_values_is_guarded():
