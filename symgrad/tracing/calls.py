@@ -14,7 +14,7 @@ import functools
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,8 +48,8 @@ from .making import Joined
 from .names import Names, remade, with_instance, with_names
 from .python_numbers import held_as, held_like, is_count, is_truth
 from .rewriting import rewritten
-from .sparse_matrices import SparseTracer
-from .sparse_operands import as_operand, become_traced, is_operand
+from .sparse_matrices import is_stand_in
+from .sparse_operands import as_operand, become_traced, entries_to_write, is_matrix, is_operand
 from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
@@ -132,7 +132,7 @@ class _Calls:
             return self._operate(operation, left, right)
         if any(isinstance(v, (list, tuple)) and _is_beside_list(w) for v, w in ((left, right), (right, left))):
             return getattr(operator, operation)(left, right)
-        if holds_traced((left, right)) or SparseTracer in (type(left), type(right)):
+        if holds_traced((left, right)) or is_stand_in(left) or is_stand_in(right):
             if isinstance(left, (str, bytes)) and operation == "mod":
                 return left % mapped(printed, right)
             left, right = (as_operand(unwrapped(v, traced=True)) for v in (left, right))
@@ -169,19 +169,34 @@ class _Calls:
                 return self.call(getter, value)
             if type(found) is functools.cached_property and name not in vars(value):
                 vars(value)[name] = self.call(found.func, value)
+            if name == "data" and is_matrix(value):
+                return entries_to_write(value)
         return getattr(value, name)
 
-    def update(self, array: Any, index: Any, operation: str, value: Any) -> None:
-        """Do ``array[index] += value``, or what the operation is; by a traced mask without asking which it picks."""
+    def element(self, array: Any, index: Any) -> _Place:
+        """The place ``array[index]``, with what is there; a traced mask is not asked which elements it picks."""
         is_mask = type(index) in (Tracer, LocalArray) and index.dtype.kind == "b" and holds_traced(index)
-        if is_mask and tuple(index.shape) == tuple(np.shape(array)) and not np.shape(value):
-            array[...] = np.where(index, getattr(operator, operation)(array, value), array)
-        else:
+        if is_mask and tuple(index.shape) == tuple(np.shape(array)):
+            return _Place(array, index, None)
+        part = array[index]
+        if is_matrix(part) or is_stand_in(part):  # of which every element is written
+            part = as_operand(part).toarray()
+        return _Place(array, index, part)
+
+    def member(self, owner: Any, name: str) -> _Place:
+        """The place ``owner.name``, with what is there."""
+        return _Place(owner, name, self.attribute(owner, name), is_member=True)
+
+    def update(self, place: _Place, operation: str, value: Any) -> None:
+        """Do ``place += value``, or what the operation is."""
+        array, index, part, is_member = place
+        if part is None and not is_member:
+            if not np.shape(value):
+                array[...] = np.where(index, getattr(operator, operation)(array, value), array)
+                return
             part = array[index]
-            matrix = None if type(part) in _COMMON else as_operand(part)
-            if type(matrix) is SparseTracer:  # of which every element is written
-                part = matrix.toarray()
-            self.store(getattr(operator, f"i{operation.rstrip('_')}")(part, value), array, index)
+        made = getattr(operator, f"i{operation.rstrip('_')}")(part, value)
+        (self.set if is_member else self.store)(made, array, index)
 
     def decided(self, value: Any) -> Any:
         """``value``, Python's own truth values in it as True and False, guarded: ``is`` asks which of them it is."""
@@ -195,16 +210,35 @@ class _Calls:
         return bool(value) if is_truth(value) else value
 
     def store(self, value: Any, array: Any, index: Any) -> None:
-        """Do ``array[index] = value``; a DataFrame or sparse matrix that the function has made becomes a traced one."""
+        """Do ``array[index] = value``."""
         owner = array.obj if is_indexer(array) else array
-        if type(owner) not in _COMMON and is_operand(owner) and concerns(value, 0):
-            if running().operands.pop(id(owner), None) is None:
-                refuse(
-                    f"a traced value is written into a {type(owner).__name__} from outside. Write into a copy() of it."
-                )
-            become_traced(owner)
+        if _made_traced(owner, value):
             array = owner if owner is array else getattr(owner, array.name)
         array[index] = value
+
+    def set(self, value: Any, owner: Any, name: str) -> None:
+        """Do ``owner.name = value``."""
+        _made_traced(owner, value)
+        setattr(owner, name, value)
+
+
+class _Place(NamedTuple):
+    """Where something is written, and what is there."""
+
+    owner: Any
+    name: Any
+    value: Any
+    is_member: bool = False
+
+
+def _made_traced(owner: Any, value: Any) -> bool:
+    """Have a DataFrame or a sparse matrix that the function has made become a traced one, where the value is traced."""
+    if type(owner) in _COMMON or not (is_operand(owner) and concerns(value, 0)):
+        return False
+    if running().operands.pop(id(owner), None) is None:
+        refuse(f"a traced value is written into a {type(owner).__name__} from outside. Write into a copy() of it.")
+    become_traced(owner)
+    return True
 
 
 class _LibraryCalls(_Calls):

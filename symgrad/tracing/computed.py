@@ -27,8 +27,8 @@ from .local_array import LocalArray, holds_traced, unwrapped
 from .making import OF_SIZES
 from .python_numbers import held_as
 from .sizes import holds_size
-from .sparse_matrices import SparseTracer
-from .sparse_operands import as_operand, is_operand
+from .sparse_matrices import is_stand_in
+from .sparse_operands import as_operand, is_operand, note_operand
 from .text import value_of_text
 from .trace import current, running
 from .tracer import Tracer
@@ -88,7 +88,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         return args[0].shape[0]
     if holds_size((*args, *kwargs.values())) and _is_declared(function, OF_SIZES):
         return OF_SIZES[function](*args, **kwargs)
-    if (is_traced or any(type(v) is SparseTracer for v in args)) and as_operand(owner) is not owner:
+    if (is_traced or any(map(is_stand_in, args))) and as_operand(owner) is not owner:
         return getattr(as_operand(owner), function.__name__)(*args, **kwargs)
     if is_traced or (args and type(args[0]) is list and getattr(function, "__name__", "") == "shuffle"):
         answer = writing.method_of(function) or (CALLS[function] if is_declared else None)
@@ -185,7 +185,7 @@ def local(made: Any, given: Iterable[Any]) -> Any:
     if trace is None:
         return made
     if is_operand(made):
-        trace.operands[id(made)] = made
+        note_operand(made)
     if type(made) is np.ndarray and made.dtype.kind in "biufc":
         is_foreign = any(
             isinstance(v, np.ndarray) and type(v) is not LocalArray and np.may_share_memory(v, made) for v in given

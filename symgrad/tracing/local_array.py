@@ -54,6 +54,8 @@ class LocalArray:
     computed: Callable[[Callable, tuple, dict[str, Any]], Any]
     attribute: Callable[[LocalArray, str], Any]
     stacked: Callable[[Any], Node]
+    #: has an object of a library know that a traced value was written into the array that it looks into
+    held: Callable[[Any], None]
 
     def __init__(self, data: np.ndarray, memory: Memory) -> None:
         self.data = data
@@ -232,6 +234,8 @@ class LocalArray:
             raise ShapeError.here(str(error)) from error
         self._memory.written()
         self.numbers[index] = numbers
+        while self._memory.holders:
+            self.held(self._memory.holders.pop())
 
     def fill(self, value: Any) -> None:
         self[...] = value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..primitives.primitive import literal
@@ -20,6 +22,7 @@ class Memory:
         self.is_foreign = is_foreign
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None
+        self.holders: list[Any] = []  # objects of libraries that look into it, and know no traced values
         self._writes: Tracer | None = None
 
     @property

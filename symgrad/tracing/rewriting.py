@@ -51,8 +51,20 @@ class Hook(Protocol):
         """``value.name``."""
         ...
 
-    def update(self, array: Any, index: Any, operation: str, value: Any) -> None:
-        """Do ``array[index] += value``, or what the operation is."""
+    def element(self, array: Any, index: Any) -> Any:
+        """The place ``array[index]``, with what is there."""
+        ...
+
+    def member(self, owner: Any, name: str) -> Any:
+        """The place ``owner.name``, with what is there."""
+        ...
+
+    def update(self, place: Any, operation: str, value: Any) -> None:
+        """Do ``place += value``, or what the operation is."""
+        ...
+
+    def set(self, value: Any, owner: Any, name: str) -> None:
+        """Do ``owner.name = value``."""
         ...
 
     def store(self, value: Any, array: Any, index: Any) -> None:
@@ -117,19 +129,23 @@ class _Calls(ast.NodeTransformer):
     """A call, an attribute, an operation and some indices, each handed to the hook.
 
     ``f(a, k=b)`` becomes ``hook.call(f, a, k=b)``, ``a + b`` ``hook.operate("add", a, b)``, ``np.r_[a, b]``
-    ``hook.indexed(np.r_)[a, b]``, ``a[i] += b`` ``hook.update(a, i, "add", b)``, ``a["b"] = c``
-    ``hook.store(c, a, "b")``, and ``a is True`` ``hook.decided(a) is True``, as in the cases of a ``match``.
+    ``hook.indexed(np.r_)[a, b]``, ``a[i] += b`` ``hook.update(hook.element(a, i), "add", b)``, ``a.b += c``
+    ``hook.update(hook.member(a, "b"), "add", c)``, ``a["b"] = c`` ``hook.store(c, a, "b")``, ``a.b = c``
+    ``hook.set(c, a, "b")``, and ``a is True`` ``hook.decided(a) is True``, as in the cases of a ``match``.
     """
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         target = node.targets[0]
         self.generic_visit(node)
-        if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
+        if len(node.targets) > 1:
+            return node
+        if isinstance(target, ast.Attribute) and not target.attr.startswith("__"):
+            return self._statement("set", [node.value, target.value, _named(target)], node)
+        if not isinstance(target, ast.Subscript):
             return node
         if not isinstance(target.slice, (ast.Constant, ast.Name, ast.JoinedStr)) and not _is_of_several(target.slice):
             return node
-        call = self._hooked("store", [node.value, target.value, target.slice], [], node)
-        return ast.copy_location(ast.Expr(call), node)
+        return self._statement("store", [node.value, target.value, target.slice], node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -171,7 +187,7 @@ class _Calls(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or node.attr.startswith("__"):  # which a class may call otherwise
             return node
-        return self._hooked("attribute", [node.value, ast.copy_location(ast.Constant(node.attr), node)], [], node)
+        return self._hooked("attribute", [node.value, _named(node)], [], node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -189,10 +205,16 @@ class _Calls(ast.NodeTransformer):
             isinstance(target.slice, (ast.Name, ast.Compare, ast.Call)) or _is_of_several(target.slice)
         )
         self.generic_visit(node)
-        if not (is_index and isinstance(target, ast.Subscript)):
+        if isinstance(target, ast.Attribute) and not target.attr.startswith("__"):
+            place = self._hooked("member", [target.value, _named(target)], [], target)
+        elif is_index and isinstance(target, ast.Subscript):
+            place = self._hooked("element", [target.value, target.slice], [], target)
+        else:
             return node
-        call = self._hooked("update", [target.value, target.slice, _operation(node), node.value], [], node)
-        return ast.copy_location(ast.Expr(call), node)
+        return self._statement("update", [place, _operation(node), node.value], node)
+
+    def _statement(self, name: str, args: list[ast.expr], at: ast.stmt) -> ast.stmt:
+        return ast.copy_location(ast.Expr(self._hooked(name, args, [], at)), at)
 
     def _hooked(
         self, name: str, args: list[ast.expr], keywords: list[ast.keyword], at: ast.expr | ast.stmt
@@ -205,6 +227,11 @@ class _Calls(ast.NodeTransformer):
         hook = ast.copy_location(ast.Constant(cast(Any, _STAND_IN)), start)
         method = ast.copy_location(ast.Attribute(hook, name, ast.Load()), start)
         return ast.copy_location(ast.Call(method, args, keywords), at)
+
+
+def _named(node: ast.Attribute) -> ast.Constant:
+    """The name of an attribute."""
+    return ast.copy_location(ast.Constant(node.attr), node)
 
 
 def _is_truth(node: ast.AST) -> bool:

@@ -11,8 +11,8 @@ import numpy as np
 from .dispatch import answers_for
 from .local_array import unwrapped
 from .making import array_of
-from .sparse_matrices import SparseTracer, is_sparse, moved, stand_in
-from .sparse_places import entries_of, scipy_sparse
+from .sparse_matrices import SparseTracer, is_sparse, moved, of_arrays, stand_in
+from .sparse_places import scipy_sparse
 from .trace import as_node
 from .tracer import Tracer
 
@@ -24,7 +24,8 @@ def _making(name: str) -> Callable[..., SparseTracer]:
         arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: Any = None
     ) -> SparseTracer:
         made = _made(getattr(scipy_sparse(), name), arg1, unwrapped(shape))
-        return made if dtype is None else made.astype(dtype)
+        made = made if dtype is None else made.astype(dtype, copy=False)
+        return made.copy() if copy else made
 
     return answer
 
@@ -35,16 +36,12 @@ def _made(kind: type, given: Any, shape: Any) -> SparseTracer:
     name, size = kind.__name__, {} if shape is None else {"shape": shape}
     if not isinstance(given, tuple):
         return moved(lambda values: kind(values, **size), given, f"scipy.sparse.{name} of this")
-    values, *places = map(unwrapped, given)
-    if len(places) == 1 and name[:3] != "dia":  # entries that meet add up
-        entries = array_of(values)
-        places = tuple(map(np.asarray, places[0]))
-        known = scipy_sparse().coo_array((np.zeros(entries.shape), places), **size)
-        _, row, col = entries_of(known)
-        return SparseTracer(kind, Tracer(as_node(entries)), row, col, known.shape, name[:3] == "coo")
-    made = moved(lambda values: kind((values, *places), **size), values, f"scipy.sparse.{name} of this")
-    made.is_ordered = True
-    return made
+    values = array_of(given[0]) if isinstance(given[0], (list, tuple)) else given[0]
+    places = [unwrapped(part) for part in given[1:]]
+    if len(places) > 1 or name[:3] == "dia":
+        return of_arrays(kind, values, places, size)
+    coo = scipy_sparse().coo_array if issubclass(kind, scipy_sparse().sparray) else scipy_sparse().coo_matrix
+    return of_arrays(coo, values, [tuple(map(np.asarray, places[0]))], size).as_kind(kind)
 
 
 for _format in _FORMATS:

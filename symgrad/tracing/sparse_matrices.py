@@ -6,98 +6,30 @@ they cost what the entries cost, and the zeros of Jacobians are known.
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, ShapeError, UnsupportedOperation
+from ..errors import ArgumentTypeError, ShapeError
 from ..primitives.selection import SCATTER, gather
+from ..primitives.shaping import reshape
 from ..program.node import emit
 from .dispatch import DEFERRED
+from .local_array import LocalArray
 from .making import array_of
-from .sparse_places import entries_of, matrix_of, meeting, scipy_sparse
+from .sparse_formats import IN_ORDER, SparseEntries, looking_into, refuse
+from .sparse_places import arrays_of_places, entries_of, matrix_of, meeting, scipy_sparse
 from .trace import as_node, running
-from .tracer import Tracer
+from .tracer import Tracer, view
 
 
-class SparseTracer:
-    """A sparse matrix in a traced function: the ``entries`` at ``row`` and ``col``, which add up where they meet.
-
-    ``kind`` is the class of scipy that it stands for; ``is_ordered`` where scipy has the entries in this order.
-    """
+class SparseTracer(SparseEntries):
+    """A sparse matrix in a traced function."""
 
     __array_ufunc__ = None  # NumPy leaves the operators to this class
-    ndim = 2
-
-    def __init__(
-        self, kind: type, entries: Any, row: Any, col: Any, shape: tuple[int, int], is_ordered: bool = True
-    ) -> None:
-        self.kind = kind
-        self.entries = entries
-        self.row = row
-        self.col = col
-        self.shape = shape
-        self.is_ordered = is_ordered
-
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
-        """What ``isinstance`` and ``scipy.sparse.issparse`` see."""
-        return self.kind
-
-    @property
-    def _stands_for(self) -> type:
-        return self.kind
-
-    @property
-    def _is_array(self) -> bool:
-        return issubclass(self.kind, scipy_sparse().sparray)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.entries.dtype
-
-    @property
-    def data(self) -> Any:
-        """The entries as scipy has them."""
-        self._needs_order("data")
-        return self.entries
-
-    @property
-    def nnz(self) -> int:
-        self._needs_order("nnz")
-        return self.row.shape[0]
-
-    @property
-    def format(self) -> str:
-        return self.kind.__name__[:3]
-
-    @property
-    def T(self) -> SparseTracer:
-        return self.transpose()
-
-    def transpose(self, axes: Any = None, copy: bool = False) -> SparseTracer:
-        turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
-        rows, columns = self.shape
-        return SparseTracer(self._named(turned), self.entries, self.col, self.row, (columns, rows), self.is_ordered)
-
-    def copy(self) -> SparseTracer:
-        return self._with(self.entries)
-
-    def _named(self, format: str) -> type:
-        return getattr(scipy_sparse(), f"{format}_{'array' if self._is_array else 'matrix'}")
-
-    def asformat(self, format: str | None, copy: bool = False) -> SparseTracer:
-        return self if format is None or format == self.format else self.as_kind(self._named(format))
-
-    def as_kind(self, kind: type) -> SparseTracer:
-        """The same entries as a matrix of another class of scipy."""
-        is_ordered = self.is_ordered and kind.__name__[:3] in (self.format, "coo")
-        return SparseTracer(kind, self.entries, self.row, self.col, self.shape, is_ordered)
-
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> SparseTracer:
-        return self._with(Tracer(as_node(self.entries)).astype(dtype))
 
     def summed(self) -> SparseTracer:
         """The same matrix, of entries that do not meet."""
@@ -110,15 +42,6 @@ class SparseTracer:
     def _places(self) -> np.ndarray:
         """Where the entries are in the dense array, row by row; guarded where the matrix is an argument."""
         return np.asarray(self.row) * self.shape[1] + np.asarray(self.col)
-
-    def tocsr(self, copy: bool = False) -> SparseTracer:
-        return self.asformat("csr")
-
-    def tocsc(self, copy: bool = False) -> SparseTracer:
-        return self.asformat("csc")
-
-    def tocoo(self, copy: bool = False) -> SparseTracer:
-        return self.asformat("coo")
 
     def toarray(self, order: Any = None, out: Any = None) -> Tracer:
         """The dense array, with all its zeros."""
@@ -147,9 +70,6 @@ class SparseTracer:
 
     def __neg__(self) -> SparseTracer:
         return self._with(-Tracer(as_node(self.entries)))
-
-    def __pos__(self) -> SparseTracer:
-        return self
 
     # products
 
@@ -216,9 +136,20 @@ class SparseTracer:
         first, _ = pairs = meeting(self._places(), other._places())
         return self._joined(other, pairs, np.asarray(self.row)[first], np.asarray(self.col)[first], self.shape)
 
+    def __imul__(self, other: Any) -> SparseTracer:
+        if np.ndim(other) or is_sparse(other):
+            return self * other
+        if type(self.entries) is Tracer and self.entries._root is not None and not self.is_ordered:
+            refuse(f"{self.kind.__name__} *= x where it looks into an array", "Write A = A * x")
+        self.entries *= other
+        return self
+
+    def __itruediv__(self, other: Any) -> SparseTracer:
+        return self / other if np.ndim(other) or is_sparse(other) else self.__imul__(1 / other)
+
     def __truediv__(self, other: Any) -> SparseTracer:
         if is_sparse(other):
-            _refuse("a quotient of sparse matrices", "Divide dense arrays (toarray())")
+            refuse("a quotient of sparse matrices", "Divide dense arrays (toarray())")
         return self.multiply(1 / _dense(other))
 
     def _scaled(self, factor: Any) -> SparseTracer:
@@ -236,7 +167,7 @@ class SparseTracer:
             return SparseTracer(coo, data, row, col, self.shape, False)
         x = _dense(other)
         if x.ndim == 0:
-            _refuse("a number added to a sparse matrix", "Add it to A.toarray()")
+            refuse("a number added to a sparse matrix", "Add it to A.toarray()")
         self._needs_array("+ with a dense array", "A.toarray() + x")
         return self.toarray() + x
 
@@ -250,28 +181,34 @@ class SparseTracer:
 
     # the rest
 
-    def _with(self, data: Any) -> SparseTracer:
-        return SparseTracer(self.kind, data, self.row, self.col, self.shape, self.is_ordered)
-
     def _needs_fit(self, other: SparseTracer, fits: bool) -> None:
         if not fits:
             raise ShapeError.here(f"sparse matrices of shapes {self.shape} and {other.shape} do not fit")
 
-    def _needs_order(self, what: str) -> None:
-        if not self.is_ordered or self.format not in ("coo", "csr", "csc"):
-            _refuse(f"{what} of a sparse matrix that was made in the function", "Take what you need of A.toarray()")
-
     def _needs_array(self, what: str, instead: str) -> None:
         """Refuse what a sparse matrix gives as an ``np.matrix``, and a sparse array as an array."""
         if not self._is_array:
-            _refuse(
+            refuse(
                 f"{self.kind.__name__}: {what}, which gives an np.matrix,", f"Write {instead}, or use a sparse array"
             )
 
+    def __abs__(self) -> SparseTracer:
+        return self._mapped(np.abs)
+
+    def power(self, n: Any, dtype: Any = None) -> SparseTracer:
+        return self._mapped(lambda entries: entries**n)
+
+    def _mapped(self, function: Callable[[Any], Any]) -> SparseTracer:
+        """A function of each element, which keeps zeros."""
+        matrix = self.summed()
+        return matrix._with(function(Tracer(as_node(matrix.entries))))
+
     def __getattr__(self, name: str) -> Any:
+        if name in _ELEMENTWISE:
+            return lambda copy=True: self._mapped(getattr(np, name))
         if name.startswith("_") or not (name in _PLACES or hasattr(self.kind, name)):
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
-        _refuse(f"{self.kind.__name__}.{name}", "Write it with @, multiply, sums and data, or with A.toarray()")
+        refuse(f"{self.kind.__name__}.{name}", "Write it with @, multiply, sums and data, or with A.toarray()")
 
     def __getitem__(self, index: Any) -> Any:
         return moved(lambda matrix: matrix[index], self, f"this index into a {self.kind.__name__}")
@@ -286,13 +223,13 @@ class SparseTracer:
         self.entries, self.row, self.col, self.is_ordered = made.entries, made.row, made.col, False
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        _refuse(f"a {self.kind.__name__} as an array", "Write A.toarray()")
+        refuse(f"a {self.kind.__name__} as an array", "Write A.toarray()")
 
     def __pow__(self, other: Any) -> NoReturn:
-        _refuse(f"a power of a {self.kind.__name__}", "Write A @ (A @ x), or powers of A.toarray()")
+        refuse(f"a power of a {self.kind.__name__}", "Write A @ (A @ x), or powers of A.toarray()")
 
     def __rtruediv__(self, other: Any) -> NoReturn:
-        _refuse(f"a quotient by a {self.kind.__name__}", "Write x / A.toarray()")
+        refuse(f"a quotient by a {self.kind.__name__}", "Write x / A.toarray()")
 
     def __len__(self) -> NoReturn:
         raise ArgumentTypeError.here("sparse matrix length is ambiguous; use A.shape[0] or A.nnz")
@@ -301,18 +238,28 @@ class SparseTracer:
         return f"SparseTracer({self.kind.__name__}, shape={self.shape}, entries={self.row.shape[0]})"
 
 
-DEFERRED.add(SparseTracer)
+class SparseArrayTracer(abc.ABC, SparseTracer):
+    """What a sparse array of scipy becomes, under all its names, when a traced value is written into it."""
 
 
+_STAND_INS = frozenset((SparseTracer, SparseArrayTracer))
+DEFERRED.update(_STAND_INS)
+
+
+def is_stand_in(value: Any) -> bool:
+    """Whether it is a sparse matrix in a traced function."""
+    return type(value) in _STAND_INS
+
+
+#: methods that are the function of NumPy of each element
+_ELEMENTWISE = frozenset(
+    (
+        *("arcsin", "arcsinh", "arctan", "arctanh", "ceil", "conj", "conjugate", "deg2rad", "expm1", "floor", "log1p"),
+        *("rad2deg", "rint", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+    )
+)
 #: what instances of scipy's classes hold beside their entries
 _PLACES = ("indptr", "indices", "coords", "offsets", "blocksize", "rows")
-
-
-def _refuse(what: str, instead: str) -> NoReturn:
-    raise UnsupportedOperation.here(
-        f"{what} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated function "
-        "and pass it in."
-    )
 
 
 def _added(values: Any, place: Any, size: int) -> Tracer:
@@ -325,7 +272,7 @@ def _dense(value: Any) -> Tracer:
 
 
 def is_sparse(value: Any) -> bool:
-    return type(value) is SparseTracer or scipy_sparse().issparse(value)
+    return is_stand_in(value) or scipy_sparse().issparse(value)
 
 
 # as constants
@@ -335,9 +282,12 @@ _stand_ins: WeakKeyDictionary[Any, dict[int, tuple[Any, ...]]] = WeakKeyDictiona
 
 def stand_in(matrix: Any) -> SparseTracer:
     """What stands for a matrix of scipy in the running trace: the same one as long as nothing is written to it."""
-    if type(matrix) is SparseTracer:
+    if is_stand_in(matrix):
         return matrix
     known = _stand_ins.setdefault(running(), {})
+    array, local = getattr(matrix, "data", None), running().locals
+    if local is not None and type(array) is np.ndarray and local.knows(array) and LocalArray.of(array).is_traced:
+        return of_arrays(type(matrix), LocalArray.of(array), arrays_of_places(matrix), {"shape": matrix.shape})
     data, row, col = entries_of(matrix)
     found = known.get(id(matrix))
     if found is not None and all(map(np.array_equal, found[1], (data, row, col))):
@@ -348,6 +298,18 @@ def stand_in(matrix: Any) -> SparseTracer:
     made = SparseTracer(type(matrix), data, row, col, matrix.shape)
     known[id(matrix)] = matrix, kept, made
     return made
+
+
+def of_arrays(kind: type, values: Any, places: list[Any], size: dict[str, Any]) -> SparseTracer:
+    """What a class of scipy makes of an array of entries and of arrays of places: it looks into the entries."""
+    numbers = np.arange(np.size(values), dtype=float).reshape(np.shape(values)) + 1
+    made = kind((numbers, *places), **size)
+    found, row, col = entries_of(made)
+    is_ordered, entries = kind.__name__[:3] in IN_ORDER and np.array_equal(found, numbers), looking_into(values)
+    if not is_ordered:
+        chosen = running().constant(found.astype(int) - 1)
+        entries = view(entries, lambda node: gather(reshape(node, (numbers.size,)), chosen, 0), certain=True)
+    return SparseTracer(kind, entries, row, col, made.shape, is_ordered)
 
 
 def moved(make: Callable[[Any], Any], given: Any, what: str) -> Any:
@@ -375,14 +337,14 @@ def moved(make: Callable[[Any], Any], given: Any, what: str) -> Any:
     made, again = (make(_each(lambda show, by=by: show(by), parts)) for by in (0.0, float(whole.size)))
     if scipy_sparse().issparse(made):
         if made.ndim != 2:
-            _refuse(f"{what}, of one dim,", "Write A[[i], :], which has two")
+            refuse(f"{what}, of one dim,", "Write A[[i], :], which has two")
         (numbers, row, col), (further, *places) = entries_of(made), entries_of(again)
         if np.all(further - numbers == whole.size) and all(map(np.array_equal, (row, col), places)):
             return SparseTracer(type(made), whole[numbers.astype(int) - 1], row, col, made.shape, False)
     elif type(made) is not np.matrix:
         is_entry = np.equal(np.subtract(again, made), whole.size)
         return np.where(is_entry, whole[np.where(is_entry, made, 1).astype(int) - 1], 0)
-    _refuse(what, "Take it of A.toarray()")
+    refuse(what, "Take it of A.toarray()")
 
 
 def _each(give: Callable[[Any], Any], value: Any) -> Any:

@@ -13,31 +13,36 @@ from . import containers
 from .dispatch import refuse
 from .labelled import lifted
 from .labels import labels_of
-from .sparse_matrices import SparseTracer, stand_in
+from .local_array import LocalArray
+from .memory import locals_of
+from .sparse_matrices import SparseArrayTracer, SparseTracer, is_stand_in, stand_in
 from .sparse_places import entries_of, matrix_of, scipy_sparse
+from .trace import running
 from .tracer import Tracer
 
 
 def as_operand(value: Any) -> Any:
     """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others as is."""
-    return stand_in(value) if _is_matrix(value) else lifted(value)
+    return stand_in(value) if is_matrix(value) else lifted(value)
 
 
 def is_operand(value: Any) -> bool:
     """Whether something else stands for it beside a traced value."""
-    return _is_matrix(value) or labels_of(type(value))
+    return is_matrix(value) or labels_of(type(value))
 
 
-def _is_matrix(value: Any) -> bool:
+def is_matrix(value: Any) -> bool:
+    """Whether it is a matrix of ``scipy.sparse``."""
     return "scipy.sparse" in sys.modules and type(value) in _classes()
 
 
 def become_traced(value: Any) -> None:
     """Have a known matrix, Series or DataFrame be, under all its names, what stands for it."""
     made = as_operand(value)
+    is_array = is_matrix(value) and isinstance(value, scipy_sparse().sparray)
     try:
-        value.__class__ = type(made)
-    except TypeError:  # Python lays out sparse arrays and dicts otherwise
+        value.__class__ = SparseArrayTracer if is_array else type(made)
+    except TypeError:  # Python lays out dicts otherwise
         kind = type(value).__name__
         refuse(
             f"a traced value is written into a {kind}. Write into a lil_matrix, or make the matrix of arrays: "
@@ -45,6 +50,41 @@ def become_traced(value: Any) -> None:
         )
     vars(value).clear()
     vars(value).update(vars(made))
+
+
+def note_operand(made: Any) -> None:
+    """Remember what a library has made in the function, and that it looks into an array of the function."""
+    trace = running()
+    trace.operands[id(made)] = made
+    array = getattr(made, "data" if is_matrix(made) else "values", None) if trace.locals is not None else None
+    if type(array) is np.ndarray and locals_of(trace).knows(array):
+        locals_of(trace).memory(array).holders.append(made)
+
+
+def entries_to_write(matrix: Any) -> Any:
+    """The array of entries of a matrix, into which traced values may be written where the function has made it."""
+    trace, array = running(), matrix.data
+    if type(array) is not np.ndarray or id(matrix) not in trace.operands:
+        return array
+    if not locals_of(trace).knows(array):
+        locals_of(trace).memory(array).holders.append(matrix)
+    return LocalArray.of(array)
+
+
+def _look_anew(holder: Any) -> None:
+    """Have what looks into an array of the function become traced, where a traced value was written into that."""
+    if is_stand_in(holder):
+        return
+    if not is_matrix(holder):
+        kind = type(holder).__name__
+        refuse(
+            f"a traced value is written into an array that a {kind} looks into. Make the {kind} after the write, or of "
+            "a copy()."
+        )
+    become_traced(holder)
+
+
+LocalArray.held = staticmethod(_look_anew)
 
 
 @functools.cache
@@ -66,7 +106,7 @@ class MatrixShape:
 
 
 def _container(kind: type) -> containers.Container | None:
-    if kind is SparseTracer:  # its structure is that of the class that it stands for
+    if kind in (SparseTracer, SparseArrayTracer):  # its structure is that of the class that it stands for
         return containers.Container(_parts, dict, _FIXED)
     if not kind.__module__.startswith("scipy.sparse") or kind not in _classes():
         return None
@@ -78,7 +118,7 @@ _FIXED = frozenset(("row", "col", "shape"))
 
 
 def _parts(matrix: Any) -> dict[str, Any]:
-    if type(matrix) is SparseTracer:
+    if is_stand_in(matrix):
         data, row, col = matrix.entries, matrix.row, matrix.col
     else:
         data, row, col = entries_of(matrix)

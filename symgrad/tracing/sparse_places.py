@@ -27,6 +27,13 @@ def entries_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return coo.data, coo.row.astype(np.intp), coo.col.astype(np.intp)
 
 
+def arrays_of_places(matrix: Any) -> list[Any]:
+    """What its class takes behind the array of its entries."""
+    if matrix.format == "coo":
+        return [(matrix.row, matrix.col)]
+    return [matrix.offsets] if matrix.format == "dia" else [matrix.indices, matrix.indptr]
+
+
 def matrix_of(kind: type, data: np.ndarray, row: np.ndarray, col: np.ndarray, shape: tuple[int, int]) -> Any:
     """The matrix of this class with these entries, in their order where they are in that of the class."""
     format = kind.__name__[:3]

@@ -3,6 +3,7 @@
 import linecache
 import operator
 import traceback
+import types
 
 import numpy as np
 import pytest
@@ -36,9 +37,23 @@ class Recorder:
         self.seen.append(("attribute", name))
         return getattr(value, name)
 
-    def update(self, array, index, operation, value):
+    def element(self, array, index):
+        return array, index, array[index], operator.setitem
+
+    def member(self, owner, name):
+        return owner, name, getattr(owner, name), setattr
+
+    def update(self, place, operation, value):
         self.seen.append(("update", operation))
-        array[index] = getattr(operator, operation)(array[index], value)
+        owner, name, found, put = place
+        put(owner, name, getattr(operator, operation)(found, value))
+
+    def store(self, value, array, index):
+        array[index] = value
+
+    def set(self, value, owner, name):
+        self.seen.append(("set", name))
+        setattr(owner, name, value)
 
 
 def run(function, *args):
@@ -58,6 +73,23 @@ def masked(a):
     a[a < 0] *= 0.5
     a[0] += 1
     return np.r_[a, 1.0]
+
+
+def members(owner):
+    def doubled():
+        owner.total *= 2.0
+        return owner.total
+
+    owner.total = 3.0
+    owner.total += doubled()
+    counts, k = [1.0, 2.0], 1
+
+    def cleared():
+        counts[k] = 0.0
+        return 5.0
+
+    counts[k] += cleared()
+    return owner.total, counts[k]
 
 
 def caught(a):
@@ -93,6 +125,17 @@ def test_calls_operations_attributes_and_updates_are_handed_over_in_order():
         ("update", "mul"),
         ("attribute", "r_"),
         ("indexed", "RClass"),
+    ]
+
+
+def test_what_is_added_to_is_read_before_what_is_added_is_computed():
+    made, seen = run(members, types.SimpleNamespace())
+    assert made == members(types.SimpleNamespace()) == (9.0, 7.0)
+    assert [s for s in seen if s[0] in ("set", "update")] == [
+        ("set", "total"),
+        ("update", "mul"),
+        ("update", "add"),
+        ("update", "add"),
     ]
 
 

@@ -148,9 +148,22 @@ def test_refusals(f, error):
         sg.grad(f)(X)
 
 
+@pytest.mark.parametrize("kind", [sparse.lil_array, sparse.csr_array])
+def test_sparse_arrays_are_written_to(kind):
+    def f(x):
+        A = kind(np.diag(V))
+        alias = A
+        A[0, 0] = x[0] * x[1]
+        alias[2, 2] *= x[2]
+        return (A @ V).sum()
+
+    check_grads(f, (X,))
+    assert sg.value_and_grad(f)(X)[0] == f(X)
+
+
 def test_what_cannot_be_written_to_says_what_to_do():
     def f(x):
-        A = sparse.lil_array((3, 3))
+        A = sparse.dok_array((3, 3))
         A[0, 0] = x[0]
         return (A @ V).sum()
 

@@ -1,0 +1,134 @@
+"""The entries of a sparse matrix in a traced function, and the formats of ``scipy.sparse`` that they are in."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from ..errors import UnsupportedOperation
+from .local_array import LocalArray
+from .sparse_places import scipy_sparse
+from .trace import as_node
+from .tracer import Tracer
+
+#: the formats that keep the array of entries that they are given, in its order
+IN_ORDER = ("coo", "csr", "csc")
+
+
+class SparseEntries:
+    """The ``entries`` at ``row`` and ``col``, which add up where they meet.
+
+    ``kind`` is the class of scipy that they stand for; ``is_ordered`` where scipy has the entries in this order. They
+    look into the array that they were given in wherever scipy keeps that.
+    """
+
+    ndim = 2
+
+    def __init__(
+        self, kind: type, entries: Any, row: Any, col: Any, shape: tuple[int, int], is_ordered: bool = True
+    ) -> None:
+        self.kind = kind
+        self.entries = entries
+        self.row = row
+        self.col = col
+        self.shape = shape
+        self.is_ordered = is_ordered
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        """What ``isinstance`` and ``scipy.sparse.issparse`` see."""
+        return self.kind
+
+    @property
+    def _stands_for(self) -> type:
+        return self.kind
+
+    @property
+    def _is_array(self) -> bool:
+        return issubclass(self.kind, scipy_sparse().sparray)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.entries.dtype
+
+    @property
+    def data(self) -> Any:
+        """The entries as scipy has them."""
+        self._needs_order("data")
+        return self.entries
+
+    @data.setter
+    def data(self, entries: Any) -> None:
+        if entries is not self.data:  # as after A.data *= 2
+            self.entries = looking_into(entries)
+
+    @property
+    def nnz(self) -> int:
+        self._needs_order("nnz")
+        return self.row.shape[0]
+
+    @property
+    def format(self) -> str:
+        return self.kind.__name__[:3]
+
+    @property
+    def T(self) -> Self:
+        return self.transpose()
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Self:
+        turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
+        rows, columns = self.shape
+        made = type(self)(self._named(turned), self.entries, self.col, self.row, (columns, rows), self.is_ordered)
+        return made.copy() if copy or self.format not in IN_ORDER else made
+
+    def copy(self) -> Self:
+        return self._with(Tracer(as_node(self.entries)))
+
+    def _named(self, format: str) -> type:
+        return getattr(scipy_sparse(), f"{format}_{'array' if self._is_array else 'matrix'}")
+
+    def asformat(self, format: str | None, copy: bool = False) -> Self:
+        if format is None or format == self.format:
+            return self.copy() if copy else self
+        return self.as_kind(self._named(format), copy)
+
+    def as_kind(self, kind: type, copy: bool = False) -> Self:
+        """The same entries as a matrix of another class of scipy, which copies them where it orders them anew."""
+        format = kind.__name__[:3]
+        is_ordered = self.is_ordered and format in (self.format, "coo")
+        made = type(self)(kind, self.entries, self.row, self.col, self.shape, is_ordered)
+        is_kept = format == self.format or (format == "coo" and self.format in IN_ORDER)
+        return made if is_kept and not copy else made.copy()
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
+        is_same = self.dtype == dtype and not copy
+        return self if is_same else self._with(Tracer(as_node(self.entries)).astype(dtype))
+
+    def tocsr(self, copy: bool = False) -> Self:
+        return self.asformat("csr", copy)
+
+    def tocsc(self, copy: bool = False) -> Self:
+        return self.asformat("csc", copy)
+
+    def tocoo(self, copy: bool = False) -> Self:
+        return self.asformat("coo", copy)
+
+    def _with(self, data: Any) -> Self:
+        return type(self)(self.kind, data, self.row, self.col, self.shape, self.is_ordered)
+
+    def _needs_order(self, what: str) -> None:
+        if not self.is_ordered or self.format not in IN_ORDER:
+            refuse(f"{what} of a sparse matrix that was made in the function", "Take what you need of A.toarray()")
+
+
+def looking_into(entries: Any) -> Any:
+    """The entries in an array, in which what is written into it later is seen."""
+    return entries.whole if type(entries) is LocalArray else entries
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    raise UnsupportedOperation.here(
+        f"{what} has no derivative rule in symgrad. {instead}, or compute it outside the differentiated function "
+        "and pass it in."
+    )
