@@ -39,6 +39,7 @@ _OPTIONAL = {
     "scipy.sparse": ["symgrad.tracing.sparse_making", "symgrad.solvers.sparse_systems"],
     "scipy.special": ["symgrad.tracing.special_functions"],
     "scipy.stats": ["symgrad.tracing.statistics_of_scipy"],
+    "xarray": ["symgrad.tracing.labelled_xarray"],
 }
 #: method of a class of C that does not say its module -> that
 _METHODS_OF_C = {"SuperLU.solve": "scipy.sparse.linalg"}

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from ..errors import ArgumentError, ShapeError
 from . import containers, labelled_writing
 from .dispatch import DEFERRED
 from .labelled_methods import attribute
-from .labelled_places import aligned, item
+from .labelled_places import aligned, computed, item
 from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
 from .plain_arrays import plain_array
 from .trace import as_node
@@ -39,7 +39,12 @@ def _arithmetic(operate: Callable[[Any, Any], Any]) -> tuple[Callable, Callable]
 
 
 def _comparison(compare: Callable[[Any, Any], Any]) -> Callable:
-    return lambda self, other: self._with(compare(self._array, self._plain(other)))
+    def compared(self: LabelledTracer, other: Any) -> Any:
+        if self._labels.dims is not None:
+            return self._computed(compare, self, other)
+        return self._with(compare(self._array, self._plain(other)))
+
+    return compared
 
 
 def _unary(operate: Callable[[Any], Any]) -> Callable:
@@ -53,12 +58,13 @@ class LabelledTracer:
     __array_priority__ = 10_000
     __hash__ = None  # type: ignore[assignment]
     _is_argument = False
-
     __add__, __radd__ = _arithmetic(operator.add)
     __sub__, __rsub__ = _arithmetic(operator.sub)
     __mul__, __rmul__ = _arithmetic(operator.mul)
     __truediv__, __rtruediv__ = _arithmetic(operator.truediv)
     __pow__, __rpow__ = _arithmetic(operator.pow)
+    __iadd__, __isub__, __imul__ = map(labelled_writing.in_place, (operator.add, operator.sub, operator.mul))
+    __itruediv__, __ipow__ = map(labelled_writing.in_place, (operator.truediv, operator.pow))
     __neg__, __pos__, __abs__ = map(_unary, (operator.neg, operator.pos, operator.abs))
     __and__, __or__, __invert__ = _comparison(operator.and_), _comparison(operator.or_), _unary(operator.invert)
     __lt__, __gt__, __le__, __ge__, __eq__, __ne__ = map(
@@ -83,6 +89,10 @@ class LabelledTracer:
         """The traced array."""
         return self._of_numbers()._array
 
+    @property
+    def data(self) -> Any:
+        return self.values
+
     def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
         return self.values if dtype is None else self.values.astype(dtype)
 
@@ -106,6 +116,17 @@ class LabelledTracer:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __bool__(self) -> bool:
+        if self._labels.dims is not None:
+            return bool(self._array)
+        raise ArgumentError.here(f"the truth value of a {self._name} is ambiguous; use x.any() or x.all()")
+
+    def __float__(self) -> float:
+        return float(self._array)
+
+    def __int__(self) -> int:
+        return int(self._array)
 
     def __iter__(self) -> Iterator[Any]:
         """Over the elements of a Series, the names of the columns of a DataFrame, the parts of a DataArray."""
@@ -150,6 +171,8 @@ class LabelledTracer:
         if ufunc is np.matmul:
             left, right = inputs
             return left @ right if left is self else right.__rmatmul__(left)
+        if self._labels.dims is not None and len(inputs) > 1:
+            return self._computed(ufunc, *inputs)
         return self._with(ufunc(*[self._plain(v) for v in inputs]))
 
     def __array_function__(self, func: Callable, types: Any, args: Any, kwargs: Any) -> Any:
@@ -166,13 +189,14 @@ class LabelledTracer:
         return np.asarray(self._array, dtype)
 
     def __matmul__(self, other: Any) -> Any:
+        return self.dot(other)
+
+    def dot(self, other: Any, dim: Any = None) -> Any:
         lifted = self._labelled(other)
         if lifted is not None and lifted._labels.dims is not None and self._labels.dims is not None:
             shared = [d for d in self._labels.dims if d in lifted._labels.dims]
-            return (self * lifted).sum(dim=shared, skipna=False)
+            return (self * lifted).sum(dim=shared if dim is None else dim, skipna=False)
         return self._product(self, other)
-
-    dot = __matmul__
 
     def __rmatmul__(self, other: Any) -> Any:
         return self._product(other, self)
@@ -193,11 +217,13 @@ class LabelledTracer:
         if name.startswith("_") or labels is None:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         if not hasattr(labels.kind, name):
-            if labels.dims is not None and name in labels.axes[0].coords:
+            if labels.dims is not None and name in (*labels.dims, *labels.axes[0].coords):
                 return labels.without_values()[name]
             if name in (self if self.ndim == 2 else labels.axes[0]):  # a column, or an element by its label
                 return self[name]
             raise AttributeError(f"{self._name} has no attribute {name!r}")
+        if name == "coords" and labels.dims is not None:
+            return labelled_writing.Coordinates(self)
         if name == "variable":  # which xarray asks for
             refuse("arithmetic with a DataArray on the left", "Write c - x as -(x - c)")
         found = attribute(self, name)
@@ -219,6 +245,10 @@ class LabelledTracer:
             names = ", ".join(repr(c.name) for c in self._labels.others.values())
             refuse(f"this of a DataFrame with columns that are no numbers ({names})", "Select columns first: x[[…]]")
         return LabelledTracer(self._array, self._labels.of_numbers())
+
+    def _computed(self, function: Callable, *args: Any) -> LabelledTracer:
+        """A function, element by element, of DataArrays and arrays."""
+        return computed(function, map(lifted, args), join="inner")
 
     def _with(self, array: Any) -> LabelledTracer:
         self._of_numbers()
@@ -244,7 +274,8 @@ class LabelledTracer:
 
     def _lifted(self, other: Any) -> LabelledTracer:
         """An operand with labels; with these where it has none."""
-        return self._labelled(other) or self._with(np.broadcast_to(self._plain(other), self.shape))
+        lifted = self._labelled(other)
+        return lifted if lifted is not None else self._with(np.broadcast_to(self._plain(other), self.shape))
 
     def _plain(self, other: Any) -> Any:
         """The values of an operand that needs no alignment."""
@@ -316,7 +347,7 @@ def _of_parts(parts: dict[str, Any]) -> Any:
     values, labels = parts["values"], parts["labels"]
     if not isinstance(labels, Labels):
         return values
-    if isinstance(values, np.ndarray) and type(values) is not Tracer:
+    if isinstance(values, (np.ndarray, np.generic)) and type(values) is not Tracer:
         return labels.put_on(values) if values.shape == labels.shape else values
     if type(values) is Tracer and as_node(values).shape != labels.shape:
         return values

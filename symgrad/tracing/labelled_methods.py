@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import labelled_dims
 from .labelled_places import (
     OTHERWISE,
     Indexer,
     aligned,
+    known,
     missing_of,
     moved,
     moved_around_nan,
@@ -33,6 +35,8 @@ from .labelled_statistics import (
     rolling,
 )
 from .labels import Labels, numbers_of, refuse
+from .trace import as_node
+from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -45,6 +49,7 @@ _MOVING = frozenset(
         *("droplevel", "reorder_levels", "set_axis", "rename", "rename_axis", "add_prefix", "add_suffix", "to_frame"),
         *("sel", "isel", "thin", "roll", "expand_dims", "swap_dims", "broadcast_like", "drop_vars", "drop_sel"),
         *("drop_isel", "assign_coords", "tz_localize", "tz_convert", "set_index", "reset_index", "melt", "pivot"),
+        *("sortby", "pad", "drop_duplicates", "to_series", "to_pandas", "drop_attrs", "assign_attrs", "drop_indexes"),
     )
 )
 _INDEXERS = frozenset(("iloc", "loc", "iat", "at"))
@@ -60,9 +65,9 @@ def attribute(value: LabelledTracer, name: str) -> Any:
         return Indexer(value, name)
     if name == "T":
         return moved(value, operator.attrgetter("T"), "T")
-    if name in _MOVING:
+    rule = (_OF_DIMS.get(name) if value._labels.dims is not None else None) or _RULES.get(name)
+    if rule is None and name in _MOVING:
         return functools.partial(moving, value, name)
-    rule = _RULES.get(name)
     return rule and functools.partial(rule, value)
 
 
@@ -90,6 +95,13 @@ def _dropna(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
     return moved_around_nan(self, operator.methodcaller("dropna", *args, **kwargs), "dropna")
 
 
+def _filled(name: str) -> Callable:
+    def filled(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
+        return moved_around_nan(self, operator.methodcaller(name, *args, **kwargs), name)
+
+    return filled
+
+
 def _clip(self: LabelledTracer, lower: Any = None, upper: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = (self._plain(v) for v in (min if lower is None else lower, max if upper is None else upper))
     return self._with(np.clip(self._array, low, high))
@@ -98,8 +110,13 @@ def _clip(self: LabelledTracer, lower: Any = None, upper: Any = None, *, min: An
 def _choosing(own_where: bool) -> Callable:
     """``where`` and ``mask``: the elements are kept where a condition is so, and others put where it is not."""
 
-    def choose(self: LabelledTracer, cond: Any, other: Any = np.nan) -> Any:
-        cond, other = (self._plain(v(self) if callable(v) else v) for v in (cond, other))
+    def choose(self: LabelledTracer, cond: Any, other: Any = np.nan, drop: bool = False) -> Any:
+        cond, other = (v(self) if callable(v) else v for v in (cond, other))
+        if drop:
+            return moved(self, lambda v: v.where(known(cond), drop=True), "where")
+        if self._labels.dims is not None:
+            return self._computed(np.where, cond, *((self, other) if own_where else (other, self)))
+        cond, other = map(self._plain, (cond, other))
         return self._with(np.where(cond, *((self._array, other) if own_where else (other, self._array))))
 
     return choose
@@ -226,13 +243,13 @@ def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: bool = True
         refuse(f"{self._name}.sort_values with these arguments", OTHERWISE)
     key = self[by] if self.ndim == 2 else self
     known = not isinstance(key, type(self))  # a column of no numbers
-    values = key if known else _without_nan(key, "sort_values")._array
+    values = key if known else without_nan(key, "sort_values")._array
     order = np.argsort(values, kind="stable") if known else values_of(np.argsort(values if ascending else -values))
     made = self.iloc[order[::-1] if known and not ascending else order]
     return made.set_axis(range(len(made)), axis=0) if ignore_index else made
 
 
-def _without_nan(self: LabelledTracer, what: str) -> LabelledTracer:
+def without_nan(self: LabelledTracer, what: str) -> LabelledTracer:
     if missing_of(self._array) is None or np.any(missing_of(self._array)):
         refuse(f"{self._name}.{what} with NaN", OTHERWISE)
     return self
@@ -246,13 +263,23 @@ def _extreme(place: Callable) -> Callable:
     def label(self: LabelledTracer) -> Any:
         if self._name != "Series":
             refuse(f"{self._name}.{name}", OTHERWISE)
-        return self.index[int(values_of(place(_without_nan(self, name)._array)))]
+        return self.index[int(values_of(place(without_nan(self, name)._array)))]
 
     return label
 
 
 def _first(ascending: bool) -> Callable:
     return lambda self, n=5, columns=None: _sort_values(self, columns, ascending=ascending).head(n)
+
+
+def _copy(self: LabelledTracer, deep: bool = True, data: Any = None) -> Any:
+    if data is not None:
+        return self._with(np.broadcast_to(data, self.shape))
+    return self._with(Tracer(as_node(self._array))) if deep else moving(self, "copy", False)
+
+
+def _item(self: LabelledTracer, *place: Any) -> Any:
+    return self._array.item(*place)
 
 
 def _named(names: Sequence[str], make: Callable[[str], Callable]) -> dict[str, Callable]:
@@ -277,6 +304,7 @@ _RULES: dict[str, Callable] = {
     "clip": _clip,
     "diff": _diff,
     "dropna": _dropna,
+    **_named(("ffill", "bfill"), _filled),
     "fillna": _fillna,
     "groupby": groupby,
     "items": _columns,
@@ -299,4 +327,18 @@ _RULES: dict[str, Callable] = {
     "rolling": rolling,
     "sort_values": _sort_values,
     "where": _choosing(own_where=True),
+}
+#: those of DataArrays that are others, or go by the names of dims
+_OF_DIMS: dict[str, Callable] = {
+    **_named(("argmax", "argmin", "idxmax", "idxmin"), labelled_dims.extreme),
+    **_named(("integrate", "cumulative_integrate", "differentiate"), labelled_dims.along_coordinate),
+    "copy": _copy,
+    "coarsen": labelled_dims.coarsen,
+    "groupby": labelled_dims.groupby,
+    "interp": labelled_dims.interp,
+    "item": _item,
+    "quantile": labelled_dims.quantile,
+    "resample": labelled_dims.resample,
+    "rolling": labelled_dims.rolling,
+    "weighted": labelled_dims.weighted,
 }

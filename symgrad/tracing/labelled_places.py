@@ -7,15 +7,17 @@ each goes.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labels import Labels, labels_of, numbers_of, refuse
+from ..program.node import Node
+from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
-from .trace import running
-from .tracer import Tracer
+from .trace import as_node, running
+from .tracer import Tracer, view
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -43,9 +45,10 @@ def moved_together(
     def shown(by: float) -> Any:
         places = [np.arange(float(end - f.size), float(end)) for end, f in zip(ends, flat, strict=True)]
         shaped = [np.reshape(p, v._labels.shape) for p, v in zip(places, values, strict=True)]
-        return make([v._labels.put_on(np.where(missing, np.nan, p) + by) for v, p in zip(values, shaped, strict=True)])
+        given = [v._labels.put_on(np.where(missing, np.nan, p) + by) for v, p in zip(values, shaped, strict=True)]
+        return given[0], make(given)
 
-    made, other = shown(0.0), shown(further)
+    (first, made), (_, other) = shown(0.0), shown(further)
     held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
     name = values[0]._name
     if labels_of(type(made)) and Labels(made) != Labels(other):  # which are then made of the values
@@ -55,12 +58,72 @@ def moved_together(
     is_place = again - held == further
     if not np.all(is_place | (held == again) | (np.isnan(held) & np.isnan(again))):
         refuse(f"{name}.{what} so", OTHERWISE)
+    if len(values) == 1 and labels_of(type(made)) and is_view(made, first):
+        part = type(values[0])(_viewed(values[0], held.astype(int)), Labels(made))
+        part._is_argument = values[0]._is_argument
+        return part
     whole, row = (values[0]._array, flat[0]) if len(values) == 1 else (np.concatenate(flat),) * 2
     taken = _taken(whole, row, np.where(is_place, held, 0).astype(int)) if row.size else held
     if not np.all(is_place):  # constants, such as NaN where there is no element
         constants = held.astype(taken.dtype) if taken.dtype.kind == "f" else held
         taken = np.where(is_place, taken, constants)
     return type(values[0])(taken, Labels(made)) if labels_of(type(made)) else taken
+
+
+def is_view(made: Any, of: Any) -> bool:
+    """Whether a DataArray looks into the values of another."""
+    is_other = is_xarray(type(made)) and is_xarray(type(of)) and made is not of
+    return is_other and np.may_share_memory(made.values, of.values)
+
+
+def _viewed(value: LabelledTracer, places: np.ndarray) -> Tracer:
+    """The elements at these places, seen and written to as parts of ``value``."""
+    if type(value._array) is not Tracer:
+        value._array = Tracer(as_node(value._array))
+
+    def along(node: Node) -> Node:
+        whole = Tracer(node)
+        return as_node(_taken(whole, np.ravel(whole), places))
+
+    return view(value._array, along, certain=True)
+
+
+def computed(func: Callable, values: Iterable[Any], kwargs: Any = None, **named: Any) -> Any:
+    """``xarray.apply_ufunc``: xarray arranges the numbers of the elements, and ``func`` gets the elements.
+
+    What it gives is labelled as xarray labels zeros of its shape.
+    """
+    if named.get("vectorize") or named.get("dask", "forbidden") != "forbidden":
+        refuse("xarray.apply_ufunc with vectorize or dask", "Call it with a function of arrays")
+    values, results = list(values), []
+
+    def of_numbers(*numbered: Any) -> Any:
+        made = func(*map(_elements, values, numbered), **(kwargs or {}))
+        results.extend(made if isinstance(made, tuple) else [made])
+        zeros = tuple(np.zeros(np.shape(r)) for r in results)
+        return zeros if isinstance(made, tuple) else zeros[0]
+
+    made = sys.modules["xarray"].apply_ufunc(of_numbers, *map(_numbered, values), **named)
+    parts = made if isinstance(made, tuple) else (made,)
+    kind = next(type(v) for v in values if hasattr(v, "_labels"))
+    found = [kind(r, Labels(p)) if labels_of(type(p)) else r for r, p in zip(results, parts, strict=True)]
+    return tuple(found) if isinstance(made, tuple) else found[0]
+
+
+def _numbered(value: Any) -> Any:
+    """An object with the labels of ``value`` that holds the numbers of its elements, from 1 on."""
+    numbers = np.arange(float(np.size(value))).reshape(np.shape(value)) + 1
+    return value._labels.put_on(numbers) if hasattr(value, "_labels") else numbers
+
+
+def _elements(value: Any, numbers: np.ndarray) -> Any:
+    """The elements with these numbers."""
+    array = getattr(value, "_array", value)
+    if np.ndim(array) == 0 == numbers.ndim:
+        return array
+    if np.any(np.isnan(numbers)):
+        refuse("xarray.apply_ufunc where labels are missing", "Take what both have: xarray.align(…)")
+    return _taken(array, np.ravel(array), np.asarray(numbers, int) - 1)
 
 
 def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:

@@ -28,7 +28,7 @@ BY_DEFAULT: Any = object()
 _MAX_LINEAR = 2_000
 
 
-def _axes(value: LabelledTracer, along: Any) -> tuple[int, ...]:
+def axes_of(value: LabelledTracer, along: Any) -> tuple[int, ...]:
     """The axes that an argument called axis or dim names."""
     dims = value._labels.dims
     if along is BY_DEFAULT and dims is None:
@@ -70,7 +70,7 @@ def reduction(name: str) -> Callable:
         **named: Any,
     ) -> Any:
         self = self._of_numbers(numeric_only)
-        axes = _axes(self, axis if dim is BY_DEFAULT else dim)
+        axes = axes_of(self, axis if dim is BY_DEFAULT else dim)
         named = _options(name, named, 1 if self._labels.dims is None else 0)
         along = axes if len(axes) != 1 else axes[0]
         missing = np.False_ if skipna is False else missing_of(self._array)
@@ -80,14 +80,15 @@ def reduction(name: str) -> Callable:
             made = made if name == "sum" else made / np.where(count == 0, np.nan, count)
         else:
             made = _function(name, missing)(self._array, axis=along, **named)
-        return made if len(axes) == self.ndim else type(self)(made, self._without(axes))
+        is_number = len(axes) == self.ndim and self._labels.dims is None
+        return made if is_number else type(self)(made, self._without(axes))
 
     return reduced
 
 
 def cumulative(name: str) -> Callable:
     def summed(self: LabelledTracer, axis: Any = BY_DEFAULT, *, dim: Any = BY_DEFAULT) -> Any:
-        axes = _axes(self, axis if dim is BY_DEFAULT else dim)
+        axes = axes_of(self, axis if dim is BY_DEFAULT else dim)
         if len(axes) != 1:
             refuse(f"{self._name}.{name} along several axes", OTHERWISE)
         if name in ("cummax", "cummin"):
@@ -101,7 +102,7 @@ def cumulative(name: str) -> Callable:
     return summed
 
 
-def _no_method(of: Any, name: str) -> NoReturn:
+def no_method(of: Any, name: str) -> NoReturn:
     """What has no rule is refused; what nothing has is not there."""
     if name.startswith("_"):
         raise AttributeError(name)
@@ -117,7 +118,7 @@ class _Windows:
 
     def __getattr__(self, name: str) -> Any:
         if name not in STATISTICS:
-            _no_method(self, name)
+            no_method(self, name)
         return functools.partial(self._reduced, name)
 
     def apply(self, func: Callable, raw: bool = False) -> Any:
@@ -174,7 +175,7 @@ class _Groups:
             return functools.partial(self._reduced, name)
         if not name.startswith("_") and self._value.ndim == 2 and name in self._value:
             return self[name]
-        return _no_method(self, name)
+        return no_method(self, name)
 
     def agg(self, func: Any = None, **named: Any) -> Any:
         """A statistic of each group, by its name or as a function; one of all these columns, or a column each."""
@@ -265,7 +266,7 @@ class _Averages:
             return lambda: moved_around_nan(self._value, lambda v: getattr(self._make(v), name)(), name)
         if name in ("sum", "mean"):
             return lambda: _mapped(self._value, lambda v: getattr(self._make(v), name)(), name)
-        return _no_method(self, name)
+        return no_method(self, name)
 
 
 def linear(name: str) -> Callable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from .labelled_places import OTHERWISE, known, moved_together
 from .labels import labels_of, refuse
 from .local_array import holds_traced, unwrapped
 from .making import array_of
+from .trace import as_node
+from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -34,7 +36,7 @@ class _Unlabelled:
 def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given: Any) -> None:
     """Do ``change``, which only moves elements, to ``value`` itself: those of ``given`` into it."""
     _check_own(value)
-    if value._labels.dims is not None or not copies_on_write():
+    if value._labels.dims is None and not copies_on_write():
         refuse(f"writing into a {value._name} so", "Write into a copy of x.to_numpy()")
     parts: list[Any] = [v if type(v) is type(value) else _Unlabelled(v) for v in given]
 
@@ -58,7 +60,26 @@ def called(
 
 
 def _become(value: LabelledTracer, made: LabelledTracer) -> None:
-    value._array, value._labels = made._array, made._labels
+    if value._labels.dims is not None and value.shape == made.shape:  # others may look into its array
+        if type(value._array) is not Tracer:
+            value._array = Tracer(as_node(value._array))
+        value._array[...] = made._array
+    else:
+        value._array = made._array
+    value._labels = made._labels
+
+
+def in_place(operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator that writes what ``operate`` gives into the left operand; an argument stays as it is."""
+
+    def operated(value: LabelledTracer, other: Any) -> LabelledTracer:
+        made = operate(value, other)
+        if value._is_argument or made.shape != value.shape:
+            return made
+        _become(value, made)
+        return value
+
+    return operated
 
 
 def _check_own(value: LabelledTracer) -> None:
@@ -90,9 +111,48 @@ def put(value: LabelledTracer, write: Callable[[Any, Any], Any], given: Any) -> 
     changed(value, write, "[…] = …", given)
 
 
+class Coordinates(Mapping[Any, Any]):
+    """``x.coords`` of a DataArray that a function has made."""
+
+    def __init__(self, value: LabelledTracer) -> None:
+        self._value = value
+
+    @property
+    def _known(self) -> Any:
+        return self._value._labels.without_values().coords
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._known[key]
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._known
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._known, name)
+
+    def __setitem__(self, key: Any, given: Any) -> None:
+        self.update({key: given})
+
+    def update(self, coords: Any) -> None:
+        if holds_traced(coords):
+            refuse("coordinates of traced values", OTHERWISE)
+        changed(self._value, lambda own: own.coords.update(unwrapped(coords)), "coords")
+
+    def __delitem__(self, key: Any) -> None:
+        changed(self._value, lambda own: operator.delitem(own.coords, key), "coords")
+
+
 def set_attribute(value: LabelledTracer, name: str, given: Any) -> None:
     """``value.name = given``: labels, or a column or element of this name."""
-    if hasattr(value._labels.kind, name):
+    if name in ("values", "data") and value._labels.dims is not None:
+        put(value, lambda own, part: setattr(own, name, np.broadcast_to(part, own.shape)), given)
+    elif hasattr(value._labels.kind, name):
         if holds_traced(given):
             refuse(f"{value._name}.{name} of traced values", OTHERWISE)
         changed(value, lambda own: setattr(own, name, given), name)

@@ -58,8 +58,8 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
     if answer is not None:
         is_method = type(function) is MethodType or not getattr(function, "__module__", None)
         given = getattr(function, "__self__", None) if is_method else None
-        depth = 0 if _is_of_pandas(function) else _DEPTH  # whose methods take functions that see what is known
-        if any(concerns(v, depth) for v in (given, *args, *kwargs.values())):
+        depth = 0 if _of_labels(function) else _DEPTH  # whose methods take functions that see what is known
+        if any(concerns(v, depth) for v in (given, *args, *kwargs.values())) or _makes_buffer(function, args):
             _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
@@ -94,19 +94,32 @@ def _check_real(function: Any, args: Any, kwargs: Any) -> None:
 def _named(function: Any) -> Any:
     """What is declared for a function by its public name."""
     module = module_of(function)
-    if _is_of_pandas(function):
+    library = _of_labels(function)
+    if library:
         if type(function) is not MethodType:
-            return NAMED_CALLS.get(f"pandas.{getattr(function, '__qualname__', '')}")
+            return NAMED_CALLS.get(f"{library}.{getattr(function, '__qualname__', '')}")
         name = function.__name__
-        answer = NAMED_CALLS["pandas.*"] if labels_of(type(function.__self__)) else None
+        answer = NAMED_CALLS[f"{library}.*"] if labels_of(type(function.__self__)) else None
         return answer and (lambda known, *args, **kwargs: answer(known, name, *args, **kwargs))
     if not isinstance(module, str) or module.partition(".")[0] not in ("scipy", "statistics"):
         return None
     return NAMED_CALLS.get(f"{module.partition('._')[0]}.{getattr(function, '__qualname__', '')}")
 
 
-def _is_of_pandas(function: Any) -> bool:
-    return str(getattr(function, "__module__", "")).partition(".")[0] == "pandas"
+def _makes_buffer(function: Any, args: Any) -> bool:
+    """Whether it makes a DataArray of one number, which is there to be written into: known ones cannot be."""
+    if _of_labels(function) != "xarray" or not args:
+        return False
+    name, first = function.__name__, args[0]
+    if name == "DataArray" and type(first) is LocalArray and first.dtype.kind == "f" and first.data.size:
+        return bool(np.array_equal(first.data, np.full_like(first.data, first.data.flat[0]), equal_nan=True))
+    return name in ("zeros_like", "ones_like", "full_like") and labels_of(type(first))
+
+
+def _of_labels(function: Any) -> str:
+    """The library of data with labels that a function is of; nothing for others."""
+    library = str(getattr(function, "__module__", "")).partition(".")[0]
+    return library if library in ("pandas", "xarray") else ""
 
 
 def is_closed(function: Any) -> bool:

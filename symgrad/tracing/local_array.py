@@ -333,6 +333,11 @@ def holds_traced(value: Any) -> bool:
     return issubclass(kind, np.ndarray) and hasattr(kind, "_symgrad_node")  # a weight
 
 
+def looking_into(array: Any) -> Any:
+    """The traced array in which what is written into ``array`` later is seen."""
+    return array.whole if type(array) is LocalArray else array
+
+
 def value_in_run(value: Any) -> Any:
     """What a value that may be traced is in this run, guarded; None where nobody knows, as under vmap."""
     plain = unwrapped(value, traced=True)

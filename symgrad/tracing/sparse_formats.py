@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from ..errors import UnsupportedOperation
-from .local_array import LocalArray
+from .local_array import looking_into
 from .sparse_places import scipy_sparse
 from .trace import as_node
 from .tracer import Tracer
@@ -120,11 +120,6 @@ class SparseEntries:
     def _needs_order(self, what: str) -> None:
         if not self.is_ordered or self.format not in IN_ORDER:
             refuse(f"{what} of a sparse matrix that was made in the function", "Take what you need of A.toarray()")
-
-
-def looking_into(entries: Any) -> Any:
-    """The entries in an array, in which what is written into it later is seen."""
-    return entries.whole if type(entries) is LocalArray else entries
 
 
 def refuse(what: str, instead: str) -> NoReturn:

@@ -18,9 +18,9 @@ from ..primitives.selection import SCATTER, gather
 from ..primitives.shaping import reshape
 from ..program.node import emit
 from .dispatch import DEFERRED
-from .local_array import LocalArray
+from .local_array import LocalArray, looking_into
 from .making import array_of
-from .sparse_formats import IN_ORDER, SparseEntries, looking_into, refuse
+from .sparse_formats import IN_ORDER, SparseEntries, refuse
 from .sparse_places import arrays_of_places, entries_of, matrix_of, meeting, scipy_sparse
 from .trace import as_node, running
 from .tracer import Tracer, view

@@ -42,12 +42,13 @@ def become_traced(value: Any) -> None:
     is_array = is_matrix(value) and isinstance(value, scipy_sparse().sparray)
     try:
         value.__class__ = SparseArrayTracer if is_array else type(made)
-    except TypeError:  # Python lays out dicts otherwise
-        kind = type(value).__name__
-        refuse(
-            f"a traced value is written into a {kind}. Write into a lil_matrix, or make the matrix of arrays: "
-            "coo_array((entries, (rows, columns)))."
+    except TypeError:  # Python lays out dicts and DataArrays otherwise
+        instead = (
+            "Write into a lil_matrix, or make the matrix of arrays: coo_array((entries, (rows, columns)))."
+            if is_matrix(value)
+            else "Write into xr.zeros_like(x), or make it of an array that is filled before: xr.DataArray(values, …)."
         )
+        refuse(f"a traced value is written into a {type(value).__name__} of known values. {instead}")
     vars(value).clear()
     vars(value).update(vars(made))
 

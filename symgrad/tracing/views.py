@@ -1,9 +1,9 @@
 """Views: what a rule makes of an array without moving an element, and what a write into it makes of the array.
 
 A view is a function from the node of its base to its own, built of slices, reshapes, einsums of one operand that
-permute, repeat or drop axes, gathers at one place of an axis, and parts of complex numbers. These are the links of its
-chain, the last one first. Each can be undone, so a view can be written through, and followed again after its base was
-written to, whichever NumPy function made it.
+permute, repeat or drop axes, gathers at known places, and parts of complex numbers. These are the links of its chain,
+the last one first. Each can be undone, so a view can be written through, and followed again after its base was written
+to, whichever function made it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from ..primitives.primitive import input_node, literal
 from ..primitives.selection import GATHER, SLICE, gather, take_slice
 from ..primitives.shaping import RESHAPE, reshape
 from ..program.node import Node
-from .assignment import put_element, put_slice
+from .assignment import put, put_element, put_slice
+from .trace import running
 
 Along = Callable[[Node], Node]
 
@@ -28,14 +29,10 @@ def links(along: Along, base: Node) -> list[Node]:
     chain: list[Node] = []
     node = along(start)
     while node is not start:
-        assert node.primitive in (SLICE, RESHAPE, EINSUM, real, imag) or _is_one_place(node), node
+        assert node.primitive in (SLICE, RESHAPE, EINSUM, GATHER, real, imag), node
         chain.append(node)
         node = node.operands[0]
     return chain
-
-
-def _is_one_place(node: Node) -> bool:
-    return node.primitive is GATHER and not node.operands[1].shape
 
 
 def is_always_view(chain: Sequence[Node]) -> bool:
@@ -81,6 +78,9 @@ def written_through(chain: Sequence[Node], base: Node, part: Node) -> Node:
             part = put_slice(outer, link.params[0], part)
         elif link.primitive is RESHAPE:
             part = reshape(part, outer.shape)
+        elif link.primitive is GATHER and link.operands[1].shape:
+            places = running().guard(link.operands[1])
+            part = put(outer, (slice(None),) * link.params[0] + (places,), part)
         elif link.primitive is GATHER:
             part = put_element(outer, link.operands[1], link.params[0], part)
         elif link.primitive is real:

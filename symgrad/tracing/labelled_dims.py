@@ -1,0 +1,235 @@
+"""Methods of DataArrays along their dims: windows, blocks, groups, weights, interpolation and other linear maps.
+
+xarray itself arranges the elements, of objects that hold their numbers; statistics are taken of what comes of that.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .labelled_places import OTHERWISE, missing_of, moved, moved_together, moving, values_of
+from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, no_method, reduction
+from .labels import Labels, refuse
+from .local_array import holds_traced
+
+if TYPE_CHECKING:
+    from .labelled import LabelledTracer
+
+#: kinds of interpolation that are linear in the values
+_LINEAR = frozenset(("linear", "nearest", "zero", "slinear", "quadratic", "cubic", "polynomial"))
+#: the dim along which an identity is mapped
+_PROBE = "symgrad: elements"
+_WINDOW = "symgrad: window "
+
+
+class _Windows:
+    """Parts of a DataArray along dims of their own; a part with fewer than ``least`` values that are not NaN has none.
+
+    ``like`` is xarray's object of windows of zeros, which says what labels a statistic has.
+    """
+
+    def __init__(self, parts: LabelledTracer, like: Any, least: int) -> None:
+        self._parts = parts
+        self._like = like
+        self._least = least
+
+    def __getattr__(self, name: str) -> Any:
+        return functools.partial(self._reduced, name) if name in STATISTICS else no_method(self, name)
+
+    def _reduced(self, name: str, **named: Any) -> Any:
+        parts, missing = self._parts, missing_of(self._parts._array)
+        if missing is None:
+            refuse(f"{name} of windows whose NaN differ between examples", OTHERWISE)
+        along = [d for d in parts._labels.dims or () if str(d).startswith(_WINDOW)]
+        axes = axes_of(parts, along)
+        enough = np.sum(~missing, axis=axes, keepdims=True) >= self._least
+        found = reduction(name)(parts._with(np.where(enough, parts._array, 0.0)), dim=along, **named)
+        made = Labels(getattr(self._like, name)(**named))
+        return type(parts)(np.where(np.squeeze(enough, axes), found._array, np.nan), made)
+
+
+def rolling(
+    self: LabelledTracer, dim: Any = None, min_periods: int | None = None, center: Any = False, **windows: int
+) -> Any:
+    sizes = dim or windows
+    own = {d: f"{_WINDOW}{d}" for d in sizes}
+    parts = moved(self, lambda v: v.rolling(sizes, center=center).construct(own), "rolling")
+    like = self._labels.without_values().rolling(sizes, center=center)
+    least = int(np.prod(list(sizes.values()))) if min_periods is None else min_periods
+    return _Windows(parts, like, least)
+
+
+def coarsen(self: LabelledTracer, dim: Any = None, **named: Any) -> Any:
+    options = {k: named.pop(k) for k in ("boundary", "side", "coord_func") if k in named}
+    sizes = dim or named
+    own = {d: (d, f"{_WINDOW}{d}") for d in sizes}
+    arranged = {k: v for k, v in options.items() if k != "coord_func"}
+    parts = moved(self, lambda v: v.coarsen(sizes, **arranged).construct(own), "coarsen")
+    return _Windows(parts, self._labels.without_values().coarsen(sizes, **options), 0)
+
+
+def _arithmetic(operate: Callable[[Any, Any], Any]) -> Callable:
+    def between(self: _Groups, other: Any) -> Any:
+        """Each group with the part of ``other`` that has its key."""
+        right = self._value._labelled(other)
+        if right is None:
+            refuse("arithmetic of groups with what has no labels", "Give a DataArray with the keys as a coordinate")
+        nothing = right._labels.without_values()
+        left = moved(self._value, lambda v: self._make(v) + nothing, "groupby")
+        return left._with(operate(left._array, moved(right, lambda v: self._make(self._like) + v, "groupby")._array))
+
+    return between
+
+
+class _Groups:
+    """``x.groupby(by)`` and ``x.resample(…)`` of a DataArray along one dim; ``make`` makes the groups of xarray."""
+
+    __add__, __sub__ = _arithmetic(operator.add), _arithmetic(operator.sub)
+    __mul__, __truediv__ = _arithmetic(operator.mul), _arithmetic(operator.truediv)
+
+    def __init__(self, value: LabelledTracer, make: Callable[[Any], Any], dim: Any) -> None:
+        self._value = value
+        self._make = make
+        self._dim = dim
+        self._like = value._labels.without_values()
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Each key with its group."""
+        line = self._like.isel({d: 0 for d in self._like.dims if d != self._dim}, drop=True)
+        places = self._make(line.copy(data=np.arange(line.size)))
+        return ((key, moving(self._value, "isel", {self._dim: part.values})) for key, part in places)
+
+    def __getattr__(self, name: str) -> Any:
+        return functools.partial(self._reduced, name) if name in STATISTICS else no_method(self, name)
+
+    def _reduced(self, name: str, dim: Any = None, **named: Any) -> Any:
+        along = self._dim if dim is None else dim
+        if self._dim not in (self._like.dims if along is ... else (along,) if isinstance(along, str) else along):
+            refuse(f"{name} of groups along another dim than {self._dim!r}", "Take it of the whole first")
+        return self.map(lambda part: reduction(name)(part, dim=along, **named))
+
+    def map(self, func: Callable, args: tuple = (), **kwargs: Any) -> Any:
+        """What ``func`` gives of each group, put together as xarray does it."""
+        made = [func(part, *args, **kwargs) for _, part in self]
+        if not all(type(part) is type(self._value) for part in made):
+            refuse("a function of groups that gives no DataArray", "Give one for each group")
+
+        def combined(parts: list[Any]) -> Any:
+            following = iter(parts)
+            return self._make(self._like).map(lambda _: next(following))
+
+        return moved_together(made, combined, "map of groups")
+
+    apply = map
+
+
+def groupby(self: LabelledTracer, group: Any = None, **named: Any) -> Any:
+    like = self._labels.without_values()
+    by = group if hasattr(group, "dims") else like[group] if isinstance(group, str) else None
+    is_traced = holds_traced((group, named))
+    if by is None or len(by.dims) != 1 or is_traced or named.keys() - {"squeeze", "restore_coord_dims"}:
+        refuse("DataArray.groupby with these arguments", OTHERWISE)
+    return _Groups(self, operator.methodcaller("groupby", group, **named), by.dims[0])
+
+
+def resample(self: LabelledTracer, indexer: Mapping[Any, Any] | None = None, **named: Any) -> Any:
+    options = {k: v for k, v in named.items() if k in ("closed", "label", "offset", "origin", "skipna")}
+    along = indexer or {k: v for k, v in named.items() if k not in options}
+    return _Groups(self, operator.methodcaller("resample", along, **options), next(iter(along)))
+
+
+class weighted:
+    """``x.weighted(w)`` of a DataArray."""
+
+    def __init__(self, value: LabelledTracer, weights: Any) -> None:
+        missing = missing_of(value._array)
+        if missing is None:
+            refuse("weights of values whose NaN differ between examples", OTHERWISE)
+        self._value = value._with(np.where(missing, 0.0, value._array)) if np.any(missing) else value
+        self._weights = value._labelled(weights)
+        self._is_there = value._with(np.where(missing, 0.0, 1.0))
+
+    def sum(self, dim: Any = None) -> Any:
+        return self._along(self._value, dim)
+
+    def sum_of_weights(self, dim: Any = None) -> Any:
+        total = self._along(self._is_there, dim)
+        return total._with(np.where(np.equal(total._array, 0), np.nan, total._array))
+
+    def mean(self, dim: Any = None) -> Any:
+        return self.sum(dim) / self.sum_of_weights(dim)
+
+    def sum_of_squares(self, dim: Any = None) -> Any:
+        return self._along((self._value - self.mean(dim)) ** 2 * self._is_there, dim)
+
+    def var(self, dim: Any = None) -> Any:
+        return self.sum_of_squares(dim) / self.sum_of_weights(dim)
+
+    def std(self, dim: Any = None) -> Any:
+        return np.sqrt(self.var(dim))
+
+    def __getattr__(self, name: str) -> Any:
+        no_method(self, name)
+
+    def _along(self, value: LabelledTracer, dim: Any) -> Any:
+        product = value * self._weights
+        return reduction("sum")(product, dim=... if dim is None else dim, skipna=False)
+
+
+def _mapped(self: LabelledTracer, dim: Any, make: Callable[[Any], Any], what: str) -> Any:
+    """What ``make``, which is linear along a dim and does alike along the others, makes of a DataArray."""
+    missing, like = missing_of(self._array), self._labels.without_values()
+    if missing is None or np.any(missing) or dim not in like.dims:
+        refuse(f"DataArray.{what} of NaN, or along what is no dim", OTHERWISE)
+    axis = like.dims.index(dim)
+    line = like.isel({d: 0 for d in like.dims if d != dim}, drop=True)
+    identity = line.expand_dims({_PROBE: line.size}, axis=-1).copy(data=np.eye(line.size))
+    weights, made = make(identity).transpose(..., _PROBE), make(like)
+    values = weights.values.astype(self._array.dtype)
+    nothing = np.any(np.isnan(values), axis=-1)
+    found = np.tensordot(np.where(nothing[..., None], 0.0, values), self._array, (-1, axis))
+    found = np.where(nothing.reshape(nothing.shape + (1,) * (found.ndim - nothing.ndim)), np.nan, found)
+    own = [*weights.dims[:-1], *(d for d in like.dims if d != dim)]
+    return type(self)(np.transpose(found, [own.index(d) for d in made.dims]), Labels(made))
+
+
+def interp(
+    self: LabelledTracer, coords: Any = None, method: str = "linear", assume_sorted: bool = False, **named: Any
+) -> Any:
+    options = {"method": method, "assume_sorted": assume_sorted, "kwargs": named.pop("kwargs", None)}
+    if method not in _LINEAR or holds_traced((coords, named)):
+        refuse("DataArray.interp by this method, or at traced places", OTHERWISE)
+    for dim, places in (coords or named).items():
+        self = _mapped(self, dim, lambda v, dim=dim, at=places: v.interp({dim: at}, **options), "interp")
+    return self
+
+
+def along_coordinate(name: str) -> Callable:
+    """A method that is linear along the dim of a coordinate."""
+
+    def made(self: LabelledTracer, coord: Any = None, *args: Any, **kwargs: Any) -> Any:
+        for one in [coord] if isinstance(coord, str) else coord:
+            (dim,) = self._labels.without_values()[one].dims
+            self = _mapped(self, dim, operator.methodcaller(name, one, *args, **kwargs), name)
+        return self
+
+    return made
+
+
+def quantile(self: LabelledTracer, q: Any, dim: Any = None, *, skipna: bool | None = None) -> Any:
+    made = Labels(self._labels.without_values().quantile(q, dim))
+    missing = missing_of(self._array)
+    of = np.nanquantile if missing is None or np.any(missing) else np.quantile
+    if of is np.nanquantile and skipna is False:
+        refuse("DataArray.quantile that keeps NaN", OTHERWISE)
+    return type(self)(of(self._array, q, axis=axes_of(self, BY_DEFAULT if dim is None else dim)), made)
+
+
+def extreme(name: str) -> Callable:
+    """``argmax`` and kin: what xarray says of the values in this run, guarded."""
+    return lambda self, *args, **kwargs: getattr(self._labels.put_on(values_of(self._array)), name)(*args, **kwargs)
