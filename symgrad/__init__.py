@@ -39,7 +39,7 @@ from .dtype import (
 )
 from .named_dims import Array, named
 from .tensor import Parameter, ParameterTuple, Tensor
-from .tracing import labelled as _labelled  # noqa: F401
+from .tracing import labelled_datasets as _labelled_datasets  # noqa: F401
 from .tracing import numpy_functions as _numpy_functions  # noqa: F401
 from .transforms.gradient import GradOperation, get_grad, grad, value_and_grad
 from .transforms.intermediates import intermediates, stopping

@@ -29,6 +29,7 @@ from symgrad.solvers import initial_values, minima, roots, searches, sparse_syst
 from symgrad.tracing import (  # noqa: F401  (declare functions)
     calls,
     labelled_making,
+    labelled_xarray,
     numpy_functions,
     sparse_making,
     special_functions,

@@ -36,9 +36,9 @@ from . import (
 )
 from .array_methods import METHOD_FUNCTIONS
 from .computed import library, local, mapped, printed
-from .dispatch import refuse
+from .dispatch import DEFERRED, refuse
 from .generators import CACHED
-from .labelled import LabelledTracer, has_labels, takes_arrays, unlabelled
+from .labelled import has_labels, takes_arrays, unlabelled
 from .labels import is_indexer
 from .libraries import is_library as is_library_module
 from .library_calls import said_of
@@ -132,7 +132,7 @@ class _Calls:
             return self._operate(operation, left, right)
         if any(isinstance(v, (list, tuple)) and _is_beside_list(w) for v, w in ((left, right), (right, left))):
             return getattr(operator, operation)(left, right)
-        if holds_traced((left, right)) or any(is_stand_in(v) or type(v) is LabelledTracer for v in (left, right)):
+        if holds_traced((left, right)) or type(left) in DEFERRED or type(right) in DEFERRED:
             if isinstance(left, (str, bytes)) and operation == "mod":
                 return left % mapped(printed, right)
             left, right = (as_operand(unwrapped(v, traced=True)) for v in (left, right))

@@ -219,8 +219,8 @@ class LabelledTracer:
         if not hasattr(labels.kind, name):
             if labels.dims is not None and name in (*labels.dims, *labels.axes[0].coords):
                 return labels.without_values()[name]
-            if name in (self if self.ndim == 2 else labels.axes[0]):  # a column, or an element by its label
-                return self[name]
+            if labels.dims is None and name in (self if self.ndim == 2 else labels.axes[0]):
+                return self[name]  # a column, or an element by its label
             raise AttributeError(f"{self._name} has no attribute {name!r}")
         if name == "coords" and labels.dims is not None:
             return labelled_writing.Coordinates(self)
@@ -328,6 +328,9 @@ _CALLED = frozenset((np.cumsum, np.cumprod, np.clip))
 #: those that call a method with an axis
 _METHODS = {getattr(np, name): name for name in ("sum", "mean", "std", "var", "min", "max", "prod")}
 DEFERRED.add(LabelledTracer)
+
+
+Labels.traced = staticmethod(LabelledTracer)
 
 
 def _container(kind: type) -> containers.Container | None:

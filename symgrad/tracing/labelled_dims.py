@@ -221,6 +221,14 @@ def along_coordinate(name: str) -> Callable:
     return made
 
 
+def polyfit(self: LabelledTracer, dim: Any, deg: int, skipna: Any = None, **named: Any) -> Any:
+    if named.get("full") or named.get("cov"):
+        refuse("DataArray.polyfit with full or cov", "Leave them out")
+    name = "polyfit_coefficients"
+    made = _mapped(self, dim, lambda v: v.polyfit(dim, deg, **named)[name], "polyfit")
+    return Labels.traced_dataset(made._labels.without_values().to_dataset(name=name), {name: made._array})
+
+
 def quantile(self: LabelledTracer, q: Any, dim: Any = None, *, skipna: bool | None = None) -> Any:
     made = Labels(self._labels.without_values().quantile(q, dim))
     missing = missing_of(self._array)

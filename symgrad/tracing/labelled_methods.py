@@ -50,8 +50,11 @@ _MOVING = frozenset(
         *("sel", "isel", "thin", "roll", "expand_dims", "swap_dims", "broadcast_like", "drop_vars", "drop_sel"),
         *("drop_isel", "assign_coords", "tz_localize", "tz_convert", "set_index", "reset_index", "melt", "pivot"),
         *("sortby", "pad", "drop_duplicates", "to_series", "to_pandas", "drop_attrs", "assign_attrs", "drop_indexes"),
+        *("to_dataset", "reset_coords"),
     )
 )
+#: those that a Dataset has
+DATASETS_MOVE = frozenset((*_MOVING, "to_array", "to_dataarray", "isel", "rename_vars", "rename_dims")) - {"copy"}
 _INDEXERS = frozenset(("iloc", "loc", "iat", "at"))
 #: what labels say, whatever the values are
 _OF_LABELS = frozenset(("index", "columns", "name", "dims", "sizes", "coords", "indexes", "axes", "empty", "keys"))
@@ -337,6 +340,7 @@ _OF_DIMS: dict[str, Callable] = {
     "groupby": labelled_dims.groupby,
     "interp": labelled_dims.interp,
     "item": _item,
+    "polyfit": labelled_dims.polyfit,
     "quantile": labelled_dims.quantile,
     "resample": labelled_dims.resample,
     "rolling": labelled_dims.rolling,

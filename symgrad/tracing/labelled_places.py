@@ -34,9 +34,7 @@ def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str, missing:
     return moved_together([value], lambda values: make(*values), what, missing)
 
 
-def moved_together(
-    values: Sequence[LabelledTracer], make: Callable[[list[Any]], Any], what: str, missing: Any = False
-) -> Any:
+def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what: str, missing: Any = False) -> Any:
     """As ``moved``, of several."""
     flat = [np.ravel(v._array) for v in values]
     ends = np.cumsum([f.size for f in flat])
@@ -49,25 +47,43 @@ def moved_together(
         return given[0], make(given)
 
     (first, made), (_, other) = shown(0.0), shown(further)
-    held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
-    name = values[0]._name
-    if labels_of(type(made)) and Labels(made) != Labels(other):  # which are then made of the values
-        refuse(f"{name}.{what} so", OTHERWISE)
-    if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
-        refuse(f"{name}.{what} so", OTHERWISE)
-    is_place = again - held == further
-    if not np.all(is_place | (held == again) | (np.isnan(held) & np.isnan(again))):
-        refuse(f"{name}.{what} so", OTHERWISE)
+    name = getattr(values[0], "_name", "Dataset")
+    whole, row = (values[0]._array, flat[0]) if len(values) == 1 else (np.concatenate(flat),) * 2
+
+    def found(made: Any, other: Any) -> Any:
+        held, is_place = _places(made, other, further, f"{name}.{what}")
+        return _chosen(whole, row, held, is_place)
+
+    if type(made).__name__ == "Dataset":
+        return Labels.traced_dataset(made, {n: found(made[n], other[n]) for n in made if made[n].dtype.kind == "f"})
     if len(values) == 1 and labels_of(type(made)) and is_view(made, first):
+        held, _ = _places(made, other, further, f"{name}.{what}")
         part = type(values[0])(_viewed(values[0], held.astype(int)), Labels(made))
         part._is_argument = values[0]._is_argument
         return part
-    whole, row = (values[0]._array, flat[0]) if len(values) == 1 else (np.concatenate(flat),) * 2
-    taken = _taken(whole, row, np.where(is_place, held, 0).astype(int)) if row.size else held
-    if not np.all(is_place):  # constants, such as NaN where there is no element
-        constants = held.astype(taken.dtype) if taken.dtype.kind == "f" else held
-        taken = np.where(is_place, taken, constants)
-    return type(values[0])(taken, Labels(made)) if labels_of(type(made)) else taken
+    taken = found(made, other)
+    return Labels.traced(taken, Labels(made)) if labels_of(type(made)) else taken
+
+
+def _places(made: Any, other: Any, further: float, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers in what was made, and which of them are places: in ``other`` these are ``further``."""
+    held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
+    if labels_of(type(made)) and Labels(made) != Labels(other):  # which are then made of the values
+        refuse(f"{what} so", OTHERWISE)
+    if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
+        refuse(f"{what} so", OTHERWISE)
+    is_place = again - held == further
+    if not np.all(is_place | (held == again) | (np.isnan(held) & np.isnan(again))):
+        refuse(f"{what} so", OTHERWISE)
+    return held, is_place
+
+
+def _chosen(whole: Any, flat: Any, held: np.ndarray, is_place: np.ndarray) -> Any:
+    """The elements at places, and constants elsewhere, such as NaN where there is no element."""
+    chosen = _taken(whole, flat, np.where(is_place, held, 0).astype(int)) if flat.size else held
+    if np.all(is_place):
+        return chosen
+    return np.where(is_place, chosen, held.astype(chosen.dtype) if chosen.dtype.kind == "f" else held)
 
 
 def is_view(made: Any, of: Any) -> bool:
@@ -105,8 +121,7 @@ def computed(func: Callable, values: Iterable[Any], kwargs: Any = None, **named:
 
     made = sys.modules["xarray"].apply_ufunc(of_numbers, *map(_numbered, values), **named)
     parts = made if isinstance(made, tuple) else (made,)
-    kind = next(type(v) for v in values if hasattr(v, "_labels"))
-    found = [kind(r, Labels(p)) if labels_of(type(p)) else r for r, p in zip(results, parts, strict=True)]
+    found = [Labels.traced(r, Labels(p)) if labels_of(type(p)) else r for r, p in zip(results, parts, strict=True)]
     return tuple(found) if isinstance(made, tuple) else found[0]
 
 
@@ -144,8 +159,11 @@ def _taken(whole: Any, flat: Any, places: np.ndarray) -> Any:
     return flat[places[0] : places[-1] + 1 : steps[0]]
 
 
-def moving(value: LabelledTracer, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    if holds_traced((args, kwargs)):
+def moving(value: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """What a method gives that moves elements."""
+    if name.endswith("_like"):  # which asks for labels alone
+        args = tuple(v._labels.without_values() if hasattr(v, "_labels") else v for v in args)
+    if holds_traced((args, kwargs)) or any(hasattr(v, "_labels") for v in (*args, *kwargs.values())):
         refuse(f"{value._name}.{name} by traced values", OTHERWISE)
     return moved(value, operator.methodcaller(name, *args, **kwargs), name)
 

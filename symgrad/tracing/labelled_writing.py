@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .labelled import LabelledTracer
 
 
-class _Unlabelled:
+class Unlabelled:
     """Traced values without labels among such with labels: an array, or a number."""
 
     def __init__(self, array: Any) -> None:
@@ -38,7 +38,7 @@ def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given
     _check_own(value)
     if value._labels.dims is None and not copies_on_write():
         refuse(f"writing into a {value._name} so", "Write into a copy of x.to_numpy()")
-    parts: list[Any] = [v if type(v) is type(value) else _Unlabelled(v) for v in given]
+    parts: list[Any] = [v if type(v) is type(value) else Unlabelled(v) for v in given]
 
     def make(objects: list[Any]) -> Any:
         change(*objects)

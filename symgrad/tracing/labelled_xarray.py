@@ -12,9 +12,10 @@ import numpy as np
 
 from .dispatch import answers_for
 from .labelled import LabelledTracer, lifted
+from .labelled_datasets import is_dataset, made_of, stand_in
 from .labelled_methods import without_nan
-from .labelled_places import OTHERWISE, computed, moved_together
-from .labels import Labels, refuse
+from .labelled_places import computed, moved_together
+from .labels import Labels
 from .local_array import looking_into, unwrapped
 from .making import array_of
 from .trace import as_node
@@ -58,7 +59,30 @@ def _dot(*arrays: Any, dim: Any = None, **named: Any) -> Any:
 
 @answers_for("xarray.concat")
 def _concat(objs: Any, dim: Any, **named: Any) -> Any:
-    return moved_together([lifted(v) for v in objs], lambda v: _xarray().concat(v, dim, **named), "concat")
+    return moved_together(list(map(stand_in, objs)), lambda v: _xarray().concat(v, dim, **named), "concat")
+
+
+@answers_for("xarray.Dataset")
+def _dataset(data_vars: Any = None, coords: Any = None, attrs: Any = None) -> Any:
+    return made_of(data_vars, unwrapped(coords), attrs)
+
+
+@answers_for("xarray.merge")
+def _merge(objects: Any, **named: Any) -> Any:
+    return moved_together(list(map(stand_in, objects)), lambda v: _xarray().merge(v, **named), "merge")
+
+
+@answers_for("xarray.polyval")
+def _polyval(coord: Any, coeffs: Any, degree_dim: str = "degree") -> Any:
+    """Horner's rule, as xarray has it."""
+    coeffs = lifted(coeffs["polyfit_coefficients"] if is_dataset(coeffs) else coeffs)
+    degrees = coeffs._labels.without_values()[degree_dim].values
+    own = {int(d): coeffs.isel({degree_dim: k}, drop=True) for k, d in enumerate(degrees)}
+    coord = lifted(coord)
+    made = coord * 0.0
+    for degree in range(max(own), -1, -1):
+        made = made * coord + own.get(degree, 0.0)
+    return made
 
 
 def _each(name: str) -> Callable:
@@ -120,7 +144,5 @@ for _name in ("cov", "corr"):
 
 @answers_for("xarray.*")
 def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """A method of a DataArray that is known, of traced values."""
-    if not hasattr(known, "dims"):
-        refuse(f"{type(known).__name__}.{name} of traced values", OTHERWISE)
-    return getattr(lifted(known), name)(*args, **kwargs)
+    """A method of a DataArray or a Dataset that is known, of traced values."""
+    return getattr(stand_in(known), name)(*args, **kwargs)

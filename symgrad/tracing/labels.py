@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,6 +14,10 @@ from ..errors import UnsupportedOperation
 
 class Labels:
     """What a Series, a DataFrame or a DataArray is beside its values: two are equal where these would go together."""
+
+    #: what stands for data of an array with labels, and for a Dataset of zeros and arrays; set by those who define it
+    traced: Callable[[Any, Labels], Any]
+    traced_dataset: Callable[[Any, dict[str, Any]], Any]
 
     def __init__(self, value: Any) -> None:
         self.axes: tuple[Any, ...]
@@ -129,6 +134,10 @@ def refuse(what: str, instead: str) -> NoReturn:
 def is_indexer(value: Any) -> bool:
     """Whether it is ``x.loc`` of a Series or a DataFrame, or kin."""
     return type(value).__module__ == "pandas.core.indexing"
+
+
+def is_dataset_of_xarray(kind: type) -> bool:
+    return kind.__name__ == "Dataset" and kind.__module__.partition(".")[0] == "xarray"
 
 
 @functools.lru_cache(maxsize=1024)  # it is asked of every argument of a library's function

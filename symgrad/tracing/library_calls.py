@@ -237,8 +237,12 @@ def refuse_untyped(error: Exception, trace: Trace) -> None:
         instead = typed(error, where=where)
         if instead is not None:
             raise instead from error
-    elif at is not None and type(error) in _STUMBLES and any(map(_holds_traced, inside)):
+    elif at is not None and _is_stumble(type(error)) and any(map(_holds_traced, inside)):
         raise UnsupportedOperation(without_rule(called(at, inside) or _library(inside), at, inside, {})) from error
+
+
+def _is_stumble(kind: type) -> bool:
+    return kind in _STUMBLES or kind.__module__.startswith("xarray.")
 
 
 def _steps(trace: TracebackType | None) -> Iterator[Step]:

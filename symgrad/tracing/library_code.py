@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import DtypeError
 from .dispatch import CALLS, NAMED_CALLS, has_rule, load_rules, module_of
-from .labels import labels_of
+from .labels import is_dataset_of_xarray, labels_of
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
 
@@ -99,7 +99,8 @@ def _named(function: Any) -> Any:
         if type(function) is not MethodType:
             return NAMED_CALLS.get(f"{library}.{getattr(function, '__qualname__', '')}")
         name = function.__name__
-        answer = NAMED_CALLS[f"{library}.*"] if labels_of(type(function.__self__)) else None
+        kind = type(function.__self__)
+        answer = NAMED_CALLS[f"{library}.*"] if labels_of(kind) or is_dataset_of_xarray(kind) else None
         return answer and (lambda known, *args, **kwargs: answer(known, name, *args, **kwargs))
     if not isinstance(module, str) or module.partition(".")[0] not in ("scipy", "statistics"):
         return None

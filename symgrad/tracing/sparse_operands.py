@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from . import containers
+from . import containers, labelled_datasets
 from .dispatch import refuse
-from .labelled import lifted
-from .labels import labels_of
+from .labels import is_dataset_of_xarray, labels_of
 from .local_array import LocalArray
 from .memory import locals_of
 from .sparse_matrices import SparseArrayTracer, SparseTracer, is_stand_in, stand_in
@@ -23,12 +22,12 @@ from .tracer import Tracer
 
 def as_operand(value: Any) -> Any:
     """What stands beside a traced value for a matrix of ``scipy.sparse``, or for data with labels; others as is."""
-    return stand_in(value) if is_matrix(value) else lifted(value)
+    return stand_in(value) if is_matrix(value) else labelled_datasets.stand_in(value)
 
 
 def is_operand(value: Any) -> bool:
     """Whether something else stands for it beside a traced value."""
-    return is_matrix(value) or labels_of(type(value))
+    return is_matrix(value) or labels_of(type(value)) or is_dataset_of_xarray(type(value))
 
 
 def is_matrix(value: Any) -> bool:
@@ -57,9 +56,17 @@ def note_operand(made: Any) -> None:
     """Remember what a library has made in the function, and that it looks into an array of the function."""
     trace = running()
     trace.operands[id(made)] = made
-    array = getattr(made, "data" if is_matrix(made) else "values", None) if trace.locals is not None else None
-    if type(array) is np.ndarray and locals_of(trace).knows(array):
-        locals_of(trace).memory(array).holders.append(made)
+    if trace.locals is None:
+        return
+    is_several = is_dataset_of_xarray(type(made))
+    parts = [v.values for v in made.variables.values()] if is_several else [_values(made)]
+    for array in parts:
+        if type(array) is np.ndarray and locals_of(trace).knows(array):
+            locals_of(trace).memory(array).holders.append(made)
+
+
+def _values(made: Any) -> Any:
+    return getattr(made, "data" if is_matrix(made) else "values", None)
 
 
 def entries_to_write(matrix: Any) -> Any:

@@ -113,6 +113,7 @@ PROGRAMS = {
     "differentiated": lambda a: a.differentiate("x"),
     "sorted by a coordinate": lambda a: a.sortby("x", ascending=False),
     "padded": lambda a: a.pad(x=(1, 2), mode="edge"),
+    "labels of another": lambda a: a.isel(x=[1]).reindex_like(a).fillna(1.0) * a[0].broadcast_like(a),
     "a quantile": lambda a: a.quantile(0.3, "time"),
     "quantiles": lambda a: a.quantile([0.2, 0.5], dim="x"),
     "a Series": lambda a: xr.DataArray(a[:, 0].drop_vars(["kind", "x"]).to_series().cumsum().to_numpy(), dims="time"),

@@ -1,0 +1,356 @@
+"""Datasets of xarray as arguments and in traced functions: variables with labels that go by dims of the same names.
+
+A stand-in has a Dataset of zeros, which says all that no value decides, and the traced array of each variable.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..program.node import Node
+from . import containers
+from .dispatch import DEFERRED
+from .labelled import LabelledTracer, lifted
+from .labelled_methods import DATASETS_MOVE
+from .labelled_places import moved_together, moving
+from .labelled_statistics import STATISTICS
+from .labelled_writing import Unlabelled
+from .labels import Labels, is_dataset_of_xarray, refuse
+from .local_array import holds_traced, unwrapped
+from .trace import as_node
+from .tracer import Tracer
+
+#: what its zeros say
+_OF_ZEROS = frozenset(("sizes", "dims", "coords", "indexes", "attrs", "encoding"))
+#: methods that give an object, of which methods give the Dataset
+_IN_TWO_STEPS = frozenset(("rolling", "coarsen", "groupby", "resample", "weighted"))
+#: methods of each variable that go by dims
+_BY_DIMS = frozenset((*STATISTICS, *_IN_TWO_STEPS, "quantile", "cumsum", "cumprod", "interp", "integrate", "diff"))
+#: methods of each variable
+_OF_EACH = frozenset(("fillna", "where", "clip", "astype", "isnull", "notnull", "dropna", "ffill", "bfill"))
+
+
+class _Layout:
+    """The places of the elements of all variables, one after the other."""
+
+    dims = ()
+    others: Mapping[int, Any] = {}
+
+    def __init__(self, zeros: Any, names: list[str]) -> None:
+        self.zeros = zeros
+        self.names = names
+        self.shape = (sum(zeros[name].size for name in names),)
+
+    def put_on(self, numbers: np.ndarray) -> Any:
+        made, start = self.zeros.copy(), 0
+        for name in self.names:
+            variable = made.variables[name]
+            end = start + variable.size
+            made[name] = variable.copy(data=numbers[start:end].reshape(variable.shape))
+            start = end
+        return made
+
+
+def _arithmetic(operate: Callable[[Any, Any], Any]) -> Callable:
+    def between(self: DatasetTracer, other: Any) -> Any:
+        others = other if is_dataset(other) else None
+        if others is not None:
+            return _of({n: operate(lifted(self[n]), others[n]) for n in self if n in others})
+        return _of({name: operate(lifted(self[name]), other) for name in self})
+
+    return between
+
+
+class DatasetTracer:
+    """What stands for a Dataset in a traced function."""
+
+    __array_ufunc__ = None  # NumPy leaves the operators to this class
+    __hash__ = None  # type: ignore[assignment]
+    _name = "Dataset"
+    _is_argument = False
+
+    __add__, __radd__ = _arithmetic(operator.add), _arithmetic(lambda a, b: b + a)
+    __sub__, __rsub__ = _arithmetic(operator.sub), _arithmetic(lambda a, b: b - a)
+    __mul__, __rmul__ = _arithmetic(operator.mul), _arithmetic(lambda a, b: b * a)
+    __truediv__, __rtruediv__ = _arithmetic(operator.truediv), _arithmetic(lambda a, b: b / a)
+    __pow__ = _arithmetic(operator.pow)
+    __neg__ = _arithmetic(lambda a, _: -a)
+
+    def __init__(self, zeros: Any, arrays: dict[str, Any]) -> None:
+        self._zeros = zeros
+        self._arrays = arrays
+
+    @property
+    def _stands_for(self) -> type:
+        return type(self._zeros)
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return type(self._zeros)
+
+    @property
+    def _labels(self) -> _Layout:
+        return _Layout(self._zeros, list(self._arrays))
+
+    @property
+    def _array(self) -> Any:
+        """The elements of all traced variables."""
+        return np.concatenate([np.ravel(a) for a in self._arrays.values()])
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            if key not in self._arrays:
+                return self._zeros[key]
+            made = LabelledTracer(self._arrays[key], Labels(self._zeros[key]))
+            made._is_argument = True  # parts of a Dataset are not written to
+            return made
+        if isinstance(key, dict):
+            return self.isel(key)
+        kept = self._zeros[key]
+        return DatasetTracer(kept, {n: a for n, a in self._arrays.items() if n in kept})
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not isinstance(key, str):
+            refuse("writing into a Dataset at several places", 'Write ds["a"] = …')
+        if self._is_argument:
+            refuse("writing into a Dataset of its caller", "Write into a copy: ds = ds.copy()")
+        made = _of({**{n: self[n] for n in self}, key: value}, self._zeros)
+        self._zeros, self._arrays = made._zeros, made._arrays
+
+    def __delitem__(self, key: Any) -> None:
+        made = self.drop_vars(key)
+        self._zeros, self._arrays = made._zeros, made._arrays
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._zeros)
+
+    def __len__(self) -> int:
+        return len(self._zeros)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._zeros
+
+    def keys(self) -> Any:
+        return self._zeros.keys()
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+    @property
+    def data_vars(self) -> dict[Any, Any]:
+        return dict(self.items())
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def copy(self, deep: bool = False, data: Any = None) -> DatasetTracer:
+        return DatasetTracer(self._zeros, {n: Tracer(as_node(a)) for n, a in self._arrays.items()})
+
+    def assign(self, variables: Any = None, **named: Any) -> DatasetTracer:
+        given = {**(variables or {}), **named}
+        made = {name: v(self) if callable(v) else v for name, v in given.items()}
+        return _of({**dict(self.items()), **made}, self._zeros)
+
+    def map(self, func: Callable, args: Any = (), **kwargs: Any) -> DatasetTracer:
+        return _of({name: func(self[name], *args, **kwargs) for name in self})
+
+    apply = map
+
+    def pipe(self, func: Callable, *args: Any, **kwargs: Any) -> Any:
+        return func(self, *args, **kwargs)
+
+    def merge(self, other: Any, **named: Any) -> Any:
+        return moved_together([self, lifted_dataset(other)], lambda v: v[0].merge(v[1], **named), "merge")
+
+    def __getattr__(self, name: str) -> Any:
+        zeros = self.__dict__.get("_zeros")
+        if name.startswith("_") or zeros is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        if name in _OF_ZEROS:
+            return getattr(zeros, name)
+        if name in self._zeros or name in zeros.coords:
+            return self[name]
+        if name in DATASETS_MOVE:
+            return functools.partial(moving, self, name)
+        if name in _BY_DIMS or name in _OF_EACH:
+            return functools.partial(_each, self, name)
+        if not hasattr(type(zeros), name):
+            raise AttributeError(f"Dataset has no attribute {name!r}")
+        refuse(f"Dataset.{name}", 'Write it of its variables: ds["a"]')
+
+    def __repr__(self) -> str:
+        return f"DatasetTracer({', '.join(map(str, self))})"
+
+
+def _each(self: DatasetTracer, name: str, *args: Any, **kwargs: Any) -> Any:
+    """A method of each variable; those that have none of the dims stay as they are."""
+    made = {}
+    for own in self:
+        own_args, own_kwargs = _along_own(self[own].dims, name, args, kwargs) if name in _BY_DIMS else (args, kwargs)
+        variable = lifted(self[own])
+        made[own] = variable if own_args is None else getattr(variable, name)(*own_args, **own_kwargs)
+    return _Several(made) if name in _IN_TWO_STEPS else _of(made)
+
+
+def _along_own(dims: Any, name: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+    """The arguments without dims that a variable has not; None where it has none of them."""
+    known = {"dim", "skipna", "ddof", "keep_attrs", "center", "min_periods", "boundary", "side", "coord_func", "method"}
+    sizes = {k: v for k, v in kwargs.items() if k not in known}
+    if name in ("interp", "rolling", "coarsen", "resample") and sizes:
+        own = {k: v for k, v in sizes.items() if k in dims}
+        return (args, {**{k: v for k, v in kwargs.items() if k in known}, **own}) if own else (None, {})
+    at = 1 if name == "quantile" else 0
+    along = kwargs.get("dim", args[at] if len(args) > at else None)
+    if name in ("groupby", "weighted") or along is None or along is ...:
+        return args, kwargs
+    own = [d for d in ([along] if isinstance(along, str) else along) if d in dims]
+    if not own:
+        return None, {}
+    own = own[0] if isinstance(along, str) else own
+    return (args, {**kwargs, "dim": own}) if "dim" in kwargs else ((*args[:at], own, *args[at + 1 :]), kwargs)
+
+
+DEFERRED.add(DatasetTracer)
+
+
+class _Several:
+    """``ds.rolling(…)`` and kin: of each variable."""
+
+    def __init__(self, variables: dict[str, Any]) -> None:
+        self._variables = variables
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            kept = (LabelledTracer, type(None))
+            return _of(
+                {n: v if isinstance(v, kept) else getattr(v, name)(*args, **kwargs) for n, v in self._variables.items()}
+            )
+
+        return called
+
+
+def is_dataset(value: Any) -> bool:
+    """Whether it is a Dataset, known or not."""
+    return type(value) is DatasetTracer or is_dataset_of_xarray(type(value))
+
+
+def stand_in(value: Any) -> Any:
+    """What stands for data with labels that is known, Datasets too; anything else as it is."""
+    return lifted_dataset(value) if is_dataset(value) else lifted(value)
+
+
+def lifted_dataset(value: Any) -> DatasetTracer:
+    """What stands for a Dataset that is known: its variables of floats are arrays."""
+    if type(value) is DatasetTracer:
+        return value
+    names = [n for n in value if value[n].dtype.kind in "fc"]
+    return DatasetTracer(_without_values(value, names), {n: np.asarray(value[n].values) for n in names})
+
+
+def _without_values(dataset: Any, names: Any) -> Any:
+    return dataset.assign({n: dataset.variables[n].copy(data=np.zeros(dataset[n].shape)) for n in names})
+
+
+def _of(variables: Mapping[Any, Any], like: Any = None) -> DatasetTracer:
+    """The Dataset of these variables, and of the coordinates and attributes of another."""
+    coords = None if like is None else like.coords
+    return made_of({**variables}, coords, None if like is None else like.attrs)
+
+
+def made_of(variables: Any, coords: Any = None, attrs: Any = None) -> Any:
+    """``xarray.Dataset`` of traced variables: xarray arranges the numbers of their elements."""
+    parts: list[Any] = []
+
+    def numbered(value: Any) -> Callable[[list[Any]], Any]:
+        """What gives a variable, of the objects that hold the numbers."""
+        value = lifted(value)
+        if isinstance(value, tuple) and len(value) > 1 and holds_traced(value[1]):
+            inner = numbered(value[1])
+            return lambda objects: (value[0], inner(objects), *value[2:])
+        if type(value) is LabelledTracer or holds_traced(value):
+            parts.append(value if type(value) is LabelledTracer else Unlabelled(value))
+            place = len(parts) - 1
+            return lambda objects: objects[place]
+        return lambda objects: unwrapped(value)
+
+    makers = {name: numbered(value) for name, value in dict(variables or {}).items()}
+
+    def make(objects: list[Any]) -> Any:
+        return sys.modules["xarray"].Dataset({n: of(objects) for n, of in makers.items()}, coords, attrs)
+
+    if not parts:
+        return lifted_dataset(make([]))
+    return moved_together(parts, make, "Dataset")
+
+
+def _placed(made: Any, arrays: dict[str, Any]) -> DatasetTracer:
+    return DatasetTracer(_without_values(made, arrays), arrays)
+
+
+Labels.traced_dataset = staticmethod(_placed)
+
+
+# as arguments
+
+_REST = "symgrad: labels"
+
+
+class _Rest:
+    """What a Dataset is beside its variables of floats; two are equal where xarray says so."""
+
+    def __init__(self, zeros: Any) -> None:
+        self.zeros = zeros
+
+    def _guarded(self) -> dict[str, Any]:
+        return {}  # nothing of it is changed
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(str, self.zeros)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Rest) and bool(self.zeros.identical(other.zeros))
+
+
+def _container(kind: type) -> containers.Container | None:
+    if kind is not DatasetTracer and not is_dataset_of_xarray(kind):
+        return None
+    return containers.Container(_parts, _of_parts, frozenset((_REST,)))
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    own = lifted_dataset(value)
+    return {**own._arrays, _REST: _Rest(own._zeros)}
+
+
+def _of_parts(parts: dict[str, Any]) -> Any:
+    """The Dataset; the values of its variables where they are of other shapes, as the blocks of a Jacobian."""
+    rest = parts[_REST]
+    arrays = {n: v for n, v in parts.items() if n != _REST}
+    if not isinstance(rest, _Rest):
+        return arrays
+    zeros = rest.zeros
+    if any(np.shape(v) != zeros[n].shape for n, v in arrays.items()):
+        return arrays
+    if any(type(v) is Tracer or isinstance(v, Node) for v in arrays.values()):
+        made = DatasetTracer(zeros, arrays)
+        made._is_argument = True
+        return made
+    return zeros.assign({n: zeros.variables[n].copy(data=np.asarray(v)) for n, v in arrays.items()})
+
+
+containers.families.append(_container)
