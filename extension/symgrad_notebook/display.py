@@ -18,6 +18,7 @@ from symgrad.errors import ResultTooLarge, SymgradError
 from symgrad.named_dims import argument_names
 from symgrad.signature import called_name
 from symgrad.trace_entry import TraceEntry
+from symgrad.transforms.conditions import branches_told
 from symgrad.transforms.derived import DerivedFunction
 from symgrad.transforms.gradient import GradientFunction
 from symgrad.transforms.jacobian import JacobianFunction
@@ -98,7 +99,7 @@ def bundles(
     ]
     foot = [
         caption(derived, entry.value.array_shapes),
-        "the function branches on values: the formulas hold while it goes the way of these" if entry.taken else "",
+        f"the formulas hold where {' and '.join(branches_told(entry)[0])}" if entry.taken else "",
         "vec reads a matrix row by row" if any(map(_has_vec, shown)) else "",
         *_way(derived, entry),
         note,

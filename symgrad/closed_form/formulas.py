@@ -62,17 +62,25 @@ class Formulas:
     where: tuple[tuple[str, Formulas], ...] = ()
     #: what the outputs are called, in LaTeX
     labels: tuple[str, ...] = ()
+    #: where the formulas hold, as text and as LaTeX
+    holds: tuple[Sequence[str], Sequence[str]] = ((), ())
 
-    def labelled(self, labels: Sequence[str]) -> Formulas:
-        """The same formulas of outputs that are called so, in LaTeX."""
-        return replace(self, labels=tuple(labels))
+    def labelled(self, labels: Sequence[str], holds: tuple[Sequence[str], Sequence[str]] = ((), ())) -> Formulas:
+        """The same formulas of outputs that are called so, in LaTeX, and where they hold."""
+        return replace(self, labels=tuple(labels), holds=holds)
 
     def __repr__(self) -> str:
         called = inputs_by_latex(self.program)
-        return "\n".join(self.text_rows([label_text(label, called) for label in self.labels]))
+        rows = self.text_rows([label_text(label, called) for label in self.labels])
+        return "\n".join([*rows, *(f"  {'and' if k else 'if'} {text}" for k, text in enumerate(self.holds[0]))])
+
+    def shown_rows(self) -> list[str]:
+        """The rows in LaTeX, and those that say where they hold."""
+        said = [rf"&\quad\text{{{'and' if k else 'if'} }} {latex}" for k, latex in enumerate(self.holds[1])]
+        return [*self.latex_rows(self.labels), *said]
 
     def _repr_latex_(self) -> str:
-        return rf"$\displaystyle {aligned(self.latex_rows(self.labels))}$"
+        return rf"$\displaystyle {aligned(self.shown_rows())}$"
 
     def latex_rows(self, labels: Sequence[str]) -> list[str]:
         """A row ``label &= formula`` for each output; ``labels`` are LaTeX. Let-bound ones begin with the bindings.

@@ -14,7 +14,7 @@ from ..errors import MAX_WORD, ClosedFormTooLarge, UnsupportedOperation
 from ..findings import places_text
 from ..passes.unrolling import unrolled
 from ..primitives.conditions import Condition, conditions_of
-from ..primitives.elementwise import COMPARISONS, Elementwise
+from ..primitives.elementwise import COMPARISONS, ELEMENTWISE, Elementwise
 from ..program.interpret import evaluated, walk
 from ..program.node import Node
 from ..program.program import Program
@@ -24,9 +24,25 @@ from ..tracing.provenance import SourceLine
 if TYPE_CHECKING:
     from .derived import DerivedFunction
 
-_RELATIONS = {"≠": r"\neq"}
+#: relation of a comparison or a condition -> the same in LaTeX
+_RELATIONS = {"≠": r"\neq", "≤": r"\leq", "≥": r"\geq"}
+#: reduction of truth values -> what it is called
+_OF_ALL = {"max": "any", "min": "all"}
+_SIGNS = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
 #: operations of a formula that is still read
 _MAX_OPERATIONS = 200
+#: branches that stand beside a formula, and places or numbers in one
+MAX_BRANCHES, _MAX_SHOWN = 4, 6
+#: text of a branch that stands beside a formula
+_MAX_CHARACTERS = 40
+_OPPOSITE = {
+    "equal": "not_equal",
+    "greater": "less_equal",
+    "greater_equal": "less",
+    "less": "greater_equal",
+    "less_equal": "greater",
+    "not_equal": "equal",
+}
 #: operations of loops written out, of which conditions are told
 _MAX_STEPS = 2000
 
@@ -112,7 +128,8 @@ def conditions(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Condition
     program = entry.value.program
     with contextlib.suppress(UnsupportedOperation):  # then what a loop computes is not looked at
         program = unrolled(program, _MAX_STEPS)
-    taken = [_branch(entry, node, value) for node, value in zip(entry.branches.outputs, entry.taken, strict=True)]
+    branches = [(*_branch(entry, *one), entry.ledger.line(one[0])) for one in _taken(entry)]
+    taken = {text: Held("branch", text, latex, "", line) for text, latex, line in branches}
     given = set(program.inputs)
     for node in program.nodes:
         if not given.isdisjoint(node.operands):
@@ -125,14 +142,49 @@ def conditions(derived: DerivedFunction, *args: Any, **kwargs: Any) -> Condition
     for (node, condition, subject), own in zip(asked, fails, strict=True):
         held = _held(entry, program, node, condition, subject, own)
         found.setdefault((held.text, held.otherwise), held)
-    return Conditions((*taken, *found.values()))
+    return Conditions((*taken.values(), *found.values()))
 
 
-def _branch(entry: TraceEntry, node: Node, value: Any) -> Held:
-    text, latex = _formula(entry.program, node, "a comparison")
-    is_so = bool(np.all(value))
-    negated = "" if is_so else "not "
-    return Held("branch", f"{negated}{text}", rf"\text{{{negated}}}{latex}", "", entry.ledger.line(node))
+def branches_told(entry: TraceEntry) -> tuple[list[str], list[str]]:
+    """The first branches that a trace took, as text and as LaTeX: its formulas hold where these are so.
+
+    The last one says how many more there are, the long ones among them.
+    """
+    taken = _taken(entry)
+    found = dict(_branch(entry, *one) for one in taken[:MAX_BRANCHES])
+    told = {text: latex for text, latex in found.items() if len(text) <= _MAX_CHARACTERS}
+    count = len(found) - len(told) + len(taken[MAX_BRANCHES:])
+    left = f"{count}{' more' if told else ''} condition{'s' * (count > 1)} on values (see conditions)"
+    said = [(left, rf"\text{{{left}}}")] if count else []
+    return [*told, *[text for text, _ in said]], [*told.values(), *[latex for _, latex in said]]
+
+
+def _taken(entry: TraceEntry) -> list[tuple[Node, Any]]:
+    """The values that the trace has asked for, each once, and what they were."""
+    return list(dict(zip(entry.branches.outputs, entry.taken, strict=True)).items())
+
+
+def _branch(entry: TraceEntry, node: Node, value: Any) -> tuple[str, str]:
+    """What a value was, as text and as LaTeX; a truth value by itself, or by its opposite, and where it is so."""
+    told, sides = np.asarray(value), node
+    is_truth = told.dtype.kind == "b"
+    if is_truth and not np.any(told) and node.primitive.name in _OPPOSITE:
+        with entry.program.graph:
+            sides, told = ELEMENTWISE[_OPPOSITE[node.primitive.name]](*node.operands), ~told
+    text, latex = _formula(entry.program, sides, "a comparison" if is_truth else "a value")
+    if is_truth and not np.any(told):
+        return f"not {text}", rf"\text{{not }}{latex}"
+    if is_truth and np.all(told):
+        return text, latex
+    if is_truth:
+        places = [str(place) for place in np.argwhere(told).tolist()]
+        few = len(places) <= _MAX_SHOWN
+        said = f"at {', '.join(places)} alone" if few else f"at {len(places)} of {told.size} places"
+    elif told.size <= _MAX_SHOWN:
+        return f"{text} = {told.tolist()}", f"{latex} = {told.tolist()}"
+    else:
+        said = "as here"
+    return f"{text} {said}", rf"{latex}\ \text{{{said}}}"
 
 
 def _held(
@@ -152,8 +204,15 @@ def _formula(program: Program, node: Node, otherwise: str) -> tuple[str, str]:
     """A node as text and as LaTeX, or in other words where that is long."""
     if node.primitive.name in COMPARISONS:
         sides = [_formula(program, o, otherwise) for o in node.operands]
-        sign = COMPARISONS[node.primitive.name]
-        return f" {sign} ".join(text for text, _ in sides), rf" {sign} ".join(latex for _, latex in sides)
+        spelled = COMPARISONS[node.primitive.name]
+        sign = _SIGNS.get(spelled, spelled)
+        return f" {sign} ".join(text for text, _ in sides), f" {_RELATIONS.get(sign, sign)} ".join(
+            latex for _, latex in sides
+        )
+    if node.dtype.kind == "b" and node.primitive.name in _OF_ALL and not node.shape:
+        text, latex = _formula(program, node.operands[0], otherwise)
+        name = _OF_ALL[node.primitive.name]
+        return f"{name}({text})", rf"\operatorname{{{name}}}({latex})"
     own = program.with_outputs([node])
     try:
         found = formulas_in(own, "matrix" if node.shape else "auto", _MAX_OPERATIONS)

@@ -27,6 +27,7 @@ from ..program.dims import is_concrete
 from ..program.program import Program
 from ..tracing.local_names import has_names
 from ..tracing.trace import Purpose
+from .conditions import branches_told
 from .steps import steps_of
 
 if TYPE_CHECKING:
@@ -135,21 +136,21 @@ def latex(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: 
 
 def latex_rows(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> list[str]:
     """The rows ``name &= formula`` that ``latex`` aligns."""
-    entry = shown_entry(derived, args, kwargs)
-    return formulas_in_names(entry, entry, budget).latex_rows(derived.labels(entry))
+    return formulas(derived, *args, budget=budget, **kwargs).shown_rows()
 
 
 def formulas(derived: DerivedFunction, *args: Any, budget: int = BUDGET, **kwargs: Any) -> Formulas:
     """The arrays of the result as formulas in the form that reads best, which ``latex`` shows; to print, or to show.
 
-    Values that the function's code names are called so where that is shorter, and ``where`` says what they are.
+    Values that the function's code names are called so where that is shorter, and ``where`` says what they are. Of a
+    function that branches on values ``if`` says where they hold.
 
     >>> import numpy as np, symgrad
     >>> print(symgrad.grad(lambda w, X: np.sum((X @ w) ** 2)).formulas(np.ones(20), np.ones((50, 20))))
     ∂f/∂w = 2XᵀXw
     """
     entry = shown_entry(derived, args, kwargs)
-    return formulas_in_names(entry, entry, budget).labelled(derived.labels(entry))
+    return formulas_in_names(entry, entry, budget).labelled(derived.labels(entry), branches_told(entry))
 
 
 def shown_entry(derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> TraceEntry:

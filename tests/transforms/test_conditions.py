@@ -77,8 +77,36 @@ def test_branches_that_the_trace_took_stand_first():
         return x**2 if x > 1 else np.sqrt(x)
 
     taken = sg.grad(f).conditions(0.5)
-    assert [c.text for c in taken] == ["not x > 1", "x > 0"]
+    assert [c.text for c in taken] == ["x ≤ 1", "x > 0"]
     assert [c.text for c in sg.grad(f).conditions(2.0)] == ["x > 1"]
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "told"),
+    [
+        (lambda x: (x**2).sum() if x[0] > 1 else x.sum(), [2.0, 1.0], "∂f/∂x = 2x\n  if x[0] > 1"),
+        (lambda x: (x[x > 0] ** 3).sum(), [2.0, -1.0], "∂f/∂x = [3*x0**2, 0]\n  if x > 0 at [0] alone"),
+        (lambda x: (x[x > 0] ** 3).sum(), -np.ones(2), "∂f/∂x = [0, 0]\n  if x ≤ 0"),
+        (lambda x: x.sum() if np.any(x > 0) else 2 * x.sum(), -np.ones(2), "∂f/∂x = 2𝟏\n  if not any(x > 0)"),
+        (lambda x: x[0] * int(np.trunc(x[1])), [1.0, 2.5], "∂f/∂x = 2e₀\n  if trunc(x[1]) = 2.0"),
+        (
+            lambda x: sum(v if v > 0 else -v for v in x),
+            [1.0, -1.0, 1.0, 2.0, 3.0],
+            "∂f/∂x = [1, -1, 1, 1, 1]\n  if x[0] > 0\n  and x[1] ≤ 0\n  and x[2] > 0\n  and x[3] > 0\n"
+            "  and 1 more condition on values (see conditions)",
+        ),
+    ],
+)
+def test_branches_stand_below_formulas(f, x, told):
+    g = sg.grad(f)
+    shown = g.formulas(np.array(x))
+    assert str(shown) == told
+    if "more" not in told:
+        assert [f"  {'and' if k else 'if'} {c.text}" for k, c in enumerate(g.conditions(np.array(x)))] == (
+            told.split("\n")[1:]
+        )
+    assert r"\text{if }" in g.latex(np.array(x))
+    assert r"\text{if }" in shown._repr_latex_()
 
 
 def test_shapes_give_the_conditions_alone():
