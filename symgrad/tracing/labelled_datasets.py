@@ -278,7 +278,6 @@ def made_of(variables: Any, coords: Any = None, attrs: Any = None) -> Any:
 
     def numbered(value: Any) -> Callable[[list[Any]], Any]:
         """What gives a variable, of the objects that hold the numbers."""
-        value = lifted(value)
         if isinstance(value, tuple) and len(value) > 1 and holds_traced(value[1]):
             inner = numbered(value[1])
             return lambda objects: (value[0], inner(objects), *value[2:])

@@ -152,7 +152,7 @@ class weighted:
             refuse("weights of values whose NaN differ between examples", OTHERWISE)
         self._value = value._with(np.where(missing, 0.0, value._array)) if np.any(missing) else value
         self._weights = value._labelled(weights)
-        self._is_there = value._with(np.where(missing, 0.0, 1.0))
+        self._is_there = value._with(np.where(missing, 0.0, 1.0).astype(self._weights.dtype))
 
     def sum(self, dim: Any = None) -> Any:
         return self._along(self._value, dim)
@@ -189,8 +189,8 @@ def _mapped(self: LabelledTracer, dim: Any, make: Callable[[Any], Any], what: st
     axis = like.dims.index(dim)
     line = like.isel({d: 0 for d in like.dims if d != dim}, drop=True)
     identity = line.expand_dims({_PROBE: line.size}, axis=-1).copy(data=np.eye(line.size))
-    weights, made = make(identity).transpose(..., _PROBE), make(like)
-    values = weights.values.astype(self._array.dtype)
+    weights, made = make(identity).transpose(..., _PROBE), make(like.astype(self.dtype))
+    values = weights.values.astype(made.dtype)
     nothing = np.any(np.isnan(values), axis=-1)
     found = np.tensordot(np.where(nothing[..., None], 0.0, values), self._array, (-1, axis))
     found = np.where(nothing.reshape(nothing.shape + (1,) * (found.ndim - nothing.ndim)), np.nan, found)
@@ -230,12 +230,13 @@ def polyfit(self: LabelledTracer, dim: Any, deg: int, skipna: Any = None, **name
 
 
 def quantile(self: LabelledTracer, q: Any, dim: Any = None, *, skipna: bool | None = None) -> Any:
-    made = Labels(self._labels.without_values().quantile(q, dim))
+    like = self._labels.without_values().astype(self.dtype).quantile(q, dim)
     missing = missing_of(self._array)
     of = np.nanquantile if missing is None or np.any(missing) else np.quantile
     if of is np.nanquantile and skipna is False:
         refuse("DataArray.quantile that keeps NaN", OTHERWISE)
-    return type(self)(of(self._array, q, axis=axes_of(self, BY_DEFAULT if dim is None else dim)), made)
+    found = of(self._array, q, axis=axes_of(self, BY_DEFAULT if dim is None else dim))
+    return type(self)(found.astype(like.dtype), Labels(like))
 
 
 def extreme(name: str) -> Callable:

@@ -78,7 +78,10 @@ def _without_values(value: Any) -> Any:
     """What has the labels and the shape of ``value``: zeros, where that is traced."""
     if type(value) is LabelledTracer:
         return value._labels.without_values()
-    return np.zeros(np.shape(_array(value)))[()] if holds_traced(value) else unwrapped(value)
+    if not holds_traced(value):
+        return unwrapped(value)
+    array = _array(value)
+    return np.zeros(np.shape(array), array.dtype)[()]
 
 
 @answers_for("pandas.concat")

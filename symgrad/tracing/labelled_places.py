@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..program.node import Node
-from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
+from .labels import Labels, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
 from .trace import as_node, running
 from .tracer import Tracer, view
@@ -50,19 +50,33 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
     name = getattr(values[0], "_name", "Dataset")
     whole, row = (values[0]._array, flat[0]) if len(values) == 1 else (np.concatenate(flat),) * 2
 
-    def found(made: Any, other: Any) -> Any:
-        held, is_place = _places(made, other, further, f"{name}.{what}")
-        return _chosen(whole, row, held, is_place)
+    pieces = [piece for v in values for piece in getattr(v, "_arrays", {"": v._array}).values()]
 
-    if type(made).__name__ == "Dataset":
-        return Labels.traced_dataset(made, {n: found(made[n], other[n]) for n in made if made[n].dtype.kind == "f"})
+    def found(made: Any, other: Any) -> Any:
+        """The elements that were put where their numbers are; None where there are constants alone."""
+        held, is_place = _places(made, other, further, f"{name}.{what}")
+        chosen = _chosen(whole, row, held, is_place)
+        return chosen.astype(_dtype_of(pieces, held[is_place])) if np.any(is_place) else None
+
+    if is_dataset_of_xarray(type(made)):
+        parts = {n: found(made[n], other[n]) for n in made if made[n].dtype.kind == "f"}
+        return Labels.traced_dataset(made, {n: part for n, part in parts.items() if part is not None})
     if len(values) == 1 and labels_of(type(made)) and is_view(made, first):
         held, _ = _places(made, other, further, f"{name}.{what}")
         part = type(values[0])(_viewed(values[0], held.astype(int)), Labels(made))
         part._is_argument = values[0]._is_argument
         return part
     taken = found(made, other)
+    if taken is None:
+        taken = np.asarray(numbers_of(made) if labels_of(type(made)) else made)
     return Labels.traced(taken, Labels(made)) if labels_of(type(made)) else taken
+
+
+def _dtype_of(pieces: Sequence[Any], numbers: np.ndarray) -> np.dtype:
+    """The dtype of the arrays that elements with these numbers are of."""
+    ends = np.cumsum([np.size(piece) for piece in pieces])
+    used = np.unique(np.searchsorted(ends, numbers, "right")).tolist()
+    return np.result_type(*[pieces[k].dtype for k in used])
 
 
 def _places(made: Any, other: Any, further: float, what: str) -> tuple[np.ndarray, np.ndarray]:

@@ -109,13 +109,14 @@ def _alike(name: str) -> Callable:
     """A function that makes an array of the same labels."""
 
     def answer(other: Any, *args: Any, **named: Any) -> Any:
-        function = getattr(_xarray(), name)
-        given = inspect.signature(function).bind(lifted(other)._labels.without_values(), *args, **named).arguments
+        function, own = getattr(_xarray(), name), lifted(other)
+        like = own._labels.without_values().astype(own.dtype)
+        given = inspect.signature(function).bind(like, *args, **named).arguments
         fill = given.pop("fill_value", None)
         if fill is None:
             return lifted(function(**given))
         known = function(**given, fill_value=0.0)
-        return LabelledTracer(known.values + Tracer(as_node(fill)), Labels(known))
+        return LabelledTracer(known.values + Tracer(as_node(fill)).astype(known.dtype), Labels(known))
 
     return answer
 
@@ -133,7 +134,8 @@ def _moments(name: str) -> Callable:
         a, b = a - a.mean(along), b - b.mean(along)
         if name == "corr":
             return (a * b).sum(along) / np.sqrt((a**2).sum(along) * (b**2).sum(along))
-        return (a * b).sum(along) / (a.size // (a * b).sum(along).size - ddof)
+        summed = (a * b).sum(along).astype(float)
+        return summed / (a.size // summed.size - ddof)
 
     return answer
 

@@ -100,6 +100,15 @@ def test_values_labels_and_slopes(name):
     assert DATA.identical(before)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_variable_has_the_dtype_that_xarray_gives(name):
+    data = DATA.astype(np.float32).assign(n=DATA.n)
+    wanted, made = (own(data) for own in (PROGRAMS[name], sg.symbolic(PROGRAMS[name])))
+    if not isinstance(wanted, xr.Dataset):
+        wanted, made = (array.to_dataset(name="one") for array in (wanted, made))
+    assert {n: v.dtype for n, v in made.variables.items()} == {n: v.dtype for n, v in wanted.variables.items()}
+
+
 def test_an_array_that_a_dataset_looks_into_is_not_written_to():
     def f(x):
         y = np.zeros(3)

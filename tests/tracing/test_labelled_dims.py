@@ -178,6 +178,12 @@ def test_values_labels_and_slopes(name):
     check(PROGRAMS[name], A)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_single_precision_gives_the_dtype_that_xarray_gives(name):
+    a, f = A.astype(np.float32), PROGRAMS[name]
+    assert sg.symbolic(f)(a).dtype == f(a).dtype
+
+
 @pytest.mark.parametrize("name", WITH_GAPS)
 def test_missing_values_are_left_out(name):
     check(PROGRAMS[name], GAPS)

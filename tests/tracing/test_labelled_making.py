@@ -202,3 +202,10 @@ def test_what_is_not_the_functions_own_is_not_written_to():
 def test_what_has_no_rule_is_refused(fn):
     with pytest.raises(UnsupportedOperation, match=r"to_numpy|the same names"):
         sg.grad(fn)(X)
+
+
+def test_single_precision_stays():
+    x = X.astype(np.float32)
+    for f in (lambda x: (pd.DataFrame({"a": x, "b": x * 2}) ** 2).sum().sum(), lambda x: pd.Series(x).shift(1).max()):
+        value, gradient = sg.value_and_grad(f)(x)
+        assert value.dtype == f(x).dtype == gradient.dtype == np.float32
