@@ -30,6 +30,8 @@ from .tracer import Tracer
 _OF_ZEROS = frozenset(("sizes", "dims", "coords", "indexes", "attrs", "encoding"))
 #: methods that give an object, of which methods give the Dataset
 _IN_TWO_STEPS = frozenset(("rolling", "coarsen", "groupby", "resample", "weighted"))
+#: methods that take a size, or places, for each dim
+_BY_SIZES = frozenset(("interp", "rolling", "coarsen", "resample"))
 #: methods of each variable that go by dims
 _BY_DIMS = frozenset((*STATISTICS, *_IN_TWO_STEPS, "quantile", "cumsum", "cumprod", "interp", "integrate", "diff"))
 #: methods of each variable
@@ -70,7 +72,7 @@ def _arithmetic(operate: Callable[[Any, Any], Any]) -> Callable:
 class DatasetTracer:
     """What stands for a Dataset in a traced function."""
 
-    __array_ufunc__ = None  # NumPy leaves the operators to this class
+    __array_priority__ = 10_000
     __hash__ = None  # type: ignore[assignment]
     _name = "Dataset"
     _is_argument = False
@@ -80,11 +82,30 @@ class DatasetTracer:
     __mul__, __rmul__ = _arithmetic(operator.mul), _arithmetic(lambda a, b: b * a)
     __truediv__, __rtruediv__ = _arithmetic(operator.truediv), _arithmetic(lambda a, b: b / a)
     __pow__ = _arithmetic(operator.pow)
-    __neg__ = _arithmetic(lambda a, _: -a)
+    __lt__, __gt__, __le__, __ge__, __eq__, __ne__ = map(
+        _arithmetic, (operator.lt, operator.gt, operator.le, operator.ge, operator.eq, operator.ne)
+    )
 
     def __init__(self, zeros: Any, arrays: dict[str, Any]) -> None:
         self._zeros = zeros
         self._arrays = arrays
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("attrs", "encoding"):
+            setattr(self._zeros, name, value)
+        elif name.startswith("_"):
+            super().__setattr__(name, value)
+        else:
+            refuse(f"an attribute {name!r} of a Dataset", f"Write ds[{name!r}] = …")
+
+    def __neg__(self) -> Any:
+        return self.map(operator.neg)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            refuse(f"np.{ufunc.__name__}.{method} of a Dataset", 'Write it of its variables: ds["a"]')
+        own = [v if is_dataset(v) else dict.fromkeys(self, v) for v in inputs]
+        return _of({n: ufunc(*[lifted(v[n]) for v in own]) for n in self if all(n in v for v in own)})
 
     @property
     def _stands_for(self) -> type:
@@ -118,13 +139,18 @@ class DatasetTracer:
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, str):
             refuse("writing into a Dataset at several places", 'Write ds["a"] = …')
-        if self._is_argument:
-            refuse("writing into a Dataset of its caller", "Write into a copy: ds = ds.copy()")
-        made = _of({**{n: self[n] for n in self}, key: value}, self._zeros)
-        self._zeros, self._arrays = made._zeros, made._arrays
+        self._become(self.assign({key: value}))
 
     def __delitem__(self, key: Any) -> None:
-        made = self.drop_vars(key)
+        self._become(self.drop_vars(key))
+
+    def update(self, other: Any) -> DatasetTracer:
+        self._become(self.assign(dict(other.items())))
+        return self
+
+    def _become(self, made: DatasetTracer) -> None:
+        if self._is_argument:
+            refuse("writing into a Dataset of its caller", "Write into a copy: ds = ds.copy()")
         self._zeros, self._arrays = made._zeros, made._arrays
 
     def __iter__(self) -> Iterator[Any]:
@@ -156,7 +182,7 @@ class DatasetTracer:
             return default
 
     def copy(self, deep: bool = False, data: Any = None) -> DatasetTracer:
-        return DatasetTracer(self._zeros, {n: Tracer(as_node(a)) for n, a in self._arrays.items()})
+        return DatasetTracer(self._zeros.copy(), {n: Tracer(as_node(a)) for n, a in self._arrays.items()})
 
     def assign(self, variables: Any = None, **named: Any) -> DatasetTracer:
         given = {**(variables or {}), **named}
@@ -198,28 +224,34 @@ def _each(self: DatasetTracer, name: str, *args: Any, **kwargs: Any) -> Any:
     """A method of each variable; those that have none of the dims stay as they are."""
     made = {}
     for own in self:
-        own_args, own_kwargs = _along_own(self[own].dims, name, args, kwargs) if name in _BY_DIMS else (args, kwargs)
         variable = lifted(self[own])
-        made[own] = variable if own_args is None else getattr(variable, name)(*own_args, **own_kwargs)
+        given = _along_own(self._zeros, own, name, args, kwargs) if name in _BY_DIMS else (args, kwargs)
+        made[own] = variable if given is None else getattr(variable, name)(*given[0], **given[1])
     return _Several(made) if name in _IN_TWO_STEPS else _of(made)
 
 
-def _along_own(dims: Any, name: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-    """The arguments without dims that a variable has not; None where it has none of them."""
-    known = {"dim", "skipna", "ddof", "keep_attrs", "center", "min_periods", "boundary", "side", "coord_func", "method"}
-    sizes = {k: v for k, v in kwargs.items() if k not in known}
-    if name in ("interp", "rolling", "coarsen", "resample") and sizes:
-        own = {k: v for k, v in sizes.items() if k in dims}
-        return (args, {**{k: v for k, v in kwargs.items() if k in known}, **own}) if own else (None, {})
+def _along_own(zeros: Any, own: Any, name: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]] | None:
+    """The arguments for a variable, without the dims that it has not; None where it has none of them."""
+    dims = zeros[own].dims
+    if name in _BY_SIZES:
+        given = {**(args[0] if args else {}), **kwargs}
+        kept = {k: v for k, v in given.items() if k in dims or k not in zeros.dims}
+        return ((), kept) if any(k in dims for k in given) else None
+    if name == "groupby":
+        by = args[0] if hasattr(args[0], "dims") else zeros[args[0]]
+        if not set(by.dims) <= set(dims):
+            refuse(f"groups of a Dataset whose variable {own!r} has not their dim", "Select the others: ds[[…]]")
+        return args, kwargs
     at = 1 if name == "quantile" else 0
     along = kwargs.get("dim", args[at] if len(args) > at else None)
-    if name in ("groupby", "weighted") or along is None or along is ...:
+    if name == "weighted" or along is None or along is ...:
         return args, kwargs
-    own = [d for d in ([along] if isinstance(along, str) else along) if d in dims]
-    if not own:
-        return None, {}
-    own = own[0] if isinstance(along, str) else own
-    return (args, {**kwargs, "dim": own}) if "dim" in kwargs else ((*args[:at], own, *args[at + 1 :]), kwargs)
+    kept = [d for d in ([along] if isinstance(along, str) else along) if d in dims]
+    if not kept:
+        return None
+    return (*args[:at], kept[0] if isinstance(along, str) else kept, *args[at + 1 :]), {
+        k: v for k, v in kwargs.items() if k != "dim"
+    }
 
 
 DEFERRED.add(DatasetTracer)
@@ -346,7 +378,7 @@ def _of_parts(parts: dict[str, Any]) -> Any:
     if any(np.shape(v) != zeros[n].shape for n, v in arrays.items()):
         return arrays
     if any(type(v) is Tracer or isinstance(v, Node) for v in arrays.values()):
-        made = DatasetTracer(zeros, arrays)
+        made = DatasetTracer(zeros.copy(), arrays)
         made._is_argument = True
         return made
     return zeros.assign({n: zeros.variables[n].copy(data=np.asarray(v)) for n, v in arrays.items()})

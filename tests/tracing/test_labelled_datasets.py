@@ -32,6 +32,7 @@ def written(d):
     e["b"] = d.b**2
     e["z"] = alias.b * e.a
     e["w"] = ("t", np.arange(4.0))
+    e.update(xr.Dataset({"v": e.b * 3.0}))
     del e["a"]
     return alias.map(lambda v: v * 2.0)
 
@@ -43,9 +44,10 @@ PROGRAMS = {
     "arithmetic": lambda d: (d[TWO] - d[TWO].mean("t")) ** 2 / (1 - d[TWO] / 10) - d[TWO] * d.b,
     "assigned": lambda d: d.assign(c=d.a * d.b, e=lambda q: q.b**2).assign_coords(x=[2.0, 3.0, 4.0]),
     "written": written,
-    "mapped": lambda d: d[TWO].map(np.tanh),
+    "mapped": lambda d: d[TWO].map(np.tanh) + np.exp(-d[TWO]) * np.maximum(d[TWO], 0.1),
+    "compared": lambda d: d[TWO] * (d[TWO] > d[TWO].mean()) + (d[TWO] == d[TWO]) * d.s,
     "made": lambda d: xr.Dataset({"p": d.a * 2, "q": ("t", d.b.values**2), "r": d.s}, {"t": d.t}, {"units": "m"}),
-    "windows": lambda d: d[TWO].rolling(t=2).mean(),
+    "windows": lambda d: d[TWO].rolling({"t": 2}, center=True).mean() + d[["a"]].coarsen(x=3).max().isel(x=0).a,
     "groups": lambda d: d[TWO].groupby("k").mean(),
     "resampled": lambda d: d[TWO].resample(t="2D").mean(),
     "weighted": lambda d: d[["a"]].weighted(d.x + 1).mean("x"),
@@ -137,8 +139,10 @@ def test_a_jacobian_has_the_blocks_of_the_variables():
     [
         (lambda d: d.rank("t"), r"Dataset\.rank.*of its variables"),
         (lambda d: d.isel(t=d.b), "by traced values"),
+        (lambda d: d.groupby("k").mean(), "variable 's' has not their dim"),
         (lambda d: d["a"].__setitem__(0, d.b[0]), "Write into a copy"),
         (lambda d: d.__setitem__("a", d.b), "of its caller"),
+        (lambda d: d.copy().__setattr__("a", d.b), r"Write ds\['a'\]"),
         (lambda d: d.copy().__setitem__(TWO, 1.0), 'Write ds\\["a"\\]'),
     ],
 )
