@@ -143,7 +143,7 @@ def resample(self: LabelledTracer, indexer: Mapping[Any, Any] | None = None, **n
     return _Groups(self, operator.methodcaller("resample", along, **options), next(iter(along)))
 
 
-class weighted:
+class Weighted:
     """``x.weighted(w)`` of a DataArray."""
 
     def __init__(self, value: LabelledTracer, weights: Any) -> None:
@@ -151,7 +151,10 @@ class weighted:
         if missing is None:
             refuse("weights of values whose NaN differ between examples", OTHERWISE)
         self._value = value._with(np.where(missing, 0.0, value._array)) if np.any(missing) else value
-        self._weights = value._labelled(weights)
+        labelled = value._labelled(weights)
+        if labelled is None:
+            refuse("weights that are no DataArray", "Give a DataArray with their dims")
+        self._weights = labelled
         self._is_there = value._with(np.where(missing, 0.0, 1.0).astype(self._weights.dtype))
 
     def sum(self, dim: Any = None) -> Any:

@@ -344,5 +344,5 @@ _OF_DIMS: dict[str, Callable] = {
     "quantile": labelled_dims.quantile,
     "resample": labelled_dims.resample,
     "rolling": labelled_dims.rolling,
-    "weighted": labelled_dims.weighted,
+    "weighted": labelled_dims.Weighted,
 }
