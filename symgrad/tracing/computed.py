@@ -57,6 +57,8 @@ Called = Callable[..., Any]
 
 def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """What a function of a library, or of C, gives; ``call`` calls the functions that it is given."""
+    if any(function is asking for asking in _ASKING):
+        return CALLS[function](*args, **kwargs)
     owner = getattr(function, "__self__", None)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
     if method is not None and any(map(concerns, (owner, *args, *kwargs.values()))):
@@ -77,7 +79,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
         frame = user_frame()
         kwargs = {"local_dict": dict(frame.f_locals) if frame is not None else {}, **kwargs}
     is_declared = _is_declared(function)
-    if is_declared and not any(function is f for f in _ASKING):
+    if is_declared:
         args = tuple([_as_given(v) for v in args])
     computes = is_numeric(function, owner)
     is_traced = holds_traced((args, kwargs))

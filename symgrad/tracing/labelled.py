@@ -57,7 +57,6 @@ class LabelledTracer:
     __pandas_priority__ = 10_000  # pandas leaves the operators to this class
     __array_priority__ = 10_000
     __hash__ = None  # type: ignore[assignment]
-    _is_argument = False
     __add__, __radd__ = _arithmetic(operator.add)
     __sub__, __rsub__ = _arithmetic(operator.sub)
     __mul__, __rmul__ = _arithmetic(operator.mul)
@@ -82,6 +81,10 @@ class LabelledTracer:
 
     @property
     def _stands_for(self) -> type:
+        return self._labels.kind
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
         return self._labels.kind
 
     @property
@@ -354,9 +357,7 @@ def _of_parts(parts: dict[str, Any]) -> Any:
         return labels.put_on(values) if values.shape == labels.shape else values
     if type(values) is Tracer and as_node(values).shape != labels.shape:
         return values
-    made = LabelledTracer(values, labels)
-    made._is_argument = True
-    return made
+    return LabelledTracer(values, labels)
 
 
 containers.families.append(_container)

@@ -75,7 +75,6 @@ class DatasetTracer:
     __array_priority__ = 10_000
     __hash__ = None  # type: ignore[assignment]
     _name = "Dataset"
-    _is_argument = False
 
     __add__, __radd__ = _arithmetic(operator.add), _arithmetic(lambda a, b: b + a)
     __sub__, __rsub__ = _arithmetic(operator.sub), _arithmetic(lambda a, b: b - a)
@@ -119,18 +118,13 @@ class DatasetTracer:
     def _labels(self) -> _Layout:
         return _Layout(self._zeros, list(self._arrays))
 
-    @property
-    def _array(self) -> Any:
-        """The elements of all traced variables."""
-        return np.concatenate([np.ravel(a) for a in self._arrays.values()])
-
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             if key not in self._arrays:
                 return self._zeros[key]
-            made = LabelledTracer(self._arrays[key], Labels(self._zeros[key]))
-            made._is_argument = True  # parts of a Dataset are not written to
-            return made
+            array = self._arrays[key]
+            array = self._arrays[key] = array if type(array) is Tracer else Tracer(as_node(array))  # which others see
+            return LabelledTracer(array, Labels(self._zeros[key]))
         if isinstance(key, dict):
             return self.isel(key)
         kept = self._zeros[key]
@@ -149,8 +143,6 @@ class DatasetTracer:
         return self
 
     def _become(self, made: DatasetTracer) -> None:
-        if self._is_argument:
-            refuse("writing into a Dataset of its caller", "Write into a copy: ds = ds.copy()")
         self._zeros, self._arrays = made._zeros, made._arrays
 
     def __iter__(self) -> Iterator[Any]:
@@ -378,9 +370,7 @@ def _of_parts(parts: dict[str, Any]) -> Any:
     if any(np.shape(v) != zeros[n].shape for n, v in arrays.items()):
         return arrays
     if any(type(v) is Tracer or isinstance(v, Node) for v in arrays.values()):
-        made = DatasetTracer(zeros.copy(), arrays)
-        made._is_argument = True
-        return made
+        return DatasetTracer(zeros.copy(), arrays)
     return zeros.assign({n: zeros.variables[n].copy(data=np.asarray(v)) for n, v in arrays.items()})
 
 

@@ -101,8 +101,8 @@ class _Groups:
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Each key with its group."""
         line = self._like.isel({d: 0 for d in self._like.dims if d != self._dim}, drop=True)
-        places = self._make(line.copy(data=np.arange(line.size)))
-        return ((key, moving(self._value, "isel", {self._dim: part.values})) for key, part in places)
+        line = line.copy(data=np.arange(line.size))
+        return ((key, moving(self._value, "isel", {self._dim: _index(part, line)})) for key, part in self._make(line))
 
     def __getattr__(self, name: str) -> Any:
         return functools.partial(self._reduced, name) if name in STATISTICS else no_method(self, name)
@@ -126,6 +126,14 @@ class _Groups:
         return moved_together(made, combined, "map of groups")
 
     apply = map
+
+
+def _index(part: Any, line: Any) -> Any:
+    """The places of a group, as a slice where xarray gives a view of them."""
+    places = part.values
+    if not places.size or not np.may_share_memory(places, line.values):
+        return places
+    return slice(int(places[0]), int(places[-1]) + 1, int(places[1] - places[0]) if places.size > 1 else 1)
 
 
 def groupby(self: LabelledTracer, group: Any = None, **named: Any) -> Any:

@@ -6,6 +6,8 @@ each goes.
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..program.node import Node
 from .labels import Labels, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
 from .trace import as_node, running
@@ -35,48 +36,68 @@ def moved(value: LabelledTracer, make: Callable[[Any], Any], what: str, missing:
 
 
 def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what: str, missing: Any = False) -> Any:
-    """As ``moved``, of several."""
-    flat = [np.ravel(v._array) for v in values]
-    ends = np.cumsum([f.size for f in flat])
+    """As ``moved``, of several, and of Datasets too; what looks into a value of xarray is a view of it."""
+    pieces = [array for v in values for array in _arrays(v)]
+    ends = np.cumsum([0, *[np.size(array) for array in pieces]])
+    counts = np.cumsum([0, *[math.prod(v._labels.shape) for v in values]])
     further = float(ends[-1] + 1)
 
-    def shown(by: float) -> Any:
-        places = [np.arange(float(end - f.size), float(end)) for end, f in zip(ends, flat, strict=True)]
-        shaped = [np.reshape(p, v._labels.shape) for p, v in zip(places, values, strict=True)]
-        given = [v._labels.put_on(np.where(missing, np.nan, p) + by) for v, p in zip(values, shaped, strict=True)]
-        return given[0], make(given)
+    def shown(by: float) -> tuple[list[Any], Any]:
+        numbers = [np.arange(float(a), float(b)) for a, b in itertools.pairwise(counts)]
+        shaped = [np.reshape(own, v._labels.shape) for own, v in zip(numbers, values, strict=True)]
+        given = [v._labels.put_on(np.where(missing, np.nan, own) + by) for v, own in zip(values, shaped, strict=True)]
+        return given, make(given)
 
-    (first, made), (_, other) = shown(0.0), shown(further)
-    name = getattr(values[0], "_name", "Dataset")
-    whole, row = (values[0]._array, flat[0]) if len(values) == 1 else (np.concatenate(flat),) * 2
+    (given, made), (_, other) = shown(0.0), shown(further)
+    memories = [memory for g, v in zip(given, values, strict=True) for memory in _memories(g, v)]
 
-    pieces = [piece for v in values for piece in getattr(v, "_arrays", {"": v._array}).values()]
-
-    def found(made: Any, other: Any) -> Any:
+    def found(part: Any, again: Any) -> Any:
         """The elements that were put where their numbers are; None where there are constants alone."""
-        held, is_place = _places(made, other, further, f"{name}.{what}")
-        chosen = _chosen(whole, row, held, is_place)
-        return chosen.astype(_dtype_of(pieces, held[is_place])) if np.any(is_place) else None
+        held, is_place = _places(part, again, further, f"{getattr(values[0], '_name', '')}.{what}")
+        used = np.unique(np.searchsorted(ends[1:], held[is_place], "right")).tolist()
+        if not used:
+            return None
+        start = ends[used[0]] if len(used) == 1 else 0
+        places = np.where(is_place, held - start, 0).astype(int)
+        array = pieces[used[0]] if len(used) == 1 else np.concatenate([np.ravel(piece) for piece in pieces])
+        if np.all(is_place) and len(used) == 1 and _looks_into(part, memories[used[0]], given):
+            return view(array, lambda node: as_node(_taken(Tracer(node), places)), certain=True)
+        dtype = np.result_type(*[pieces[k].dtype for k in used])
+        return Tracer(as_node(_chosen(array, places, is_place, held).astype(dtype)))
 
     if is_dataset_of_xarray(type(made)):
         parts = {n: found(made[n], other[n]) for n in made if made[n].dtype.kind == "f"}
         return Labels.traced_dataset(made, {n: part for n, part in parts.items() if part is not None})
-    if len(values) == 1 and labels_of(type(made)) and is_view(made, first):
-        held, _ = _places(made, other, further, f"{name}.{what}")
-        part = type(values[0])(_viewed(values[0], held.astype(int)), Labels(made))
-        part._is_argument = values[0]._is_argument
-        return part
     taken = found(made, other)
     if taken is None:
         taken = np.asarray(numbers_of(made) if labels_of(type(made)) else made)
     return Labels.traced(taken, Labels(made)) if labels_of(type(made)) else taken
 
 
-def _dtype_of(pieces: Sequence[Any], numbers: np.ndarray) -> np.dtype:
-    """The dtype of the arrays that elements with these numbers are of."""
-    ends = np.cumsum([np.size(piece) for piece in pieces])
-    used = np.unique(np.searchsorted(ends, numbers, "right")).tolist()
-    return np.result_type(*[pieces[k].dtype for k in used])
+def _arrays(value: Any) -> list[Any]:
+    """The arrays of a value: of xarray, which views look into, as traced ones that it keeps."""
+    several = getattr(value, "_arrays", None)
+    if several is None and getattr(value._labels, "dims", None) is None:
+        return [value._array]
+    kept = {"": value._array} if several is None else several
+    for name, array in kept.items():
+        kept[name] = array if type(array) is Tracer else Tracer(as_node(array))
+    if several is None:
+        value._array = kept[""]
+    return list(kept.values())
+
+
+def _memories(given: Any, value: Any) -> list[Any]:
+    """Where an object has the numbers of each array, if parts of it may be views."""
+    if is_dataset_of_xarray(type(given)):
+        return [given.variables[name].values for name in value._arrays]
+    return [given.values if is_xarray(type(given)) else None]
+
+
+def _looks_into(part: Any, memory: Any, given: list[Any]) -> bool:
+    """Whether what was made of the objects that were ``given`` is another, and has its elements in their memory."""
+    is_other = memory is not None and is_xarray(type(part)) and not any(part is g for g in given)
+    return is_other and np.may_share_memory(part.values, memory)
 
 
 def _places(made: Any, other: Any, further: float, what: str) -> tuple[np.ndarray, np.ndarray]:
@@ -92,30 +113,33 @@ def _places(made: Any, other: Any, further: float, what: str) -> tuple[np.ndarra
     return held, is_place
 
 
-def _chosen(whole: Any, flat: Any, held: np.ndarray, is_place: np.ndarray) -> Any:
+def _chosen(array: Any, places: np.ndarray, is_place: np.ndarray, constants: np.ndarray) -> Any:
     """The elements at places, and constants elsewhere, such as NaN where there is no element."""
-    chosen = _taken(whole, flat, np.where(is_place, held, 0).astype(int)) if flat.size else held
     if np.all(is_place):
-        return chosen
-    return np.where(is_place, chosen, held.astype(chosen.dtype) if chosen.dtype.kind == "f" else held)
+        return _taken(array, places)
+    padded = _padded(array, places, is_place, constants)
+    if padded is not None:
+        return padded
+    chosen = _taken(array, places)
+    return np.where(is_place, chosen, constants.astype(chosen.dtype) if chosen.dtype.kind == "f" else constants)
 
 
-def is_view(made: Any, of: Any) -> bool:
-    """Whether a DataArray looks into the values of another."""
-    is_other = is_xarray(type(made)) and is_xarray(type(of)) and made is not of
-    return is_other and np.may_share_memory(made.values, of.values)
-
-
-def _viewed(value: LabelledTracer, places: np.ndarray) -> Tracer:
-    """The elements at these places, seen and written to as parts of ``value``."""
-    if type(value._array) is not Tracer:
-        value._array = Tracer(as_node(value._array))
-
-    def along(node: Node) -> Node:
-        whole = Tracer(node)
-        return as_node(_taken(whole, np.ravel(whole), places))
-
-    return view(value._array, along, certain=True)
+def _padded(array: Any, places: np.ndarray, is_place: np.ndarray, constants: np.ndarray) -> Any:
+    """A block of the array with one number around it, as a shift makes it; None where it is no such."""
+    if array.ndim != places.ndim or not places.ndim or not np.any(is_place) or array.dtype.kind != "f":
+        return None
+    hits = [np.flatnonzero(np.any(np.moveaxis(is_place, k, 0).reshape(d, -1), 1)) for k, d in enumerate(places.shape)]
+    inside = places[tuple([slice(hit[0], hit[-1] + 1) for hit in hits])]
+    first = np.unravel_index(inside.flat[0], array.shape)
+    window = tuple([slice(start, start + size) for start, size in zip(first, inside.shape, strict=True)])
+    outside = constants[~is_place]
+    is_block = np.count_nonzero(is_place) == inside.size and np.array_equal(
+        np.arange(array.size).reshape(array.shape)[window], inside
+    )
+    if not is_block or not np.array_equal(outside, np.full_like(outside, outside[0]), equal_nan=True):
+        return None
+    widths = [(int(hit[0]), int(d - 1 - hit[-1])) for hit, d in zip(hits, places.shape, strict=True)]
+    return np.pad(array[window], widths, constant_values=outside[0])
 
 
 def computed(func: Callable, values: Iterable[Any], kwargs: Any = None, **named: Any) -> Any:
@@ -152,7 +176,7 @@ def _elements(value: Any, numbers: np.ndarray) -> Any:
         return array
     if np.any(np.isnan(numbers)):
         refuse("xarray.apply_ufunc where labels are missing", "Take what both have: xarray.align(…)")
-    return _taken(array, np.ravel(array), np.asarray(numbers, int) - 1)
+    return _taken(array, np.asarray(numbers, int) - 1)
 
 
 def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
@@ -163,10 +187,11 @@ def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: st
     return moved(value, make, what, missing)
 
 
-def _taken(whole: Any, flat: Any, places: np.ndarray) -> Any:
-    """The elements at these places of an array, which is ``flat`` too; those in order as a slice."""
-    if places.shape == whole.shape and np.array_equal(places.ravel(), np.arange(places.size)):
-        return whole
+def _taken(array: Any, places: np.ndarray) -> Any:
+    """The elements at these places, counted row by row; those in order as a slice."""
+    if places.shape == array.shape and np.array_equal(places.ravel(), np.arange(places.size)):
+        return array
+    flat = np.ravel(array)
     steps = np.unique(np.diff(places)).tolist() if places.ndim == 1 else []
     if len(steps) != 1 or steps[0] < 1:
         return flat[places]

@@ -12,7 +12,7 @@ import numpy as np
 from .labelled_methods import with_columns
 from .labelled_places import OTHERWISE, known, moved_together
 from .labels import labels_of, refuse
-from .local_array import holds_traced, unwrapped
+from .local_array import holds_traced, looking_into, unwrapped
 from .making import array_of
 from .trace import as_node
 from .tracer import Tracer
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 class Unlabelled:
     """Traced values without labels among such with labels: an array, or a number."""
+
+    _name = "array"
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -35,7 +37,6 @@ class Unlabelled:
 
 def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given: Any) -> None:
     """Do ``change``, which only moves elements, to ``value`` itself: those of ``given`` into it."""
-    _check_own(value)
     if value._labels.dims is None and not copies_on_write():
         refuse(f"writing into a {value._name} so", "Write into a copy of x.to_numpy()")
     parts: list[Any] = [v if type(v) is type(value) else Unlabelled(v) for v in given]
@@ -54,7 +55,6 @@ def called(
     made = method(*args, **kwargs)
     if not inplace:
         return made
-    _check_own(value)
     _become(value, made)
     return None
 
@@ -70,21 +70,16 @@ def _become(value: LabelledTracer, made: LabelledTracer) -> None:
 
 
 def in_place(operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator that writes what ``operate`` gives into the left operand; an argument stays as it is."""
+    """The operator that writes what ``operate`` gives into the left operand."""
 
     def operated(value: LabelledTracer, other: Any) -> LabelledTracer:
         made = operate(value, other)
-        if value._is_argument or made.shape != value.shape:
+        if made.shape != value.shape:
             return made
         _become(value, made)
         return value
 
     return operated
-
-
-def _check_own(value: LabelledTracer) -> None:
-    if value._is_argument:
-        refuse(f"writing into a {value._name} of its caller", "Write into a copy: x = x.copy()")
 
 
 def copies_on_write() -> bool:
@@ -95,7 +90,6 @@ def copies_on_write() -> bool:
 
 def set_item(value: LabelledTracer, key: Any, given: Any) -> None:
     """``value[key] = given``."""
-    _check_own(value)
     if value._name == "DataFrame" and isinstance(key, (str, int)):
         _become(value, with_columns(value, {key: given}))
     else:
@@ -151,7 +145,9 @@ class Coordinates(Mapping[Any, Any]):
 def set_attribute(value: LabelledTracer, name: str, given: Any) -> None:
     """``value.name = given``: labels, or a column or element of this name."""
     if name in ("values", "data") and value._labels.dims is not None:
-        put(value, lambda own, part: setattr(own, name, np.broadcast_to(part, own.shape)), given)
+        if np.shape(given) != value.shape:
+            refuse(f"{name} of another shape", "Give an array of the same shape")
+        value._array = looking_into(given)
     elif hasattr(value._labels.kind, name):
         if holds_traced(given):
             refuse(f"{value._name}.{name} of traced values", OTHERWISE)

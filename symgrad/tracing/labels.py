@@ -131,6 +131,17 @@ def refuse(what: str, instead: str) -> NoReturn:
     )
 
 
+def names_of(index: Any) -> tuple:
+    """What an index of pandas is called, which may change."""
+    return tuple(index.names)
+
+
+@functools.lru_cache(maxsize=1024)
+def is_index(kind: type) -> bool:
+    """Whether it is a class of pandas for labels along an axis, whose elements never change."""
+    return any(c.__name__ == "Index" and c.__module__.partition(".")[0] == "pandas" for c in kind.__mro__)
+
+
 def is_indexer(value: Any) -> bool:
     """Whether it is ``x.loc`` of a Series or a DataFrame, or kin."""
     return type(value).__module__ == "pandas.core.indexing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import contextlib
 import math
 import operator
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentTypeError, MissingPart
+from ..errors import ArgumentTypeError, MissingPart, UnsupportedOperation
 from ..primitives import functions as f
 from ..primitives.shaping import reshape
 from .catching import is_caught
@@ -263,27 +264,27 @@ for _name in ("isnan", "isinf", "isfinite"):
     answers(getattr(cmath, _name))(_test(getattr(np, _name), _complex_number))
 
 
-def _like(value: Any) -> Any:
-    """A plain value of the kind that a traced one stands for."""
-    if not isinstance(type(value).__dict__.get("__class__"), property):
-        return value
-    kind = value.__class__
-    return np.zeros((0,) * len(value.shape), value.dtype) if kind is np.ndarray else kind()
+def _stands_for_another(value: Any) -> bool:
+    return any(isinstance(vars(kind).get("__class__"), property) for kind in type(value).__mro__)
 
 
 @answers(type)
 def _type(value, *args):
-    return type(value, *args) if args else type(_like(value))
+    return type(value, *args) if args else value.__class__ if _stands_for_another(value) else type(value)
 
 
 @answers(isinstance)
 def _isinstance(value, kinds):
-    return isinstance(_like(value), kinds)
+    return issubclass(value.__class__, kinds) if _stands_for_another(value) else isinstance(value, kinds)
 
 
 @answers(hasattr)
 def _hasattr(value, name):
-    return hasattr(_like(value), name)
+    if not _stands_for_another(value):
+        return hasattr(value, name)
+    with contextlib.suppress(UnsupportedOperation):  # which it has, without a rule
+        return hasattr(value.__class__, name) or (hasattr(value, "_labels") and hasattr(value, name))
+    return True
 
 
 @answers(round)

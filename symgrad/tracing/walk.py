@@ -34,6 +34,7 @@ from .code_reads import code_reads
 from .generators import CACHED, GENERATORS, LOOKS_AT_STATE, state_of
 from .guards import Guards, cell_content
 from .instances import hides_content, is_used_up, read_slot, slots
+from .labels import is_index, names_of
 from .libraries import (
     changing,
     changing_methods,
@@ -158,6 +159,8 @@ class Walk:
             if isinstance(value, np.ndarray):
                 self.weights.append(value)
             return
+        if is_index(kind):
+            return self.guards.watch_content(names_of, value)
         for kinds, look in _WHOLE:
             if isinstance(value, kinds):
                 return look(self, value)
@@ -203,15 +206,10 @@ class Walk:
         self._watch_names(space, reads.globals)
         if built_in:
             self._watch_names(vars(builtins), built_in)
-            values = [vars(builtins)[name] for name in built_in]
-            self.pending += [v for v in values if not _is_one_of(v, _LOOKS_UP)]
+            self.pending += [v for name in built_in if not _is_one_of(v := vars(builtins)[name], _LOOKS_UP)]
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         found.update({name: self.guards.watch_cell(cell) for name, cell in cells})
-        self.pending += [
-            value
-            for name, value in found.items()
-            if name not in seeded and not (name in reads.skipped and is_used_up(value))
-        ]
+        self.pending += [v for n, v in found.items() if n not in seeded and not (n in reads.skipped and is_used_up(v))]
         self._imports(reads.imports, space)
         if function.__kwdefaults__ is not None:
             self.pending += self.guards.watch_members(function.__kwdefaults__)
