@@ -111,8 +111,8 @@ class SparseEntries:
     def tocsc(self, copy: bool = False) -> Self:
         return self.asformat("csc", copy)
 
-    def tocoo(self, copy: bool = False) -> Self:
-        return self.asformat("coo", copy)
+    def tocoo(self, copy: bool | None = None) -> Self:
+        return self.asformat("coo", self.format == "csc" if copy is None else copy)
 
     def _with(self, data: Any) -> Self:
         return type(self)(self.kind, data, self.row, self.col, self.shape, self.is_ordered)

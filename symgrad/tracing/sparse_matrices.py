@@ -7,6 +7,8 @@ they cost what the entries cost, and the zeros of Jacobians are known.
 from __future__ import annotations
 
 import abc
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
@@ -87,13 +89,14 @@ class SparseTracer(SparseEntries):
         self._needs_fit(other, self.shape[1] == other.shape[0])
         first, second = pairs = meeting(np.asarray(self.col), np.asarray(other.row))
         row, col = np.asarray(self.row)[first], np.asarray(other.col)[second]
-        return self._joined(other, pairs, row, col, (self.shape[0], other.shape[1]))
+        return self._joined(other, "matmul", pairs, row, col, (self.shape[0], other.shape[1]))
 
-    def _joined(self, other: SparseTracer, pairs: Any, row: Any, col: Any, shape: tuple[int, int]) -> SparseTracer:
+    def _joined(
+        self, other: SparseTracer, of: str, pairs: Any, row: Any, col: Any, shape: tuple[int, int]
+    ) -> SparseTracer:
         """The products of these pairs of entries of both, each at its row and column."""
         mine, theirs = (Tracer(as_node(m.entries))[k] for m, k in zip((self, other), pairs, strict=True))
-        kind = (other if other._is_array else self)._named("csr")
-        return SparseTracer(kind, mine * theirs, row, col, shape, False).summed()
+        return SparseTracer(kind_of(of, self.kind, other.kind), mine * theirs, row, col, shape, False).summed()
 
     def __rmatmul__(self, other: Any) -> Any:
         if is_sparse(other):
@@ -134,7 +137,8 @@ class SparseTracer(SparseEntries):
     def _multiplied(self, other: SparseTracer) -> SparseTracer:
         self._needs_fit(other, self.shape == other.shape)
         first, _ = pairs = meeting(self._places(), other._places())
-        return self._joined(other, pairs, np.asarray(self.row)[first], np.asarray(self.col)[first], self.shape)
+        row, col = np.asarray(self.row)[first], np.asarray(self.col)[first]
+        return self._joined(other, "multiply", pairs, row, col, self.shape)
 
     def __imul__(self, other: Any) -> SparseTracer:
         if np.ndim(other) or is_sparse(other):
@@ -163,8 +167,7 @@ class SparseTracer(SparseEntries):
             self._needs_fit(right, self.shape == right.shape)
             pairs = [(self.entries, right.entries), (self.row, right.row), (self.col, right.col)]
             data, row, col = (np.concatenate([Tracer(as_node(v)) for v in pair]) for pair in pairs)
-            coo = self.asformat("coo").kind
-            return SparseTracer(coo, data, row, col, self.shape, False)
+            return SparseTracer(kind_of("add", self.kind, right.kind), data, row, col, self.shape, False)
         x = _dense(other)
         if x.ndim == 0:
             refuse("a number added to a sparse matrix", "Add it to A.toarray()")
@@ -205,13 +208,20 @@ class SparseTracer(SparseEntries):
 
     def __getattr__(self, name: str) -> Any:
         if name in _ELEMENTWISE:
-            return lambda copy=True: self._mapped(getattr(np, name))
+            is_same = name.startswith("conj") and self.dtype.kind != "c"
+            return lambda copy=True: self if is_same and not copy else self._mapped(getattr(np, name))
         if name.startswith("_") or not (name in _PLACES or hasattr(self.kind, name)):
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
         refuse(f"{self.kind.__name__}.{name}", "Write it with @, multiply, sums and data, or with A.toarray()")
 
     def __getitem__(self, index: Any) -> Any:
         return moved(lambda matrix: matrix[index], self, f"this index into a {self.kind.__name__}")
+
+    def __copy__(self) -> SparseTracer:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> SparseTracer:
+        return self.copy()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         def put(parts: list[Any]) -> Any:
@@ -220,7 +230,12 @@ class SparseTracer(SparseEntries):
             return matrix.asformat(self.format)
 
         made = moved(put, [self, value], f"this write into a {self.kind.__name__}")
-        self.entries, self.row, self.col, self.is_ordered = made.entries, made.row, made.col, False
+        before, after = self._places(), made._places()
+        if self.format in ("csr", "csc") and np.array_equal(np.sort(before), np.sort(after)):
+            self.entries = Tracer(as_node(self.entries)) if type(self.entries) is not Tracer else self.entries
+            self.entries[np.argsort(before)] = made.entries[np.argsort(after)]  # in the array that others look into
+        else:
+            self.entries, self.row, self.col, self.is_ordered = made.entries, made.row, made.col, False
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         refuse(f"a {self.kind.__name__} as an array", "Write A.toarray()")
@@ -240,6 +255,14 @@ class SparseTracer(SparseEntries):
 
 class SparseArrayTracer(abc.ABC, SparseTracer):
     """What a sparse array of scipy becomes, under all its names, when a traced value is written into it."""
+
+
+@functools.cache
+def kind_of(operation: str, left: type, right: type) -> type:
+    """The class that an operation of scipy gives of matrices of two classes."""
+    one, other = (kind(np.ones((1, 1))) for kind in (left, right))
+    made = one.multiply(other) if operation == "multiply" else getattr(operator, operation)(one, other)
+    return type(made)
 
 
 _STAND_INS = frozenset((SparseTracer, SparseArrayTracer))

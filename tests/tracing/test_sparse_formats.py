@@ -3,6 +3,8 @@ has it."""
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from central_differences import expect_slopes
@@ -106,12 +108,36 @@ def of_functions(x):
     return np.sum(abs(A) @ V) + np.sum(A.power(2) @ V) + np.sum(A.tanh().toarray()) + np.sum(abs(A).sqrt() @ V)
 
 
+def elements_written(x):
+    y = x * 1.0
+    A = of_rows(y)
+    B = A.T
+    other = A.tocsc().tocoo()
+    A[0, 1] = 10 * x[0] * x[1]
+    A[1, 2] *= x[3]
+    copied = copy.copy(A)
+    A[2, 0] = x[2]
+    A[0, 2] = 5.0
+    return np.sum(B @ V) + np.sum(y**2) + np.sum(A @ V) + np.sum(other @ V) + np.sum(copied @ V)
+
+
+def of_both_kinds(x):
+    """Sparse arrays and matrices together, whose ``*`` says which of them is made."""
+    A, B = of_rows(x), of_rows(x * 2, sparse.csr_matrix)
+    known = sparse.identity(3) + A
+    made = [known * known, (B @ A) * (B @ A), (A @ B) * A, (B + B) * B, (sparse.diags(V) @ A) * A, B.multiply(A) * A]
+    parts = (B + sparse.eye(3, format="csr"))[0:2]
+    return sum(m.sum() * (k + 1) for k, m in enumerate(made)) + parts.sum()
+
+
 def where_entries_meet(x):
     A = sparse.csr_array((x - 2.5, ([0, 0, 0, 0], [0, 0, 1, 1])), shape=(1, 2))
     return np.sum(abs(A).power(3) @ V[:2])
 
 
-@pytest.mark.parametrize("f", [in_place, other_entries, of_functions, where_entries_meet])
+@pytest.mark.parametrize(
+    "f", [in_place, other_entries, of_functions, where_entries_meet, elements_written, of_both_kinds]
+)
 def test_entries_are_written_and_mapped(f):
     expect_slopes(sg.value_and_grad(f)(X), f, X, atol=1e-5)
 
