@@ -114,9 +114,9 @@ def elements_written(x):
     B = A.T
     other = A.tocsc().tocoo()
     A[0, 1] = 10 * x[0] * x[1]
-    A[1, 2] *= x[3]
+    A[1, 0] *= x[3]
     copied = copy.copy(A)
-    A[2, 0] = x[2]
+    A[2, 2] = x[2]
     A[0, 2] = 5.0
     return np.sum(B @ V) + np.sum(y**2) + np.sum(A @ V) + np.sum(other @ V) + np.sum(copied @ V)
 
