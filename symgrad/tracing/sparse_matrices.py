@@ -218,7 +218,7 @@ class SparseTracer(SparseEntries):
         return moved(lambda matrix: matrix[index], self, f"this index into a {self.kind.__name__}")
 
     def __copy__(self) -> SparseTracer:
-        return self.copy()
+        return self._with(self.entries)  # which Python copies as any object, attribute by attribute
 
     def __deepcopy__(self, memo: Any) -> SparseTracer:
         return self.copy()

@@ -124,7 +124,9 @@ def _dict_of(kind: type, factory: Any, items: dict[Any, Any]) -> Any:
 
 
 def replaced(value: Any, structure: Any, leaves: Any) -> Any:
-    """``value`` with other leaves; an object none of whose leaves is another one stays itself.
+    """``value`` with other leaves; an object that holds no other leaf, and no list or dict, stays itself.
+
+    Into these a function may write, and the caller's stay as they are.
 
     >>> import types
     >>> settings = types.SimpleNamespace(steps=3)
@@ -143,7 +145,8 @@ def _replaced(value: Any, structure: Any, leaves: Iterator[Any], inside: bool) -
     inside = inside or structure[0] in OBJECTS
     own = list(parts_of(value).values())
     parts = [_replaced(v, s, leaves, inside) for v, s in zip(own, structure[-1], strict=True)]
-    return value if inside and all(map(operator.is_, own, parts)) else _put_together(structure, parts)
+    is_itself = inside and structure[0] not in ("list", "dict") and all(map(operator.is_, own, parts))
+    return value if is_itself else _put_together(structure, parts)
 
 
 def with_values(
