@@ -89,15 +89,17 @@ class LabelledTracer:
 
     @property
     def values(self) -> Any:
-        """The traced array."""
-        return self._of_numbers()._array
+        """The traced array; that of pandas is there to be read."""
+        array = self._of_numbers()._array
+        return array if self._labels.dims is not None or type(array) is not Tracer else labelled_writing.read(array)
 
     @property
     def data(self) -> Any:
         return self.values
 
     def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
-        return self.values if dtype is None else self.values.astype(dtype)
+        array = self.values if dtype is None else self.values.astype(dtype)
+        return Tracer(as_node(array)) if copy else array
 
     @property
     def shape(self) -> tuple:

@@ -66,6 +66,8 @@ def attribute(value: LabelledTracer, name: str) -> Any:
         return getattr(value._labels.without_values(), name)
     if name in _INDEXERS:
         return Indexer(value, name)
+    if name == "T" and value._name == "Series":
+        return value
     if name == "T":
         return moved(value, operator.attrgetter("T"), "T")
     rule = (_OF_DIMS.get(name) if value._labels.dims is not None else None) or _RULES.get(name)
@@ -317,7 +319,7 @@ _RULES: dict[str, Callable] = {
     "mask": _choosing(own_where=False),
     **_named(("merge", "join"), _joining),
     "pct_change": _pct_change,
-    "pipe": lambda self, func, *args, **kwargs: func(self, *args, **kwargs),
+    "pipe": lambda self, func, *args, **kwargs: func(type(self)(self._array, self._labels), *args, **kwargs),
     "quantile": quantile,
     **dict.fromkeys(("isna", "isnull"), lambda self: self._with(np.isnan(self._array))),
     **dict.fromkeys(("notna", "notnull"), lambda self: self._with(~np.isnan(self._array))),
@@ -336,6 +338,7 @@ _OF_DIMS: dict[str, Callable] = {
     **_named(("argmax", "argmin", "idxmax", "idxmin"), labelled_dims.extreme),
     **_named(("integrate", "cumulative_integrate", "differentiate"), labelled_dims.along_coordinate),
     "copy": _copy,
+    "pipe": lambda self, func, *args, **kwargs: func(self, *args, **kwargs),
     "coarsen": labelled_dims.coarsen,
     "groupby": labelled_dims.groupby,
     "interp": labelled_dims.interp,

@@ -5,17 +5,19 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..program.node import Node
+from .dispatch import refuse as trace_refuse
 from .labelled_methods import with_columns
 from .labelled_places import OTHERWISE, known, moved_together
 from .labels import labels_of, refuse
 from .local_array import holds_traced, looking_into, unwrapped
 from .making import array_of
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import Tracer, view
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -59,13 +61,35 @@ def called(
     return None
 
 
+class _ReadOnly:
+    """What ``x.values`` of pandas is of the array of ``x``."""
+
+    def __call__(self, node: Node) -> Node:
+        return node
+
+    def write(self, _: Node) -> NoReturn:
+        trace_refuse(
+            "the values of a Series or a DataFrame are read-only, as in pandas. Write s.iloc[…] = …, or into "
+            "x.to_numpy(copy=True)."
+        )
+
+
+def read(array: Tracer) -> Tracer:
+    """The array of a Series or a DataFrame, which is not to be used after that was written into."""
+    return view(array, _ReadOnly(), certain=False) if copies_on_write() else array
+
+
 def _become(value: LabelledTracer, made: LabelledTracer) -> None:
+    before = value._array
     if value._labels.dims is not None and value.shape == made.shape:  # others may look into its array
-        if type(value._array) is not Tracer:
-            value._array = Tracer(as_node(value._array))
+        if type(before) is not Tracer:
+            value._array = Tracer(as_node(before))
         value._array[...] = made._array
     else:
         value._array = made._array
+        is_own = type(before) is Tracer and before._root is None  # what is shared is copied before it is written to
+        if is_own and as_node(before) is not as_node(made._array):
+            before._writes += 1  # what was read of it as an array is of the past
     value._labels = made._labels
 
 

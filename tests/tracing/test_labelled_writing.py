@@ -9,7 +9,7 @@ import pytest
 from central_differences import expect_slopes
 
 import symgrad as sg
-from symgrad.errors import TracingError, UnsupportedOperation
+from symgrad.errors import StaleView, TracingError, UnsupportedOperation
 
 pd = pytest.importorskip("pandas")
 if int(pd.__version__.split(".")[0]) < 3:
@@ -154,6 +154,22 @@ def of_a_selection(x):
     return (made["a"] ** 2).sum() + part["a"].sum()
 
 
+def as_arrays(x):
+    s, d = pd.Series(x * 1.0), pd.DataFrame({"a": x, "b": x * 2})
+    own, of_frame = s.to_numpy(copy=True), d.to_numpy(copy=True)
+    own[0], of_frame[0] = 5.0, 7.0
+    part = d["a"].to_numpy() * s.values
+    d.loc[0, "a"] = 9.0
+    s *= 2.0
+    s.T.iloc[1] = 4.0
+
+    def written_copy(q):
+        q.iloc[2] = 3.0
+        return q.sum()
+
+    return s.pipe(written_copy) * s.sum() + (own * part).sum() + of_frame.sum() + d["a"].sum()
+
+
 def chosen(x):
     return pd.Series(x).where(lambda s: s > 1, 0.0).sum() + pd.Series(x).mask(lambda s: s > 2, lambda s: s * s).sum()
 
@@ -168,7 +184,15 @@ PROGRAMS = {
     **{f"series: {name}": written(series, write, read) for name, (write, read) in SERIES.items()},
     **{
         f.__name__: f
-        for f in (zeros, places_of_numbers, augmented, under_another_name, what_it_was_made_of, of_a_selection)
+        for f in (
+            zeros,
+            places_of_numbers,
+            augmented,
+            under_another_name,
+            what_it_was_made_of,
+            of_a_selection,
+            as_arrays,
+        )
     },
     "chosen by a function": chosen,
     "looked up": looked_up,
@@ -205,6 +229,24 @@ REFUSED = {
     "values as labels": written(series, by_attribute("index", lambda s, x: x), total),
     "a map of an index": lambda x: pd.Series(x).map({1.2: 2.0}).sum(),
 }
+
+
+def test_values_are_read_and_not_after_a_write():
+    def f(x):
+        s = pd.Series(x)
+        s.values[0] = 1.0
+        return s.sum()
+
+    def g(x):
+        s = pd.Series(x)
+        values = s.values
+        s.iloc[0] = 5.0
+        return values.sum()
+
+    with pytest.raises(TracingError, match="read-only, as in pandas"):
+        sg.grad(f)(X)
+    with pytest.raises(StaleView):
+        sg.grad(g)(X)
 
 
 @pytest.mark.parametrize("name", REFUSED)
