@@ -26,14 +26,15 @@ from .labelled_places import (
 from .labelled_statistics import (
     BY_DEFAULT,
     STATISTICS,
+    counting,
     covariance,
     cumulative,
     groupby,
     linear,
     quantile,
     reduction,
-    rolling,
 )
+from .labelled_windows import expanding, rolling
 from .labels import Labels, numbers_of, refuse
 from .trace import as_node
 from .tracer import Tracer
@@ -198,8 +199,12 @@ def _columns(self: LabelledTracer) -> Iterator[tuple[Any, Any]]:
     return zip(self.index, self._array, strict=True) if self.ndim == 1 else ((name, self[name]) for name in self)
 
 
-def _astype(self: LabelledTracer, dtype: Any) -> Any:
+def _astype(self: LabelledTracer, dtype: Any, copy: bool | None = None, **_: Any) -> Any:
     return self._with(self._array.astype(np.dtype(dtype)))
+
+
+def _round(self: LabelledTracer, decimals: int = 0) -> Any:
+    return self._with(np.round(self._array, decimals))
 
 
 def _autocorr(self: LabelledTracer, lag: int = 1) -> Any:
@@ -287,18 +292,32 @@ def _item(self: LabelledTracer, *place: Any) -> Any:
     return self._array.item(*place)
 
 
+def _to_dict(self: LabelledTracer, orient: str = "dict") -> Any:
+    if self.ndim == 1:
+        return dict(_columns(self))
+    if orient == "records":
+        return [dict(zip(self, row[1:], strict=True)) for row in _tuples(self)]
+    if orient not in ("dict", "list", "series"):
+        refuse(f"DataFrame.to_dict({orient!r})", OTHERWISE)
+    columns = dict(_columns(self))
+    if orient == "series":
+        return columns
+    return {n: dict(_columns(c)) if orient == "dict" else list(c) for n, c in columns.items()}
+
+
 def _named(names: Sequence[str], make: Callable[[str], Callable]) -> dict[str, Callable]:
     return {name: make(name) for name in names}
 
 
 _RULES: dict[str, Callable] = {
     **_named(STATISTICS, reduction),
+    **_named(("any", "all", "count"), counting),
     **_named(("cumsum", "cumprod", "cummax", "cummin"), cumulative),
     **_named(("add", "sub", "mul", "pow"), lambda name: _operation(getattr(operator, name))),
     **dict.fromkeys(("div", "truediv", "divide"), _operation(operator.truediv)),
     "subtract": _operation(operator.sub),
     "multiply": _operation(operator.mul),
-    **_named(("ewm", "expanding", "resample"), linear),
+    **_named(("ewm", "resample"), linear),
     **_named(("cov", "corr"), covariance),
     "abs": abs,
     **dict.fromkeys(("agg", "aggregate", "apply"), _apply),
@@ -309,6 +328,7 @@ _RULES: dict[str, Callable] = {
     "clip": _clip,
     "diff": _diff,
     "dropna": _dropna,
+    "expanding": expanding,
     **_named(("ffill", "bfill"), _filled),
     "fillna": _fillna,
     "groupby": groupby,
@@ -324,12 +344,13 @@ _RULES: dict[str, Callable] = {
     **dict.fromkeys(("isna", "isnull"), lambda self: self._with(np.isnan(self._array))),
     **dict.fromkeys(("notna", "notnull"), lambda self: self._with(~np.isnan(self._array))),
     **dict.fromkeys(("tolist", "to_list"), lambda self: list(self._array)),
-    "to_dict": lambda self: dict(_columns(self)) if self.ndim == 1 else refuse("DataFrame.to_dict", OTHERWISE),
+    "to_dict": _to_dict,
     "idxmax": _extreme(np.argmax),
     "idxmin": _extreme(np.argmin),
     "nlargest": _first(False),
     "nsmallest": _first(True),
     "rolling": rolling,
+    "round": _round,
     "sort_values": _sort_values,
     "where": _choosing(own_where=True),
 }
@@ -343,6 +364,7 @@ _OF_DIMS: dict[str, Callable] = {
     "groupby": labelled_dims.groupby,
     "interp": labelled_dims.interp,
     "item": _item,
+    **dict.fromkeys(("load", "compute", "persist"), lambda self: self),
     "polyfit": labelled_dims.polyfit,
     "quantile": labelled_dims.quantile,
     "resample": labelled_dims.resample,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STATISTICS = ("sum", "mean", "std", "var", "min", "max", "prod", "median")
 BY_DEFAULT: Any = object()
 #: elements along a linear map
-_MAX_LINEAR = 2_000
+MAX_LINEAR = 2_000
 
 
 def axes_of(value: LabelledTracer, along: Any) -> tuple[int, ...]:
@@ -47,14 +47,14 @@ def axes_of(value: LabelledTracer, along: Any) -> tuple[int, ...]:
     return normalized_axes(tuple([names.get(a, a) for a in given]), value.ndim)
 
 
-def _options(name: str, named: dict[str, Any], ddof: int) -> dict[str, Any]:
+def options(name: str, named: dict[str, Any], ddof: int) -> dict[str, Any]:
     """What a statistic is called with beside the axis: the degrees of freedom of a deviation, as the library has it."""
     if named.keys() - {"ddof"}:
         refuse(f"{name} with {', '.join(named)}", OTHERWISE)
     return {"ddof": ddof} | named if name in ("std", "var") else named
 
 
-def _function(name: str, missing: Any) -> Callable:
+def statistic(name: str, missing: Any) -> Callable:
     """NumPy's statistic, that without NaN where some elements are, or may be."""
     return getattr(np, f"nan{name}" if missing is None or np.any(missing) else name)
 
@@ -71,7 +71,7 @@ def reduction(name: str) -> Callable:
     ) -> Any:
         self = self._of_numbers(numeric_only)
         axes = axes_of(self, axis if dim is BY_DEFAULT else dim)
-        named = _options(name, named, 1 if self._labels.dims is None else 0)
+        named = options(name, named, 1 if self._labels.dims is None else 0)
         along = axes if len(axes) != 1 else axes[0]
         missing = np.False_ if skipna is False else missing_of(self._array)
         if missing is not None and np.any(missing) and name in ("sum", "mean"):
@@ -79,11 +79,25 @@ def reduction(name: str) -> Callable:
             count = np.sum(~missing, axis=along)
             made = made if name == "sum" else made / np.where(count == 0, np.nan, count)
         else:
-            made = _function(name, missing)(self._array, axis=along, **named)
+            made = statistic(name, missing)(self._array, axis=along, **named)
         is_number = len(axes) == self.ndim and self._labels.dims is None
         return made if is_number else type(self)(made, self._without(axes))
 
     return reduced
+
+
+def counting(name: str) -> Callable:
+    """``any``, ``all`` or ``count``: of what is so, and of what is no NaN."""
+    of: Callable = np.sum if name == "count" else getattr(np, name)
+
+    def counted(self: LabelledTracer, axis: Any = BY_DEFAULT, *, dim: Any = BY_DEFAULT) -> Any:
+        self = self._of_numbers()
+        axes = axes_of(self, axis if dim is BY_DEFAULT else dim)
+        made = of(~np.isnan(self._array) if name == "count" else self._array, axis=axes if len(axes) != 1 else axes[0])
+        is_number = len(axes) == self.ndim and self._labels.dims is None
+        return made if is_number else type(self)(made, self._without(axes))
+
+    return counted
 
 
 def cumulative(name: str) -> Callable:
@@ -109,41 +123,8 @@ def no_method(of: Any, name: str) -> NoReturn:
     refuse(f"{name} of {type(of).__name__.lower().strip('_')}", OTHERWISE)
 
 
-class _Windows:
-    """``x.rolling(n)`` of a Series or a DataFrame: NaN for the first elements, which have no whole window."""
-
-    def __init__(self, value: LabelledTracer, window: int) -> None:
-        self._value = value
-        self._count = operator.index(window)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in STATISTICS:
-            no_method(self, name)
-        return functools.partial(self._reduced, name)
-
-    def apply(self, func: Callable, raw: bool = False) -> Any:
-        """What ``func`` gives of each window of a Series; ``raw``: of its values."""
-        x, count = self._value._array, self._count
-        if x.ndim != 1 or len(x) < count:
-            refuse("apply of windows with these arguments", OTHERWISE)
-        windows = x if raw else self._value.iloc
-        made = [func(windows[k : k + count]) for k in range(len(x) - count + 1)]
-        return self._value._with(np.concatenate([np.full(count - 1, np.nan), np.stack(made)]))
-
-    def _reduced(self, name: str, **named: Any) -> Any:
-        x, count = self._value._array.astype(np.float64), self._count
-        before = np.full((min(count - 1, len(x)), *x.shape[1:]), np.nan)
-        if len(x) < count:
-            return self._value._with(before)
-        windows = x[np.arange(len(x) - count + 1)[:, None] + np.arange(count)]
-        named = _options(name, named, 1)
-        return self._value._with(np.concatenate([before, getattr(np, name)(windows, axis=1, **named)]))
-
-
-def rolling(self: LabelledTracer, window: Any = None, **named: Any) -> Any:
-    if named or type(window) is not int or window < 1 or self._labels.dims is not None:
-        refuse(f"{self._name}.rolling with these arguments", OTHERWISE)
-    return _Windows(self, window)
+#: statistics on the way through each group
+_IN_GROUPS = frozenset(("cumsum", "cumprod", "cummax", "cummin"))
 
 
 class _Groups:
@@ -173,6 +154,8 @@ class _Groups:
     def __getattr__(self, name: str) -> Any:
         if name in STATISTICS:
             return functools.partial(self._reduced, name)
+        if name in _IN_GROUPS:
+            return lambda: self._rows(cumulative(name))
         if not name.startswith("_") and self._value.ndim == 2 and name in self._value:
             return self[name]
         return no_method(self, name)
@@ -212,12 +195,43 @@ class _Groups:
         floats = self._groups().size().astype(float)
         return type(self._value)(np.stack([np.multiply(row, 1.0) for row in rows]), Labels(floats))
 
+    def _rows(self, func: Callable[[Any], Any]) -> Any:
+        """What ``func`` makes of each group, row by row, where the rows were; NaN where there is no key."""
+        own, places = self._value._of_numbers(), self._places()
+        made = np.concatenate([func(own.iloc[k])._array for k in places] + [np.full((1, *own.shape[1:]), np.nan)])
+        order = np.full(len(own), -1)
+        order[np.concatenate(places)] = np.arange(len(made) - 1)
+        return own._with(made[order])
+
+    def shift(self, periods: int = 1) -> Any:
+        return self._rows(lambda part: moving(part, "shift", periods))
+
+    def diff(self, periods: int = 1) -> Any:
+        return self._rows(lambda part: part - moving(part, "shift", periods))
+
+    def pct_change(self, periods: int = 1) -> Any:
+        return self._rows(lambda part: part / moving(part, "shift", periods) - 1)
+
+    def first(self) -> Any:
+        return self._picked("first")
+
+    def last(self) -> Any:
+        return self._picked("last")
+
+    def _picked(self, name: str) -> Any:
+        own = self._value._of_numbers()
+        return moved_around_nan(own, lambda v: getattr(v.groupby(**self._by), name)(), name)
+
     def size(self) -> Any:
         """The number of rows in each group."""
         return self._groups().size()
 
     def transform(self, func: Any) -> Any:
-        """A statistic of its group for each row."""
+        """A statistic of its group for each row, or what a function gives of each group of a Series."""
+        if callable(func) and self._value.ndim == 1:
+            return self._rows(lambda part: func(part) + part._with(np.zeros(part.shape)))
+        if isinstance(func, str) and func in _IN_GROUPS:
+            return getattr(self, func)()
         if not isinstance(func, str) or func not in STATISTICS:
             refuse(f"transform of groups by {func!r}", "Name a statistic, as in transform('mean')")
         groups = self._groups().ngroup().to_numpy()
@@ -231,7 +245,7 @@ class _Groups:
     def _reduced(self, name: str, **named: Any) -> Any:
         x, grouped = self._value._of_numbers()._array, self._groups()
         made = Labels(grouped.sum())
-        named, function = _options(name, named, 1), _function(name, missing_of(x))
+        named, function = options(name, named, 1), statistic(name, missing_of(x))
         least = named.get("ddof", 0)
         groups = [x[places] for places in self._places()]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
@@ -284,8 +298,8 @@ def _mapped(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any
     """What ``make``, which is linear along the first axis where no value is NaN, makes of a Series or a DataFrame."""
     labels, x = value._of_numbers()._labels, value._array
     missing, count = missing_of(x), len(x)
-    if count > _MAX_LINEAR or missing is None or np.any(missing):
-        refuse(f"{value._name} with NaN, or of more than {_MAX_LINEAR} rows: its {what} here", OTHERWISE)
+    if count > MAX_LINEAR or missing is None or np.any(missing):
+        refuse(f"{value._name} with NaN, or of more than {MAX_LINEAR} rows: its {what} here", OTHERWISE)
     like = labels.without_values()
     frame = type(like.to_frame() if like.ndim == 1 else like)
     weights = np.asarray(make(frame(np.eye(count), index=like.index)))
@@ -328,5 +342,5 @@ def quantile(self: LabelledTracer, q: float = 0.5) -> Any:
     if not isinstance(q, float) or self._labels.dims is not None:
         refuse(f"{self._name}.quantile of these", OTHERWISE)
     self = self._of_numbers()
-    made = _function("quantile", missing_of(self._array))(self._array, q, axis=0)
+    made = statistic("quantile", missing_of(self._array))(self._array, q, axis=0)
     return made if self.ndim == 1 else type(self)(made, Labels(self._labels.without_values().quantile(q)))
