@@ -24,6 +24,8 @@ class SparseEntries:
     """
 
     ndim = 2
+    #: where a conversion of scipy has added up the entries that meet, row by row or column by column
+    is_made_of_coo = False
 
     def __init__(
         self, kind: type, entries: Any, row: Any, col: Any, shape: tuple[int, int], is_ordered: bool = True
@@ -64,6 +66,19 @@ class SparseEntries:
             self.entries = looking_into(entries)
 
     @property
+    def indices(self) -> np.ndarray:
+        """The column of each entry, or the row in a matrix of columns."""
+        self._needs_order("indices")
+        return np.asarray(self.col if self.format == "csr" else self.row)
+
+    @property
+    def indptr(self) -> np.ndarray:
+        """Where the entries of each row, or column, begin."""
+        self._needs_order("indptr")
+        outer, count = (self.row, self.shape[0]) if self.format == "csr" else (self.col, self.shape[1])
+        return np.concatenate([[0], np.cumsum(np.bincount(np.asarray(outer), minlength=count))])
+
+    @property
     def nnz(self) -> int:
         self._needs_order("nnz")
         return self.row.shape[0]
@@ -79,6 +94,7 @@ class SparseEntries:
     def transpose(self, axes: Any = None, copy: bool = False) -> Self:
         turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
         rows, columns = self.shape
+        self._settle()
         made = type(self)(self._named(turned), self.entries, self.col, self.row, (columns, rows), self.is_ordered)
         return made.copy() if copy or self.format not in IN_ORDER else made
 
@@ -95,11 +111,16 @@ class SparseEntries:
 
     def as_kind(self, kind: type, copy: bool = False) -> Self:
         """The same entries as a matrix of another class of scipy, which copies them where it orders them anew."""
+        self._settle()
         format = kind.__name__[:3]
         is_ordered = self.is_ordered and format in (self.format, "coo")
         made = type(self)(kind, self.entries, self.row, self.col, self.shape, is_ordered)
         is_kept = format == self.format or (format == "coo" and self.format in IN_ORDER)
-        return made if is_kept and not copy else made.copy()
+        if is_kept and not copy:
+            return made
+        made = made.copy()
+        made.is_made_of_coo = self.format == "coo" and format in ("csr", "csc")
+        return made
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         is_same = self.dtype == dtype and not copy
@@ -114,10 +135,34 @@ class SparseEntries:
     def tocoo(self, copy: bool | None = None) -> Self:
         return self.asformat("coo", self.format == "csc" if copy is None else copy)
 
+    def tolil(self, copy: bool = False) -> Self:
+        return self.asformat("lil", copy)
+
+    def todok(self, copy: bool = False) -> Self:
+        return self.asformat("dok", copy)
+
+    def sum_duplicates(self) -> None:
+        """Entries that meet count as their sum all the time."""
+
+    sort_indices = sum_duplicates
+
+    def eliminate_zeros(self) -> None:
+        """How many entries there are then depends on their values, and is not told."""
+        self.is_ordered = self.is_made_of_coo = False
+
+    def _settle(self) -> None:
+        """Have the entries in the order of scipy, those that meet added up, before others look into them."""
+        if self.is_made_of_coo:
+            self._in_order()
+
+    def _in_order(self) -> None:
+        raise NotImplementedError
+
     def _with(self, data: Any) -> Self:
         return type(self)(self.kind, data, self.row, self.col, self.shape, self.is_ordered)
 
     def _needs_order(self, what: str) -> None:
+        self._settle()
         if not self.is_ordered or self.format not in IN_ORDER:
             refuse(f"{what} of a sparse matrix that was made in the function", "Take what you need of A.toarray()")
 

@@ -41,6 +41,16 @@ class SparseTracer(SparseEntries):
         row, col = np.divmod(places, self.shape[1])
         return SparseTracer(self.kind, _added(self.entries, own, places.size), row, col, self.shape, False)
 
+    def _in_order(self) -> None:
+        by_row = self.format == "csr"
+        outer, inner = map(np.asarray, (self.row, self.col) if by_row else (self.col, self.row))
+        size = self.shape[1] if by_row else self.shape[0]
+        places, own = np.unique(outer * size + inner, return_inverse=True)
+        self.entries = _added(self.entries, own, places.size)
+        outer, inner = np.divmod(places, size)
+        self.row, self.col = (outer, inner) if by_row else (inner, outer)
+        self.is_ordered, self.is_made_of_coo = True, False
+
     def _places(self) -> np.ndarray:
         """Where the entries are in the dense array, row by row; guarded where the matrix is an argument."""
         return np.asarray(self.row) * self.shape[1] + np.asarray(self.col)
@@ -210,7 +220,8 @@ class SparseTracer(SparseEntries):
         if name in _ELEMENTWISE:
             is_same = name.startswith("conj") and self.dtype.kind != "c"
             return lambda copy=True: self if is_same and not copy else self._mapped(getattr(np, name))
-        if name.startswith("_") or not (name in _PLACES or hasattr(self.kind, name)):
+        is_scipys = name in _OWN or (not name.startswith("_") and hasattr(self.kind, name))
+        if not is_scipys:
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
         refuse(f"{self.kind.__name__}.{name}", "Write it with @, multiply, sums and data, or with A.toarray()")
 
@@ -224,9 +235,15 @@ class SparseTracer(SparseEntries):
         return self.copy()
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._write(lambda matrix, part: operator.setitem(matrix, index, part), value)
+
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        self._write(lambda matrix, part: matrix.setdiag(part, k), values)
+
+    def _write(self, write: Callable[[Any, Any], None], value: Any) -> None:
         def put(parts: list[Any]) -> Any:
             matrix = parts[0].tolil()
-            matrix[index] = parts[1]
+            write(matrix, parts[1])
             return matrix.asformat(self.format)
 
         made = moved(put, [self, value], f"this write into a {self.kind.__name__}")
@@ -235,13 +252,18 @@ class SparseTracer(SparseEntries):
             self.entries = Tracer(as_node(self.entries)) if type(self.entries) is not Tracer else self.entries
             self.entries[np.argsort(before)] = made.entries[np.argsort(after)]  # in the array that others look into
         else:
-            self.entries, self.row, self.col, self.is_ordered = made.entries, made.row, made.col, False
+            self.entries, self.row, self.col = made.entries, made.row, made.col
+            self.is_ordered = self.is_made_of_coo = False
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         refuse(f"a {self.kind.__name__} as an array", "Write A.toarray()")
 
-    def __pow__(self, other: Any) -> NoReturn:
-        refuse(f"a power of a {self.kind.__name__}", "Write A @ (A @ x), or powers of A.toarray()")
+    def __pow__(self, other: Any) -> SparseTracer:
+        if self._is_array:
+            return self.power(other)
+        if type(other) is not int or other < 1:
+            refuse(f"this power of a {self.kind.__name__}", "Write powers of A.toarray()")
+        return functools.reduce(operator.matmul, [self] * other)
 
     def __rtruediv__(self, other: Any) -> NoReturn:
         refuse(f"a quotient by a {self.kind.__name__}", "Write x / A.toarray()")
@@ -281,8 +303,8 @@ _ELEMENTWISE = frozenset(
         *("rad2deg", "rint", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
     )
 )
-#: what instances of scipy's classes hold beside their entries
-_PLACES = ("indptr", "indices", "coords", "offsets", "blocksize", "rows")
+#: what scipy's own code takes of a matrix, beside its public methods
+_OWN = ("coords", "offsets", "blocksize", "rows", "_shape", "_asfptype")
 
 
 def _added(values: Any, place: Any, size: int) -> Tracer:

@@ -130,13 +130,49 @@ def of_both_kinds(x):
     return sum(m.sum() * (k + 1) for k, m in enumerate(made)) + parts.sum()
 
 
+def by_rows(x):
+    """SciPy adds up entries that meet, and orders them, when it makes rows of coordinates."""
+    A = sparse.csr_array((x, ([2, 0, 2, 1], [0, 2, 0, 1])), shape=(3, 3))
+    y = np.zeros(3)
+    for row in range(3):
+        for k in range(A.indptr[row], A.indptr[row + 1]):
+            y[row] += A.data[k] ** 2 * V[A.indices[k]]
+    A.data[0] *= x[3]
+    B = sparse.coo_matrix((x, (ROW, COL)), shape=(3, 3)).tocsc()
+    C = B.T
+    B.data *= x[1]
+    B.sum_duplicates()
+    return np.sum(y) * A.nnz + np.sum(A @ V) + np.sum(B.data * np.arange(B.nnz)) + np.sum(C @ V)
+
+
+def filled_in_lists(x):
+    A = of_places(x, sparse.csr_matrix)
+    B = A.tolil()
+    B[0, 0] = x[0]
+    B.setdiag(x[1:])
+    C = B.tocsr()
+    C.setdiag(0.5)
+    C.eliminate_zeros()
+    return np.sum((A**3) @ V) + np.sum(B.tocsr() @ V) + np.sum(C @ V) + (sparse.csr_array(A) ** 2).sum()
+
+
 def where_entries_meet(x):
     A = sparse.csr_array((x - 2.5, ([0, 0, 0, 0], [0, 0, 1, 1])), shape=(1, 2))
     return np.sum(abs(A).power(3) @ V[:2])
 
 
 @pytest.mark.parametrize(
-    "f", [in_place, other_entries, of_functions, where_entries_meet, elements_written, of_both_kinds]
+    "f",
+    [
+        in_place,
+        other_entries,
+        of_functions,
+        where_entries_meet,
+        elements_written,
+        of_both_kinds,
+        by_rows,
+        filled_in_lists,
+    ],
 )
 def test_entries_are_written_and_mapped(f):
     expect_slopes(sg.value_and_grad(f)(X), f, X, atol=1e-5)
