@@ -63,8 +63,8 @@ def _arithmetic(operate: Callable[[Any, Any], Any]) -> Callable:
     def between(self: DatasetTracer, other: Any) -> Any:
         others = other if is_dataset(other) else None
         if others is not None:
-            return _of({n: operate(lifted(self[n]), others[n]) for n in self if n in others})
-        return _of({name: operate(lifted(self[name]), other) for name in self})
+            return made_of({n: operate(lifted(self[n]), others[n]) for n in self if n in others})
+        return made_of({name: operate(lifted(self[name]), other) for name in self})
 
     return between
 
@@ -87,7 +87,7 @@ class DatasetTracer:
 
     def __init__(self, zeros: Any, arrays: dict[str, Any]) -> None:
         self._zeros = zeros
-        self._arrays = arrays
+        self._arrays = {n: a if type(a) is Tracer else Tracer(as_node(a)) for n, a in arrays.items()}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("attrs", "encoding"):
@@ -104,7 +104,7 @@ class DatasetTracer:
         if method != "__call__" or kwargs:
             refuse(f"np.{ufunc.__name__}.{method} of a Dataset", 'Write it of its variables: ds["a"]')
         own = [v if is_dataset(v) else dict.fromkeys(self, v) for v in inputs]
-        return _of({n: ufunc(*[lifted(v[n]) for v in own]) for n in self if all(n in v for v in own)})
+        return made_of({n: ufunc(*[lifted(v[n]) for v in own]) for n in self if all(n in v for v in own)})
 
     @property
     def _stands_for(self) -> type:
@@ -122,9 +122,7 @@ class DatasetTracer:
         if isinstance(key, str):
             if key not in self._arrays:
                 return self._zeros[key]
-            array = self._arrays[key]
-            array = self._arrays[key] = array if type(array) is Tracer else Tracer(as_node(array))  # which others see
-            return LabelledTracer(array, Labels(self._zeros[key]))
+            return LabelledTracer(self._arrays[key], Labels(self._zeros[key]))
         if isinstance(key, dict):
             return self.isel(key)
         kept = self._zeros[key]
@@ -174,15 +172,16 @@ class DatasetTracer:
             return default
 
     def copy(self, deep: bool = False, data: Any = None) -> DatasetTracer:
-        return DatasetTracer(self._zeros.copy(), {n: Tracer(as_node(a)) for n, a in self._arrays.items()})
+        own = {n: Tracer(as_node(a)) for n, a in self._arrays.items()} if deep else self._arrays
+        return DatasetTracer(self._zeros.copy(), own)
 
     def assign(self, variables: Any = None, **named: Any) -> DatasetTracer:
         given = {**(variables or {}), **named}
         made = {name: v(self) if callable(v) else v for name, v in given.items()}
-        return _of({**dict(self.items()), **made}, self._zeros)
+        return made_of(made, onto=self)
 
     def map(self, func: Callable, args: Any = (), **kwargs: Any) -> DatasetTracer:
-        return _of({name: func(self[name], *args, **kwargs) for name in self})
+        return made_of({name: func(self[name], *args, **kwargs) for name in self})
 
     apply = map
 
@@ -212,14 +211,19 @@ class DatasetTracer:
         return f"DatasetTracer({', '.join(map(str, self))})"
 
 
-def _each(self: DatasetTracer, name: str, *args: Any, **kwargs: Any) -> Any:
-    """A method of each variable; those that have none of the dims stay as they are."""
+def _each(self: DatasetTracer, name: str, *all_args: Any, **all_kwargs: Any) -> Any:
+    """A method of each variable, by those of other Datasets; those that have none of the dims stay as they are."""
+
+    def pick(value: Any, own: Any) -> Any:
+        return value[own] if is_dataset(value) else value
+
     made = {}
     for own in self:
         variable = lifted(self[own])
+        args, kwargs = [pick(v, own) for v in all_args], {k: pick(v, own) for k, v in all_kwargs.items()}
         given = _along_own(self._zeros, own, name, args, kwargs) if name in _BY_DIMS else (args, kwargs)
         made[own] = variable if given is None else getattr(variable, name)(*given[0], **given[1])
-    return _Several(made) if name in _IN_TWO_STEPS else _of(made)
+    return _Several(made) if name in _IN_TWO_STEPS else made_of(made)
 
 
 def _along_own(zeros: Any, own: Any, name: str, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]] | None:
@@ -261,7 +265,7 @@ class _Several:
 
         def called(*args: Any, **kwargs: Any) -> Any:
             kept = (LabelledTracer, type(None))
-            return _of(
+            return made_of(
                 {n: v if isinstance(v, kept) else getattr(v, name)(*args, **kwargs) for n, v in self._variables.items()}
             )
 
@@ -282,23 +286,21 @@ def lifted_dataset(value: Any) -> DatasetTracer:
     """What stands for a Dataset that is known: its variables of floats are arrays."""
     if type(value) is DatasetTracer:
         return value
-    names = [n for n in value if value[n].dtype.kind in "fc"]
-    return DatasetTracer(_without_values(value, names), {n: np.asarray(value[n].values) for n in names})
+    arrays = _floats(value)
+    return DatasetTracer(_without_values(value, arrays), arrays)
+
+
+def _floats(dataset: Any) -> dict[Any, np.ndarray]:
+    return {n: np.asarray(dataset[n].values) for n in dataset if dataset[n].dtype.kind in "fc"}
 
 
 def _without_values(dataset: Any, names: Any) -> Any:
     return dataset.assign({n: dataset.variables[n].copy(data=np.zeros(dataset[n].shape)) for n in names})
 
 
-def _of(variables: Mapping[Any, Any], like: Any = None) -> DatasetTracer:
-    """The Dataset of these variables, and of the coordinates and attributes of another."""
-    coords = None if like is None else like.coords
-    return made_of({**variables}, coords, None if like is None else like.attrs)
-
-
-def made_of(variables: Any, coords: Any = None, attrs: Any = None) -> Any:
-    """``xarray.Dataset`` of traced variables: xarray arranges the numbers of their elements."""
-    parts: list[Any] = []
+def made_of(variables: Any, coords: Any = None, attrs: Any = None, onto: DatasetTracer | None = None) -> Any:
+    """``xarray.Dataset`` of traced variables, or another with them: xarray arranges the numbers of their elements."""
+    parts: list[Any] = [] if onto is None else [onto]
 
     def numbered(value: Any) -> Callable[[list[Any]], Any]:
         """What gives a variable, of the objects that hold the numbers."""
@@ -314,11 +316,10 @@ def made_of(variables: Any, coords: Any = None, attrs: Any = None) -> Any:
     makers = {name: numbered(value) for name, value in dict(variables or {}).items()}
 
     def make(objects: list[Any]) -> Any:
-        return sys.modules["xarray"].Dataset({n: of(objects) for n, of in makers.items()}, coords, attrs)
+        made = {n: of(objects) for n, of in makers.items()}
+        return sys.modules["xarray"].Dataset(made, coords, attrs) if onto is None else objects[0].assign(made)
 
-    if not parts:
-        return lifted_dataset(make([]))
-    return moved_together(parts, make, "Dataset")
+    return moved_together(parts, make, "Dataset") if parts else lifted_dataset(make([]))
 
 
 def _placed(made: Any, arrays: dict[str, Any]) -> DatasetTracer:
@@ -356,8 +357,9 @@ def _container(kind: type) -> containers.Container | None:
 
 
 def _parts(value: Any) -> dict[str, Any]:
-    own = lifted_dataset(value)
-    return {**own._arrays, _REST: _Rest(own._zeros)}
+    arrays = value._arrays if type(value) is DatasetTracer else _floats(value)
+    zeros = value._zeros if type(value) is DatasetTracer else _without_values(value, arrays)
+    return {**arrays, _REST: _Rest(zeros.copy(deep=True))}
 
 
 def _of_parts(parts: dict[str, Any]) -> Any:

@@ -198,11 +198,17 @@ def _taken(array: Any, places: np.ndarray) -> Any:
     return flat[places[0] : places[-1] + 1 : steps[0]]
 
 
+def holds_traced_labels(values: Iterable[Any]) -> bool:
+    """Whether one of the values is traced, with labels or without."""
+    values = list(values)
+    return holds_traced(values) or any(isinstance(getattr(v, "_labels", None), Labels) for v in values)
+
+
 def moving(value: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """What a method gives that moves elements."""
     if name.endswith("_like"):  # which asks for labels alone
         args = tuple(v._labels.without_values() if hasattr(v, "_labels") else v for v in args)
-    if holds_traced((args, kwargs)) or any(hasattr(v, "_labels") for v in (*args, *kwargs.values())):
+    if holds_traced_labels((*args, *kwargs.values())):
         refuse(f"{value._name}.{name} by traced values", OTHERWISE)
     return moved(value, operator.methodcaller(name, *args, **kwargs), name)
 

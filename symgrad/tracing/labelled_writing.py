@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..errors import ShapeError
 from ..program.node import Node
 from .dispatch import refuse as trace_refuse
 from .labelled_methods import with_columns
-from .labelled_places import OTHERWISE, known, moved_together
+from .labelled_places import OTHERWISE, holds_traced_labels, known, moved_together, moving
 from .labels import labels_of, refuse
 from .local_array import holds_traced, looking_into, unwrapped
 from .making import array_of
@@ -98,8 +99,10 @@ def in_place(operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     def operated(value: LabelledTracer, other: Any) -> LabelledTracer:
         made = operate(value, other)
+        if value._labels.dims is None and not made._labels.go_together(value._labels):
+            made = moving(made, "reindex_like", value)  # pandas keeps the labels
         if made.shape != value.shape:
-            return made
+            raise ShapeError.here(f"in place a {value._name} of shape {value.shape} cannot become one of {made.shape}")
         _become(value, made)
         return value
 
@@ -158,7 +161,7 @@ class Coordinates(Mapping[Any, Any]):
         self.update({key: given})
 
     def update(self, coords: Any) -> None:
-        if holds_traced(coords):
+        if holds_traced_labels(coords.values()):
             refuse("coordinates of traced values", OTHERWISE)
         changed(self._value, lambda own: own.coords.update(unwrapped(coords)), "coords")
 

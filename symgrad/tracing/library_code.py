@@ -59,7 +59,7 @@ def library_code(function: Any, args: Any, kwargs: Any) -> Any:
         is_method = type(function) is MethodType or not getattr(function, "__module__", None)
         given = getattr(function, "__self__", None) if is_method else None
         depth = 0 if _of_labels(function) else _DEPTH  # whose methods take functions that see what is known
-        if any(concerns(v, depth) for v in (given, *args, *kwargs.values())) or _makes_buffer(function, args):
+        if any(concerns(v, depth) for v in (given, *args, *kwargs.values())) or _makes_buffer(function, args, kwargs):
             _check_real(function, args, kwargs)
             return functools.partial(answer, *([] if given is None else [given]))
     owner: Any = None
@@ -107,11 +107,11 @@ def _named(function: Any) -> Any:
     return NAMED_CALLS.get(f"{module.partition('._')[0]}.{getattr(function, '__qualname__', '')}")
 
 
-def _makes_buffer(function: Any, args: Any) -> bool:
+def _makes_buffer(function: Any, args: Any, kwargs: Any) -> bool:
     """Whether it makes a DataArray of one number, which is there to be written into: known ones cannot be."""
-    if _of_labels(function) != "xarray" or not args:
+    if _of_labels(function) != "xarray" or not (args or kwargs):
         return False
-    name, first = function.__name__, args[0]
+    name, first = function.__name__, args[0] if args else kwargs.get("data")
     if name == "DataArray" and type(first) is LocalArray and first.dtype.kind == "f" and first.data.size:
         return bool(np.array_equal(first.data, np.full_like(first.data, first.data.flat[0]), equal_nan=True))
     return name in ("zeros_like", "ones_like", "full_like") and labels_of(type(first))

@@ -66,6 +66,9 @@ def note_operand(made: Any) -> None:
 
 
 def _values(made: Any) -> Any:
+    """Where a matrix, a Series or a DataArray has its values; a DataFrame has them column by column."""
+    if type(made).__name__ == "DataFrame":
+        return None
     return getattr(made, "data" if is_matrix(made) else "values", None)
 
 

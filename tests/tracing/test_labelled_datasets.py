@@ -44,7 +44,7 @@ PROGRAMS = {
     "arithmetic": lambda d: (d[TWO] - d[TWO].mean("t")) ** 2 / (1 - d[TWO] / 10) - d[TWO] * d.b,
     "assigned": lambda d: d.assign(c=d.a * d.b, e=lambda q: q.b**2).assign_coords(x=[2.0, 3.0, 4.0]),
     "written": written,
-    "written parts": lambda d: written_parts(d.copy()),
+    "written parts": lambda d: written_parts(d.copy(deep=True)),
     "mapped": lambda d: d[TWO].map(np.tanh) + np.exp(-d[TWO]) * np.maximum(d[TWO], 0.1),
     "compared": lambda d: d[TWO] * (d[TWO] > d[TWO].mean()) + (d[TWO] == d[TWO]) * d.s,
     "made": lambda d: xr.Dataset({"p": d.a * 2, "q": ("t", d.b.values**2), "r": d.s}, {"t": d.t}, {"units": "m"}),
@@ -63,18 +63,22 @@ PROGRAMS = {
     "dropped and renamed": lambda d: d.drop_vars("b").rename(a="z").stack(both=("t", "x")).pipe(lambda d: d * 2),
     "chosen": lambda d: d.where(d.n > 2, 0.0)[TWO] if "a" in d and d.get("none") is None else d,
     "a known one": lambda d: (KNOWN * d.s).assign(c=d.b) + (KNOWN - d.b[0]) / d[["s"]].s,
+    "chosen by another": lambda d: d[TWO].where(d[TWO] > 1.0, 0.0) + d[TWO].fillna(d[TWO]),
+    "assigned with other labels": lambda d: d.assign(c=d.b.isel(t=[2, 0]), e=d.b.rename(t="z").drop_vars(["z", "k"])),
     "differences": lambda d: d[TWO].diff("t") + d[TWO].shift(t=1).fillna(0.0),
 }
 
 
 def written_parts(d):
+    shallow = d[["b"]].copy()
+    shallow["b"][1] = d.s * 2.0
     e = d.copy(deep=True)
     first = e.isel(t=0)
     e["a"][0, 1] = d.b[2] * d.s
     e["a"].loc[{"x": 3.0}] *= 2.0
     e["b"] += 1.0
     d["s"] = d.s * 3.0
-    return e[TWO] * first.a.sum() * d.s
+    return e[TWO] * first.a.sum() * d.s + d[TWO]
 
 
 def total(made):
@@ -138,6 +142,10 @@ def test_other_labels_are_another_signature():
     np.testing.assert_array_equal(g(DATA).b, [1, 2, 3, 4])
     np.testing.assert_array_equal(g(DATA.assign(n=DATA.n * 2)).b, [2, 4, 6, 8])
     np.testing.assert_array_equal(g(DATA.isel(t=slice(2))).b, [1, 2])
+    changed = DATA.copy(deep=True)
+    np.testing.assert_array_equal(g(changed).b, [1, 2, 3, 4])
+    changed.n.values[0] = 7
+    np.testing.assert_array_equal(g(changed).b, [7, 2, 3, 4])
 
 
 def test_a_jacobian_has_the_blocks_of_the_variables():

@@ -154,6 +154,14 @@ def of_a_selection(x):
     return (made["a"] ** 2).sum() + part["a"].sum()
 
 
+def other_labels_in_place(x):
+    s = pd.Series(x, index=list("abcd"))
+    alias = s
+    s += pd.Series(x * 2, index=list("dbce"))
+    alias *= 2.0
+    return (s.fillna(x[0]) * np.arange(4.0)).sum()
+
+
 def as_arrays(x):
     s, d = pd.Series(x * 1.0), pd.DataFrame({"a": x, "b": x * 2})
     own, of_frame = s.to_numpy(copy=True), d.to_numpy(copy=True)
@@ -191,6 +199,7 @@ PROGRAMS = {
             under_another_name,
             what_it_was_made_of,
             of_a_selection,
+            other_labels_in_place,
             as_arrays,
         )
     },
