@@ -23,6 +23,7 @@ from .labelled_places import (
     moving,
     values_of,
 )
+from .labelled_rows import rows
 from .labelled_statistics import (
     BY_DEFAULT,
     STATISTICS,
@@ -94,7 +95,16 @@ def _pct_change(self: LabelledTracer, periods: int = 1) -> Any:
 
 
 def _fillna(self: LabelledTracer, value: Any) -> Any:
+    if not np.ndim(value) and not any(column.isna().any() for column in self._labels.others.values()):
+        return type(self)(np.where(np.isnan(self._array), value, self._array), self._labels)
     return self._with(np.where(np.isnan(self._array), self._plain(value), self._array))
+
+
+def _get(self: LabelledTracer, key: Any, default: Any = None) -> Any:
+    try:
+        return self[key]
+    except KeyError:
+        return default
 
 
 def _dropna(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
@@ -148,11 +158,11 @@ def _apply(self: LabelledTracer, func: Any, axis: Any = 0) -> Any:
     if self.ndim == 1:
         return func(self) if isinstance(func, np.ufunc) else self._with(np.stack([func(x) for x in self._array]))
     along = 1 if axis in (1, "columns") else 0
-    parts = [part for _, part in (_rows if along else _columns)(self)]
+    parts = [part for _, part in (rows if along else _columns)(self)]
     made = [func(part) for part in parts]
     if any(np.ndim(v) for v in made):
         refuse("DataFrame.apply of what gives no numbers", OTHERWISE)
-    return type(self)(np.stack(made), self._of_numbers()._without((along,)))
+    return type(self)(np.stack(made), self._of_numbers(bool(along))._without((along,)))
 
 
 def _map(self: LabelledTracer, func: Any) -> Any:
@@ -187,11 +197,6 @@ def _statistics(self: LabelledTracer, names: list[str] | dict[str, str]) -> Any:
     pairs = names.items() if isinstance(names, dict) else [(n, n) for n in names]
     made = [getattr(self[column] if self.ndim == 2 else self, name)() for column, name in pairs]
     return type(self)(np.stack(made), Labels(self._labels.without_values().agg(names)))
-
-
-def _rows(self: LabelledTracer) -> Iterator[tuple[Any, Any]]:
-    self = self._of_numbers()
-    return ((label, self.iloc[k]) for k, label in enumerate(self.index))
 
 
 def _columns(self: LabelledTracer) -> Iterator[tuple[Any, Any]]:
@@ -331,9 +336,10 @@ _RULES: dict[str, Callable] = {
     "expanding": expanding,
     **_named(("ffill", "bfill"), _filled),
     "fillna": _fillna,
+    "get": _get,
     "groupby": groupby,
     "items": _columns,
-    "iterrows": _rows,
+    "iterrows": rows,
     "itertuples": _tuples,
     "map": _map,
     "mask": _choosing(own_where=False),

@@ -130,13 +130,21 @@ _IN_GROUPS = frozenset(("cumsum", "cumprod", "cummax", "cummin"))
 class _Groups:
     """``x.groupby(by)`` of a Series or a DataFrame, whose keys are known; ``whole`` has the column of keys too."""
 
-    def __init__(self, value: LabelledTracer, by: dict[str, Any], whole: LabelledTracer) -> None:
+    def __init__(self, value: LabelledTracer, by: dict[str, Any], whole: LabelledTracer, as_index: bool = True) -> None:
         self._value = value
         self._by = by
         self._whole = whole
+        self._as_index = as_index
 
     def __getitem__(self, key: Any) -> _Groups:
-        return _Groups(self._value[key], self._by, self._value[key])
+        return _Groups(self._value[key], self._by, self._value[key], self._as_index)
+
+    def _with_keys(self, made: Any) -> Any:
+        """A row for each group, with the keys as its index, or as columns."""
+        return made if self._as_index else moving(made, "reset_index")
+
+    def _indexed(self) -> _Groups:
+        return _Groups(self._value, self._by, self._whole)
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Each key with its group."""
@@ -162,6 +170,8 @@ class _Groups:
 
     def agg(self, func: Any = None, **named: Any) -> Any:
         """A statistic of each group, by its name or as a function; one of all these columns, or a column each."""
+        if not self._as_index:
+            return self._with_keys(self._indexed().agg(func, **named))
         if named and func is None and all(isinstance(v, tuple) and len(v) == 2 for v in named.values()):
             return self._beside({name: self[column].agg(of) for name, (column, of) in named.items()})
         if named:
@@ -187,6 +197,8 @@ class _Groups:
 
     def apply(self, func: Callable[..., Any], *args: Any, include_groups: bool = False, **kwargs: Any) -> Any:
         """What ``func`` makes of each group without its keys, a number."""
+        if not self._as_index:
+            refuse("apply of groups with as_index=False", "Write groupby(…).apply(…).reset_index(name=…)")
         if include_groups:
             refuse("apply of groups with include_groups=True", "Leave it out: the keys are known")
         rows = [func(self._value.iloc[places], *args, **kwargs) for places in self._places()]
@@ -220,11 +232,12 @@ class _Groups:
 
     def _picked(self, name: str) -> Any:
         own = self._value._of_numbers()
-        return moved_around_nan(own, lambda v: getattr(v.groupby(**self._by), name)(), name)
+        return self._with_keys(moved_around_nan(own, lambda v: getattr(v.groupby(**self._by), name)(), name))
 
     def size(self) -> Any:
         """The number of rows in each group."""
-        return self._groups().size()
+        made = self._groups().size()
+        return made if self._as_index else made.reset_index(name="size")
 
     def transform(self, func: Any) -> Any:
         """A statistic of its group for each row, or what a function gives of each group of a Series."""
@@ -237,7 +250,7 @@ class _Groups:
         groups = self._groups().ngroup().to_numpy()
         if not np.all(groups >= 0):
             refuse("transform of groups where keys are missing", "Drop these rows")
-        return self._value._of_numbers()._with(self._reduced(func)._array[groups])
+        return self._value._of_numbers()._with(self._indexed()._reduced(func)._array[groups])
 
     def _groups(self) -> Any:
         return self._value._of_numbers()._labels.without_values().groupby(**self._by)
@@ -249,7 +262,7 @@ class _Groups:
         least = named.get("ddof", 0)
         groups = [x[places] for places in self._places()]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
-        return type(self._value)(np.stack(rows), made)
+        return self._with_keys(type(self._value)(np.stack(rows), made))
 
 
 def _known(keys: Any) -> Any:
@@ -257,7 +270,7 @@ def _known(keys: Any) -> Any:
     return keys._labels.put_on(values_of(keys._array)) if hasattr(keys, "_labels") else keys
 
 
-def groupby(self: LabelledTracer, by: Any = None, **named: Any) -> Any:
+def groupby(self: LabelledTracer, by: Any = None, as_index: bool = True, **named: Any) -> Any:
     if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - {"level", "sort"}:
         refuse(f"{self._name}.groupby with these arguments", OTHERWISE)
     whole = self
@@ -265,7 +278,7 @@ def groupby(self: LabelledTracer, by: Any = None, **named: Any) -> Any:
     if self.ndim == 2 and all(isinstance(key, str) and key in self for key in keys):
         found = [_known(self[key]) for key in keys]
         self, by = moving(self, "drop", columns=keys), found if isinstance(by, list) else found[0]
-    return _Groups(self, {"by": by} | named, whole)
+    return _Groups(self, {"by": by} | named, whole, as_index)
 
 
 class _Averages:

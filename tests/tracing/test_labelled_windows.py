@@ -91,6 +91,7 @@ def test_values_labels_and_slopes(name):
         (lambda s: s.rolling(3, win_type="gaussian").mean(), "rolling with these arguments"),
         (lambda s: s.to_frame("a").rolling(3).cov(), "Take them of its columns"),
         (lambda s: s.groupby(KEYS).rank(), "rank of groups"),
+        (lambda s: next(s.to_frame("a").assign(k=KEYS).iterrows())[1].mean(), "mean of a row with columns"),
     ],
 )
 def test_what_has_no_rule_is_refused(f, told):
@@ -107,6 +108,43 @@ def test_rows_as_dicts():
     assert value == pytest.approx(f(FRAME), rel=1e-14)
     wanted = FRAME[["b", "a"]].to_numpy() + [[0, 0], [FRAME.b.iloc[2], 0], [0, FRAME.a.iloc[1]], *[[0, 0]] * 4]
     np.testing.assert_allclose(gradient, wanted)
+
+
+def keys_as_columns(d):
+    groups = d.groupby("kind", as_index=False)
+    made = groups["price"].mean().merge(groups.agg(total=("strike", "sum")), on="kind")
+    back = groups["price"].transform("max") * d.price
+    return (
+        (made["price"] * made["total"]).sum()
+        + back.sum()
+        + (groups.first()["strike"] ** 2).sum() * groups.size()["size"].max()
+    )
+
+
+def payoffs(d):
+    total = 0.0
+    for _, row in d.iterrows():
+        sign = 1.0 if row["kind"] == "call" else -1.0
+        total += np.maximum(sign * (row.price - row["strike"]), 0.0) * row.get("size", 2.0)
+    return total
+
+
+def along_rows(d):
+    made = d.apply(
+        lambda row: row.price**2 if row["kind"] == "call" else sum(row[["price", "strike"][k]] for k in (0, 1)), axis=1
+    )
+    return (made * np.arange(3.0)).sum() + d.get("none", 4.0) * d.get("price").sum() + d.fillna(1.5)["strike"].prod()
+
+
+@pytest.mark.parametrize("f", [payoffs, along_rows, keys_as_columns])
+def test_rows_with_text_in_them(f):
+    book = pd.DataFrame({"price": [3.0, 2.0, 5.0], "kind": ["call", "put", "call"], "strike": [2.0, 4.0, 1.0]})
+    value, gradient = sg.value_and_grad(f)(book)
+    assert value == pytest.approx(f(book), rel=1e-14)
+    for name in ("price", "strike"):
+        for k in range(3):
+            ends = [f(book.assign(**{name: book[name] + step * (book.index == k)})) for step in (1e-6, -1e-6)]
+            assert gradient[name].iloc[k] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-8)
 
 
 def test_second_derivatives_of_shifts_do_not_grow():
