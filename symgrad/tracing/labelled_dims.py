@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labelled_places import OTHERWISE, missing_of, moved, moved_together, moving, values_of
+from .labelled_places import OTHERWISE, holds_traced_labels, missing_of, moved, moved_together, moving, values_of
 from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, no_method, reduction
 from .labels import Labels, refuse
-from .local_array import holds_traced
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -137,10 +136,11 @@ def _index(part: Any, line: Any) -> Any:
 
 
 def groupby(self: LabelledTracer, group: Any = None, **named: Any) -> Any:
+    if holds_traced_labels([group]):
+        refuse("groups by traced keys", OTHERWISE)
     like = self._labels.without_values()
     by = group if hasattr(group, "dims") else like[group] if isinstance(group, str) else None
-    is_traced = holds_traced((group, named))
-    if by is None or len(by.dims) != 1 or is_traced or named.keys() - {"squeeze", "restore_coord_dims"}:
+    if by is None or len(by.dims) != 1 or named.keys() - {"squeeze", "restore_coord_dims"}:
         refuse("DataArray.groupby with these arguments", OTHERWISE)
     return _Groups(self, operator.methodcaller("groupby", group, **named), by.dims[0])
 
@@ -213,7 +213,7 @@ def interp(
     self: LabelledTracer, coords: Any = None, method: str = "linear", assume_sorted: bool = False, **named: Any
 ) -> Any:
     options = {"method": method, "assume_sorted": assume_sorted, "kwargs": named.pop("kwargs", None)}
-    if method not in _LINEAR or holds_traced((coords, named)):
+    if method not in _LINEAR or holds_traced_labels((coords or named).values()):
         refuse("DataArray.interp by this method, or at traced places", OTHERWISE)
     for dim, places in (coords or named).items():
         self = _mapped(self, dim, lambda v, dim=dim, at=places: v.interp({dim: at}, **options), "interp")

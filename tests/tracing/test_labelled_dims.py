@@ -280,6 +280,8 @@ def test_arrays_are_replaced_and_arguments_written_to(f):
     ("f", "told"),
     [
         (lambda a: a.interp(x=a[0, 0]), "at traced places"),
+        (lambda a: a.interp(x=a[0, 0] * W), "at traced places"),
+        (lambda a: a.groupby(a[:, 0]).sum(), "by traced keys"),
         (lambda a: a.interp(x=0.5, method="pchip"), "by this method"),
         (lambda a: a.rank("time"), r"DataArray\.rank"),
         (lambda a: a.rolling(time=2).reduce(np.sum), "reduce of windows"),
