@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from .labelled_writing import Unlabelled
 from .labels import Labels, is_dataset_of_xarray, refuse
 from .local_array import holds_traced, unwrapped
 from .trace import as_node
-from .tracer import Tracer
+from .tracer import Tracer, traced
 
 #: what its zeros say
 _OF_ZEROS = frozenset(("sizes", "dims", "coords", "indexes", "attrs", "encoding"))
@@ -40,9 +40,6 @@ _OF_EACH = frozenset(("fillna", "where", "clip", "astype", "isnull", "notnull", 
 
 class _Layout:
     """The places of the elements of all variables, one after the other."""
-
-    dims = ()
-    others: Mapping[int, Any] = {}
 
     def __init__(self, zeros: Any, names: list[str]) -> None:
         self.zeros = zeros
@@ -87,7 +84,7 @@ class DatasetTracer:
 
     def __init__(self, zeros: Any, arrays: dict[str, Any]) -> None:
         self._zeros = zeros
-        self._arrays = {n: a if type(a) is Tracer else Tracer(as_node(a)) for n, a in arrays.items()}
+        self._arrays = {n: traced(a) for n, a in arrays.items()}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("attrs", "encoding"):
@@ -264,9 +261,11 @@ class _Several:
             raise AttributeError(name)
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            kept = (LabelledTracer, type(None))
             return made_of(
-                {n: v if isinstance(v, kept) else getattr(v, name)(*args, **kwargs) for n, v in self._variables.items()}
+                {
+                    n: v if type(v) is LabelledTracer else getattr(v, name)(*args, **kwargs)
+                    for n, v in self._variables.items()
+                }
             )
 
         return called

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labelled_places import OTHERWISE, holds_traced_labels, missing_of, moved, moved_together, moving, values_of
-from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, no_method, reduction
+from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, mapped_by, no_method, reduction, with_enough
 from .labels import Labels, refuse
 
 if TYPE_CHECKING:
@@ -41,15 +41,12 @@ class _Windows:
         return functools.partial(self._reduced, name) if name in STATISTICS else no_method(self, name)
 
     def _reduced(self, name: str, **named: Any) -> Any:
-        parts, missing = self._parts, missing_of(self._parts._array)
-        if missing is None:
-            refuse(f"{name} of windows whose NaN differ between examples", OTHERWISE)
+        parts = self._parts
         along = [d for d in parts._labels.dims or () if str(d).startswith(_WINDOW)]
-        axes = axes_of(parts, along)
-        enough = np.sum(~missing, axis=axes, keepdims=True) >= self._least
-        found = reduction(name)(parts._with(np.where(enough, parts._array, 0.0)), dim=along, **named)
+        filled, enough = with_enough(parts._array, axes_of(parts, along), self._least)
+        found = reduction(name)(parts._with(filled), dim=along, **named)
         made = Labels(getattr(self._like, name)(**named))
-        return type(parts)(np.where(np.squeeze(enough, axes), found._array, np.nan), made)
+        return type(parts)(np.where(enough, found._array, np.nan), made)
 
 
 def rolling(
@@ -201,10 +198,7 @@ def _mapped(self: LabelledTracer, dim: Any, make: Callable[[Any], Any], what: st
     line = like.isel({d: 0 for d in like.dims if d != dim}, drop=True)
     identity = line.expand_dims({_PROBE: line.size}, axis=-1).copy(data=np.eye(line.size))
     weights, made = make(identity).transpose(..., _PROBE), make(like.astype(self.dtype))
-    values = weights.values.astype(made.dtype)
-    nothing = np.any(np.isnan(values), axis=-1)
-    found = np.tensordot(np.where(nothing[..., None], 0.0, values), self._array, (-1, axis))
-    found = np.where(nothing.reshape(nothing.shape + (1,) * (found.ndim - nothing.ndim)), np.nan, found)
+    found = mapped_by(weights.values.astype(made.dtype), self._array, axis)
     own = [*weights.dims[:-1], *(d for d in like.dims if d != dim)]
     return type(self)(np.transpose(found, [own.index(d) for d in made.dims]), Labels(made))
 

@@ -56,7 +56,7 @@ _MOVING = frozenset(
     )
 )
 #: those that a Dataset has
-DATASETS_MOVE = frozenset((*_MOVING, "to_array", "to_dataarray", "isel", "rename_vars", "rename_dims")) - {"copy"}
+DATASETS_MOVE = frozenset((*_MOVING, "to_array", "to_dataarray", "rename_vars", "rename_dims")) - {"copy"}
 _INDEXERS = frozenset(("iloc", "loc", "iat", "at"))
 #: what labels say, whatever the values are
 _OF_LABELS = frozenset(("index", "columns", "name", "dims", "sizes", "coords", "indexes", "axes", "empty", "keys"))

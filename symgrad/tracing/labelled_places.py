@@ -18,7 +18,7 @@ import numpy as np
 from .labels import Labels, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
 from .trace import as_node, running
-from .tracer import Tracer, view
+from .tracer import Tracer, traced, view
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -75,16 +75,13 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
 
 
 def _arrays(value: Any) -> list[Any]:
-    """The arrays of a value: of xarray, which views look into, as traced ones that it keeps."""
+    """The arrays of a value; that of a DataArray, which views look into, is a traced one from then on."""
     several = getattr(value, "_arrays", None)
-    if several is None and getattr(value._labels, "dims", None) is None:
-        return [value._array]
-    kept = {"": value._array} if several is None else several
-    for name, array in kept.items():
-        kept[name] = array if type(array) is Tracer else Tracer(as_node(array))
-    if several is None:
-        value._array = kept[""]
-    return list(kept.values())
+    if several is not None:
+        return list(several.values())
+    if getattr(value._labels, "dims", None) is not None:
+        value._array = traced(value._array)
+    return [value._array]
 
 
 def _memories(given: Any, value: Any) -> list[Any]:

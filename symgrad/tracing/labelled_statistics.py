@@ -100,6 +100,24 @@ def counting(name: str) -> Callable:
     return counted
 
 
+def with_enough(x: Any, axes: int | tuple[int, ...], least: int) -> tuple[Any, np.ndarray]:
+    """``x`` with zeros where fewer than ``least`` elements along the axes are no NaN, and where there are enough."""
+    missing = missing_of(x)
+    if missing is None:
+        refuse("windows of values whose NaN differ between examples", OTHERWISE)
+    enough = np.sum(~missing, axis=axes, keepdims=True) >= least
+    return np.where(enough, x, 0.0), np.squeeze(enough, axes)
+
+
+def mapped_by(weights: np.ndarray, x: Any, axis: int) -> Any:
+    """The linear map whose rows are ``weights`` of the elements along an axis; rows with NaN give NaN."""
+    nothing: Any = np.any(np.isnan(weights), axis=-1)
+    found = np.tensordot(np.where(nothing[..., None], 0.0, weights), x, (-1, axis))
+    if np.any(nothing):
+        found = np.where(nothing.reshape(nothing.shape + (1,) * (found.ndim - nothing.ndim)), np.nan, found)
+    return found
+
+
 def cumulative(name: str) -> Callable:
     def summed(self: LabelledTracer, axis: Any = BY_DEFAULT, *, dim: Any = BY_DEFAULT) -> Any:
         axes = axes_of(self, axis if dim is BY_DEFAULT else dim)
@@ -316,11 +334,7 @@ def _mapped(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any
     like = labels.without_values()
     frame = type(like.to_frame() if like.ndim == 1 else like)
     weights = np.asarray(make(frame(np.eye(count), index=like.index)))
-    nothing: Any = np.any(np.isnan(weights), axis=1)
-    found = np.where(nothing[:, None], 0.0, weights) @ x
-    if np.any(nothing):
-        found = np.where(nothing.reshape(-1, *[1] * (x.ndim - 1)), np.nan, found)
-    return type(value)(found, Labels(make(like)))
+    return type(value)(mapped_by(weights, x, 0), Labels(make(like)))
 
 
 def _complete(x: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labelled_places import OTHERWISE, aligned, missing_of
-from .labelled_statistics import MAX_LINEAR, STATISTICS, no_method, options, statistic
+from .labelled_statistics import MAX_LINEAR, STATISTICS, no_method, options, statistic, with_enough
 from .labels import refuse
 
 if TYPE_CHECKING:
@@ -31,12 +31,7 @@ class _Windows:
     def _filled(self, x: Any) -> tuple[Any, Any]:
         """The windows of rows, zeros in those with too few, and which have enough."""
         padded = np.concatenate([x.astype(np.float64), np.full((1, *x.shape[1:]), np.nan)])
-        windows = padded[self._places]
-        missing = missing_of(windows)
-        if missing is None:
-            refuse("windows of values whose NaN differ between examples", OTHERWISE)
-        enough = np.sum(~missing, axis=1) >= max(self._least, 1)
-        return np.where(enough[:, None], windows, 0.0), enough
+        return with_enough(padded[self._places], 1, max(self._least, 1))
 
     def _reduced(self, name: str, **named: Any) -> Any:
         windows, enough = self._filled(self._value._array)
@@ -58,8 +53,8 @@ class _Windows:
         left, right = aligned(self._value, self._value._lifted(other))
         gaps = np.isnan(left._array * right._array)  # a pair counts where both are there
         (x, enough), (y, _) = (self._filled(np.where(gaps, np.nan, v._array)) for v in (left, right))
-        counts = np.sum(~np.isnan(x), axis=1)
         there = ~np.isnan(x)
+        counts = np.sum(there, axis=1)
         x, y = (np.where(there, v, 0.0) for v in (x, y))
         x, y = (np.where(there, v - (np.sum(v, axis=1) / counts)[:, None], 0.0) for v in (x, y))
         made = of(np.sum(x * y, axis=1), np.sum(x**2, axis=1), np.sum(y**2, axis=1), counts)

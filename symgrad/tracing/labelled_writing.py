@@ -18,7 +18,7 @@ from .labels import labels_of, refuse
 from .local_array import holds_traced, looking_into, unwrapped
 from .making import array_of
 from .trace import as_node
-from .tracer import Tracer, view
+from .tracer import Tracer, traced, view
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -83,8 +83,7 @@ def read(array: Tracer) -> Tracer:
 def _become(value: LabelledTracer, made: LabelledTracer) -> None:
     before = value._array
     if value._labels.dims is not None and value.shape == made.shape:  # others may look into its array
-        if type(before) is not Tracer:
-            value._array = Tracer(as_node(before))
+        value._array = traced(before)
         value._array[...] = made._array
     else:
         value._array = made._array

@@ -147,6 +147,7 @@ def is_indexer(value: Any) -> bool:
     return type(value).__module__ == "pandas.core.indexing"
 
 
+@functools.lru_cache(maxsize=1024)  # as below
 def is_dataset_of_xarray(kind: type) -> bool:
     return kind.__name__ == "Dataset" and kind.__module__.partition(".")[0] == "xarray"
 

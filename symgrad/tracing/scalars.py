@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import contextlib
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -264,23 +265,25 @@ for _name in ("isnan", "isinf", "isfinite"):
     answers(getattr(cmath, _name))(_test(getattr(np, _name), _complex_number))
 
 
-def _stands_for_another(value: Any) -> bool:
-    return any(isinstance(vars(kind).get("__class__"), property) for kind in type(value).__mro__)
+@functools.lru_cache(maxsize=1024)
+def _stands_for_another(kind: type) -> bool:
+    """Whether the instances of a class say that they are of another."""
+    return any(isinstance(vars(c).get("__class__"), property) for c in kind.__mro__)
 
 
 @answers(type)
 def _type(value, *args):
-    return type(value, *args) if args else value.__class__ if _stands_for_another(value) else type(value)
+    return type(value, *args) if args else value.__class__ if _stands_for_another(type(value)) else type(value)
 
 
 @answers(isinstance)
 def _isinstance(value, kinds):
-    return issubclass(value.__class__, kinds) if _stands_for_another(value) else isinstance(value, kinds)
+    return issubclass(value.__class__, kinds) if _stands_for_another(type(value)) else isinstance(value, kinds)
 
 
 @answers(hasattr)
 def _hasattr(value, name):
-    if not _stands_for_another(value):
+    if not _stands_for_another(type(value)):
         return hasattr(value, name)
     with contextlib.suppress(UnsupportedOperation):  # which it has, without a rule
         return hasattr(value.__class__, name) or (hasattr(value, "_labels") and hasattr(value, name))

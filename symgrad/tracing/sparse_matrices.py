@@ -25,7 +25,7 @@ from .making import array_of
 from .sparse_formats import IN_ORDER, SparseEntries, refuse
 from .sparse_places import arrays_of_places, entries_of, matrix_of, meeting, scipy_sparse
 from .trace import as_node, running
-from .tracer import Tracer, view
+from .tracer import Tracer, traced, view
 
 
 class SparseTracer(SparseEntries):
@@ -249,7 +249,7 @@ class SparseTracer(SparseEntries):
         made = moved(put, [self, value], f"this write into a {self.kind.__name__}")
         before, after = self._places(), made._places()
         if self.format in ("csr", "csc") and np.array_equal(np.sort(before), np.sort(after)):
-            self.entries = Tracer(as_node(self.entries)) if type(self.entries) is not Tracer else self.entries
+            self.entries = traced(self.entries)
             self.entries[np.argsort(before)] = made.entries[np.argsort(after)]  # in the array that others look into
         else:
             self.entries, self.row, self.col = made.entries, made.row, made.col

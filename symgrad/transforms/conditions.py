@@ -32,7 +32,7 @@ _SIGNS = {">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
 #: operations of a formula that is still read
 _MAX_OPERATIONS = 200
 #: branches that stand beside a formula, and places or numbers in one
-MAX_BRANCHES, _MAX_SHOWN = 4, 6
+_MAX_BRANCHES, _MAX_SHOWN = 4, 6
 #: text of a branch that stands beside a formula
 _MAX_CHARACTERS = 40
 _OPPOSITE = {
@@ -151,9 +151,9 @@ def branches_told(entry: TraceEntry) -> tuple[list[str], list[str]]:
     The last one says how many more there are, the long ones among them.
     """
     taken = _taken(entry)
-    found = dict(_branch(entry, *one) for one in taken[:MAX_BRANCHES])
+    found = dict(_branch(entry, *one) for one in taken[:_MAX_BRANCHES])
     told = {text: latex for text, latex in found.items() if len(text) <= _MAX_CHARACTERS}
-    count = len(found) - len(told) + len(taken[MAX_BRANCHES:])
+    count = len(found) - len(told) + len(taken[_MAX_BRANCHES:])
     left = f"{count}{' more' if told else ''} condition{'s' * (count > 1)} on values (see conditions)"
     said = [(left, rf"\text{{{left}}}")] if count else []
     return [*told, *[text for text, _ in said]], [*told.values(), *[latex for _, latex in said]]
