@@ -18,7 +18,7 @@ class Row(dict):
         if name in self:
             return self[name]
         if name == "index":
-            return list(self)
+            return list(self.keys())
         if name.startswith("_"):
             raise AttributeError(name)
         self._refuse(name)

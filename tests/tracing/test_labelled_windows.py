@@ -126,6 +126,7 @@ def payoffs(d):
     for _, row in d.iterrows():
         sign = 1.0 if row["kind"] == "call" else -1.0
         total += np.maximum(sign * (row.price - row["strike"]), 0.0) * row.get("size", 2.0)
+        total += sum(row[name] for name in row.index if name != "kind") * len(row)
     return total
 
 
