@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .errors import TracingError
+from .errors import ArgumentError, TracingError
 from .kernels.kernel import Kernel, lower, optimized
 from .kernels.memory import require_memory
 from .named_dims import Placeholder
@@ -173,6 +173,9 @@ class TraceEntry(Result):
     def __init__(self, arguments: Arguments, guards: TraceGuards, outputs: Any, backend: str) -> None:
         self.trace = trace = arguments.trace
         self.parameters = [p for p, _ in trace.parameters.values()]
+        #: the numbers of the inputs that the function writes into
+        self._written = [k for k, n in enumerate(arguments.inputs) if n in trace.written]
+        self._takes_leaves = not self.parameters and not self._written
         self.host = host = arguments.host
         computed, called = ([], []) if host is None else (host.nodes, host.labels)
         inputs = [*arguments.inputs, *computed, *(n for _, n in trace.parameters.values())]
@@ -303,13 +306,23 @@ class TraceEntry(Result):
         return lower(one, self.backend), [np.True_]
 
     def arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """The arrays that the kernel takes: those of a call, and the parameters."""
+        """The arrays that the kernel takes: those of a call, and the parameters.
+
+        An error where two of a call share memory and the function writes into it: the trace has them apart.
+        """
+        for one, other in itertools.product(self._written, range(len(leaves))):
+            if one != other and _shares_memory(leaves[one], leaves[other]):
+                names = self.program.names
+                raise ArgumentError.here(
+                    f"the arguments {names[one]} and {names[other]} share memory, and the function writes into "
+                    f"{names[one]}. Pass a copy() of one of them."
+                )
         return [*leaves, *map(np.asarray, self.parameters)] if self.parameters else leaves
 
     def run(self, leaves: Sequence[Any], wraps: bool = False) -> Any:
         """The outputs for these inputs, in the function's own structure."""
         call = (self._kernel or self.kernel).call
-        results = call(*self.arguments(leaves)) if self.parameters else call(*leaves)
+        results = call(*(leaves if self._takes_leaves else self.arguments(leaves)))
         if self.assembled:
             return self._together(lambda block, own: block.assemble(results[own]), results)
         if (wraps or self.wraps) and all(isinstance(r, (np.ndarray, np.generic)) for r in results):
@@ -333,6 +346,10 @@ class TraceEntry(Result):
             else:
                 made.append((None if results is None else results[leaf]) if is_array else leaf)
         return unflatten(self.structure, made)
+
+
+def _shares_memory(one: Any, other: Any) -> bool:
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.shares_memory(one, other)
 
 
 def _same_value(now: Any, then: Any) -> bool:

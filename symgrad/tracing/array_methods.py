@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from ..errors import MissingAttribute, at_user_line
+from ..errors import ArgumentTypeError, MissingAttribute, at_user_line
 from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
@@ -17,7 +17,7 @@ from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .python_numbers import as_number, counted, held_like, is_count, is_number, of_any_size, operands
 from .sizes import listed
 from .text import is_only_shown, value_of_text
-from .trace import as_node, current, stands_for_number
+from .trace import as_node, current, running, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
 _SHORT_POWERS: dict[float, Elementwise] = {1: f.positive, 2: f.square, 0.5: f.sqrt, -1: f.reciprocal}
@@ -270,6 +270,27 @@ class ArrayMethods:
         if self.shape:
             raise MissingAttribute(at_user_line("a traced array has no attribute 'is_integer'"))
         return bool(np.isfinite(self) & (self == np.floor(self)))
+
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.dtype.itemsize)
+
+    def __iter__(self: Any) -> Iterator[Any]:
+        if not self.shape:
+            raise ArgumentTypeError.here("iteration over a 0-d array")
+        return (self[k] for k in range(self.shape[0]))
+
+    def item(self: Any, *args: Any) -> Any:
+        """One element, as a number of Python."""
+        one = self.reshape(-1)[args[0]] if len(args) == 1 else self[args] if args else self.reshape(())
+        x = type(self)(one._symgrad_node)  # no view of the array
+        if x.dtype.kind in "iu" and x.dtype.itemsize < 8 and running().has_value(x._symgrad_node):
+            return int(x)  # which no operation wraps around
+        x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
+        return as_number(x)
+
+    def tolist(self: Any) -> Any:
+        """The elements in nested lists."""
+        return [part.tolist() for part in self] if self.shape else self.item()
 
     @property
     def T(self: Any) -> Any:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ShapeError
-from ..program.node import Node
-from .dispatch import refuse as trace_refuse
 from .labelled_methods import with_columns
 from .labelled_places import OTHERWISE, holds_traced_labels, known, moved_together, moving
 from .labels import labels_of, refuse
@@ -19,6 +17,7 @@ from .local_array import holds_traced, looking_into, unwrapped
 from .making import array_of
 from .trace import as_node
 from .tracer import Tracer, traced, view
+from .views import ReadOnly
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -62,22 +61,15 @@ def called(
     return None
 
 
-class _ReadOnly:
-    """What ``x.values`` of pandas is of the array of ``x``."""
-
-    def __call__(self, node: Node) -> Node:
-        return node
-
-    def write(self, _: Node) -> NoReturn:
-        trace_refuse(
-            "the values of a Series or a DataFrame are read-only, as in pandas. Write s.iloc[…] = …, or into "
-            "x.to_numpy(copy=True)."
-        )
+_VALUES = (
+    "the values of a Series or a DataFrame are read-only, as in pandas. Write s.iloc[…] = …, or into "
+    "x.to_numpy(copy=True)."
+)
 
 
 def read(array: Tracer) -> Tracer:
     """The array of a Series or a DataFrame, which is not to be used after that was written into."""
-    return view(array, _ReadOnly(), certain=False) if copies_on_write() else array
+    return view(array, ReadOnly(_VALUES), certain=False) if copies_on_write() else array
 
 
 def _become(value: LabelledTracer, made: LabelledTracer) -> None:

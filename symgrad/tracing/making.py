@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -18,7 +19,8 @@ from .memory import locals_of
 from .python_numbers import held_as
 from .sizes import Size, counted, holds_size, is_whole, whole
 from .trace import SIZES_FIX, array_node, running
-from .tracer import Tracer
+from .tracer import Tracer, view
+from .views import ReadOnly
 
 
 def stacked(value: Any) -> Node:
@@ -81,7 +83,7 @@ def _dtype(value: Any) -> np.dtype:
 def _array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, ndmax=0):
     if dtype is not None and np.dtype(dtype).kind == "O":
         return _objects(object)
-    made = object if copy is not True and _is_array(object, dtype) else array_of(object, dtype, order)
+    made = array_of(object, dtype, order) if copy is True else _asarray(object, dtype, order, copy=copy)
     return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
 
 
@@ -99,18 +101,28 @@ def _objects(value: Any) -> np.ndarray:
 
 @answers(np.asarray, np.asanyarray, np.asarray_chkfinite)
 def _asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    is_itself = copy is not True and order in (None, "K") and _is_array(a, dtype) and isinstance(a, np.ndarray)
-    return a if is_itself else array_of(a, dtype, order)
+    if copy is True or not (_is_array(a, dtype) and isinstance(a, np.ndarray)):
+        return array_of(a, dtype, order)
+    return a if order in (None, "K") else _lying(a, order)
+
+
+def _lying(array: Any, order: Any) -> Any:
+    """The array itself where it lies in this order, else a copy."""
+    if type(array) is LocalArray:
+        lay: Callable[[np.ndarray], np.ndarray] = functools.partial(np.asarray, order=order)
+        there = lay(array.data)
+        return array if there is array.data else array.taken(there, lay)
+    return view(array, lambda node: node, certain=array.is_contiguous())
 
 
 @answers(np.ascontiguousarray)
 def _ascontiguousarray(a, dtype=None, *, like=None):
-    return np.atleast_1d(_asarray(a, dtype))
+    return np.atleast_1d(_asarray(a, dtype, "C"))
 
 
 @answers(np.asfortranarray)
 def _asfortranarray(a, dtype=None, *, like=None):
-    return array_of(a, dtype, "F")
+    return _asarray(a, dtype, "F")
 
 
 @answers(np.nonzero)
@@ -324,6 +336,9 @@ def _fitted(array: Any, dtype: np.dtype) -> Node:
     return f.cast(array._symgrad_node, dtype)
 
 
+_WINDOWS = "windows of NumPy's sliding_window_view are read-only. Write into the array, or into a copy()."
+
+
 @answers(np.lib.stride_tricks.sliding_window_view)
 def _windows(x, *args, **kwargs):
     def look(array: np.ndarray) -> np.ndarray:
@@ -335,8 +350,7 @@ def _windows(x, *args, **kwargs):
     if not is_concrete(array.shape):
         refuse("numpy.lib.stride_tricks.sliding_window_view of an array of named sizes has no rule; index it.")
     places = look(np.arange(array.size).reshape(array.shape))
-    # a view that is not written through, nor read after its base was written to
-    return Tracer(array.reshape(-1)[places]._symgrad_node, array, lambda node: node, certain=False)
+    return Tracer(array.reshape(-1)[places]._symgrad_node, array, ReadOnly(_WINDOWS), certain=False)
 
 
 def _elements(numbers: Any, dtype: np.dtype) -> Any:

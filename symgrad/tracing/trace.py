@@ -86,6 +86,7 @@ class Trace:
         self.parameters: dict[int, tuple[Any, Node]] = {}
         self.branches: list[tuple[Node, Any]] = []
         self.keys: set[Node] = set()  # those of them that something was looked up by
+        self.written: set[Node] = set()  # the inputs that the function has written into
         self.subject: Any = None  # the function that the trace is of, and what says what it gave, in a derivative's
         self.value: Callable[[], Any] | None = None
         self.run: Any = None  # what a derivative differentiates, and what it derived, for what is asked about it later

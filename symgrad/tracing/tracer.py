@@ -6,7 +6,7 @@ derivative (``float(x)``, writing into a plain array) is refused with the user's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from .dispatch import (
 )
 from .library_calls import caching_function, declared, refuse_in_pandas, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
-from .python_numbers import as_number, held_as, operands, strong
+from .python_numbers import held_as, operands, strong
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
 from .views import Along
@@ -43,7 +43,8 @@ class Tracer(ArrayMethods):
     A view knows its ``base``, and ``along``, which makes its node of the base's. What is written into it is written
     into the base, and what is written into the base, or into another view of it, is seen by the view when it is next
     read: the array at the end of the bases counts the writes. ``certain`` is False where NumPy may have made a copy
-    instead, None where that is to be looked up.
+    instead, None where that is to be looked up. After a write into what may be a copy, that is an array of its own,
+    and its base cannot be read: nobody knows whether it was written to.
     """
 
     __slots__ = ("_along", "_base", "_certain", "_is_array", "_is_pythons", "_node", "_root", "_writes")
@@ -74,18 +75,21 @@ class Tracer(ArrayMethods):
 
     def _follow(self, root: Tracer) -> None:
         """Take in what was written into the array since this view was read."""
+        if root is _UNKNOWN:
+            raise StaleView.here(views.MAYBE_WRITTEN)
         outdated: list[Tracer] = []
         view = self
         while view._base is not None and view._writes != root._writes:
             outdated.append(view)
             view = view._base
-        node = view._node
+        node = view._symgrad_node
+        root = view if view._root is None else view._root  # another one where a part was written to by itself
         for view in reversed(outdated):
             assert view._along is not None
             if not view._is_certain():
-                raise StaleView.here(_STALE)
+                raise StaleView.here(views.STALE)
             node = view._node = view._along(node)
-            view._writes = root._writes
+            view._root, view._writes = root, root._writes
 
     def _is_certain(self) -> bool:
         """True where NumPy gives a view of the base, whatever its memory layout."""
@@ -142,18 +146,10 @@ class Tracer(ArrayMethods):
     def size(self) -> Any:
         return shown(size(self._symgrad_node.shape))
 
-    itemsize = property(lambda self: self.dtype.itemsize)
-    nbytes = property(lambda self: self.size * self.dtype.itemsize)
-
     def __len__(self) -> int:
         if not self.shape:
             raise ArgumentTypeError.here("len() of a 0-d array")
         return self.shape[0]
-
-    def __iter__(self) -> Iterator[Tracer]:
-        if not self.shape:
-            raise ArgumentTypeError.here("iteration over a 0-d array")
-        return (self[k] for k in range(self.shape[0]))
 
     # NumPy's protocols
 
@@ -249,19 +245,6 @@ class Tracer(ArrayMethods):
     def _concrete(self) -> Any:
         return running().guard(self._symgrad_node)
 
-    def item(self, *args: Any) -> Any:
-        """One element, as a number of Python."""
-        one = self.reshape(-1)[args[0]] if len(args) == 1 else self[args] if args else self.reshape(())
-        x = Tracer(one._symgrad_node)  # no view of the array
-        if x.dtype.kind in "iu" and x.dtype.itemsize < 8 and running().has_value(x._symgrad_node):
-            return int(x._concrete())  # which no operation wraps around
-        x = x.astype(float) if x.dtype.kind == "f" and x.dtype != float else x
-        return as_number(x)
-
-    def tolist(self) -> Any:
-        """The elements in nested lists."""
-        return [part.tolist() for part in self] if self.shape else self.item()
-
     asnumpy = __array__
 
     # indexing
@@ -291,16 +274,36 @@ class Tracer(ArrayMethods):
             if not views.is_writable(chain):
                 refuse("NumPy's diagonals and broadcast arrays are read-only; write into a copy(), or into the array.")
             if not array._is_certain():
-                refuse(_MAYBE_COPY)
+                array._part()
+                continue
             written.append((array, node))
             node = views.written_through(chain, array._base._symgrad_node, node)
             array = array._base
         else:
-            array._writes += 1
+            array._count_write()
         array._node = node
-        root = array._root or array
-        for view, own in [*written, (array, node)]:
-            view._node, view._writes = own, root._writes
+        root = array if array._root is None else array._root
+        for view, own in written:
+            view._node, view._root, view._writes = own, root, root._writes
+        array._writes = root._writes
+
+    def _count_write(self) -> None:
+        self._writes += 1
+        if self._node.primitive.name == "input":
+            running().written.add(self._node)
+
+    def _part(self) -> None:
+        """Be an array of its own from now on, and have none read what it may look into."""
+        view = self
+        while view._base is not None and view._base._base is not None:
+            view = view._base
+        root = view._base
+        if root is None or hasattr(view._along, "write"):  # it looks into memory that others look into
+            refuse(views.MAYBE_COPY)
+        root._count_write()
+        root._root = _UNKNOWN
+        self._base = self._along = self._root = None
+        self._is_array = True
 
     def __getattr__(self, name: str) -> Any:
         function = METHOD_FUNCTIONS.get(name)
@@ -315,18 +318,12 @@ class Tracer(ArrayMethods):
 
 
 Size.traced = staticmethod(Tracer)
+#: the root of an array that nobody knows any more
+_UNKNOWN = Tracer.__new__(Tracer)
+_UNKNOWN._writes = -1
 _ASKED = (
     "code that is not Python's asks for it, or it is written into an array that was not made inside the function. "
     "Write into a copy(), and compute with NumPy's functions."
-)
-_MAYBE_COPY = (
-    "whether NumPy gives a view or a copy here depends on the memory layout (reshape, ravel), or on whether a value "
-    "without axes is a scalar, so a write into the result is not followed. Write into the array itself, or a copy()."
-)
-_STALE = (
-    "this array was taken from one that was written to since. Whether it sees the write depends on the memory layout "
-    "(reshape, ravel), or on whether a value without axes is a scalar. Take it again after the write, or take a copy() "
-    "before it."
 )
 
 

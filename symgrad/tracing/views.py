@@ -9,6 +9,7 @@ to, whichever function made it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from ..primitives.contraction import EINSUM, contract
 from ..primitives.elementwise import Elementwise
@@ -18,9 +19,41 @@ from ..primitives.selection import GATHER, SLICE, gather, take_slice
 from ..primitives.shaping import RESHAPE, reshape
 from ..program.node import Node
 from .assignment import put, put_element, put_slice
+from .dispatch import refuse
 from .trace import running
 
 Along = Callable[[Node], Node]
+
+_DEPENDS = (
+    "depends on the memory layout (reshape, ravel, np.ascontiguousarray), or on whether a value without axes is a "
+    "scalar"
+)
+MAYBE_COPY = (
+    f"whether NumPy gives a view or a copy here {_DEPENDS}, so a write into the result is not followed. Write into the "
+    "array itself, or a copy()."
+)
+MAYBE_WRITTEN = (
+    f"what may look into this array was written to. Whether the array sees the write {_DEPENDS}. Write into a copy() "
+    "of it."
+)
+STALE = (
+    f"this array was taken from one that was written to since. Whether it sees the write {_DEPENDS}. Take it again "
+    "after the write, or take a copy() before it."
+)
+
+
+class ReadOnly:
+    """What gives an array that is not written to, and not read after its base was."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __call__(self, node: Node) -> Node:
+        return node
+
+    def write(self, _: Node) -> NoReturn:
+        """Refuse the write."""
+        refuse(self._why)
 
 
 def links(along: Along, base: Node) -> list[Node]:
