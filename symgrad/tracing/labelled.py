@@ -7,6 +7,7 @@ with alignment, selections, reductions along labels. All else is refused.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,7 +19,7 @@ from . import containers, labelled_writing
 from .dispatch import DEFERRED
 from .labelled_methods import attribute
 from .labelled_places import aligned, computed, item
-from .labels import Labels, is_xarray, labels_of, numbers_of, refuse
+from .labels import Labels, is_number, is_of_truth, is_xarray, labels_of, numbers_of, refuse
 from .plain_arrays import plain_array
 from .trace import as_node
 from .tracer import Tracer
@@ -42,13 +43,13 @@ def _comparison(compare: Callable[[Any, Any], Any]) -> Callable:
     def compared(self: LabelledTracer, other: Any) -> Any:
         if self._labels.dims is not None:
             return self._computed(compare, self, other)
-        return self._with(compare(self._array, self._plain(other)))
+        return self._with(compare(self._of_numbers()._array, self._plain(other)))
 
     return compared
 
 
 def _unary(operate: Callable[[Any], Any]) -> Callable:
-    return lambda self: self._with(operate(self._array))
+    return lambda self: self._with(operate(self._of_numbers()._array))
 
 
 class LabelledTracer:
@@ -113,7 +114,7 @@ class LabelledTracer:
 
     @property
     def size(self) -> int:
-        return self._array.size
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> np.dtype:
@@ -191,7 +192,7 @@ class LabelledTracer:
         return func(*unlabelled(args), **unlabelled(kwargs))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.asarray(self._array, dtype)
+        return np.asarray(self._of_numbers()._array, dtype)
 
     def __matmul__(self, other: Any) -> Any:
         return self.dot(other)
@@ -208,7 +209,7 @@ class LabelledTracer:
 
     def _product(self, *sides: Any) -> Any:
         """The product of matrices and vectors, with the labels that pandas gives it; one of the sides is this."""
-        left, right = [lifted if (lifted := self._labelled(v)) is not None else v for v in sides]
+        left, right = [own if (own := self._labelled(v)) is not None else v for v in sides]
         is_labelled = type(left) is type(right)
         if is_xarray(self._labels.kind) or (is_labelled and not left._labels.axes[-1].equals(right._labels.axes[0])):
             refuse(f"this product of a {self._name}", "Write it with x.to_numpy()")
@@ -245,26 +246,42 @@ class LabelledTracer:
         return Labels(self._labels.without_values().sum(axis=axes if is_xarray(self._labels.kind) else axes[0]))
 
     def _of_numbers(self, only: bool = False) -> LabelledTracer:
-        """Itself, where every column is of numbers; ``only`` those."""
-        if self._labels.others and not only:
-            names = ", ".join(repr(c.name) for c in self._labels.others.values())
+        """Itself, where every column is of numbers, as an array of all of them; ``only`` those."""
+        others = self._labels.others
+        if not others:
+            return self
+        texts = [column.name for column in others.values() if not is_number(column.dtype)]
+        if texts and not only:
+            names = ", ".join(map(repr, texts))
             refuse(f"this of a DataFrame with columns that are no numbers ({names})", "Select columns first: x[[…]]")
-        return LabelledTracer(self._array, self._labels.of_numbers())
+        return self._with_known()._without_others()
+
+    def _without_others(self) -> LabelledTracer:
+        return LabelledTracer(self._array, self._labels.keeping({}))
+
+    def _with_known(self) -> LabelledTracer:
+        """Itself, with the elements of known columns of numbers among the others."""
+        others = self._labels.others
+        if not any(is_number(column.dtype) for column in others.values()):
+            return self
+        own = iter(range(self._array.shape[1]))
+        columns = [others[k].to_numpy() if k in others else self._array[:, next(own)] for k in range(self.shape[1])]
+        made = Labels(self._labels.without_values())
+        return LabelledTracer(np.stack([c for k, c in enumerate(columns) if k not in made.others], axis=1), made)
 
     def _computed(self, function: Callable, *args: Any) -> LabelledTracer:
         """A function, element by element, of DataArrays and arrays."""
         return computed(function, map(lifted, args), join="inner")
 
     def _with(self, array: Any) -> LabelledTracer:
-        self._of_numbers()
-        if array.shape != self.shape:
-            raise ShapeError.here(f"a {self._name} of shape {self.shape} and shape {array.shape} do not fit")
-        return LabelledTracer(array, self._labels)
+        own = self._of_numbers()
+        if array.shape != own.shape:
+            raise ShapeError.here(f"a {self._name} of shape {own.shape} and shape {array.shape} do not fit")
+        return LabelledTracer(array, own._labels)
 
     def _beside(self, other: Any, align: Callable) -> tuple[LabelledTracer, Any]:
         """This one and the values of an operand, as arithmetic puts them side by side."""
-        self._of_numbers()
-        lifted = self._labelled(other)
+        self, lifted = self._of_numbers(), self._labelled(other)
         if lifted is None:
             return self, self._plain(other)
         if self._labels.go_together(lifted._labels):
@@ -277,6 +294,10 @@ class LabelledTracer:
         other = lifted(other)
         return other._of_numbers() if type(other) is LabelledTracer else None
 
+    def _operand(self, other: Any) -> LabelledTracer:
+        """A DataFrame that is known, or a named Series, beside this one."""
+        return lifted(other.to_frame() if other.ndim == 1 else other)
+
     def _lifted(self, other: Any) -> LabelledTracer:
         """An operand with labels; with these where it has none."""
         lifted = self._labelled(other)
@@ -286,6 +307,7 @@ class LabelledTracer:
         """The values of an operand that needs no alignment."""
         lifted = self._labelled(other)
         if lifted is not None:
+            self = self._of_numbers()
             if not self._labels.go_together(lifted._labels):
                 refuse(f"this of a {self._name} and a {lifted._name} of other labels", "Take their values")
             return lifted._array
@@ -301,6 +323,8 @@ def lifted(value: Any) -> Any:
     """What stands for a Series, a DataFrame or a DataArray that is known; anything else as it is."""
     if not labels_of(type(value)):
         return value
+    if value.ndim == 2 and not is_xarray(type(value)) and not is_of_truth(value):
+        return LabelledTracer(np.zeros((len(value), 0)), Labels(value, range(value.shape[1])))
     return LabelledTracer(plain_array(numbers_of(value), f"a {type(value).__name__}"), Labels(value))
 
 
@@ -346,6 +370,7 @@ def _container(kind: type) -> containers.Container | None:
 
 def _parts(value: Any) -> dict[str, Any]:
     if type(value) is LabelledTracer:
+        value = value._with_known()
         return {"values": value._array, "labels": value._labels}
     return {"values": plain_array(numbers_of(value), f"a {type(value).__name__}"), "labels": Labels(value)}
 

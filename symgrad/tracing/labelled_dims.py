@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .labelled_linear import mapped_by
 from .labelled_places import OTHERWISE, holds_traced_labels, missing_of, moved, moved_together, moving, values_of
-from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, mapped_by, no_method, reduction, with_enough
+from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, no_method, reduction, with_enough
 from .labels import Labels, refuse
 
 if TYPE_CHECKING:

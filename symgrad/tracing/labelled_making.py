@@ -10,7 +10,7 @@ import numpy as np
 
 from .dispatch import answers_for
 from .labelled import LabelledTracer, lifted
-from .labelled_methods import with_columns
+from .labelled_columns import with_columns
 from .labelled_places import OTHERWISE, moved_together, moving
 from .labelled_writing import copies_on_write
 from .labels import Labels, refuse
@@ -59,7 +59,7 @@ def _frame(data: Any = None, index: Any = None, columns: Any = None, dtype: Any 
         return LabelledTracer(np.reshape(_kept(data, copy), labels.shape), labels)
     known = kind({name: _without_values(column) for name, column in data.items()}, index, columns)
     own = {name: column for name, column in data.items() if concerns(column, 0) and name in known}
-    return with_columns(lifted(known), {n: c if type(c) is LabelledTracer else _array(c) for n, c in own.items()})
+    return with_columns(lifted(known), own)
 
 
 def _by_column(rows: Any, columns: Any) -> tuple[Any, Any]:
@@ -89,13 +89,15 @@ def _concat(objs: Any, **named: Any) -> Any:
     """The parts one behind or beside the other: a dict has their keys."""
     if isinstance(objs, Mapping):
         named, objs = {"keys": list(objs), **named}, list(objs.values())
-    parts = [lifted(part)._of_numbers() for part in objs if part is not None]
+    parts = [lifted(part) for part in objs if part is not None]
     return moved_together(parts, lambda values: sys.modules["pandas"].concat(values, **named), "concat")
 
 
 @answers_for("pandas.*")
 def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a Series or a DataFrame that is known, of traced values."""
+    if name == "map" and not kwargs and type(args[0]) is LabelledTracer:
+        return LabelledTracer(moving(args[0], "reindex", known.to_numpy())._array, lifted(known)._labels)
     if name == "map" and not kwargs and type(args[0]) is dict:  # others may say what is missing
         return _series([args[0].get(k, np.nan) for k in known], known.index, name=known.name)
     return getattr(lifted(known), name)(*args, **kwargs)

@@ -10,12 +10,13 @@ import itertools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .labels import Labels, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
+from .labelled_rows import rows
+from .labels import Labels, constant_columns, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
 from .trace import as_node, running
 from .tracer import Tracer, traced, view
@@ -51,9 +52,9 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
     (given, made), (_, other) = shown(0.0), shown(further)
     memories = [memory for g, v in zip(given, values, strict=True) for memory in _memories(g, v)]
 
-    def found(part: Any, again: Any) -> Any:
+    def found(part: Any, again: Any, known: Collection[int] = ()) -> Any:
         """The elements that were put where their numbers are; None where there are constants alone."""
-        held, is_place = _places(part, again, further, f"{getattr(values[0], '_name', '')}.{what}")
+        held, is_place = _places(part, again, further, f"{getattr(values[0], '_name', '')}.{what}", known)
         used = np.unique(np.searchsorted(ends[1:], held[is_place], "right")).tolist()
         if not used:
             return None
@@ -68,10 +69,12 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
     if is_dataset_of_xarray(type(made)):
         parts = {n: found(made[n], other[n]) for n in made if made[n].dtype.kind == "f"}
         return Labels.traced_dataset(made, {n: part for n, part in parts.items() if part is not None})
-    taken = found(made, other)
-    if taken is None:
-        taken = np.asarray(numbers_of(made) if labels_of(type(made)) else made)
-    return Labels.traced(taken, Labels(made)) if labels_of(type(made)) else taken
+    if not labels_of(type(made)):
+        taken = found(made, other)
+        return np.asarray(made) if taken is None else taken
+    known = constant_columns(made, other)
+    taken = found(made, other, known)
+    return Labels.traced(np.asarray(numbers_of(made, known)) if taken is None else taken, Labels(made, known))
 
 
 def _arrays(value: Any) -> list[Any]:
@@ -97,11 +100,15 @@ def _looks_into(part: Any, memory: Any, given: list[Any]) -> bool:
     return is_other and np.may_share_memory(part.values, memory)
 
 
-def _places(made: Any, other: Any, further: float, what: str) -> tuple[np.ndarray, np.ndarray]:
+def _places(
+    made: Any, other: Any, further: float, what: str, known: Collection[int] = ()
+) -> tuple[np.ndarray, np.ndarray]:
     """The numbers in what was made, and which of them are places: in ``other`` these are ``further``."""
-    held, again = (np.asarray(numbers_of(v) if labels_of(type(v)) else v) for v in (made, other))
-    if labels_of(type(made)) and Labels(made) != Labels(other):  # which are then made of the values
+    held, again = (np.asarray(numbers_of(v, known) if labels_of(type(v)) else v) for v in (made, other))
+    if labels_of(type(made)) and Labels(made, known) != Labels(other, known):  # which are then made of the values
         refuse(f"{what} so", OTHERWISE)
+    if not held.size and not again.size:
+        return held.astype(float), np.zeros(held.shape, bool)
     if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
         refuse(f"{what} so", OTHERWISE)
     is_place = again - held == further
@@ -213,10 +220,10 @@ def moving(value: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
 def item(value: LabelledTracer, key: Any) -> Any:
     """``value[key]``."""
     names = value._labels.names
-    if isinstance(key, str):
+    if isinstance(key, (str, int, tuple)):
         for column in value._labels.others.values():
             if column.name == key:
-                return column
+                return column.copy()
     if value._name == "DataFrame" and isinstance(key, str) and names.count(key) == 1:
         return type(value)(value._array[:, names.index(key)], Labels(value._labels.without_values()[key]))
     return moved(value, operator.itemgetter(known(key)), "[…]")
@@ -237,6 +244,10 @@ class Indexer:
 
     def __getitem__(self, key: Any) -> Any:
         place = self.known(key)
+        if self._name in ("iloc", "loc") and self._value._labels.others and np.isscalar(place):
+            where = place if self._name == "iloc" else self._value.index.get_loc(place)
+            if isinstance(where, (int, np.integer)):
+                return next(rows(self._value, [int(where)]))[1]
         return moved(self._value, lambda v: getattr(v, self._name)[place], self._name)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -260,7 +271,8 @@ def aligned(left: LabelledTracer, right: LabelledTracer, **axis: Any) -> tuple[L
     def added(a: Any, b: Any) -> Any:
         return a.add(b, **axis) if axis else a + b
 
-    return moved(left, lambda v: added(v, nothing), "add"), moved(right, lambda v: added(none, v), "add")
+    sides = moved(left, lambda v: added(v, nothing), "add"), moved(right, lambda v: added(none, v), "add")
+    return sides[0]._of_numbers(), sides[1]._of_numbers()
 
 
 def missing_of(array: Any) -> Any:
@@ -271,3 +283,9 @@ def missing_of(array: Any) -> Any:
 def values_of(array: Any) -> Any:
     """The values in this run, guarded."""
     return running().guard(array._symgrad_node) if type(array) is Tracer else array
+
+
+def without_nan(self: LabelledTracer, what: str) -> LabelledTracer:
+    if missing_of(self._array) is None or np.any(missing_of(self._array)):
+        refuse(f"{self._name}.{what} with NaN", OTHERWISE)
+    return self

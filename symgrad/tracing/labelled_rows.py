@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .labels import refuse
@@ -33,10 +33,12 @@ class Row(dict):
         refuse(f"{what} of a row with columns that are no numbers", "Take what you need of it: row['a']")
 
 
-def rows(value: LabelledTracer) -> Iterator[tuple[Any, Any]]:
-    """Each label with its row."""
-    if not value._labels.others:
-        return ((label, value.iloc[k]) for k, label in enumerate(value.index))
+def rows(value: LabelledTracer, places: Iterable[int] | None = None) -> Iterator[tuple[Any, Any]]:
+    """Each label with its row, at these places or everywhere."""
+    numbers, index = value._with_known(), value.index
+    places = range(len(index)) if places is None else places
+    if not numbers._labels.others:
+        return ((index[k], numbers.iloc[k]) for k in places)
     columns = {name: value[name] for name in value}
     arrays = {n: c._array if type(c) is type(value) else c.array for n, c in columns.items()}
-    return ((label, Row({n: a[k] for n, a in arrays.items()})) for k, label in enumerate(value.index))
+    return ((index[k], Row({n: a[k] for n, a in arrays.items()})) for k in places)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .labelled_linear import MAX_LINEAR
 from .labelled_places import OTHERWISE, aligned, missing_of
-from .labelled_statistics import MAX_LINEAR, STATISTICS, no_method, options, statistic, with_enough
+from .labelled_statistics import STATISTICS, no_method, options, statistic, with_enough
 from .labels import refuse
 
 if TYPE_CHECKING:

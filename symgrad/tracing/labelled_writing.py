@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ShapeError
-from .labelled_methods import with_columns
+from .labelled_columns import with_columns
 from .labelled_places import OTHERWISE, holds_traced_labels, known, moved_together, moving
 from .labels import labels_of, refuse
 from .local_array import holds_traced, looking_into, unwrapped

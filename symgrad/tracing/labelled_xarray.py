@@ -13,8 +13,7 @@ import numpy as np
 from .dispatch import answers_for
 from .labelled import LabelledTracer, lifted
 from .labelled_datasets import is_dataset, made_of, stand_in
-from .labelled_methods import without_nan
-from .labelled_places import computed, moved_together
+from .labelled_places import computed, moved_together, without_nan
 from .labels import Labels
 from .local_array import looking_into, unwrapped
 from .making import array_of

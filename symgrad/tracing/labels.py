@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,14 +19,15 @@ class Labels:
     traced: Callable[[Any, Labels], Any]
     traced_dataset: Callable[[Any, dict[str, Any]], Any]
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, known: Collection[int] = ()) -> None:
+        """``known`` are the places of the columns of a DataFrame that are what they are in ``value``."""
         self.axes: tuple[Any, ...]
         #: the names of the axes of a DataArray; None of pandas
         self.dims: tuple[Any, ...] | None
-        #: columns of a DataFrame that are no numbers, with their places
+        #: columns of a DataFrame that are known, or no numbers, with their places
         self.others: dict[int, Any] = {}
         self.kind = type(value)
-        numbers = numbers_of(value)
+        numbers = numbers_of(value, known)
         self.shape = tuple(numbers.shape)
         if is_xarray(self.kind):
             self.names = (value.name, tuple(map(str, value.dims)))
@@ -37,7 +38,8 @@ class Labels:
             self.names = tuple(numbers.columns) if value.ndim == 2 else (value.name,)
             self.axes = tuple(numbers.axes)
             if numbers is not value:
-                self.others = {k: value.iloc[:, k].copy() for k, d in enumerate(value.dtypes) if not _is_number(d)}
+                places = [k for k, d in enumerate(value.dtypes) if k in known or not is_number(d)]
+                self.others = {k: value.iloc[:, k].copy() for k in places}
 
     def _guarded(self) -> dict[str, Any]:
         return {}  # nothing of it is changed
@@ -87,10 +89,10 @@ class Labels:
             return made
         return self.kind(values, index=self.axes[0], name=self.names[0])
 
-    def of_numbers(self) -> Labels:
-        """These labels without the columns that are no numbers."""
+    def keeping(self, others: dict[int, Any]) -> Labels:
+        """These labels with these of the columns beside the values."""
         made = copy.copy(self)
-        made.others = {}
+        made.others = others
         return made
 
     def without_values(self) -> Any:
@@ -98,17 +100,32 @@ class Labels:
         return self.put_on(np.zeros(self.shape))
 
 
-def numbers_of(value: Any) -> Any:
-    """A Series or a DataArray; of a DataFrame the columns that are numbers, or all where they are truth values."""
-    if value.ndim != 2 or is_xarray(type(value)) or all(map(_is_number, value.dtypes)) or set(value.dtypes) == {_TRUTH}:
+def numbers_of(value: Any, known: Collection[int] = ()) -> Any:
+    """A Series or a DataArray; of a DataFrame the columns that are numbers, or all where they are truth values.
+
+    Those at ``known`` places are left out.
+    """
+    if value.ndim != 2 or is_xarray(type(value)):
         return value
-    return value.iloc[:, [k for k, d in enumerate(value.dtypes) if _is_number(d)]]
+    if not known and (all(map(is_number, value.dtypes)) or is_of_truth(value)):
+        return value
+    return value.iloc[:, [k for k, d in enumerate(value.dtypes) if is_number(d) and k not in known]]
 
 
-_TRUTH = np.dtype(bool)
+def constant_columns(one: Any, other: Any) -> list[int]:
+    """The places of the columns of numbers that are the same in two DataFrames of the same labels."""
+    if one.ndim != 2 or is_xarray(type(one)) or one.shape != other.shape:
+        return []
+    numbers = [k for k, d in enumerate(one.dtypes) if is_number(d)]
+    return [k for k in numbers if one.iloc[:, k].equals(other.iloc[:, k])]
 
 
-def _is_number(dtype: Any) -> bool:
+def is_of_truth(frame: Any) -> bool:
+    """Whether every column of a DataFrame is of truth values."""
+    return set(frame.dtypes) == {np.dtype(bool)}
+
+
+def is_number(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iufc"
 
 

@@ -232,11 +232,8 @@ def test_a_mask_of_values_is_guarded():
 
 REFUSED = {
     "by columns of numbers": lambda x: frame(x).merge(pd.DataFrame({"a": x, "w": x}), on="a")["w"].sum(),
-    "by what both have": lambda x: frame(x).merge(WEIGHTS)["w"].sum() * x[0],
-    "by columns of other names": lambda x: frame(x).merge(WEIGHTS, left_on="g", right_on="g")["w"].sum() * x[0],
     "an attribute": written(frame, by_attribute("new", lambda d, x: x), of_a),
     "values as labels": written(series, by_attribute("index", lambda s, x: x), total),
-    "a map of an index": lambda x: pd.Series(x).map({1.2: 2.0}).sum(),
 }
 
 

@@ -1,0 +1,71 @@
+"""What is told by the elements of a Series or a DataFrame in this run: duplicates, sets, bins, moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from central_differences import expect_slopes
+
+import symgrad as sg
+from symgrad.errors import UnsupportedOperation
+
+pd = pytest.importorskip("pandas")
+
+X = np.array([0.5, 1.3, 0.7, 2.1, 0.9, 1.7])
+TEXT = list("xxyyzz")
+
+
+def series(x):
+    return pd.Series(x, index=list("abcdef"))
+
+
+def table(x, **named):
+    frame = pd.DataFrame({"a": TEXT, "b": list("ijijij"), "v": x})
+    return frame.pivot_table(index="a", columns="b", values="v", **named)
+
+
+PROGRAMS = {
+    "duplicates": lambda x: pd.Series(x[[0, 1, 0, 2]]).drop_duplicates().sum(),
+    "the last of equal ones": lambda x: (pd.Series(x[[0, 1, 0, 2]]).drop_duplicates(keep="last") * [1, 2, 3]).sum(),
+    "of equal keys": lambda x: pd.DataFrame({"v": x, "k": [0, 1, 0, 1, 2, 2]}).drop_duplicates("k").v.sum(),
+    "equal rows": lambda x: pd.DataFrame({"v": x[[0, 0, 1]], "k": [1, 1, 2]}).drop_duplicates().v.sum(),
+    "each value": lambda x: sum(v**2 for v in pd.Series(x[[0, 1, 0]]).unique()),
+    "counted by value": lambda x: series(x).sum() * series(x).nunique() * pd.Series(np.floor(x)).isin([0.0]).sum(),
+    "ranks": lambda x: (series(x).rank() * series(x)).sum(),
+    "in bins": lambda x: (series(x).groupby(pd.cut(series(x), [0, 1, 3]), observed=True).mean() ** 2).sum(),
+    "in bins of a size": lambda x: (series(x).groupby(pd.qcut(series(x), 3), observed=True).mean() ** 2).sum(),
+    "replaced": lambda x: (series(np.floor(x)).replace({1.0: 3.0, 2.0: 0.5}) * x).sum(),
+    "moments": lambda x: series(x).skew() + series(x).kurt() + series(x).sem(),
+    "moments of columns": lambda x: pd.DataFrame({"a": x, "b": x**2}).skew().sum(),
+    "described": lambda x: series(x).describe()["std"] * series(x).describe()["75%"],
+    "columns described": lambda x: pd.DataFrame({"a": x, "b": x**2, "t": TEXT}).describe().loc["mean"].sum(),
+    "chosen by text": lambda x: pd.DataFrame({"v": x, "k": range(6)}).query("v > 0.8 and k > 1").v.sum(),
+    "a table": lambda x: (table(x) ** 2).to_numpy().sum(),
+    "a table with sums": lambda x: (table(x[:6], aggfunc="sum", fill_value=0) ** 2).to_numpy().sum(),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name):
+    expect_slopes(sg.value_and_grad(PROGRAMS[name])(X), PROGRAMS[name], X)
+
+
+def test_other_values_are_told_anew():
+    first = sg.grad(lambda s: s.drop_duplicates().sum())
+    np.testing.assert_array_equal(first(pd.Series([1.0, 2.0, 1.0])), [1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(first(pd.Series([1.0, 2.0, 2.0])), [1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(first(pd.Series([1.0, 2.0, 3.0])), [1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: pd.qcut(series(x), 3, retbins=True)[1].sum(),
+        lambda x: series(x).replace([0.5, 0.7], 1.0).sum(),
+        lambda x: table(x, margins=True).sum().sum(),
+        lambda x: (lambda level: pd.DataFrame({"v": x}).query("v > @level").v.sum())(1.0),
+    ],
+)
+def test_what_has_no_rule_is_refused(fn):
+    with pytest.raises(UnsupportedOperation):
+        sg.grad(fn)(X)
