@@ -24,6 +24,7 @@ _BY_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact"
 _FAR, _NEAR = 0.01, 1e-6
 _MINIMIZE, _MINIMIZE_SCALAR = "scipy.optimize.minimize", "scipy.optimize.minimize_scalar"
 _LEAST_SQUARES, _CURVE_FIT = "scipy.optimize.least_squares", "scipy.optimize.curve_fit"
+_NNLS = "scipy.optimize.nnls"
 
 Sides = tuple[Any, Any]
 
@@ -182,6 +183,19 @@ def _least_squares(
     found = problem.minimum(find, [x])
     left = residuals(found)
     return report(x=found, fun=left, jac=problem.slope(found).T, cost=np.sum(left**2) / 2)
+
+
+@answers_for(_NNLS)
+def _nnls(A, b, maxiter=None):
+    A, b = array(A) * 1.0, array(b) * 1.0
+    x = unknown(np.zeros(A.shape[1]), _NNLS)
+    problem = _Problem(_NNLS, lambda x: A @ x - b, x, _sides((0.0, np.inf), x))
+
+    def find(value: Any, slope: Any, second: Any, x0: Any, *sides: Any) -> Any:
+        return report(x=optimize.nnls(slope(x0).T, -value(x0), maxiter=maxiter)[0])
+
+    found = problem.minimum(find, [x])
+    return found, np.linalg.norm(A @ found - b)
 
 
 @answers_for(_CURVE_FIT)

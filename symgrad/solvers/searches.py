@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import TracingError, UnsupportedArguments
 from ..tracing.dispatch import answers_for
 from ..tracing.external_calls import known_values
+from ..tracing.linear_algebra_of_scipy import array
 from ..tracing.local_array import unwrapped
 from ..tracing.trace import as_node, is_traced, running
 from ..tracing.tracer import Tracer
@@ -76,6 +77,37 @@ def _label() -> Callable[..., Any]:
 
 _declare("scipy.optimize.linear_sum_assignment", _assignment, tuple)
 _declare("scipy.ndimage.label", _label, lambda found: (found[0], int(found[1])))
+
+
+@answers_for("scipy.spatial.KDTree", "scipy.spatial.cKDTree")
+class _Tree:
+    """A tree of traced points."""
+
+    def __init__(self, data: Any, *args: Any, **kwargs: Any) -> None:
+        self.data = array(data)
+
+    def query(self, *args: Any, **kwargs: Any) -> Any:
+        return _query(self, *args, **kwargs)
+
+
+@answers_for("scipy.spatial.KDTree.query", "scipy.spatial.cKDTree.query")
+def _query(tree, x, k=1, eps=0.0, p=2.0, distance_upper_bound=np.inf, workers=1):
+    """How far the nearest points are, and which they are."""
+    if eps or distance_upper_bound != np.inf:
+        raise UnsupportedArguments.here(
+            "scipy.spatial.KDTree.query with eps or distance_upper_bound has no derivative rule in symgrad. Leave them "
+            "out, and choose with np.where."
+        )
+
+    def search(data: Any, x: Any) -> list[Any]:
+        from scipy.spatial import KDTree
+
+        return [KDTree(data).query(x, k, p=p)[1]]
+
+    data, x = tree.data, array(x)
+    (places,) = _found("scipy.spatial.KDTree.query", search, (data, x), {})
+    apart = (x if places.ndim < x.ndim else np.expand_dims(x, -2)) - array(data)[places]
+    return np.linalg.norm(apart, ord=p, axis=-1), places
 
 
 @answers_for("scipy.signal.find_peaks")

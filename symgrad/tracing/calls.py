@@ -315,6 +315,7 @@ def _made(cls: type, args: tuple, kwargs: dict[str, Any]) -> Any:
         return cls(*args, **kwargs)
     hook = LIBRARY_HOOK if is_library_code(made_by) else HOOK
     made = object.__new__(cls) if new is object.__new__ else hook.call(new, cls, *args, **kwargs)
+    made_by = type(made).__init__ if isinstance(made, cls) else made_by
     if type(made_by) is not FunctionType or not isinstance(made, cls):
         return made
     if getattr(getattr(cls, "__dataclass_params__", None), "frozen", True):  # which sets attributes past the class

@@ -33,16 +33,19 @@ UFUNCS[np.sqrt] = f.sqrt
 _OPTIONAL = {
     "pandas": ["symgrad.tracing.labelled_making"],
     "scipy.integrate": ["symgrad.solvers.initial_values"],
+    "scipy.interpolate": ["symgrad.tracing.interpolation_by_weights"],
+    "scipy.linalg": ["symgrad.solvers.riccati"],
     "scipy.ndimage": ["symgrad.solvers.searches"],
     "scipy.optimize": ["symgrad.solvers.roots", "symgrad.solvers.minima", "symgrad.solvers.searches"],
     "scipy.signal": ["symgrad.solvers.searches"],
+    "scipy.spatial": ["symgrad.solvers.searches"],
     "scipy.sparse": ["symgrad.tracing.sparse_making", "symgrad.solvers.sparse_systems"],
     "scipy.special": ["symgrad.tracing.special_functions"],
     "scipy.stats": ["symgrad.tracing.statistics_of_scipy"],
     "xarray": ["symgrad.tracing.labelled_xarray"],
 }
 #: method of a class of C that does not say its module -> that
-_METHODS_OF_C = {"SuperLU.solve": "scipy.sparse.linalg"}
+_METHODS_OF_C = {"SuperLU.solve": "scipy.sparse.linalg", "cKDTree.query": "scipy.spatial"}
 #: (ufunc name, method) -> NumPy function that does the same
 REDUCTIONS = {
     ("add", "reduce"): np.sum,

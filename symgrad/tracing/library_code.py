@@ -32,7 +32,7 @@ _FOLLOWED = (
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
 #: modules whose functions take complex numbers too
-_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy._lib")
+_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy.signal", "scipy._lib")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
 #: modules in C -> those with the same functions for arrays of any library
@@ -144,6 +144,8 @@ def concerns(value: Any, depth: int = _DEPTH) -> bool:
         return holds_traced(value)
     if kind in (FunctionType, MethodType):
         return depth == _DEPTH or any(map(holds_traced, _closed_over(value)))
+    if kind is functools.partial:
+        return concerns((value.func, *value.args), depth) or concerns(value.func, depth)
     if kind in (list, tuple, dict):
         return any(concerns(v, 0) for v in (value.values() if kind is dict else value) if type(v) not in _ATOMS)
     if isinstance(value, (type, ModuleType)):

@@ -63,6 +63,8 @@ MINIMA = {
         near, [1.0, 0.2], kwargs={"a": a}, bounds=(0, [9, 0.4]), **FINE
     ).x.sum(),
     "their cost": lambda a: optimize.least_squares(near, [1.0, 1.0], args=(a,), method="lm").cost,
+    "nnls": lambda a: np.sum(optimize.nnls(np.stack([1 + T, T**3, -T], 1), np.exp(T * a))[0] ** 2),
+    "nnls, what is left": lambda a: optimize.nnls(np.stack([T, T**2, -(T**3)], 1), np.sin(T * a))[1],
     "curve_fit": lambda a: optimize.curve_fit(curve, T, a / (1 + T) + T**2, **FINE)[0][1],
     "its covariance": lambda a: np.sum(optimize.curve_fit(curve, T, a / (1 + T) + T**2, p0=[1, 1], **FINE)[1]),
     "of known errors": lambda a: np.sum(

@@ -121,3 +121,33 @@ def test_rotations_of_scipy(name):
     check_grads(fn, [V])
     if name in ("a matrix", "points", "one after the other"):  # at 0 it is told by its series
         check_grads(fn, [np.full(3, 1e-5)])
+
+
+FILTERED = {
+    "a low pass": lambda s, x: s.lfilter(*s.butter(2, x[0] / 3), np.arange(6.0)),
+    "a band pass": lambda s, x: np.concatenate(s.butter(2, [x[0] / 5, x[1] / 3], "band")),
+    "in sections": lambda s, x: s.sosfilt(s.butter(3, x[0] / 3, output="sos"), np.arange(6.0)),
+    "of Chebyshev": lambda s, x: s.cheby1(2, 1.0, x[0] / 3)[1],
+    "zeros, poles and gain": lambda s, x: np.abs(s.butter(3, x[0] / 3, output="zpk")[1]),
+    "a notch": lambda s, x: np.concatenate(s.iirnotch(x[0] / 3, 5.0)),
+    "Bode's diagram": lambda s, x: s.bode(([x[0]], [x[1], 1.0]), w=[0.5, 2.0])[1],
+    "a response": lambda s, x: s.lsim((x[0], [x[1], 1.0]), np.ones(5), np.arange(5.0))[1],
+    "a step": lambda s, x: s.step(([x[0]], [x[1], 1.0]), T=np.arange(5.0))[1],
+    "states": lambda s, x: s.dlsim((np.diag(x[:2] / 3), np.ones((2, 1)), np.eye(2), np.zeros((2, 1)), 0.1), np.ones(5))[
+        1
+    ],
+    "sampled": lambda s, x: s.cont2discrete((np.diag(x[:2]), np.ones((2, 1)), np.eye(2), np.zeros((2, 1))), 0.1)[1],
+}
+
+
+@pytest.mark.parametrize("name", FILTERED)
+def test_filters_and_systems_of_scipy(name):
+    """Systems are made by classes whose ``__new__`` gives an instance of another."""
+    signal = pytest.importorskip("scipy.signal")
+
+    def fn(x):
+        return FILTERED[name](signal, x)
+
+    at = np.array([0.5, 1.3, 0.7])
+    np.testing.assert_allclose(sg.symbolic(fn)(at), fn(at), rtol=1e-10, atol=1e-13)
+    check_grads(fn, [at], order=1)

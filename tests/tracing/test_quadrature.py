@@ -38,6 +38,8 @@ INTEGRALS = {
     "backwards": lambda a: si.quad(lambda t: np.cos(a[0] * t), 2.0, -1.0)[0],
     "to infinity": lambda a: si.quad(lambda t: np.exp(-a[0] * t * t), 0, np.inf)[0],
     "from infinity": lambda a: si.quad(lambda t: 1 / (a[0] + (t - a[1]) ** 2) ** 2, -np.inf, np.inf)[0],
+    "over a triangle": lambda a: si.dblquad(lambda u, v: a[0] * u * v**2 + a[1] * u, 0, 1, 0, lambda v: v * a[0])[0],
+    "over a rectangle": lambda a: si.nquad(lambda u, v: np.sin(a[0] * u) * v + a[1], [[0, 1], [0, 2]])[0],
     "of a peak": lambda a: si.quad(lambda t: 1 / ((t - a[0]) ** 2 + 1e-4 * a[1]), 0, 3)[0],
 }
 
