@@ -67,6 +67,10 @@ class _System:
         right = array(right)
         if right.ndim not in (1, 2) or right.shape[0] != self.shape[0]:
             raise ShapeError.here(f"{self.name}: the matrix has the shape {self.shape}, the right side {right.shape}.")
+        if self.entries.dtype.kind == "c" and self._factors is None:
+            return self._in_parts(right, is_transposed)
+        if self.entries.dtype.kind != "c" and right.dtype.kind == "c":
+            return self.solution(np.real(right), is_transposed) + 1j * self.solution(np.imag(right), is_transposed)
 
         def found(entries: Any, right: Any, is_transposed: bool, is_derivative: bool) -> Any:
             if find is None or is_derivative:
@@ -89,6 +93,14 @@ class _System:
         name = self.name.rpartition(".")[2]
         solved = custom(found, jvp=along, vjp=back, name=name, shape=lambda entries, right, *_: right)
         return solved(self.entries, right, is_transposed, False)
+
+    def _in_parts(self, right: Any, is_transposed: bool) -> Any:
+        """The solution of a system of complex numbers, by that of its real and imaginary parts."""
+        n, (row, col), entries = self.shape[0], self._places(is_transposed), array(self.entries)
+        parts = np.concatenate([entries.real, -entries.imag, entries.imag, entries.real])
+        places = np.concatenate([row, row, row + n, row + n]), np.concatenate([col, col + n, col, col + n])
+        made = _System(self.name, (2 * n, 2 * n), parts, places).solution(np.concatenate([right.real, right.imag]))
+        return made[:n] + 1j * made[n:]
 
     def _places(self, is_transposed: bool) -> tuple[np.ndarray, np.ndarray]:
         return self.places[::-1] if is_transposed else self.places

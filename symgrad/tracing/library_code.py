@@ -32,7 +32,7 @@ _FOLLOWED = (
 #: what ``computed`` has for functions of one element, or of one row, and what is refused by its name
 _CALLED_OTHERWISE = (np.vectorize, np.apply_along_axis, np.i0)
 #: modules whose functions take complex numbers too
-_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy.signal", "scipy._lib")
+_OF_COMPLEX = ("numpy", "scipy.fft", "scipy.linalg", "scipy.signal", "scipy.sparse", "scipy._lib")
 #: functions of NumPy whose code takes parts of complex numbers in place
 _OF_REALS = ("cov", "corrcoef")
 #: modules in C -> those with the same functions for arrays of any library

@@ -42,6 +42,12 @@ PROGRAMS = {
     "gmres": lambda x, b: linalg.gmres(of(x), b, rtol=1e-13, atol=0.0)[0],
     "minres, a dense matrix": lambda x, b: linalg.minres(symmetric(x).toarray(), b, rtol=1e-13)[0],
     "norm": lambda x, b: linalg.norm(of(x)) * b,
+    "of complex numbers": lambda x, b: np.abs(linalg.spsolve(of(x * (1 + 0.5j)), b)),
+    "a complex right side": lambda x, b: linalg.spsolve(of(x), b + 1j * x[:3]).imag,
+    "of complex numbers, transposed": lambda x, b: np.stack(
+        [np.abs(linalg.splu(of(x + 0.3j)).solve(b + 1j * x[:3], trans)) for trans in "NTH"]
+    ),
+    "of complex numbers, columns": lambda x, b: linalg.spsolve(of(x + 0.3j), np.stack([b, b**2], axis=1)).imag,
 }
 
 
@@ -118,7 +124,7 @@ def test_what_an_iteration_does_not_find_is_an_error():
         (lambda b: linalg.cg(linalg.aslinearoperator(KNOWN), b)[0], UnsupportedOperation),
         (lambda b: linalg.cg(symmetric(X), B, x0=b)[0], UnsupportedOperation),
         (lambda b: linalg.splu(sparse.diags(b, format="csc")).L @ b, UnsupportedOperation),
-        (lambda b: linalg.spsolve(of(X), b * 1j).real, DtypeError),
+        (lambda b: linalg.splu(KNOWN * 1j).solve(b * 1j).real, DtypeError),
     ],
 )
 def test_refusals(f, error):
