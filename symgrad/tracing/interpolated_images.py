@@ -46,14 +46,6 @@ def _spline_filter1d(input, order=3, axis=-1, output=float, mode="mirror"):
     return written(output, _along(x.astype(float), normalized_axis(axis, x.ndim), _order(order), mode))
 
 
-@answers_for("scipy.ndimage.spline_filter")
-def _spline_filter(input, order=3, output=float, mode="mirror"):
-    x = as_floats(input).astype(float)
-    for axis in range(x.ndim):
-        x = _along(x, axis, _order(order), mode)
-    return written(output, x)
-
-
 def _weights(share: Any, order: int) -> list[Any]:
     """The B-splines of the places around, where a point lies ``share`` beyond the first of the middle ones."""
     if order == 0:

@@ -46,36 +46,10 @@ def _hankel(c, r=None):
     return line[np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])]
 
 
-@named("companion", Case((4,), domain=(1.0, 2.0)))
-def _companion(a):
-    a = array(a)
-    n = a.shape[0] - 1
-    return np.concatenate([(-a[1:] / a[0])[None], np.eye(n - 1, n, dtype=a.dtype)])
-
-
-@named("block_diag", Case((2, 3), (1, 2)), Case((2,), (2, 2), ()))
-def _block_diag(*arrs):
-    blocks = [np.atleast_2d(array(a)) for a in arrs]
-    width = sum(b.shape[1] for b in blocks)
-    dtype = np.result_type(*[b.dtype for b in blocks])
-    rows, before = [], 0
-    for b in blocks:
-        sides = [np.zeros((b.shape[0], before), dtype), b, np.zeros((b.shape[0], width - before - b.shape[1]), dtype)]
-        rows.append(np.concatenate(sides, axis=1))
-        before += b.shape[1]
-    return np.concatenate(rows)
-
-
 @named("solve_toeplitz", Case((3,), (3,), of=lambda c, b: (c + [9.0, 0.0, 0.0], b)))
 def _solve_toeplitz(c_or_cr, b, check_finite=True):
     pair = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
     return np.linalg.solve(_toeplitz(*pair), array(b))
-
-
-@named("matmul_toeplitz", Case((3,), (3, 2)))
-def _matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
-    pair = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
-    return _toeplitz(*map(double, pair)) @ double(x)
 
 
 # functions of matrices

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -349,46 +348,3 @@ def _upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     place = np.arange(length)[:, None] * down - np.arange(n) * up
     matrix = np.concatenate([taps, np.zeros(1, taps.dtype)])[np.where((place >= 0) & (place < m), place, m)]
     return np.moveaxis(np.tensordot(matrix, signal, ([1], [k])), 0, k)
-
-
-@answers_for("scipy.signal.detrend")
-def _detrend(data, axis=-1, type="linear", bp=0, overwrite_data=False):
-    """Less the line, or the mean, that fits best, in each piece between the breakpoints ``bp``."""
-    x = as_floats(data)
-    if type in ("constant", "c"):
-        return x - np.mean(x, axis, keepdims=True)
-    if type not in ("linear", "l"):
-        raise ArgumentError.here("scipy.signal.detrend: type is 'linear' or 'constant'")
-    rows = np.moveaxis(x, axis, 0)
-    ends = np.unique([0, *np.atleast_1d(bp), rows.shape[0]])
-    if ends[-1] > rows.shape[0]:
-        raise ArgumentError.here("scipy.signal.detrend: a breakpoint lies beyond the data")
-    pieces = []
-    for first, last in pairwise(ends):
-        n = last - first
-        line = np.stack([np.arange(1, n + 1) / n, np.ones(n)], 1)
-        inverse, line = (m.astype(x.dtype) for m in (np.linalg.pinv(line), line))
-        piece = rows[first:last]
-        pieces.append(piece - np.tensordot(line, np.tensordot(inverse, piece, 1), 1))
-    return np.moveaxis(np.concatenate(pieces), 0, axis)
-
-
-@answers_for("scipy.signal.savgol_filter")
-def _savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
-    """A correlation with coefficients; at the ends the polynomial of the last window, which is linear in it too."""
-    signal = sys.modules["scipy.signal"]
-    data = as_floats(x)
-    coefficients = signal.savgol_coeffs(window_length, polyorder, deriv, delta)
-    origin = window_length % 2 - 1  # of an even window, as convolve1d has it
-    if mode != "interp":
-        return _correlate1d(data, coefficients[::-1], axis, None, mode, cval, origin)
-    if window_length > data.shape[axis]:
-        raise ArgumentError.here("scipy.signal.savgol_filter: the window is longer than the data")
-    rows = np.moveaxis(data, axis, 0)
-    half = window_length // 2
-    units = np.eye(window_length, dtype=data.dtype)
-    ends = signal.savgol_filter(units, window_length, polyorder, deriv, delta, 0)
-    inner = _correlate1d(rows, coefficients[::-1], 0, None, "constant", 0.0, origin)[half : rows.shape[0] - half]
-    first = np.tensordot(ends[:half], rows[:window_length], 1)
-    last = np.tensordot(ends[window_length - half :], rows[rows.shape[0] - window_length :], 1)
-    return np.moveaxis(np.concatenate([first, inner, last]), 0, axis)

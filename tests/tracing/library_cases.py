@@ -136,6 +136,9 @@ _LINALG: dict[str, list[Case]] = {
     "fiedler_companion": [Case((4,), domain=(1.0, 2.0))],
     "convolution_matrix": [Case((4,), Given(3)), Case((4,), Given(3), Given("same"))],
     "khatri_rao": [Case((2, 3), (4, 3))],
+    "companion": [Case((4,), domain=(1.0, 2.0))],
+    "block_diag": [Case((2, 3), (1, 2)), Case((2,), (2, 2), ())],
+    "matmul_toeplitz": [Case((3,), (3, 2))],
 }
 _DISTANCES: dict[str, list[Case]] = {
     "euclidean sqeuclidean cityblock chebyshev": _VECTORS,
