@@ -16,6 +16,7 @@ from .labelled_linear import mapped_by
 from .labelled_places import OTHERWISE, holds_traced_labels, missing_of, moved, moved_together, moving, values_of
 from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, no_method, reduction, with_enough
 from .labels import Labels, refuse
+from .trace import as_followed
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -30,44 +31,56 @@ _WINDOW = "symgrad: window "
 class _Windows:
     """Parts of a DataArray along dims of their own; a part with fewer than ``least`` values that are not NaN has none.
 
-    ``like`` is xarray's object of windows of zeros, which says what labels a statistic has.
+    ``make`` makes xarray's object of windows, and ``own`` names its dims.
     """
 
-    def __init__(self, parts: LabelledTracer, like: Any, least: int) -> None:
-        self._parts = parts
-        self._like = like
+    def __init__(self, value: LabelledTracer, make: Callable[[Any], Any], own: dict[Any, Any], least: int) -> None:
+        self._value = value
+        self._make = make
+        self._parts = self.construct(own)
         self._least = least
+
+    def construct(self, *args: Any, **named: Any) -> Any:
+        """The parts side by side."""
+        return moved(self._value, lambda v: self._make(v).construct(*args, **named), "construct")
 
     def __getattr__(self, name: str) -> Any:
         return functools.partial(self._reduced, name) if name in STATISTICS else no_method(self, name)
 
     def _reduced(self, name: str, **named: Any) -> Any:
+        return self._by(lambda parts, dims: reduction(name)(parts, dim=dims, **named)._array, name, **named)
+
+    def reduce(self, func: Callable, **named: Any) -> Any:
+        """What a function of an array and its axes makes of each part."""
+
+        def of_axes(parts: LabelledTracer, dims: Any) -> Any:
+            axes = axes_of(parts, dims)
+            return as_followed(func)(parts._array, axis=axes if len(axes) != 1 else axes[0], **named)
+
+        return self._by(of_axes, "sum")
+
+    def _by(self, func: Callable[[Any, Any], Any], name: str, **named: Any) -> Any:
         parts = self._parts
         along = [d for d in parts._labels.dims or () if str(d).startswith(_WINDOW)]
         filled, enough = with_enough(parts._array, axes_of(parts, along), self._least)
-        found = reduction(name)(parts._with(filled), dim=along, **named)
-        made = Labels(getattr(self._like, name)(**named))
-        return type(parts)(np.where(enough, found._array, np.nan), made)
+        made = Labels(getattr(self._make(self._value._labels.without_values()), name)(**named))
+        return type(parts)(np.where(enough, func(parts._with(filled), along), np.nan), made)
 
 
 def rolling(
     self: LabelledTracer, dim: Any = None, min_periods: int | None = None, center: Any = False, **windows: int
 ) -> Any:
     sizes = dim or windows
-    own = {d: f"{_WINDOW}{d}" for d in sizes}
-    parts = moved(self, lambda v: v.rolling(sizes, center=center).construct(own), "rolling")
-    like = self._labels.without_values().rolling(sizes, center=center)
     least = int(np.prod(list(sizes.values()))) if min_periods is None else min_periods
-    return _Windows(parts, like, least)
+    own = {d: f"{_WINDOW}{d}" for d in sizes}
+    return _Windows(self, operator.methodcaller("rolling", sizes, center=center), own, least)
 
 
 def coarsen(self: LabelledTracer, dim: Any = None, **named: Any) -> Any:
     options = {k: named.pop(k) for k in ("boundary", "side", "coord_func") if k in named}
     sizes = dim or named
     own = {d: (d, f"{_WINDOW}{d}") for d in sizes}
-    arranged = {k: v for k, v in options.items() if k != "coord_func"}
-    parts = moved(self, lambda v: v.coarsen(sizes, **arranged).construct(own), "coarsen")
-    return _Windows(parts, self._labels.without_values().coarsen(sizes, **options), 0)
+    return _Windows(self, operator.methodcaller("coarsen", sizes, **options), own, 0)
 
 
 def _arithmetic(operate: Callable[[Any, Any], Any]) -> Callable:
@@ -133,14 +146,20 @@ def _index(part: Any, line: Any) -> Any:
     return slice(int(places[0]), int(places[-1]) + 1, int(places[1] - places[0]) if places.size > 1 else 1)
 
 
-def groupby(self: LabelledTracer, group: Any = None, **named: Any) -> Any:
-    if holds_traced_labels([group]):
-        refuse("groups by traced keys", OTHERWISE)
-    like = self._labels.without_values()
-    by = group if hasattr(group, "dims") else like[group] if isinstance(group, str) else None
-    if by is None or len(by.dims) != 1 or named.keys() - {"squeeze", "restore_coord_dims"}:
-        refuse("DataArray.groupby with these arguments", OTHERWISE)
-    return _Groups(self, operator.methodcaller("groupby", group, **named), by.dims[0])
+def groupby(name: str) -> Callable:
+    """``groupby``, or ``groupby_bins`` with bins behind the coordinate."""
+    known = {"bins", "squeeze", "restore_coord_dims", "right", "labels", "precision", "include_lowest"}
+
+    def grouped(self: LabelledTracer, group: Any = None, *bins: Any, **named: Any) -> Any:
+        if holds_traced_labels([group, *bins]):
+            refuse("groups by traced keys", OTHERWISE)
+        like = self._labels.without_values()
+        by = group if hasattr(group, "dims") else like[group] if isinstance(group, str) else None
+        if by is None or len(by.dims) != 1 or named.keys() - known:
+            refuse(f"DataArray.{name} with these arguments", OTHERWISE)
+        return _Groups(self, operator.methodcaller(name, group, *bins, **named), by.dims[0])
+
+    return grouped
 
 
 def resample(self: LabelledTracer, indexer: Mapping[Any, Any] | None = None, **named: Any) -> Any:
@@ -190,16 +209,22 @@ class Weighted:
         return reduction("sum")(product, dim=... if dim is None else dim, skipna=False)
 
 
-def _mapped(self: LabelledTracer, dim: Any, make: Callable[[Any], Any], what: str) -> Any:
-    """What ``make``, which is linear along a dim and does alike along the others, makes of a DataArray."""
+def _mapped(self: LabelledTracer, dim: Any, make: Callable[[Any], Any], what: str, fills: bool = False) -> Any:
+    """What ``make``, which is linear along a dim and does alike along the others, makes of a DataArray.
+
+    ``fills`` where it sees NaN in one of one dim, and puts others there.
+    """
     missing, like = missing_of(self._array), self._labels.without_values()
-    if missing is None or np.any(missing) or dim not in like.dims:
+    if missing is None or (np.any(missing) and not (fills and self.ndim == 1)) or dim not in like.dims:
         refuse(f"DataArray.{what} of NaN, or along what is no dim", OTHERWISE)
     axis = like.dims.index(dim)
     line = like.isel({d: 0 for d in like.dims if d != dim}, drop=True)
-    identity = line.expand_dims({_PROBE: line.size}, axis=-1).copy(data=np.eye(line.size))
+    units = np.eye(line.size)
+    units[np.any(np.reshape(np.moveaxis(missing, axis, 0), (line.size, -1)), axis=1)] = np.nan
+    identity = line.expand_dims({_PROBE: line.size}, axis=-1).copy(data=units)
     weights, made = make(identity).transpose(..., _PROBE), make(like.astype(self.dtype))
-    found = mapped_by(weights.values.astype(made.dtype), self._array, axis)
+    array = np.where(missing, 0.0, self._array) if np.any(missing) else self._array
+    found = mapped_by(weights.values.astype(made.dtype), array, axis)
     own = [*weights.dims[:-1], *(d for d in like.dims if d != dim)]
     return type(self)(np.transpose(found, [own.index(d) for d in made.dims]), Labels(made))
 
@@ -213,6 +238,10 @@ def interp(
     for dim, places in (coords or named).items():
         self = _mapped(self, dim, lambda v, dim=dim, at=places: v.interp({dim: at}, **options), "interp")
     return self
+
+
+def interpolate_na(self: LabelledTracer, dim: Any = None, **named: Any) -> Any:
+    return _mapped(self, dim, operator.methodcaller("interpolate_na", dim, **named), "interpolate_na", fills=True)
 
 
 def along_coordinate(name: str) -> Callable:

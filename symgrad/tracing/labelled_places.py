@@ -18,7 +18,7 @@ import numpy as np
 from .labelled_rows import rows
 from .labels import Labels, constant_columns, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
-from .trace import as_node, running
+from .trace import as_followed, as_node, running
 from .tracer import Tracer, traced, view
 
 if TYPE_CHECKING:
@@ -151,9 +151,11 @@ def computed(func: Callable, values: Iterable[Any], kwargs: Any = None, **named:
 
     What it gives is labelled as xarray labels zeros of its shape.
     """
-    if named.get("vectorize") or named.get("dask", "forbidden") != "forbidden":
-        refuse("xarray.apply_ufunc with vectorize or dask", "Call it with a function of arrays")
+    if named.get("dask", "forbidden") != "forbidden":
+        refuse("xarray.apply_ufunc with dask", "Call it with a function of arrays")
     values, results = list(values), []
+    if named.pop("vectorize", False):
+        func = _each(func, [len(dims) for dims in named.get("input_core_dims") or [()] * len(values)])
 
     def of_numbers(*numbered: Any) -> Any:
         made = func(*map(_elements, values, numbered), **(kwargs or {}))
@@ -165,6 +167,21 @@ def computed(func: Callable, values: Iterable[Any], kwargs: Any = None, **named:
     parts = made if isinstance(made, tuple) else (made,)
     found = [Labels.traced(r, Labels(p)) if labels_of(type(p)) else r for r, p in zip(results, parts, strict=True)]
     return tuple(found) if isinstance(made, tuple) else found[0]
+
+
+def _each(func: Callable, counts: list[int]) -> Callable:
+    """A function of the last axes of each array, as many as counted, done at each place of the others."""
+
+    def done(*arrays: Any, **named: Any) -> Any:
+        own = [np.shape(a)[len(np.shape(a)) - n :] for a, n in zip(arrays, counts, strict=True)]
+        lead = np.broadcast_shapes(*[np.shape(a)[: np.ndim(a) - n] for a, n in zip(arrays, counts, strict=True)])
+        wide = [np.broadcast_to(a, (*lead, *core)) for a, core in zip(arrays, own, strict=True)]
+        made = [as_followed(func)(*[a[at] for a in wide], **named) for at in np.ndindex(*lead)]
+        if not isinstance(made[0], tuple):
+            return np.reshape(np.stack(made), (*lead, *np.shape(made[0])))
+        return tuple([np.reshape(np.stack(part), (*lead, *np.shape(part[0]))) for part in zip(*made, strict=True)])
+
+    return done
 
 
 def _numbered(value: Any) -> Any:
