@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,11 @@ class _Groups:
         for (key, _), places in zip(self._groups(), self._places(), strict=True):
             yield key, self._whole.iloc[places]
 
+    def parts(self) -> list[Any]:
+        """The rows of each group, numbers alone."""
+        own = self._value._of_numbers()
+        return [own.iloc[places]._of_numbers() for places in self._places()]
+
     def _places(self) -> list[np.ndarray]:
         """Where the rows of each group are."""
         grouped = self._groups()
@@ -63,6 +69,8 @@ class _Groups:
     def __getattr__(self, name: str) -> Any:
         if name in STATISTICS or name == "count":
             return functools.partial(self._reduced, name)
+        if name in ("rolling", "expanding", "ewm"):
+            return lambda *args, **named: _WindowsOfGroups(self, operator.methodcaller(name, *args, **named))
         if name in ("cumcount", "ngroup"):
             return getattr(self._groups(), name)
         if name in _IN_GROUPS:
@@ -177,6 +185,25 @@ class _Groups:
         groups = [x[places] for places in self._places()]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
         return self._with_keys(type(self._value)(np.stack(rows), made))
+
+
+class _WindowsOfGroups:
+    """``x.groupby(by).rolling(…)`` and kin, one group after the other; ``make`` makes the windows."""
+
+    def __init__(self, groups: _Groups, make: Callable[[Any], Any]) -> None:
+        self._groups = groups
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        def taken(*args: Any, **named: Any) -> Any:
+            made = [getattr(self._make(part), name)(*args, **named) for part in self._groups.parts()]
+            labels = Labels(getattr(self._make(self._groups._groups()), name)(*args, **named))
+            return type(made[0])(np.concatenate([part._array for part in made]), labels)
+
+        return taken
 
 
 def _known(keys: Any) -> Any:

@@ -62,6 +62,13 @@ def _frame(data: Any = None, index: Any = None, columns: Any = None, dtype: Any 
     return with_columns(lifted(known), own)
 
 
+@answers_for("pandas.DataFrame.from_dict")
+def _from_dict(_: type, data: Any, orient: str = "columns", dtype: Any = None, columns: Any = None) -> Any:
+    if orient not in ("columns", "index") or (orient == "columns" and columns is not None):
+        refuse(f"pandas.DataFrame.from_dict with orient={orient!r}", OTHERWISE)
+    return _frame(data, dtype=dtype) if orient == "columns" else _frame(list(data.values()), list(data), columns, dtype)
+
+
 def _by_column(rows: Any, columns: Any) -> tuple[Any, Any]:
     """Rows as columns, by name; rows that are dicts have the names. An array of rows of numbers stays one."""
     if isinstance(rows[0], Mapping):

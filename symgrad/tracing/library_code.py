@@ -99,6 +99,8 @@ def _named(function: Any) -> Any:
         if type(function) is not MethodType:
             return NAMED_CALLS.get(f"{library}.{getattr(function, '__qualname__', '')}")
         name = function.__name__
+        if isinstance(function.__self__, type):
+            return NAMED_CALLS.get(f"{library}.{function.__qualname__}")
         kind = type(function.__self__)
         answer = NAMED_CALLS[f"{library}.*"] if labels_of(kind) or is_dataset_of_xarray(kind) else None
         return answer and (lambda known, *args, **kwargs: answer(known, name, *args, **kwargs))

@@ -134,6 +134,10 @@ PROGRAMS = {
     "ranks of what is known": lambda x: (fitted(x).p * fitted(x).n.rank()).sum(),
     "by known columns": lambda x: fitted(x).drop_duplicates("id", keep="last").p.sum(),
     "chosen by text": lambda x: fitted(x).query("n > 4 and group == 'b'").p.sum(),
+    "of dicts of rows": lambda x: pd.DataFrame.from_dict(
+        {"a": x, "b": x**2}, orient="index", columns=list("uvw")
+    ).u.sum(),
+    "of a dict": lambda x: pd.DataFrame.from_dict({"p": x, "k": [2, 0, 1]}).set_index("k").p.loc[0] ** 2,
     "filled": lambda x: (lambda d: (d.p.shift(1).fillna(0) * d.p).sum())(fitted(x).fillna(0.0)),
     "of dicts of columns": lambda x: pd.DataFrame({"p": x, "k": [2, 0, 1]}).sort_values("k").p.iloc[0] * 2.0,
 }

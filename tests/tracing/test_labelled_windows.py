@@ -36,6 +36,9 @@ OF_EACH = {
     "differences in groups": lambda s: s.groupby(KEYS).diff(),
     "sums on the way": lambda s: s.groupby(SOME).cumsum(),
     "maxima on the way": lambda s: s.groupby(LIST).transform("cummax"),
+    "windows in groups": lambda s: s.groupby(KEYS).rolling(2).mean(),
+    "on the way in groups": lambda s: s.groupby(LIST).expanding(2).std(),
+    "exponential in groups": lambda s: s.groupby(LIST).ewm(span=2).mean(),
     "first": lambda s: s.groupby(KEYS).first(),
     "last": lambda s: s.groupby(LIST).last(),
     "counted": lambda s: s * s.count(),
@@ -54,7 +57,14 @@ OF_SERIES = {
     "a number of each group": lambda s: s.groupby(LIST).transform(lambda v: v.max()),
     "changes in groups": lambda s: s.groupby(LIST).pct_change(),
 }
-SKIPPING = {"maxima on the way", "a function", "a function of arrays", "changes in groups", "a number of each group"}
+SKIPPING = {
+    "exponential in groups",
+    "maxima on the way",
+    "a function",
+    "a function of arrays",
+    "changes in groups",
+    "a number of each group",
+}
 CASES = {
     **{f"{name}, a Series": (f, SERIES) for name, f in (OF_EACH | OF_SERIES).items()},
     **{f"{name}, NaN": (f, GAPS) for name, f in (OF_EACH | OF_SERIES).items() if name not in SKIPPING},
