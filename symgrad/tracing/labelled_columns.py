@@ -25,6 +25,20 @@ if TYPE_CHECKING:
     from .labelled import LabelledTracer
 
 
+def _set_index(self: LabelledTracer, keys: Any, *args: Any, **kwargs: Any) -> Any:
+    """Columns as the index, with their values of this run, guarded."""
+    names = [k for k in (keys if isinstance(keys, list) else [keys]) if isinstance(k, str)]
+    seen = {name: in_this_run(column) for name in names if type(column := self[name]) is type(self)}
+    return moving(with_columns(self, seen), "set_index", keys, *args, **kwargs)
+
+
+def _astype(self: LabelledTracer, dtype: Any, copy: bool | None = None, **_: Any) -> Any:
+    if isinstance(dtype, dict):
+        return with_columns(self, {name: self[name].astype(of) for name, of in dtype.items()})
+    own = self._with_known()
+    return own._with(own._array.astype(np.dtype(dtype)))
+
+
 def _fillna(self: LabelledTracer, value: Any) -> Any:
     if self._name == "DataFrame" and (isinstance(value, dict) or not np.ndim(value)):
         filling = value if isinstance(value, dict) else dict.fromkeys(self, value)
@@ -149,8 +163,10 @@ def _beside(columns: list[Any], count: int) -> Any:
 
 def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: Any = True, ignore_index: bool = False) -> Any:
     """In the order that the values have in this run, guarded; equal ones as they stood."""
-    if isinstance(by, list) and {c.name for c in self._labels.others.values()}.issuperset(by):
-        return moving(self, "sort_values", by, ascending=ascending, ignore_index=ignore_index)
+    if isinstance(by, list):
+        rows = in_this_run(self, by).reset_index(drop=True).sort_values(by, ascending=ascending, kind="stable")
+        made = self.iloc[rows.index.to_numpy()]
+        return made.set_axis(range(len(made)), axis=0) if ignore_index else made
     if self._labels.dims is not None or (self.ndim == 2) is not isinstance(by, str):
         refuse(f"{self._name}.sort_values with these arguments", OTHERWISE)
     key = self[by] if self.ndim == 2 else self
@@ -182,6 +198,7 @@ def _to_dict(self: LabelledTracer, orient: str = "dict") -> Any:
 BY_COLUMN: dict[str, Callable] = {
     **dict.fromkeys(("agg", "aggregate", "apply"), _apply),
     "assign": _assign,
+    "astype": _astype,
     "bfill": _filled("bfill"),
     "describe": describe,
     "drop_duplicates": drop_duplicates,
@@ -201,6 +218,7 @@ BY_COLUMN: dict[str, Callable] = {
     "pipe": lambda self, func, *args, **kwargs: func(type(self)(self._array, self._labels), *args, **kwargs),
     "pivot_table": pivot_table,
     "query": query,
+    "set_index": _set_index,
     "sort_values": _sort_values,
     "to_dict": _to_dict,
 }

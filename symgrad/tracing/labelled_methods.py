@@ -116,10 +116,6 @@ def _operation(operate: Callable[[Any, Any], Any]) -> Callable:
     return operated
 
 
-def _astype(self: LabelledTracer, dtype: Any, copy: bool | None = None, **_: Any) -> Any:
-    return self._with(self._array.astype(np.dtype(dtype)))
-
-
 def _round(self: LabelledTracer, decimals: int = 0) -> Any:
     return self._with(np.round(self._array, decimals))
 
@@ -179,7 +175,6 @@ _RULES: dict[str, Callable] = {
     **_named(("isin", "value_counts", "nunique", "duplicated", "rank"), of_values),
     "unique": unique,
     "abs": abs,
-    "astype": _astype,
     "autocorr": _autocorr,
     "between": _between,
     "clip": _clip,
@@ -199,7 +194,7 @@ _RULES: dict[str, Callable] = {
 }
 #: those of DataArrays that are others, or go by the names of dims
 _OF_DIMS: dict[str, Callable] = {
-    "drop_duplicates": lambda self, *args, **kwargs: moving(self, "drop_duplicates", *args, **kwargs),
+    **_named(("drop_duplicates", "set_index"), lambda name: lambda self, *a, **named: moving(self, name, *a, **named)),
     **_named(("argmax", "argmin", "idxmax", "idxmin"), labelled_dims.extreme),
     **_named(("integrate", "cumulative_integrate", "differentiate"), labelled_dims.along_coordinate),
     "copy": _copy,

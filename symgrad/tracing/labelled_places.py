@@ -272,13 +272,13 @@ class Indexer:
 
 
 def known(key: Any) -> Any:
-    """A key with the truth values that its traced parts have, guarded."""
+    """A key with the truth values and whole numbers that its traced parts have, guarded."""
     if type(key) is tuple:
         return tuple(map(known, key))
     labels = getattr(key, "_labels", None)
     if isinstance(labels, Labels):
         return labels.put_on(known(key._array))
-    return values_of(key) if type(key) is Tracer and key.dtype.kind == "b" else key
+    return values_of(key) if type(key) is Tracer and key.dtype.kind in "biu" else key
 
 
 def aligned(left: LabelledTracer, right: LabelledTracer, **axis: Any) -> tuple[LabelledTracer, LabelledTracer]:

@@ -115,13 +115,13 @@ def pivot_table(
 
 def _bins(name: str) -> Callable:
     def binned(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("retbins") or holds_traced((args, kwargs)):
-            refuse(f"pandas.{name} with traced bins", "Take the values in bins that are known")
+        if kwargs.get("retbins") or holds_traced((args, kwargs)) or np.ndim(x) != 1:
+            refuse(f"pandas.{name} with traced bins, or of what is no Series", "Take a Series, in bins that are known")
         seen = in_this_run(x) if hasattr(x, "_labels") else values_of(x)
         return getattr(sys.modules["pandas"], name)(seen, *args, **kwargs)
 
     return binned
 
 
-for _name in ("cut", "qcut"):
+for _name in ("cut", "qcut", "get_dummies"):
     answers_for(f"pandas.{_name}")(_bins(_name))

@@ -57,6 +57,29 @@ def test_other_values_are_told_anew():
     np.testing.assert_array_equal(first(pd.Series([1.0, 2.0, 3.0])), [1.0, 1.0, 1.0])
 
 
+ARGUMENT = pd.DataFrame({"v": X, "k": [2, 1, 2, 0, 1, 0], "t": TEXT})
+OF_ARGUMENTS = {
+    "an index": lambda d: (d.set_index("k").loc[1, "v"] ** 2).sum(),
+    "an index of two": lambda d: d.set_index(["k", "t"]).v.unstack().prod().sum(),
+    "sorted by two": lambda d: (d.sort_values(["k", "v"], ascending=[False, True]).v.to_numpy() * np.arange(6)).sum(),
+    "mapped": lambda d: (d.k.map({0: 1.0, 1: 2.0, 2: 3.0}) * d.v).sum(),
+    "indicators": lambda d: pd.get_dummies(d.k).astype(float).mul(d.v, axis=0).pow(2).sum().sum(),
+    "places": lambda d: (d.iloc[d.k.to_numpy().astype(int)].v ** 2).sum(),
+    "other types": lambda d: (d.astype({"k": int}).k * d.v).sum(),
+    "each": lambda d: sum(d[d.k == k].v.prod() for k in d.k.unique()),
+    "in a set": lambda d: d[d.k.isin([2, 0])].v.sum(),
+}
+
+
+@pytest.mark.parametrize("name", OF_ARGUMENTS)
+def test_whole_numbers_in_an_argument(name):
+    def of_values(x):
+        return OF_ARGUMENTS[name](ARGUMENT.assign(v=x))
+
+    value, gradient = sg.value_and_grad(OF_ARGUMENTS[name])(ARGUMENT)
+    expect_slopes((value, gradient["v"].to_numpy()), of_values, X)
+
+
 @pytest.mark.parametrize(
     "fn",
     [
