@@ -57,7 +57,11 @@ def query(self: LabelledTracer, expr: str) -> Any:
     """The rows for which an expression is true."""
     if "@" in expr:
         refuse("DataFrame.query with @names", "Write x[x['a'] > b]")
-    chosen = in_this_run(self).eval(expr)
+    known = self._labels.without_values()[[column.name for column in self._labels.others.values()]]
+    try:
+        chosen = known.eval(expr)
+    except sys.modules["pandas"].errors.UndefinedVariableError:  # it asks for traced ones too
+        chosen = in_this_run(self).eval(expr)
     return moved(self, lambda v: v[chosen], "query")
 
 
