@@ -175,6 +175,8 @@ class TraceEntry(Result):
         self.parameters = [p for p, _ in trace.parameters.values()]
         #: the numbers of the inputs that the function writes into
         self._written = [k for k, n in enumerate(arguments.inputs) if n in trace.written]
+        #: those that lie in memory as the trace takes it to be
+        self._by_rows = [k for k, n in enumerate(arguments.inputs) if trace.lying.get(n)]
         self._takes_leaves = not self.parameters and not self._written
         self.host = host = arguments.host
         computed, called = ([], []) if host is None else (host.nodes, host.labels)
@@ -198,7 +200,7 @@ class TraceEntry(Result):
         self.taken = [v for _, v in trace.branches]
         self.size_facts = trace.sizes
         self.unchanged = guards.unchanged
-        self.unconditional = not self.taken and not self.parameters
+        self.unconditional = not (self.taken or self.parameters or self._by_rows)
         self.wraps = bool(self.parameters)
         self._kernel: Kernel | None = None
         self._branch_kernel: Kernel | None = None
@@ -277,13 +279,15 @@ class TraceEntry(Result):
 
     def serves_shapes(self) -> bool:
         """True where what the guards see is as in the trace, and no values are needed to say more."""
-        return not self.taken and self.unchanged() and self.holds_for(())
+        return not (self.taken or self._by_rows) and self.unchanged() and self.holds_for(())
 
     def holds_for(self, leaves: Sequence[Any]) -> bool:
         """True where the parameters have the shapes and dtypes of the trace, and these inputs take its branches."""
         for p, (shape, dtype) in zip(self.parameters, self._expected, strict=True):
             if p.shape != shape or p.dtype != dtype:
                 return False
+        if not all(np.asarray(leaves[k]).flags.c_contiguous for k in self._by_rows):
+            return False
         if not self.taken:
             return True
         if self._branch_kernel is None:

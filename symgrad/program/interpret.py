@@ -76,3 +76,16 @@ def stepwise(
             left[o] -= 1
             if not left[o]:
                 del known[o]
+
+
+def decided(node: Node, known: dict[Node, bool], decide: Callable[[Node], bool]) -> bool:
+    """What is to be known of ``node``, decided by what is known of its operands, and so on; noted for all of them."""
+    pending = [node]
+    while pending:
+        unknown = [] if pending[-1] in known else [o for o in pending[-1].operands if o not in known]
+        if unknown:
+            pending += unknown
+        else:
+            n = pending.pop()
+            known[n] = known[n] if n in known else decide(n)
+    return known[node]

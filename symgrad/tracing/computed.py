@@ -38,6 +38,8 @@ _NUMERIC = ("numpy", "scipy", "numexpr", "pandas", "sklearn", "xarray", "copy")
 _MOVES = frozenset(
     ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal", "flatten", "copy", "repeat", "take")
 )
+#: functions that give views or copies, as an array lies in memory
+_BY_LAYOUT = (np.reshape, np.ravel)
 #: functions of Python that call what they are given, and the kinds of that
 _CALLING = (map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap)
 _KINDS = (FunctionType, MethodType, functools.partial)
@@ -59,6 +61,8 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     """What a function of a library, or of C, gives; ``call`` calls the functions that it is given."""
     if any(function is asking for asking in _ASKING):
         return CALLS[function](*args, **kwargs)
+    if any(function is moved for moved in _BY_LAYOUT) and args and _lies_unknown(args[0]):
+        return function(args[0].whole, *args[1:], **kwargs)
     owner = getattr(function, "__self__", None)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
     if method is not None and any(map(concerns, (owner, *args, *kwargs.values()))):
@@ -100,9 +104,14 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     if not computes or type(owner) is LocalArray:
         made = function(*args, **kwargs)
         is_copy = type(owner) is Tracer and function.__name__ in ("copy", "flatten") and is_concrete(made.shape)
-        return LocalArray.of_node(made._symgrad_node) if is_copy and made.shape else made
+        order = kwargs.get("order", args[0] if args else "C")
+        return making.of_node(made._symgrad_node, order) if is_copy and made.shape else made
     args, kwargs = unwrapped(args), unwrapped(kwargs)
     return local(function(*args, **kwargs), [owner, *args, *kwargs.values()])
+
+
+def _lies_unknown(value: Any) -> bool:
+    return type(value) is LocalArray and not value._memory.is_by_rows
 
 
 def is_numeric(function: Any, owner: Any) -> bool:
@@ -332,6 +341,8 @@ def attribute(array: LocalArray, name: str) -> Any:
 
 
 def _method(array: LocalArray, name: str, *args: Any, **kwargs: Any) -> Any:
+    if name in ("reshape", "ravel") and _lies_unknown(array):
+        return getattr(array.whole, name)(*unwrapped(args, traced=True), **kwargs)
     if not (array.is_traced or holds_traced((args, kwargs))):
         return local(getattr(array.data, name)(*unwrapped(args), **unwrapped(kwargs)), unwrapped(args))
     if name == "view" and not (args or kwargs):

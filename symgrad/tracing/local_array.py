@@ -96,9 +96,20 @@ class LocalArray:
 
     @property
     def _symgrad_node(self) -> Node:
-        if not self.is_traced:
-            return running().constant(np.array(self.data))
-        return self._elements().assembled(self.numbers, self.data)
+        if self.is_traced:
+            node = self._elements().assembled(self.numbers, self.data)
+        else:
+            node = running().constant(np.array(self.data))
+        if not self._lies_by_rows():
+            running().lying[node] = False
+        return node
+
+    def _lies_by_rows(self) -> bool:
+        """Whether what is computed of it lies in memory row after row."""
+        if self.data.ndim < 2 or (self.data.flags.c_contiguous and self._memory.is_by_rows):
+            return True
+        strides = [abs(s) for s, d in zip(self.data.strides, self.data.shape, strict=True) if d != 1]
+        return self._memory.is_by_rows and strides == sorted(strides, reverse=True)
 
     def _elements(self) -> Elements:
         """What the numbers are of; an error in another trace than theirs."""
@@ -110,7 +121,7 @@ class LocalArray:
     @property
     def now(self) -> Any:
         """What computes in its place: the plain array, or the traced one."""
-        return Tracer(self._symgrad_node) if self.is_traced else self.data
+        return Tracer(self._symgrad_node) if self.is_traced or not self._memory.is_by_rows else self.data
 
     @property
     def whole(self) -> Tracer:

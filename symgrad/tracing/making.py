@@ -14,6 +14,7 @@ from ..program.dims import is_concrete, normal
 from ..program.node import Node
 from .dispatch import FUNCTIONS, answers, refuse
 from .elements import KNOWN
+from .layout import is_line, lies_by_rows
 from .local_array import LocalArray, holds_traced
 from .memory import locals_of
 from .python_numbers import held_as
@@ -33,12 +34,15 @@ LocalArray.stacked = staticmethod(stacked)
 
 def array_of(value: Any, dtype: Any = None, order: Any = None) -> Any:
     """A new array of what ``np.array`` takes; traced in one piece where its size is not known."""
-    order = "F" if order == "F" else "C"
     value = value.coeffs if isinstance(value, np.poly1d) else value
+    if type(value) is LocalArray and dtype in (None, value.dtype):
+        lay: Callable[[np.ndarray], np.ndarray] = functools.partial(np.array, order=order or "K")
+        return _lying_as(value.taken(lay(value.data), lay), value, order)
     if not isinstance(value, (list, tuple)):
         node = array_node(value)
         node = f.cast(node, node.dtype) if dtype is None else Tracer(node).astype(dtype)._symgrad_node
-        return LocalArray.of_node(node, order) if is_concrete(node.shape) else Tracer(node)
+        return of_node(node, order) if is_concrete(node.shape) else Tracer(node)
+    order = "F" if order == "F" else "C"
     leaves: list[tuple[tuple[int, ...], Any]] = []
     shape = _collect(value, (), leaves)
     if not is_concrete(shape):
@@ -49,6 +53,20 @@ def array_of(value: Any, dtype: Any = None, order: Any = None) -> Any:
     made = LocalArray.of(np.zeros(shape, found if dtype is None else dtype, order))
     for at, leaf in leaves:
         made[at] = leaf
+    return made
+
+
+def of_node(node: Node, order: Any) -> LocalArray:
+    """A new array of a traced value, in this order, or that in which the value lies, which may be unknown."""
+    return _lying_as(LocalArray.of_node(node, "F" if order == "F" else "C"), Tracer(node), order)
+
+
+def _lying_as(made: LocalArray, value: Any, order: Any) -> LocalArray:
+    """A new array, noted to lie as a value where it is in no order of its own."""
+    if order not in ("C", "F") and type(value) is LocalArray:
+        made._memory.is_by_rows = value._memory.is_by_rows
+    elif order not in ("C", "F") and type(value) is Tracer:
+        made._memory.is_by_rows = lies_by_rows(value._symgrad_node)
     return made
 
 
@@ -111,8 +129,12 @@ def _lying(array: Any, order: Any) -> Any:
     if type(array) is LocalArray:
         lay: Callable[[np.ndarray], np.ndarray] = functools.partial(np.asarray, order=order)
         there = lay(array.data)
-        return array if there is array.data else array.taken(there, lay)
-    return view(array, lambda node: node, certain=array.is_contiguous())
+        if array._memory.is_by_rows:
+            return array if there is array.data else array.taken(there, lay)
+        array = array.whole
+    if order == "F" and not is_line(array._symgrad_node) and array.contiguity()():
+        return of_node(array._symgrad_node, order)
+    return view(array, lambda node: node, array.contiguity())
 
 
 @answers(np.ascontiguousarray)
@@ -165,7 +187,8 @@ def _of_shape_of(function: Callable) -> Callable:
     def rule(a, *args, **kwargs):
         if (function is np.full_like and holds_traced((args, kwargs))) or not is_concrete(np.shape(a)):
             return FUNCTIONS[function](a, *args, **kwargs)
-        return LocalArray.of(function(np.zeros(np.shape(a), _dtype(a)), *args, **kwargs))
+        like = a.data if type(a) is LocalArray else np.zeros(np.shape(a), _dtype(a))
+        return _lying_as(LocalArray.of(function(like, *args, **kwargs)), a, kwargs.get("order"))
 
     return rule
 

@@ -19,6 +19,7 @@ from .reductions import normalized_axes, normalized_axis, reduced_axes
 from .sizes import listed, whole
 from .trace import SIZES_FIX, as_node, running
 from .tracer import Tracer, view
+from .views import Certain
 
 
 @implements(np.transpose, np.permute_dims, cases=[Case((2, 3)), Case((2, 3, 4), axes=(2, 0, 1)), Case((3,))])
@@ -87,11 +88,12 @@ def _misfit(x: Node, wanted: tuple) -> ShapeError:
     np.reshape, cases=[Case((2, 6), Given((3, 4))), Case((2, 3), Given(-1)), Case((4,), Given((2, -1)), order="F")]
 )
 def _reshape(a, shape=None, order="C", newshape=None, copy=None):
-    made = _reshaped(a, shape if shape is not None else newshape, order)
+    is_whole = a.contiguity() if type(a) is Tracer and order != "F" else bool
+    made = _reshaped(a, shape if shape is not None else newshape, order, lambda: is_whole() or None)
     return made.copy() if copy else made
 
 
-def _reshaped(a: Any, shape: Any, order: str, certain: bool | None = None) -> Tracer:
+def _reshaped(a: Any, shape: Any, order: str, certain: Certain) -> Tracer:
     wanted, order = resolved_shape(as_node(a), shape), _known_order(order, as_node(a))
 
     def along(base: Node) -> Node:
@@ -119,8 +121,8 @@ def _turned(x: Node) -> Node:
 
 @implements(np.ravel, cases=[Case((2, 3)), Case(()), Case((2, 3), order="F")])
 def _ravel(a, order="C"):
-    copies = type(a) is Tracer and not a.is_contiguous()  # what has gaps, unlike reshape
-    return _reshaped(a, (-1,) if size(as_node(a).shape) != 0 else (0,), order, False if copies else None)
+    is_view = a.contiguity() if type(a) is Tracer and order != "F" else False  # of what has gaps it is a copy
+    return _reshaped(a, (-1,) if size(as_node(a).shape) != 0 else (0,), order, is_view)
 
 
 @implements(np.squeeze, cases=[Case((1, 3, 1)), Case((1, 3, 1), axis=0), Case((1, 1))])

@@ -24,7 +24,7 @@ from ..primitives.primitive import EXAMPLE, Constant, Literal, input_node, liter
 from ..primitives.selection import concatenate
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
-from ..program.interpret import evaluated, rebuilt, walk
+from ..program.interpret import decided, evaluated, rebuilt, walk
 from ..program.node import Graph, Node, ancestors, deactivate, emit, no_graph
 from .captured import Constants
 from .plain_arrays import checked_dtype, listed_array
@@ -87,6 +87,7 @@ class Trace:
         self.branches: list[tuple[Node, Any]] = []
         self.keys: set[Node] = set()  # those of them that something was looked up by
         self.written: set[Node] = set()  # the inputs that the function has written into
+        self.lying: dict[Node, bool] = {}  # whether what was asked about lies in memory row after row
         self.subject: Any = None  # the function that the trace is of, and what says what it gave, in a derivative's
         self.value: Callable[[], Any] | None = None
         self.run: Any = None  # what a derivative differentiates, and what it derived, for what is asked about it later
@@ -227,7 +228,7 @@ class Trace:
     def is_differentiated(self, node: Node) -> bool:
         """Whether a derivative may flow through a value; True for all in a trace that is of no derivative."""
         own, wrt = self.from_outside(node), self._wrt
-        return not self._is_derivative or _decided(own, wrt, lambda n: any(wrt[o] for o in n.operands))
+        return not self._is_derivative or decided(own, wrt, lambda n: any(wrt[o] for o in n.operands))
 
     def has_slope(self, node: Node) -> bool:
         """Whether a value depends smoothly on an input, as what is rounded does not."""
@@ -237,7 +238,7 @@ class Trace:
             is_leaf = not n.operands and not isinstance(n.primitive, (Constant, Literal))
             return n.differentiable and (is_leaf or any(known[o] for o, _ in n.primitive.dependencies(n)))
 
-        return _decided(self.from_outside(node), known, decide)
+        return decided(self.from_outside(node), known, decide)
 
     def keeps_value(self, node: Node) -> bool:
         """Whether code may have the value itself, guarded, because no derivative is lost."""
@@ -271,19 +272,6 @@ _IN_STEP = (
     "by them as arrays (x[i], np.take), and give a loop inside a length that is known."
 )
 SIZES_FIX = "Give sizes in place of the names ('n 3' for 'n d'), or drop the named dims of this function."
-
-
-def _decided(node: Node, known: dict[Node, bool], decide: Callable[[Node], bool]) -> bool:
-    """What is to be known of ``node``, decided by what is known of its operands, and so on; noted for all of them."""
-    pending = [node]
-    while pending:
-        unknown = [] if pending[-1] in known else [o for o in pending[-1].operands if o not in known]
-        if unknown:
-            pending += unknown
-        else:
-            n = pending.pop()
-            known[n] = known[n] if n in known else decide(n)
-    return known[node]
 
 
 def _is_computable(node: Node) -> bool:

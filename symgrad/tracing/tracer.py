@@ -29,12 +29,13 @@ from .dispatch import (
     refuse_unknown,
     special,
 )
+from .layout import lies_by_rows
 from .library_calls import caching_function, declared, refuse_in_pandas, refuse_library_call
 from .loop_dtypes import PYTHON_SCALARS, for_dtype
 from .python_numbers import held_as, operands, strong
 from .sizes import Size, shown, shown_shape
 from .trace import array_node, as_node, running
-from .views import Along
+from .views import Along, Certain
 
 
 class Tracer(ArrayMethods):
@@ -52,7 +53,7 @@ class Tracer(ArrayMethods):
     composed: Callable[[Callable, Any, Any], Callable | None]
 
     def __init__(
-        self, node: Node, base: Tracer | None = None, along: Along | None = None, certain: bool | None = None
+        self, node: Node, base: Tracer | None = None, along: Along | None = None, certain: Certain = None
     ) -> None:
         self._node = node
         self._base = base
@@ -93,6 +94,8 @@ class Tracer(ArrayMethods):
 
     def _is_certain(self) -> bool:
         """True where NumPy gives a view of the base, whatever its memory layout."""
+        if callable(self._certain):
+            self._certain = self._certain()
         if self._certain is None:
             self._certain = views.is_always_view(self._links())
         return self._certain
@@ -105,10 +108,10 @@ class Tracer(ArrayMethods):
             return False
         return self._root is arrays or self._root is arrays._root
 
-    def is_contiguous(self) -> bool:
-        """True where the elements surely stand side by side: in an array of one axis that was computed."""
-        is_own = self._base is None and not self._writes and self._node.primitive.name != "input"
-        return is_own and self._node.ndim <= 1
+    def contiguity(self) -> Callable[[], bool]:
+        """What says, later on too, whether the elements surely stand side by side, row after row."""
+        node, is_own = self._node, self._root is None and not self._writes
+        return lambda: is_own and lies_by_rows(node)
 
     def _links(self) -> list[Node]:
         assert self._base is not None
@@ -332,13 +335,13 @@ def traced(a: Any) -> Tracer:
     return a if type(a) is Tracer else Tracer(as_node(a))
 
 
-def view(a: Any, along: Along, certain: bool | None = None) -> Tracer:
+def view(a: Any, along: Along, certain: Certain = None) -> Tracer:
     """What ``along`` makes of the node of ``a``, as a view of it where it is traced."""
     node = along(array_node(a))
     return Tracer(node) if type(a) is not Tracer or a._node.weak else _view(node, a, along, certain)
 
 
-def _view(node: Node, base: Tracer, along: Along, certain: bool | None) -> Tracer:
+def _view(node: Node, base: Tracer, along: Along, certain: Certain) -> Tracer:
     may_be_scalar = base._base is None and not base._node.shape  # of which every array is a copy
     return Tracer(node, base, along, False if may_be_scalar else certain)
 

@@ -23,6 +23,8 @@ from .dispatch import refuse
 from .trace import running
 
 Along = Callable[[Node], Node]
+#: whether NumPy surely gives a view; None where the links say it, or what says so where that is asked
+Certain = bool | Callable[[], bool | None] | None
 
 _DEPENDS = (
     "depends on the memory layout (reshape, ravel, np.ascontiguousarray), or on whether a value without axes is a "
