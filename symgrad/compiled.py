@@ -17,8 +17,6 @@ import numpy as np
 from .context import is_debugging
 from .debugging import is_finite, what_went_wrong
 from .errors import (
-    ArgumentTypeError,
-    DtypeError,
     NonFiniteError,
     TracedAgain,
     TracingError,
@@ -34,7 +32,7 @@ from .signature import Call, VaryingInts, called_name, ints_of, key_of_arrays
 from .trace_entry import Arguments, TraceEntry, is_input
 from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
-from .tracing.library_calls import refuse_untyped
+from .tracing.library_calls import asks_to_follow, refuse_untyped
 from .tracing.local_names import code_of, watching
 from .tracing.trace import Purpose, Trace, called, current
 from .tracing.trace_guards import TraceGuards
@@ -264,8 +262,8 @@ class CompiledFunction:
         raised: Exception | None = None
         try:
             entry = self._traced(args, kwargs, trace, host, guards)
-        except (TracingError, TypeError) as error:  # code in C raises a TypeError of what it does not take
-            if trace.follow is not None or isinstance(error, (ArgumentTypeError, DtypeError)):
+        except (TracingError, TypeError, ValueError) as error:  # what code in C raises of what it does not take
+            if trace.follow is not None or not asks_to_follow(error):
                 raise
             raised = error
         if entry is None:

@@ -14,6 +14,7 @@ from ..primitives import functions as f
 from ..primitives.elementwise import Elementwise
 from .catching import raise_if_no_power, raise_if_zero
 from .dispatch import DEFERRED, FUNCTIONS, refuse
+from .labels import Labels, labels_of
 from .python_numbers import as_number, counted, held_like, is_count, is_number, of_any_size, operands
 from .sizes import listed
 from .text import is_only_shown, value_of_text
@@ -52,6 +53,12 @@ def _binary(self: Any, template: Elementwise, left: Any, right: Any, other: Any)
     kind = type(other)
     if kind is not type(self) and (kind in DEFERRED or isinstance(other, _NOT_ARRAYS) or _refuses_ufuncs(kind)):
         return NotImplemented
+    if labels_of(kind):  # of what is known, which leaves it to this class
+        if running().follow is None:
+            refuse(f"an operation of a traced value and a {kind.__name__} asks for code whose calls are followed.")
+        lifted = Labels.lifted(other)._of_numbers()
+        sides = [lifted._array if v is other else v for v in (left, right)]
+        return lifted._with(_binary(self, template, sides[0], sides[1], lifted._array))
     if other is right and not self.shape and _is_reflected(kind, template):
         return NotImplemented
     return as_number(type(self)(template(*operands((left, right)))), self._is_pythons and is_number(other))
@@ -167,6 +174,7 @@ class ArrayMethods:
 
     __slots__ = ()
 
+    __pandas_priority__ = 10_000  # pandas leaves the operators to this class
     __add__, __radd__ = _counting(f.add)
     __sub__, __rsub__ = _counting(f.subtract)
     __mul__, __rmul__ = map(_repeating, _counting(f.multiply))
@@ -199,7 +207,7 @@ class ArrayMethods:
                 )
             return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
         value = value_of_text(trace, node)
-        return show(value if self.__class__ is np.ndarray else value.item() if node.weak else value[()])
+        return show(value if self.__class__ is np.ndarray else value.item() if self._is_pythons else value[()])
 
     def __repr__(self: Any) -> str:
         return self._shown(repr)
@@ -327,6 +335,11 @@ class ArrayMethods:
         if getattr(made, "_base", None) is not None:
             made._certain = True  # it writes into the array, however that lies in memory
         return made
+
+    @flat.setter
+    def flat(self: Any, value: Any) -> None:
+        values = np.ravel(value)
+        self[...] = values[np.arange(self.size) % values.shape[0]].reshape(self.shape)
 
     def transpose(self, *axes: Any) -> Any:
         order = listed(axes[0]) if len(axes) == 1 and axes[0] is not None else [k for k in axes if k is not None]

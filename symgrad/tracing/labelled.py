@@ -63,6 +63,9 @@ class LabelledTracer:
     __mul__, __rmul__ = _arithmetic(operator.mul)
     __truediv__, __rtruediv__ = _arithmetic(operator.truediv)
     __pow__, __rpow__ = _arithmetic(operator.pow)
+    __mod__, __rmod__ = _arithmetic(operator.mod)
+    __floordiv__, __rfloordiv__ = _arithmetic(operator.floordiv)
+    __divmod__ = lambda self, other: (self // other, self % other)  # noqa: E731
     __iadd__, __isub__, __imul__ = map(labelled_writing.in_place, (operator.add, operator.sub, operator.mul))
     __itruediv__, __ipow__ = map(labelled_writing.in_place, (operator.truediv, operator.pow))
     __neg__, __pos__, __abs__ = map(_unary, (operator.neg, operator.pos, operator.abs))
@@ -89,14 +92,19 @@ class LabelledTracer:
         return self._labels.kind
 
     @property
+    def _typ(self) -> str:
+        """What pandas asks of a mask; of numbers it is told nothing."""
+        if self._name != "Series" or self.dtype.kind != "b":
+            raise AttributeError("_typ")
+        return "series"
+
+    @property
     def values(self) -> Any:
         """The traced array; that of pandas is there to be read."""
         array = self._of_numbers()._array
         return array if self._labels.dims is not None or type(array) is not Tracer else labelled_writing.read(array)
 
-    @property
-    def data(self) -> Any:
-        return self.values
+    data = values
 
     def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
         array = self.values if dtype is None else self.values.astype(dtype)
@@ -235,7 +243,7 @@ class LabelledTracer:
         found = attribute(self, name)
         if found is None:
             refuse(f"{self._name}.{name}", "Write it with x.to_numpy()")
-        return functools.partial(labelled_writing.called, self, found) if callable(found) else found
+        return functools.partial(labelled_writing.called, self, name, found) if callable(found) else found
 
     @property
     def _name(self) -> str:
@@ -254,19 +262,21 @@ class LabelledTracer:
         if texts and not only:
             names = ", ".join(map(repr, texts))
             refuse(f"this of a DataFrame with columns that are no numbers ({names})", "Select columns first: x[[…]]")
-        return self._with_known()._without_others()
+        return self._with_known(also_truths=only)._without_others()
 
     def _without_others(self) -> LabelledTracer:
         return LabelledTracer(self._array, self._labels.keeping({}))
 
-    def _with_known(self) -> LabelledTracer:
-        """Itself, with the elements of known columns of numbers among the others."""
+    def _with_known(self, also_truths: bool = False) -> LabelledTracer:
+        """Itself, with the elements of known columns of numbers among the others, and with truths as numbers."""
         others = self._labels.others
+        if also_truths:
+            others = {k: c.astype(float) if c.dtype == bool else c for k, c in others.items()}
         if not any(is_number(column.dtype) for column in others.values()):
             return self
         own = iter(range(self._array.shape[1]))
         columns = [others[k].to_numpy() if k in others else self._array[:, next(own)] for k in range(self.shape[1])]
-        made = Labels(self._labels.without_values())
+        made = Labels(self._labels.keeping(others).without_values())
         return LabelledTracer(np.stack([c for k, c in enumerate(columns) if k not in made.others], axis=1), made)
 
     def _computed(self, function: Callable, *args: Any) -> LabelledTracer:
@@ -360,6 +370,7 @@ DEFERRED.add(LabelledTracer)
 
 
 Labels.traced = staticmethod(LabelledTracer)
+Labels.lifted = staticmethod(lifted)
 
 
 def _container(kind: type) -> containers.Container | None:

@@ -173,12 +173,22 @@ def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: Any = True,
     if type(key) is not type(self):  # a column that is known
         return moving(self, "sort_values", by, ascending=ascending, ignore_index=ignore_index)
     values = without_nan(key, "sort_values")._array
-    made = self.iloc[values_of(np.argsort(values if ascending else -values))]
+    order = values_of(np.argsort(values if ascending else values[::-1]))
+    made = self.iloc[order if ascending else (len(order) - 1 - order)[::-1]]
     return made.set_axis(range(len(made)), axis=0) if ignore_index else made
 
 
-def _first(ascending: bool) -> Callable:
-    return lambda self, n=5, columns=None: _sort_values(self, columns, ascending=ascending).head(n)
+def _first(name: str) -> Callable:
+    """The largest, or the smallest, by what is seen in this run; the first of equal ones."""
+
+    def chosen(self: LabelledTracer, n: int = 5, *columns: Any, **named: Any) -> Any:
+        if self.ndim == 2 and not columns:
+            columns = (named.pop("columns"),)
+        seen = in_this_run(self, *columns)
+        seen.index = range(len(seen))
+        return self.iloc[getattr(seen, name)(n, *columns, **named).index.to_numpy()]
+
+    return chosen
 
 
 def _to_dict(self: LabelledTracer, orient: str = "dict") -> Any:
@@ -213,8 +223,8 @@ BY_COLUMN: dict[str, Callable] = {
     "join": _joining("join"),
     "map": _map,
     "merge": _joining("merge"),
-    "nlargest": _first(False),
-    "nsmallest": _first(True),
+    "nlargest": _first("nlargest"),
+    "nsmallest": _first("nsmallest"),
     "pipe": lambda self, func, *args, **kwargs: func(type(self)(self._array, self._labels), *args, **kwargs),
     "pivot_table": pivot_table,
     "query": query,

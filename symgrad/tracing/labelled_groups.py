@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labelled_linear import interpolate
-from .labelled_places import OTHERWISE, missing_of, moved_around_nan, moving, values_of
+from .labelled_places import OTHERWISE, missing_of, moved, moved_around_nan, moving, values_of
 from .labelled_statistics import STATISTICS, cumulative, no_method, options, statistic
 from .labels import Labels, is_number, refuse
 from .local_array import holds_traced
@@ -50,8 +49,8 @@ class _Groups:
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Each key with its group."""
-        for (key, _), places in zip(self._groups(), self._places(), strict=True):
-            yield key, self._whole.iloc[places]
+        for key, places in self._line():
+            yield key, self._whole.iloc[places.to_numpy()]
 
     def parts(self) -> list[Any]:
         """The rows of each group, numbers alone."""
@@ -59,12 +58,14 @@ class _Groups:
         return [own.iloc[places]._of_numbers() for places in self._places()]
 
     def _places(self) -> list[np.ndarray]:
-        """Where the rows of each group are."""
-        grouped = self._groups()
-        groups = grouped.ngroup().to_numpy()
-        order = np.argsort(groups, kind="stable")
-        ends = np.searchsorted(groups[order], np.arange(grouped.ngroups + 1))
-        return [order[start:end] for start, end in itertools.pairwise(ends)]
+        """Where the rows of each group are, as pandas has the groups in a result: those without rows too."""
+        found = self._line().agg(list)
+        return [np.asarray(places if isinstance(places, list) else [], int) for places in found]
+
+    def _line(self) -> Any:
+        """The numbers of the rows, in groups."""
+        index = self._whole.index
+        return sys.modules["pandas"].Series(np.arange(len(index)), index=index).groupby(**self._by)
 
     def __getattr__(self, name: str) -> Any:
         if name in STATISTICS or name == "count":
@@ -127,8 +128,8 @@ class _Groups:
         order[np.concatenate(places)] = np.arange(len(made) - 1)
         return own._with(made[order])
 
-    def shift(self, periods: int = 1) -> Any:
-        return self._rows(lambda part: moving(part, "shift", periods))
+    def shift(self, periods: int = 1, **named: Any) -> Any:
+        return self._rows(lambda part: moving(part, "shift", periods, **named))
 
     def diff(self, periods: int = 1) -> Any:
         return self._rows(lambda part: part - moving(part, "shift", periods))
@@ -138,8 +139,17 @@ class _Groups:
 
     def filter(self, func: Callable[[Any], Any]) -> Any:
         """The rows of the groups for which ``func`` is true."""
-        kept = [places for (_, part), places in zip(self, self._places(), strict=True) if func(part)]
+        kept = [places for places in self._places() if places.size and func(self._whole.iloc[places])]
         return self._whole.iloc[np.sort(np.concatenate([np.arange(0), *kept]))]
+
+    def head(self, n: int = 5) -> Any:
+        return moved(self._whole, lambda v: v.groupby(**self._by).head(n), "head")
+
+    def tail(self, n: int = 5) -> Any:
+        return moved(self._whole, lambda v: v.groupby(**self._by).tail(n), "tail")
+
+    def get_group(self, name: Any) -> Any:
+        return self._whole.iloc[self._line().get_group(name).to_numpy()]
 
     def first(self) -> Any:
         return self._picked("first")
@@ -169,7 +179,9 @@ class _Groups:
             return getattr(self, func)()
         if not isinstance(func, str) or func not in STATISTICS:
             refuse(f"transform of groups by {func!r}", "Name a statistic, as in transform('mean')")
-        groups = self._groups().ngroup().to_numpy()
+        groups = np.full(len(self._value), -1)
+        for k, places in enumerate(self._places()):
+            groups[places] = k
         if not np.all(groups >= 0):
             refuse("transform of groups where keys are missing", "Drop these rows")
         return self._value._of_numbers()._with(self._indexed()._reduced(func)._array[groups])

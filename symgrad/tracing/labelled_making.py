@@ -100,6 +100,11 @@ def _concat(objs: Any, **named: Any) -> Any:
     return moved_together(parts, lambda values: sys.modules["pandas"].concat(values, **named), "concat")
 
 
+@answers_for("pandas.merge")
+def _merge(left: Any, right: Any, *args: Any, **named: Any) -> Any:
+    return lifted(left).merge(right, *args, **named)
+
+
 @answers_for("pandas.*")
 def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a Series or a DataFrame that is known, of traced values."""

@@ -88,6 +88,8 @@ def _pct_change(self: LabelledTracer, periods: int = 1) -> Any:
 
 def _clip(self: LabelledTracer, lower: Any = None, upper: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = (self._plain(v) for v in (min if lower is None else lower, max if upper is None else upper))
+    if self._labels.dims is None and None not in (low, high) and not (np.ndim(low) or np.ndim(high)):
+        low, high = np.minimum(low, high), np.maximum(low, high)  # as pandas takes them
     return self._with(np.clip(self._array, low, high))
 
 

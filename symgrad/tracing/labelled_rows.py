@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,14 +15,20 @@ if TYPE_CHECKING:
 class Row(dict):
     """A row of traced numbers and of what is none, by the names of the columns, as code reads a Series of both."""
 
+    def __init__(self, columns: dict[Any, Any], label: Any, kind: type) -> None:
+        super().__init__(columns)
+        self.name = label
+        self._kind = kind
+
+    index = property(lambda self: list(self.keys()))
+    size = property(len)
+
     def __getattr__(self, name: str) -> Any:
-        if name in self:
-            return self[name]
-        if name == "index":
-            return list(self.keys())
         if name.startswith("_"):
             raise AttributeError(name)
-        self._refuse(name)
+        if name not in self or hasattr(self._kind, name):  # as pandas looks for it
+            self._refuse(name)
+        return self[name]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values())  # as of a Series
@@ -41,4 +48,5 @@ def rows(value: LabelledTracer, places: Iterable[int] | None = None) -> Iterator
         return ((index[k], numbers.iloc[k]) for k in places)
     columns = {name: value[name] for name in value}
     arrays = {n: c._array if type(c) is type(value) else c.array for n, c in columns.items()}
-    return ((index[k], Row({n: a[k] for n, a in arrays.items()})) for k in places)
+    kind = sys.modules["pandas"].Series
+    return ((index[k], Row({n: a[k] for n, a in arrays.items()}, index[k], kind)) for k in places)

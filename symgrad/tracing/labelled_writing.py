@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -51,9 +52,13 @@ def changed(value: LabelledTracer, change: Callable[..., Any], what: str, *given
 
 
 def called(
-    value: LabelledTracer, method: Callable[..., Any], /, *args: Any, inplace: bool = False, **kwargs: Any
+    value: LabelledTracer, name: str, method: Callable[..., Any], /, *args: Any, inplace: bool = False, **kwargs: Any
 ) -> Any:
     """What a method gives, or nothing: ``value`` is that from now on."""
+    try:
+        inspect.signature(method).bind(*args, **kwargs)
+    except TypeError:
+        refuse(f"{value._name}.{name} with these arguments", OTHERWISE)
     made = method(*args, **kwargs)
     if not inplace:
         return made

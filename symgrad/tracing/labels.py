@@ -15,8 +15,10 @@ from ..errors import UnsupportedOperation
 class Labels:
     """What a Series, a DataFrame or a DataArray is beside its values: two are equal where these would go together."""
 
-    #: what stands for data of an array with labels, and for a Dataset of zeros and arrays; set by those who define it
+    #: what stands for data of an array with labels, for known data, and for a Dataset of zeros and arrays; set by those
+    #: who define it
     traced: Callable[[Any, Labels], Any]
+    lifted: Callable[[Any], Any]
     traced_dataset: Callable[[Any, dict[str, Any]], Any]
 
     def __init__(self, value: Any, known: Collection[int] = ()) -> None:

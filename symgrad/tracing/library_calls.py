@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import (
     ArgumentTypeError,
+    DtypeError,
     SymgradError,
     TracingError,
     UnsupportedOperation,
@@ -101,6 +102,13 @@ class Step(NamedTuple):
             kind = type(self.frame.f_locals["self"])
             return _public(kind.__module__, f"{kind.__qualname__}.{code.co_name}")
         return _public(module, code.co_qualname)
+
+
+def asks_to_follow(error: Exception) -> bool:
+    """Whether a function that has raised this gets further where its calls are followed."""
+    if isinstance(error, (ArgumentTypeError, DtypeError)):
+        return False
+    return isinstance(error, (TracingError, TypeError)) or _OF_NUMPY.match(str(error)) is not None
 
 
 def refuse_in_pandas() -> None:
@@ -203,6 +211,8 @@ def _library(inside: list[Step]) -> str:
 
 
 #: what a library raises that stumbles over a traced value; others are its own
+#: what NumPy says where a traced value is put into an array of numbers
+_OF_NUMPY = re.compile(r"Error setting single item|setting an array element")
 _STUMBLES = (TypeError, AttributeError, NotImplementedError, SystemError)
 
 

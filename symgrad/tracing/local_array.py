@@ -273,12 +273,11 @@ class LocalArray:
 
     @property
     def flat(self) -> Any:
-        return self.reshape(-1)
+        return Flat(self)
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        values = np.ravel(unwrapped(value, traced=True))
-        self[...] = values[np.arange(self.data.size) % max(values.size, 1)].reshape(self.shape)
+        Flat(self)[:] = value
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -306,6 +305,36 @@ class LocalArray:
 
     def __index__(self) -> int:
         return operator.index(self.now)
+
+
+class Flat:
+    """``array.flat``: its elements row after row, which are written into the array, however that lies in memory."""
+
+    def __init__(self, array: LocalArray) -> None:
+        self.base = array
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.copy())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.copy()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        places = np.arange(self.base.size)[unwrapped(index)]
+        at = np.unravel_index(places, self.base.shape)
+        if np.ndim(value) and np.ndim(places):
+            value = np.ravel(unwrapped(value, traced=True))
+            value = value[np.arange(np.size(places)) % max(value.shape[0], 1)]
+        self.base[at] = value
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.copy().__array__(dtype)
+
+    def copy(self) -> Any:
+        return self.base.flatten()
 
 
 def _guarded(index: Any, arrays: bool = True) -> Any:

@@ -121,8 +121,9 @@ class Tracer(ArrayMethods):
     @property
     def __class__(self) -> type:  # type: ignore[override]
         """What ``isinstance`` sees: a scalar of Python or NumPy where it stands for one, else an ndarray."""
-        refuse_in_pandas()
         node = self._node
+        if node.dtype.kind in "fc":
+            refuse_in_pandas()
         if self._is_pythons:
             return PYTHON_SCALARS[node.dtype.kind]
         return np.ndarray if node.shape or self._base is not None or self._is_array else node.dtype.type
