@@ -282,6 +282,11 @@ class ArrayMethods:
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.dtype.itemsize)
 
+    def __len__(self: Any) -> int:
+        if not self.shape:
+            raise ArgumentTypeError.here("len() of a 0-d array")
+        return self.shape[0]
+
     def __iter__(self: Any) -> Iterator[Any]:
         if not self.shape:
             raise ArgumentTypeError.here("iteration over a 0-d array")

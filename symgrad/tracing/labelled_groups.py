@@ -230,6 +230,7 @@ def groupby(self: LabelledTracer, by: Any = None, as_index: bool = True, **named
     if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - _KNOWN_OF_GROUPS:
         refuse(f"{self._name}.groupby with these arguments", OTHERWISE)
     whole = self
+    by = [_known(key) for key in by] if isinstance(by, list) else _known(by)
     keys = by if isinstance(by, list) else [by]
     if self.ndim == 2 and all(isinstance(key, str) and key in self for key in keys):
         found = [_known(self[key]) for key in keys]

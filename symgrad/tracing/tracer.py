@@ -150,11 +150,6 @@ class Tracer(ArrayMethods):
     def size(self) -> Any:
         return shown(size(self._symgrad_node.shape))
 
-    def __len__(self) -> int:
-        if not self.shape:
-            raise ArgumentTypeError.here("len() of a 0-d array")
-        return self.shape[0]
-
     # NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -216,7 +211,9 @@ class Tracer(ArrayMethods):
 
     def __hash__(self) -> int:
         node, trace = self._symgrad_node, running()
-        if not self.shape and trace.follow is not None and (self._keeps_value() or not trace.has_slope(node)):
+        if self.shape:  # as NumPy; libraries ask
+            raise ArgumentTypeError.here("unhashable type: 'numpy.ndarray'")
+        if trace.follow is not None and (self._keeps_value() or not trace.has_slope(node)):
             trace.keys.add(node)
             return hash(self._concrete())
         name = caching_function() or "f"

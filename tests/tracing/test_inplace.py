@@ -233,6 +233,20 @@ def test_arrays_are_laid_in_memory_as_numpy_lays_them(laid, of, check_rule):
     check_rule(fn, [X])
 
 
+def test_flat_writes_into_what_lies_otherwise(check_rule):
+    def fn(x):
+        y = np.zeros((3, 3))
+        y[0] = x[:3]
+        y.T.flat[1] = x[3]
+        y[:, ::-1].flat[[0, 5]] = x[:2] * 2.0
+        y[:2, :2].flat[::3] = x[1]
+        other = np.outer(x, x)
+        other.flat = x
+        return y * y.flat[2] + np.sum(other, 0)[:3] + len(y.flat) * sum(y.flat)
+
+    check_rule(fn, [X])
+
+
 def test_arguments_that_share_memory_are_refused_where_one_is_written_to():
     def writes(x, y):
         x[0] = 2.0 * y[1]

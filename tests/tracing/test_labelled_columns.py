@@ -138,6 +138,22 @@ PROGRAMS = {
         {"a": x, "b": x**2}, orient="index", columns=list("uvw")
     ).u.sum(),
     "of a dict": lambda x: pd.DataFrame.from_dict({"p": x, "k": [2, 0, 1]}).set_index("k").p.loc[0] ** 2,
+    "a column called name": lambda x: sum(
+        row.v * (2.0 if row.name == 0 else 1.0) * row.size
+        for _, row in pd.DataFrame({"name": list("abc"), "size": 7, "v": x}).iterrows()
+    ),
+    "groups without rows": lambda x: (
+        pd.DataFrame({"c": pd.Categorical(list("xyx"), categories=list("wxyz")), "v": x})
+        .groupby("c", observed=False)
+        .v.agg("sum")
+        .to_numpy()
+        @ np.arange(1.0, 5)
+    ),
+    "the first rows of groups": lambda x: (
+        fitted(x).groupby("id").head(1).p.sum() + fitted(x).groupby("id").tail(1).p.max()
+    ),
+    "one group": lambda x: fitted(x).groupby("id").get_group(2).p.sum(),
+    "shifted and filled": lambda x: (fitted(x).groupby("id").p.shift(1, fill_value=0.5) * fitted(x).n).sum(),
     "filled": lambda x: (lambda d: (d.p.shift(1).fillna(0) * d.p).sum())(fitted(x).fillna(0.0)),
     "of dicts of columns": lambda x: pd.DataFrame({"p": x, "k": [2, 0, 1]}).sort_values("k").p.iloc[0] * 2.0,
 }

@@ -21,6 +21,7 @@ OF_EACH = {
     "exponential variances": lambda s: s.ewm(alpha=0.3, adjust=False).var(),
     "with bias": lambda s: s.ewm(halflife=2).var(bias=True),
     "exponential means": lambda s: s.ewm(com=1.5).mean(),
+    "out of order": lambda s: s.iloc[[3, 0, 5, 1, 4, 2]].resample("1D").sum(),
     "days": lambda s: s.resample("1D").mean(),
     "half days, some of them empty": lambda s: s.resample("12h").sum(),
     "the largest of days": lambda s: s.resample("1D").max(),

@@ -45,9 +45,59 @@ PROGRAMS = {
 }
 
 
+KNOWN = pd.Series([4.0, 1.0, 3.0, 2.0, 5.0, 6.0])
+FRAME = KNOWN.to_frame("w").assign(k=list("aabbab"))
+
+
+def dropped(x):
+    frame = pd.DataFrame({"v": x})
+    return frame.drop(frame.index[frame.v > 1]).v.sum()
+
+
+def where_there_is_a_mean(x):
+    means = pd.Series(x).rolling(2).mean()
+    return means.loc[means.index[means.notna()]].sum()
+
+
+BY_TRACED = {
+    "an index by a mask": lambda x: pd.Series(x).loc[pd.Series(x).index[pd.Series(x) > 1]].sum(),
+    "dropped by a mask": dropped,
+    "where there is a mean": where_there_is_a_mean,
+    "a known Series by a mask": lambda x: KNOWN[pd.Series(x) > 1].sum() * x[0],
+    "a known Series by an array": lambda x: KNOWN[x > 1].sum() * x[0],
+    "a known Series beyond a number": lambda x: KNOWN[2.1 * x[0] < KNOWN].sum() * x[0] + (x <= KNOWN).sum() * x[1],
+    "a known DataFrame by a mask": lambda x: (
+        FRAME.loc[pd.Series(x) > 1, "w"].sum() * x[0] + FRAME[x > 1].w.mean() * x[1]
+    ),
+    "places in order": lambda x: KNOWN.iloc[np.argsort(x)].iloc[0] * x[0],
+    "groups by a mask": lambda x: (pd.DataFrame({"v": x}).groupby(pd.Series(x) > 1).v.mean() ** 2).sum(),
+    "merged by a function": lambda x: (lambda m: (m.v * m.u).sum())(
+        pd.merge(FRAME.assign(v=x), pd.DataFrame({"k": ["a", "b"], "u": [1.0, 2.0]}), on="k")
+    ),
+    "the first of equal ones": lambda x: (
+        pd.DataFrame({"q": [1, 3, 3, 1, 3, 0], "v": x}).nlargest(2, "q").v.iloc[1] * 1.0
+    ),
+    "remainders": lambda x: (series(x) % 0.37).sum() + (series(x) // 0.37 * x).sum() + divmod(series(x), 0.29)[1].sum(),
+    "crossed bounds": lambda x: pd.Series(x).clip(1.8, 0.6).sum(),
+    "truths among the numbers": lambda x: (
+        pd.DataFrame({"on": x > 9, "v": x, "t": TEXT}).assign(on=[True] * 6).mean(numeric_only=True).sum()
+    ),
+}
+PROGRAMS |= BY_TRACED
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     expect_slopes(sg.value_and_grad(PROGRAMS[name])(X), PROGRAMS[name], X)
+
+
+def test_numbers_of_python_are_written_as_python_writes_them():
+    def f(x):
+        return len(repr(float(x[0]))) * x[1] + len(str(x[:2].tolist())) * x[2]
+
+    value, gradient = sg.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_array_equal(gradient, [0.0, 3.0, 10.0, 0.0, 0.0, 0.0])
 
 
 def test_other_values_are_told_anew():

@@ -107,8 +107,10 @@ def test_a_function_that_keeps_its_results_is_traced_by_what_it_keeps_them_of():
 
     assert sg.grad(lambda x: cached(x[0]) * cached(2.0))(X).tolist() == [4.0, 0.0, 0.0]
     assert cached.cache_info().currsize == 1
-    for use in (lambda x: {x[0]: 1}, lambda x: x in {1.0, 2.0}, hash):
-        with pytest.raises(TracingError, match="cannot be hashed"):
+    with pytest.raises(TracingError, match="cannot be hashed"):
+        sg.grad(lambda x: {x[0]: 1})(X)
+    for use in (lambda x: x in {1.0, 2.0}, hash):
+        with pytest.raises(TypeError, match="unhashable type"):
             sg.grad(use)(X)
 
 

@@ -43,7 +43,7 @@ def test_length_and_display():
     assert traced(len, N) == 3
     assert traced(repr, N) == repr(N)
     assert traced(lambda v: repr([*v, v[0] * 2, v.tolist()]), np.array([1.5, 2.0])) == (
-        "[np.float64(1.5), np.float64(2.0), np.float64(3.0), [np.float64(1.5), np.float64(2.0)]]"
+        "[np.float64(1.5), np.float64(2.0), np.float64(3.0), [1.5, 2.0]]"
     )
     assert traced(lambda v: f"{v!r} {v}", 0.5) == "0.5 0.5"
     assert str(symgrad.trace(lambda v: print(repr(v)) or v, "n").outputs[0].shape) == "(n,)"
