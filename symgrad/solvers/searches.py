@@ -6,11 +6,11 @@ They run as they are. A call in which they give others has another trace, as one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import TracingError, UnsupportedArguments
+from ..errors import TracingError, UnsupportedArguments, UnsupportedOperation
 from ..tracing.dispatch import answers_for
 from ..tracing.external_calls import known_values
 from ..tracing.linear_algebra_of_scipy import array
@@ -88,6 +88,11 @@ class _Tree:
 
     def query(self, *args: Any, **kwargs: Any) -> Any:
         return _query(self, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnsupportedOperation.here(f"KDTree.{name} of traced points has no derivative rule: take query.")
 
 
 @answers_for("scipy.spatial.KDTree.query", "scipy.spatial.cKDTree.query")

@@ -253,8 +253,8 @@ class LabelledTracer:
         """The labels without those of some axes."""
         return Labels(self._labels.without_values().sum(axis=axes if is_xarray(self._labels.kind) else axes[0]))
 
-    def _of_numbers(self, only: bool = False) -> LabelledTracer:
-        """Itself, where every column is of numbers, as an array of all of them; ``only`` those."""
+    def _of_numbers(self, only: bool = False, also_truths: bool = False) -> LabelledTracer:
+        """Itself, where every column is of numbers, as an array of all of them; ``only`` those, and truth values."""
         others = self._labels.others
         if not others:
             return self
@@ -262,10 +262,8 @@ class LabelledTracer:
         if texts and not only:
             names = ", ".join(map(repr, texts))
             refuse(f"this of a DataFrame with columns that are no numbers ({names})", "Select columns first: x[[…]]")
-        return self._with_known(also_truths=only)._without_others()
-
-    def _without_others(self) -> LabelledTracer:
-        return LabelledTracer(self._array, self._labels.keeping({}))
+        own = self._with_known(also_truths)
+        return LabelledTracer(own._array, own._labels.keeping({}))
 
     def _with_known(self, also_truths: bool = False) -> LabelledTracer:
         """Itself, with the elements of known columns of numbers among the others, and with truths as numbers."""

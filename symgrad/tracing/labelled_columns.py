@@ -20,6 +20,7 @@ from .labelled_values import describe, drop_duplicates, in_this_run, pivot_table
 from .labels import Labels, refuse
 from .local_array import holds_traced, unwrapped
 from .making import array_of
+from .trace import as_node, running
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
@@ -93,13 +94,15 @@ def _joining(name: str) -> Callable:
     def joined(self: LabelledTracer, right: Any, *args: Any, **named: Any) -> Any:
         other = right if type(right) is type(self) else self._operand(right)
         named |= dict(zip(("how", "on") if name == "merge" else ("on", "how"), args, strict=False))
-        by_index = name == "join" or named.get("left_index", False)
-        on = named.get("on", () if by_index or "left_on" in named else [c for c in self if c in other])
+        on = named.get("on")
+        if on is None:
+            by_index = name == "join" or named.get("left_index", False)
+            on = [] if by_index or named.get("left_on") is not None else [c for c in self if c in other]
         keys = {on} if isinstance(on, str) else set(on)
         keyed = [self] if name == "join" else [self, other]  # the index of the other has the keys of a join
         known = [{c.name for c in side._labels.others.values()} for side in keyed]
         for side, part in zip(known, ("left_on", "right_on"), strict=False):
-            own = named.get(part, ())
+            own = named.get(part) or ()
             if not keys | ({own} if isinstance(own, str) else set(own)) <= side:
                 refuse(f"DataFrame.{name} by columns of traced numbers", "Join by columns that are known")
         if len(args) > 2:
@@ -162,7 +165,7 @@ def _beside(columns: list[Any], count: int) -> Any:
 
 
 def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: Any = True, ignore_index: bool = False) -> Any:
-    """In the order that the values have in this run, guarded; equal ones as they stood."""
+    """In the order that pandas finds in this run, guarded."""
     if isinstance(by, list):
         rows = in_this_run(self, by).reset_index(drop=True).sort_values(by, ascending=ascending, kind="stable")
         made = self.iloc[rows.index.to_numpy()]
@@ -173,8 +176,10 @@ def _sort_values(self: LabelledTracer, by: Any = None, *, ascending: Any = True,
     if type(key) is not type(self):  # a column that is known
         return moving(self, "sort_values", by, ascending=ascending, ignore_index=ignore_index)
     values = without_nan(key, "sort_values")._array
-    order = values_of(np.argsort(values if ascending else values[::-1]))
-    made = self.iloc[order if ascending else (len(order) - 1 - order)[::-1]]
+    seen = np.asarray(running().value_of(as_node(values)))
+    order = np.argsort(seen) if ascending else (len(seen) - 1 - np.argsort(seen[::-1]))[::-1]
+    values_of(np.sign(np.diff(values[order])))  # for which it is an order
+    made = self.iloc[order]
     return made.set_axis(range(len(made)), axis=0) if ignore_index else made
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from .labelled_linear import interpolate
 from .labelled_places import OTHERWISE, missing_of, moved, moved_around_nan, moving, values_of
 from .labelled_statistics import STATISTICS, cumulative, no_method, options, statistic
+from .labelled_values import in_this_run
 from .labels import Labels, is_number, refuse
 from .local_array import holds_traced
 
@@ -74,6 +75,8 @@ class _Groups:
             return lambda *args, **named: _WindowsOfGroups(self, operator.methodcaller(name, *args, **named))
         if name in ("cumcount", "ngroup"):
             return getattr(self._groups(), name)
+        if name in ("idxmax", "idxmin", "nunique", "rank"):
+            return getattr(in_this_run(self._value).groupby(**self._by), name)
         if name in _IN_GROUPS:
             return lambda: self._rows(cumulative(name))
         if not name.startswith("_") and self._value.ndim == 2 and name in self._value:
@@ -211,7 +214,7 @@ class _WindowsOfGroups:
             raise AttributeError(name)
 
         def taken(*args: Any, **named: Any) -> Any:
-            made = [getattr(self._make(part), name)(*args, **named) for part in self._groups.parts()]
+            made = [getattr(self._make(part), name)(*args, **named) for part in self._groups.parts() if len(part)]
             labels = Labels(getattr(self._make(self._groups._groups()), name)(*args, **named))
             return type(made[0])(np.concatenate([part._array for part in made]), labels)
 

@@ -65,12 +65,15 @@ def reduction(name: str) -> Callable:
         dim: Any = BY_DEFAULT,
         **named: Any,
     ) -> Any:
-        self = self._of_numbers(numeric_only)
+        self = self._of_numbers(numeric_only, also_truths=numeric_only)
         axes = axes_of(self, axis if dim is BY_DEFAULT else dim)
         named = options(name, named, 1 if self._labels.dims is None else 0)
         along = axes if len(axes) != 1 else axes[0]
         missing = np.False_ if skipna is False else missing_of(self._array)
-        if missing is not None and np.any(missing) and name in ("sum", "mean"):
+        is_empty = self._labels.dims is None and not all(self.shape[a] for a in axes)
+        if is_empty and name not in ("sum", "prod"):
+            made = np.full([d for a, d in enumerate(self.shape) if a not in axes], np.nan)[()]
+        elif missing is not None and np.any(missing) and name in ("sum", "mean"):
             made = np.sum(np.where(missing, 0.0, self._array), axis=along)
             count = np.sum(~missing, axis=along)
             made = made if name == "sum" else made / np.where(count == 0, np.nan, count)

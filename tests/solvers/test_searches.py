@@ -71,6 +71,8 @@ def test_nearest_neighbours(function):
 def test_what_has_no_rule_names_the_line():
     with pytest.raises(UnsupportedOperation, match=r"np\.where"):
         sg.grad(lambda x: TREE.query(x, distance_upper_bound=0.1)[0].sum())(RNG.uniform(size=(3, 2)))
+    with pytest.raises(UnsupportedOperation, match=r"KDTree\.count_neighbors"):
+        sg.grad(lambda x: spatial.KDTree(x).count_neighbors(TREE, 0.1) * x[0, 0])(RNG.uniform(size=(3, 2)))
     with pytest.raises(UnsupportedOperation, match="pass their places") as refused:
         sg.grad(lambda x: x[signal.find_peaks(x, prominence=0.1)[0]].sum())(RNG.uniform(size=9))
     assert __file__ in str(refused.value)

@@ -152,6 +152,7 @@ PROGRAMS = {
     "the first rows of groups": lambda x: (
         fitted(x).groupby("id").head(1).p.sum() + fitted(x).groupby("id").tail(1).p.max()
     ),
+    "the largest of each group": lambda x: fitted(x).loc[fitted(x).groupby("id").p.idxmax(), "p"].sum(),
     "one group": lambda x: fitted(x).groupby("id").get_group(2).p.sum(),
     "shifted and filled": lambda x: (fitted(x).groupby("id").p.shift(1, fill_value=0.5) * fitted(x).n).sum(),
     "filled": lambda x: (lambda d: (d.p.shift(1).fillna(0) * d.p).sum())(fitted(x).fillna(0.0)),
