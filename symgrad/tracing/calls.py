@@ -119,7 +119,7 @@ class _Calls:
 
     def indexed(self, value: Any) -> Any:
         """What takes the index of ``np.r_[…]`` and ``np.c_[…]``."""
-        return Joined(value) if (value is np.r_ or value is np.c_) and current() is not None else value
+        return Joined(value, unlabelled) if (value is np.r_ or value is np.c_) and current() is not None else value
 
     def outside(self, value: Any) -> Any:
         """What stands for a value that code without source reads from outside."""

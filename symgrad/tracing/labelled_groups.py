@@ -97,13 +97,18 @@ class _Groups:
             return self._beside({column: self[column].agg(func) for column in self._value.columns})
         if callable(func):
             return self.apply(func)
+        if isinstance(func, list):
+            func = dict.fromkeys(self._value.columns, func)
+        if isinstance(func, dict) and any(isinstance(of, list) for of in func.values()):
+            pairs = [(column, of) for column, of in func.items() for of in (of if isinstance(of, list) else [of])]
+            return self._beside({(c, getattr(of, "__name__", of)): self[c].agg(of) for c, of in pairs})
         if isinstance(func, dict):
             return self._beside({column: self[column].agg(of) for column, of in func.items()})
         if not isinstance(func, str) or func not in (*STATISTICS, "count", "first", "last", "size"):
             refuse(f"agg of groups by {func!r}", "Name one statistic, as in agg('mean')")
         return getattr(self, func)()
 
-    def _beside(self, columns: dict[str, Any]) -> Any:
+    def _beside(self, columns: dict[Any, Any]) -> Any:
         """Results of one number a group as the columns of a DataFrame."""
         first = next(iter(columns.values()))
         frame = first._labels.without_values().to_frame()
@@ -180,14 +185,14 @@ class _Groups:
             return self._rows(lambda part: func(part) + part._with(np.zeros(part.shape)))
         if isinstance(func, str) and func in _IN_GROUPS:
             return getattr(self, func)()
-        if not isinstance(func, str) or func not in STATISTICS:
+        if not isinstance(func, str) or func not in (*STATISTICS, "count", "first", "last"):
             refuse(f"transform of groups by {func!r}", "Name a statistic, as in transform('mean')")
         groups = np.full(len(self._value), -1)
         for k, places in enumerate(self._places()):
             groups[places] = k
         if not np.all(groups >= 0):
             refuse("transform of groups where keys are missing", "Drop these rows")
-        return self._value._of_numbers()._with(self._indexed()._reduced(func)._array[groups])
+        return self._value._of_numbers()._with(getattr(self._indexed(), func)()._of_numbers()._array[groups])
 
     def _groups(self) -> Any:
         return self._value._of_numbers(only=True)._labels.without_values().groupby(**self._by)

@@ -109,11 +109,20 @@ def _choosing(own_where: bool) -> Callable:
 
 
 def _operation(operate: Callable[[Any, Any], Any]) -> Callable:
-    def operated(self: LabelledTracer, other: Any, axis: Any = BY_DEFAULT) -> Any:
-        if axis is BY_DEFAULT:
+    def operated(self: LabelledTracer, other: Any, axis: Any = BY_DEFAULT, fill_value: Any = None) -> Any:
+        if axis is BY_DEFAULT and fill_value is None:
             return operate(self, other)
-        left, right = aligned(self, self._lifted(other), axis=axis)
-        return operate(left, right)
+        if fill_value is None:
+            return operate(*aligned(self, self._lifted(other), axis=axis))
+        if axis is not BY_DEFAULT:
+            refuse("arithmetic with an axis and fill_value", OTHERWISE)
+        right = self._lifted(other)
+        none, nothing = self._labels.without_values(), right._labels.without_values()
+        left = moved(self, lambda v: v.align(nothing)[0], "align")._of_numbers()
+        right = moved(right, lambda v: none.align(v)[1], "align")._of_numbers()
+        gaps = np.isnan(left._array), np.isnan(right._array)
+        left = left._with(np.where(gaps[0] & ~gaps[1], fill_value, left._array))
+        return operate(left, right._with(np.where(gaps[1] & ~gaps[0], fill_value, right._array)))
 
     return operated
 

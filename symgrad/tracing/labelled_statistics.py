@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import ArgumentError
 from .labelled_places import OTHERWISE, aligned, missing_of, values_of
 from .labels import Labels, refuse
+from .local_array import holds_traced
 from .reductions import normalized_axes
 
 if TYPE_CHECKING:
@@ -158,10 +159,11 @@ def covariance(name: str) -> Callable:
     return made
 
 
-def quantile(self: LabelledTracer, q: float = 0.5) -> Any:
-    """``x.quantile(q)`` for one q."""
-    if not isinstance(q, float) or self._labels.dims is not None:
+def quantile(self: LabelledTracer, q: Any = 0.5) -> Any:
+    """``x.quantile(q)`` for one q, or several."""
+    if self._labels.dims is not None or holds_traced(q):
         refuse(f"{self._name}.quantile of these", OTHERWISE)
     self = self._of_numbers()
     made = statistic("quantile", missing_of(self._array))(self._array, q, axis=0)
-    return made if self.ndim == 1 else type(self)(made, Labels(self._labels.without_values().quantile(q)))
+    is_number = self.ndim == 1 and np.ndim(q) == 0
+    return made if is_number else type(self)(made, Labels(self._labels.without_values().quantile(q)))

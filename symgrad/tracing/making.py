@@ -316,10 +316,13 @@ OF_SIZES: dict[Callable, Callable] = {
 class Joined:
     """``np.r_`` and ``np.c_``, which join the parts of their index."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, plain: Callable[[Any], Any]) -> None:
+        """``plain`` gives arrays in place of what has labels."""
         self._value = value
+        self._plain = plain
 
     def __getitem__(self, index: Any) -> Any:
+        index = self._plain(index)
         if not holds_traced(index):
             made = self._value[index]
             return LocalArray.of(made) if type(made) is np.ndarray else made

@@ -153,6 +153,19 @@ PROGRAMS = {
         fitted(x).groupby("id").head(1).p.sum() + fitted(x).groupby("id").tail(1).p.max()
     ),
     "the largest of each group": lambda x: fitted(x).loc[fitted(x).groupby("id").p.idxmax(), "p"].sum(),
+    "several statistics a column": lambda x: (
+        (fitted(x).groupby("id").agg({"p": ["mean", "std"], "n": "max"}) ** 2).sum().sum()
+        + fitted(x)[["id", "p", "y"]].groupby("id").agg(["min", "max"])[("p", "max")].sum()
+    ),
+    "the first of its group": lambda x: (fitted(x).groupby("id").p.transform("first") * fitted(x).p).sum(),
+    "filled where one is missing": lambda x: (
+        pd.Series(x, index=list("abc")).add(pd.Series([1.0, 2.0], index=list("bd")), fill_value=0.5).pow(2).sum()
+    ),
+    "beside a column of ones": lambda x: (
+        np.linalg.lstsq(np.c_[np.ones(6), DATA.t + x[0], fitted(x).n], fitted(x).p, rcond=None)[0].sum()
+        + np.r_[fitted(x).p, x].sum()
+    ),
+    "several quantiles": lambda x: (fitted(x).p.quantile([0.2, 0.7]) ** 2).sum(),
     "one group": lambda x: fitted(x).groupby("id").get_group(2).p.sum(),
     "shifted and filled": lambda x: (fitted(x).groupby("id").p.shift(1, fill_value=0.5) * fitted(x).n).sum(),
     "filled": lambda x: (lambda d: (d.p.shift(1).fillna(0) * d.p).sum())(fitted(x).fillna(0.0)),
