@@ -169,6 +169,12 @@ def _in_place(name: str) -> Operator:
     return method
 
 
+def repeated(values: Any, count: int) -> Any:
+    """The elements of an array over and over, as many as counted: NumPy fills places so."""
+    flat = np.reshape(values, (-1,))
+    return flat if flat.shape[0] == count else flat[np.arange(count) % flat.shape[0]]
+
+
 class ArrayMethods:
     """What a traced array does by NumPy's functions."""
 
@@ -343,8 +349,7 @@ class ArrayMethods:
 
     @flat.setter
     def flat(self: Any, value: Any) -> None:
-        values = np.ravel(value)
-        self[...] = values[np.arange(self.size) % values.shape[0]].reshape(self.shape)
+        self[...] = repeated(value, self.size).reshape(self.shape)
 
     def transpose(self, *axes: Any) -> Any:
         order = listed(axes[0]) if len(axes) == 1 and axes[0] is not None else [k for k in axes if k is not None]

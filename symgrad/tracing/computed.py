@@ -61,7 +61,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
     """What a function of a library, or of C, gives; ``call`` calls the functions that it is given."""
     if any(function is asking for asking in _ASKING):
         return CALLS[function](*args, **kwargs)
-    if any(function is moved for moved in _BY_LAYOUT) and args and _lies_unknown(args[0]):
+    if args and _lies_unknown(args[0]) and any(function is moved for moved in _BY_LAYOUT):
         return function(args[0].whole, *args[1:], **kwargs)
     owner = getattr(function, "__self__", None)
     method = CALLS.get(function.__func__) if type(function) is MethodType else None
@@ -111,7 +111,7 @@ def library(call: Called, function: Callable, args: tuple, kwargs: Mapping[str, 
 
 
 def _lies_unknown(value: Any) -> bool:
-    return type(value) is LocalArray and not value._memory.is_by_rows
+    return type(value) is LocalArray and not value._memory.lies_alike
 
 
 def is_numeric(function: Any, owner: Any) -> bool:

@@ -13,13 +13,12 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from .dispatch import answers_for
+from .labelled_linear import MAX_LINEAR
 from .local_array import holds_traced
 from .splines import make_interp_spline, values_of
 from .trace import as_followed
 
 _PACKAGE = "scipy.interpolate"
-#: data of an identity
-_MOST = 2_000
 
 
 def _library() -> Any:
@@ -30,16 +29,21 @@ def _refuse(what: str, instead: str) -> UnsupportedOperation:
     return UnsupportedOperation.here(f"{_PACKAGE}.{what} has no derivative rule in symgrad. {instead}")
 
 
+def _units(name: str, data: Any, *known: Any) -> np.ndarray:
+    """An identity in place of the data, where the places and all else are known."""
+    count = data.shape[0]
+    if holds_traced(known) or count > MAX_LINEAR:
+        raise _refuse(f"{name} by its places, or of more than {MAX_LINEAR} data", "Take points that are known.")
+    return np.eye(count)
+
+
 class _Interpolated:
     """An interpolator of traced data at places that are known."""
 
     def __init__(self, name: str, places: Any, data: Any, given: dict[str, Any]) -> None:
         self._name = name
         self._data = values_of(data)
-        count = self._data.shape[0]
-        if holds_traced((places, given)) or given.get("rescale") or count > _MOST:
-            raise _refuse(f"{name} by its places, or of more than {_MOST} data", "Compute the places outside.")
-        self._units = getattr(_library(), name)(places, np.eye(count), **given)
+        self._units = getattr(_library(), name)(places, _units(name, self._data, places, given), **given)
 
     def __call__(self, *at: Any) -> Any:
         if holds_traced(at):
@@ -50,8 +54,8 @@ class _Interpolated:
 def _declare(name: str) -> None:
     @answers_for(f"{_PACKAGE}.{name}")
     def rule(places, data, *args, **kwargs):
-        if args or kwargs.keys() & {"neighbors", "fill_value"}:
-            raise _refuse(f"{name} with these arguments", "Name them, without neighbors and fill_value.")
+        if args or kwargs.get("rescale") or kwargs.keys() & {"neighbors", "fill_value"}:
+            raise _refuse(f"{name} with these arguments", "Name them, without neighbors, fill_value and rescale.")
         return _Interpolated(name, places, data, kwargs)
 
 
@@ -61,10 +65,10 @@ for _name in ("RBFInterpolator", "LinearNDInterpolator", "NearestNDInterpolator"
 
 @answers_for(f"{_PACKAGE}.griddata")
 def _griddata(points, values, xi, method="linear", fill_value=np.nan, rescale=False):
-    if holds_traced((points, xi)) or method == "cubic" or rescale or not np.isnan(fill_value):
-        raise _refuse("griddata so", "Take the methods 'linear' and 'nearest' with points that are known.")
+    if method == "cubic" or rescale or not np.isnan(fill_value):
+        raise _refuse("griddata so", "Take the methods 'linear' and 'nearest'.")
     data = values_of(values)
-    return np.tensordot(_library().griddata(points, np.eye(data.shape[0]), xi, method), data, 1)
+    return np.tensordot(_library().griddata(points, _units("griddata", data, points, xi), xi, method), data, 1)
 
 
 class Spline:

@@ -302,10 +302,6 @@ class LabelledTracer:
         other = lifted(other)
         return other._of_numbers() if type(other) is LabelledTracer else None
 
-    def _operand(self, other: Any) -> LabelledTracer:
-        """A DataFrame that is known, or a named Series, beside this one."""
-        return lifted(other.to_frame() if other.ndim == 1 else other)
-
     def _lifted(self, other: Any) -> LabelledTracer:
         """An operand with labels; with these where it has none."""
         lifted = self._labelled(other)

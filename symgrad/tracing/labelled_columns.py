@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labelled_groups import groupby
-from .labelled_places import OTHERWISE, moved_around_nan, moved_together, moving, values_of, without_nan
+from .labelled_places import OTHERWISE, in_this_run, moved_around_nan, moved_together, moving, values_of, without_nan
 from .labelled_rows import rows
-from .labelled_values import describe, drop_duplicates, in_this_run, pivot_table, query
+from .labelled_values import describe, drop_duplicates, pivot_table, query
 from .labels import Labels, refuse
 from .local_array import holds_traced, unwrapped
 from .making import array_of
@@ -92,7 +92,7 @@ def _joining(name: str) -> Callable:
     """``merge`` or ``join`` by columns that are known, or by the index."""
 
     def joined(self: LabelledTracer, right: Any, *args: Any, **named: Any) -> Any:
-        other = right if type(right) is type(self) else self._operand(right)
+        other = Labels.lifted(right.to_frame() if right.ndim == 1 else right)
         named |= dict(zip(("how", "on") if name == "merge" else ("on", "how"), args, strict=False))
         on = named.get("on")
         if on is None:
@@ -100,10 +100,9 @@ def _joining(name: str) -> Callable:
             on = [] if by_index or named.get("left_on") is not None else [c for c in self if c in other]
         keys = {on} if isinstance(on, str) else set(on)
         keyed = [self] if name == "join" else [self, other]  # the index of the other has the keys of a join
-        known = [{c.name for c in side._labels.others.values()} for side in keyed]
-        for side, part in zip(known, ("left_on", "right_on"), strict=False):
+        for side, part in zip(keyed, ("left_on", "right_on"), strict=False):
             own = named.get(part) or ()
-            if not keys | ({own} if isinstance(own, str) else set(own)) <= side:
+            if not keys | ({own} if isinstance(own, str) else set(own)) <= set(side._labels.known_names):
                 refuse(f"DataFrame.{name} by columns of traced numbers", "Join by columns that are known")
         if len(args) > 2:
             refuse(f"DataFrame.{name} with these arguments", "Join by the index, or by on=")

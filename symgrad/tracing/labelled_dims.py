@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labelled_linear import mapped_by
-from .labelled_places import OTHERWISE, holds_traced_labels, missing_of, moved, moved_together, moving, values_of
+from .labelled_places import OTHERWISE, holds_traced_labels, in_this_run, missing_of, moved, moved_together, moving
 from .labelled_statistics import BY_DEFAULT, STATISTICS, axes_of, no_method, reduction, with_enough
 from .labels import Labels, refuse
 from .trace import as_followed
@@ -276,4 +276,4 @@ def quantile(self: LabelledTracer, q: Any, dim: Any = None, *, skipna: bool | No
 
 def extreme(name: str) -> Callable:
     """``argmax`` and kin: what xarray says of the values in this run, guarded."""
-    return lambda self, *args, **kwargs: getattr(self._labels.put_on(values_of(self._array)), name)(*args, **kwargs)
+    return lambda self, *args, **kwargs: getattr(in_this_run(self), name)(*args, **kwargs)

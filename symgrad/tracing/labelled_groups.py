@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .labelled_linear import interpolate
-from .labelled_places import OTHERWISE, missing_of, moved, moved_around_nan, moving, values_of
+from .labelled_places import OTHERWISE, in_this_run, missing_of, moved, moved_around_nan, moving
 from .labelled_statistics import STATISTICS, cumulative, no_method, options, statistic
-from .labelled_values import in_this_run
 from .labels import Labels, is_number, refuse
 from .local_array import holds_traced
 
@@ -73,6 +72,8 @@ class _Groups:
             return functools.partial(self._reduced, name)
         if name in ("rolling", "expanding", "ewm"):
             return lambda *args, **named: _WindowsOfGroups(self, operator.methodcaller(name, *args, **named))
+        if name in ("head", "tail"):
+            return lambda n=5: moved(self._whole, lambda v: getattr(v.groupby(**self._by), name)(n), name)
         if name in ("cumcount", "ngroup"):
             return getattr(self._groups(), name)
         if name in ("idxmax", "idxmin", "nunique", "rank"):
@@ -92,18 +93,16 @@ class _Groups:
         if named:
             refuse("agg of groups with these arguments", "Name one statistic, as in agg('mean')")
         if isinstance(func, list) and self._value.ndim == 1:
-            return self._beside({getattr(name, "__name__", name): self.agg(name) for name in func})
-        if callable(func) and self._value.ndim == 2:
-            return self._beside({column: self[column].agg(func) for column in self._value.columns})
-        if callable(func):
-            return self.apply(func)
-        if isinstance(func, list):
+            return self._beside({_called(of): self.agg(of) for of in func})
+        if self._value.ndim == 2 and (callable(func) or isinstance(func, list)):
             func = dict.fromkeys(self._value.columns, func)
         if isinstance(func, dict) and any(isinstance(of, list) for of in func.values()):
             pairs = [(column, of) for column, of in func.items() for of in (of if isinstance(of, list) else [of])]
-            return self._beside({(c, getattr(of, "__name__", of)): self[c].agg(of) for c, of in pairs})
+            return self._beside({(column, _called(of)): self[column].agg(of) for column, of in pairs})
         if isinstance(func, dict):
             return self._beside({column: self[column].agg(of) for column, of in func.items()})
+        if callable(func):
+            return self.apply(func)
         if not isinstance(func, str) or func not in (*STATISTICS, "count", "first", "last", "size"):
             refuse(f"agg of groups by {func!r}", "Name one statistic, as in agg('mean')")
         return getattr(self, func)()
@@ -129,11 +128,11 @@ class _Groups:
 
     def _rows(self, func: Callable[[Any], Any]) -> Any:
         """What ``func`` makes of each group, row by row, where the rows were; NaN where there is no key."""
-        own, places = self._value._of_numbers(), self._places()
-        rows = [func(own.iloc[k])._of_numbers()._array for k in places]
+        own = self._value._of_numbers()
+        rows = [func(part)._of_numbers()._array for part in self.parts()]
         made = np.concatenate([*rows, np.full((1, *own.shape[1:]), np.nan)])
         order = np.full(len(own), -1)
-        order[np.concatenate(places)] = np.arange(len(made) - 1)
+        order[np.concatenate(self._places())] = np.arange(len(made) - 1)
         return own._with(made[order])
 
     def shift(self, periods: int = 1, **named: Any) -> Any:
@@ -149,12 +148,6 @@ class _Groups:
         """The rows of the groups for which ``func`` is true."""
         kept = [places for places in self._places() if places.size and func(self._whole.iloc[places])]
         return self._whole.iloc[np.sort(np.concatenate([np.arange(0), *kept]))]
-
-    def head(self, n: int = 5) -> Any:
-        return moved(self._whole, lambda v: v.groupby(**self._by).head(n), "head")
-
-    def tail(self, n: int = 5) -> Any:
-        return moved(self._whole, lambda v: v.groupby(**self._by).tail(n), "tail")
 
     def get_group(self, name: Any) -> Any:
         return self._whole.iloc[self._line().get_group(name).to_numpy()]
@@ -207,6 +200,11 @@ class _Groups:
         return self._with_keys(type(self._value)(np.stack(rows), made))
 
 
+def _called(statistic: Any) -> Any:
+    """What the column of a statistic is called."""
+    return getattr(statistic, "__name__", statistic)
+
+
 class _WindowsOfGroups:
     """``x.groupby(by).rolling(…)`` and kin, one group after the other; ``make`` makes the windows."""
 
@@ -228,14 +226,15 @@ class _WindowsOfGroups:
 
 def _known(keys: Any) -> Any:
     """A column of keys as a Series of pandas."""
-    return keys._labels.put_on(values_of(keys._array)) if hasattr(keys, "_labels") else keys
+    return in_this_run(keys) if hasattr(keys, "_labels") else keys
 
 
-_KNOWN_OF_GROUPS = {"level", "sort", "observed", "dropna", "group_keys"}
+#: what groups are asked for by beside their keys
+_SETTINGS = {"level", "sort", "observed", "dropna", "group_keys"}
 
 
 def groupby(self: LabelledTracer, by: Any = None, as_index: bool = True, **named: Any) -> Any:
-    if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - _KNOWN_OF_GROUPS:
+    if self._labels.dims is not None or holds_traced((by, named)) or named.keys() - _SETTINGS:
         refuse(f"{self._name}.groupby with these arguments", OTHERWISE)
     whole = self
     by = [_known(key) for key in by] if isinstance(by, list) else _known(by)

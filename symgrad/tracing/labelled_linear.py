@@ -39,11 +39,11 @@ class _ExponentialWindows:
     def __getattr__(self, name: str) -> Any:
         if name not in ("sum", "mean"):
             return no_method(self, name)
-        return lambda: mapped(self._value, lambda v: getattr(self._make(v), name)(), name)
+        return lambda: _mapped(self._value, lambda v: getattr(self._make(v), name)(), name)
 
     def var(self, bias: bool = False) -> Any:
         own = self._value
-        weights = weights_of(own, lambda v: self._make(v).mean(), "var", missing_of(own._array))
+        weights = _weights_of(own, lambda v: self._make(v).mean(), "var")
         means = self.mean()._array
         far = (own._array - np.expand_dims(means, 1)) ** 2
         made = np.sum(np.reshape(weights, (*weights.shape, *[1] * (own.ndim - 1))) * far, axis=1)
@@ -65,11 +65,14 @@ def ewm(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
     return _ExponentialWindows(self, operator.methodcaller("ewm", *args, **kwargs))
 
 
-def weights_of(value: LabelledTracer, make: Callable[[Any], Any], what: str, missing: Any) -> np.ndarray:
-    """The matrix of what ``make``, which is linear along the first axis, does; it sees NaN where rows are missing."""
-    count = len(value)
+def _weights_of(value: LabelledTracer, make: Callable[[Any], Any], what: str, fills: bool = False) -> np.ndarray:
+    """The matrix of what ``make``, which is linear along the first axis, does.
+
+    ``fills`` where it sees NaN in rows without values, and puts others there.
+    """
+    count, missing = len(value), missing_of(value._array)
     where = None if missing is None else np.reshape(missing, (count, -1))
-    if count > MAX_LINEAR or where is None or np.any(where != where[:, :1]):
+    if count > MAX_LINEAR or where is None or np.any(where != where[:, :1] if fills else where):
         refuse(f"{value._name} with NaN, or of more than {MAX_LINEAR} rows: its {what} here", OTHERWISE)
     like = value._labels.without_values()
     frame = type(like.to_frame() if like.ndim == 1 else like)
@@ -78,13 +81,10 @@ def weights_of(value: LabelledTracer, make: Callable[[Any], Any], what: str, mis
     return np.asarray(make(frame(rows, index=like.index)))
 
 
-def mapped(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
+def _mapped(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
     """What ``make``, which is linear along the first axis where no value is NaN, makes of a Series or a DataFrame."""
     own = value._of_numbers()
-    missing = missing_of(own._array)
-    if missing is not None and np.any(missing):
-        missing = None  # the weights are others
-    weights = weights_of(own, make, what, missing)
+    weights = _weights_of(own, make, what)
     return type(value)(mapped_by(weights, own._array, 0), Labels(make(own._labels.without_values())))
 
 
@@ -93,6 +93,5 @@ def interpolate(self: LabelledTracer, *args: Any, **kwargs: Any) -> Any:
     if self._labels.dims is not None:
         refuse(f"{self._name}.interpolate", "Write interp(…)")
     make = operator.methodcaller("interpolate", *args, **kwargs)
-    missing = missing_of(self._array)
-    weights = weights_of(self, make, "interpolate", missing)
-    return self._with(mapped_by(weights, np.where(missing, 0.0, self._array), 0))
+    weights = _weights_of(self, make, "interpolate", fills=True)
+    return self._with(mapped_by(weights, np.where(missing_of(self._array), 0.0, self._array), 0))

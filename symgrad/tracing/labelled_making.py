@@ -109,7 +109,7 @@ def _merge(left: Any, right: Any, *args: Any, **named: Any) -> Any:
 def _method(known: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a Series or a DataFrame that is known, of traced values."""
     if name == "map" and not kwargs and type(args[0]) is LabelledTracer:
-        return LabelledTracer(moving(args[0], "reindex", known.to_numpy())._array, lifted(known)._labels)
+        return LabelledTracer(moving(args[0], "reindex", known.to_numpy())._array, Labels(known))
     if name == "map" and not kwargs and type(args[0]) is dict:  # others may say what is missing
         return _series([args[0].get(k, np.nan) for k in known], known.index, name=known.name)
     return getattr(lifted(known), name)(*args, **kwargs)

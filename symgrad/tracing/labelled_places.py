@@ -52,9 +52,11 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
     (given, made), (_, other) = shown(0.0), shown(further)
     memories = [memory for g, v in zip(given, values, strict=True) for memory in _memories(g, v)]
 
+    called = f"{getattr(values[0], '_name', '')}.{what}"
+
     def found(part: Any, again: Any, known: Collection[int] = ()) -> Any:
         """The elements that were put where their numbers are; None where there are constants alone."""
-        held, is_place = _places(part, again, further, f"{getattr(values[0], '_name', '')}.{what}", known)
+        held, is_place = _places(part, again, further, called, known)
         used = np.unique(np.searchsorted(ends[1:], held[is_place], "right")).tolist()
         if not used:
             return None
@@ -67,14 +69,18 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
         return Tracer(as_node(_chosen(array, places, is_place, held).astype(dtype)))
 
     if is_dataset_of_xarray(type(made)):
-        parts = {n: found(made[n], other[n]) for n in made if made[n].dtype.kind == "f"}
+        names = [n for n in made if made[n].dtype.kind == "f"]
+        for n in names:
+            _labels_of_both(made[n], other[n], called)
+        parts = {n: found(made[n], other[n]) for n in names}
         return Labels.traced_dataset(made, {n: part for n, part in parts.items() if part is not None})
     if not labels_of(type(made)):
         taken = found(made, other)
         return np.asarray(made) if taken is None else taken
     known = constant_columns(made, other)
+    labels = _labels_of_both(made, other, called, known)
     taken = found(made, other, known)
-    return Labels.traced(np.asarray(numbers_of(made, known)) if taken is None else taken, Labels(made, known))
+    return Labels.traced(np.asarray(numbers_of(made, known)) if taken is None else taken, labels)
 
 
 def _arrays(value: Any) -> list[Any]:
@@ -100,13 +106,19 @@ def _looks_into(part: Any, memory: Any, given: list[Any]) -> bool:
     return is_other and np.may_share_memory(part.values, memory)
 
 
+def _labels_of_both(made: Any, other: Any, what: str, known: Collection[int] = ()) -> Labels:
+    """The labels of what was made of either numbers; an error where they are made of these."""
+    labels = Labels(made, known)
+    if labels != Labels(other, known):
+        refuse(f"{what} so", OTHERWISE)
+    return labels
+
+
 def _places(
     made: Any, other: Any, further: float, what: str, known: Collection[int] = ()
 ) -> tuple[np.ndarray, np.ndarray]:
     """The numbers in what was made, and which of them are places: in ``other`` these are ``further``."""
     held, again = (np.asarray(numbers_of(v, known) if labels_of(type(v)) else v) for v in (made, other))
-    if labels_of(type(made)) and Labels(made, known) != Labels(other, known):  # which are then made of the values
-        refuse(f"{what} so", OTHERWISE)
     if not held.size and not again.size:
         return held.astype(float), np.zeros(held.shape, bool)
     if not held.dtype.kind == again.dtype.kind == "f" or held.shape != again.shape:
@@ -173,9 +185,9 @@ def _each(func: Callable, counts: list[int]) -> Callable:
     """A function of the last axes of each array, as many as counted, done at each place of the others."""
 
     def done(*arrays: Any, **named: Any) -> Any:
-        own = [np.shape(a)[len(np.shape(a)) - n :] for a, n in zip(arrays, counts, strict=True)]
-        lead = np.broadcast_shapes(*[np.shape(a)[: np.ndim(a) - n] for a, n in zip(arrays, counts, strict=True)])
-        wide = [np.broadcast_to(a, (*lead, *core)) for a, core in zip(arrays, own, strict=True)]
+        shapes = [(s[: len(s) - n], s[len(s) - n :]) for s, n in zip(map(np.shape, arrays), counts, strict=True)]
+        lead = np.broadcast_shapes(*[outer for outer, _ in shapes])
+        wide = [np.broadcast_to(a, (*lead, *core)) for a, (_, core) in zip(arrays, shapes, strict=True)]
         made = [as_followed(func)(*[a[at] for a in wide], **named) for at in np.ndindex(*lead)]
         if not isinstance(made[0], tuple):
             return np.reshape(np.stack(made), (*lead, *np.shape(made[0])))
@@ -300,6 +312,14 @@ def missing_of(array: Any) -> Any:
 def values_of(array: Any) -> Any:
     """The values in this run, guarded."""
     return running().guard(array._symgrad_node) if type(array) is Tracer else array
+
+
+def in_this_run(value: LabelledTracer, columns: Any = None) -> Any:
+    """What has labels with the values of this run, guarded; known ``columns`` of a DataFrame alone need no guard."""
+    asked = [columns] if isinstance(columns, str) else columns
+    if asked is not None and set(value._labels.known_names).issuperset(asked):
+        return value._labels.without_values()
+    return value._labels.put_on(values_of(value._array))
 
 
 def without_nan(self: LabelledTracer, what: str) -> LabelledTracer:

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 class Row(dict):
     """A row of traced numbers and of what is none, by the names of the columns, as code reads a Series of both."""
 
-    def __init__(self, columns: dict[Any, Any], label: Any, kind: type) -> None:
+    def __init__(self, columns: dict[Any, Any], label: Any) -> None:
         super().__init__(columns)
         self.name = label
-        self._kind = kind
 
     index = property(lambda self: list(self.keys()))
     size = property(len)
@@ -26,7 +25,7 @@ class Row(dict):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name not in self or hasattr(self._kind, name):  # as pandas looks for it
+        if name not in self or hasattr(sys.modules["pandas"].Series, name):  # which pandas looks for first
             self._refuse(name)
         return self[name]
 
@@ -48,5 +47,4 @@ def rows(value: LabelledTracer, places: Iterable[int] | None = None) -> Iterator
         return ((index[k], numbers.iloc[k]) for k in places)
     columns = {name: value[name] for name in value}
     arrays = {n: c._array if type(c) is type(value) else c.array for n, c in columns.items()}
-    kind = sys.modules["pandas"].Series
-    return ((index[k], Row({n: a[k] for n, a in arrays.items()}, index[k], kind)) for k in places)
+    return ((index[k], Row({n: a[k] for n, a in arrays.items()}, index[k])) for k in places)

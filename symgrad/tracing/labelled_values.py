@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .dispatch import answers_for
-from .labelled_places import OTHERWISE, moved, values_of
+from .labelled_places import OTHERWISE, in_this_run, moved, values_of
 from .labels import Labels, refuse
 from .local_array import holds_traced
 
 if TYPE_CHECKING:
     from .labelled import LabelledTracer
-
-
-def in_this_run(value: LabelledTracer, columns: Any = None) -> Any:
-    """The Series or the DataFrame with the values of this run, guarded; known ``columns`` alone need no guard."""
-    known = {column.name for column in value._labels.others.values()}
-    if columns is not None and known.issuperset([columns] if isinstance(columns, str) else columns):
-        return value._labels.without_values()
-    return value._labels.put_on(values_of(value._array))
 
 
 def of_values(name: str) -> Callable:
@@ -57,7 +49,7 @@ def query(self: LabelledTracer, expr: str) -> Any:
     """The rows for which an expression is true."""
     if "@" in expr:
         refuse("DataFrame.query with @names", "Write x[x['a'] > b]")
-    known = self._labels.without_values()[[column.name for column in self._labels.others.values()]]
+    known = self._labels.without_values()[self._labels.known_names]
     try:
         chosen = known.eval(expr)
     except sys.modules["pandas"].errors.UndefinedVariableError:  # it asks for traced ones too

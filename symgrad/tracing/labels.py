@@ -91,6 +91,11 @@ class Labels:
             return made
         return self.kind(values, index=self.axes[0], name=self.names[0])
 
+    @property
+    def known_names(self) -> list[Any]:
+        """What the columns beside the values are called."""
+        return [column.name for column in self.others.values()]
+
     def keeping(self, others: dict[int, Any]) -> Labels:
         """These labels with these of the columns beside the values."""
         made = copy.copy(self)
@@ -119,7 +124,9 @@ def constant_columns(one: Any, other: Any) -> list[int]:
     if one.ndim != 2 or is_xarray(type(one)) or one.shape != other.shape:
         return []
     numbers = [k for k, d in enumerate(one.dtypes) if is_number(d)]
-    return [k for k in numbers if one.iloc[:, k].equals(other.iloc[:, k])]
+    first, second = (np.asarray(v.iloc[:, numbers]) for v in (one, other))
+    is_same = np.all((first == second) | ((first != first) & (second != second)), axis=0)
+    return [k for k, same in zip(numbers, is_same.tolist(), strict=True) if same]
 
 
 def is_of_truth(frame: Any) -> bool:

@@ -28,12 +28,13 @@ def lies_by_rows(node: Node) -> bool:
             return True
         if isinstance(n.primitive, Constant):
             return np.asarray(n.params[0].value).flags.c_contiguous
-        if n.primitive is EINSUM and len(n.operands) == 1:
-            ((labels,), out, _, _) = n.params
-            order = [label for label in labels if label in out]
-            return order == [label for label in out if label in labels] and known[n.operands[0]]
-        is_contraction = n.primitive is EINSUM
-        return is_contraction or all(known[o] for o in n.operands if not is_line(o))
+        if n.primitive is not EINSUM:
+            return all(known[o] for o in n.operands if not is_line(o))
+        (labels, *others), out, _, _ = n.params
+        if others:
+            return True
+        order = [label for label in labels if label in out]
+        return order == [label for label in out if label in labels] and known[n.operands[0]]
 
     return decided(node, known, decide)
 

@@ -18,6 +18,7 @@ from ..primitives import functions as f
 from ..program.dims import is_concrete
 from ..program.node import Node
 from . import assignment
+from .array_methods import repeated
 from .dispatch import refuse
 from .elements import KNOWN, Elements
 from .memory import Memory, locals_of
@@ -106,10 +107,10 @@ class LocalArray:
 
     def _lies_by_rows(self) -> bool:
         """Whether what is computed of it lies in memory row after row."""
-        if self.data.ndim < 2 or (self.data.flags.c_contiguous and self._memory.is_by_rows):
+        if self.data.ndim < 2 or (self.data.flags.c_contiguous and self._memory.lies_alike):
             return True
         strides = [abs(s) for s, d in zip(self.data.strides, self.data.shape, strict=True) if d != 1]
-        return self._memory.is_by_rows and strides == sorted(strides, reverse=True)
+        return self._memory.lies_alike and strides == sorted(strides, reverse=True)
 
     def _elements(self) -> Elements:
         """What the numbers are of; an error in another trace than theirs."""
@@ -121,7 +122,7 @@ class LocalArray:
     @property
     def now(self) -> Any:
         """What computes in its place: the plain array, or the traced one."""
-        return Tracer(self._symgrad_node) if self.is_traced or not self._memory.is_by_rows else self.data
+        return Tracer(self._symgrad_node) if self.is_traced or not self._memory.lies_alike else self.data
 
     @property
     def whole(self) -> Tracer:
@@ -326,8 +327,7 @@ class Flat:
         places = np.arange(self.base.size)[unwrapped(index)]
         at = np.unravel_index(places, self.base.shape)
         if np.ndim(value) and np.ndim(places):
-            value = np.ravel(unwrapped(value, traced=True))
-            value = value[np.arange(np.size(places)) % max(value.shape[0], 1)]
+            value = repeated(unwrapped(value, traced=True), np.size(places))
         self.base[at] = value
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:

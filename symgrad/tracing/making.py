@@ -58,15 +58,16 @@ def array_of(value: Any, dtype: Any = None, order: Any = None) -> Any:
 
 def of_node(node: Node, order: Any) -> LocalArray:
     """A new array of a traced value, in this order, or that in which the value lies, which may be unknown."""
-    return _lying_as(LocalArray.of_node(node, "F" if order == "F" else "C"), Tracer(node), order)
+    made = LocalArray.of_node(node, "F" if order == "F" else "C")
+    made._memory.lies_alike = order in ("C", "F") or lies_by_rows(node)
+    return made
 
 
 def _lying_as(made: LocalArray, value: Any, order: Any) -> LocalArray:
     """A new array, noted to lie as a value where it is in no order of its own."""
-    if order not in ("C", "F") and type(value) is LocalArray:
-        made._memory.is_by_rows = value._memory.is_by_rows
-    elif order not in ("C", "F") and type(value) is Tracer:
-        made._memory.is_by_rows = lies_by_rows(value._symgrad_node)
+    if order not in ("C", "F") and type(value) in (LocalArray, Tracer):
+        is_local = type(value) is LocalArray
+        made._memory.lies_alike = value._memory.lies_alike if is_local else lies_by_rows(value._symgrad_node)
     return made
 
 
@@ -129,7 +130,7 @@ def _lying(array: Any, order: Any) -> Any:
     if type(array) is LocalArray:
         lay: Callable[[np.ndarray], np.ndarray] = functools.partial(np.asarray, order=order)
         there = lay(array.data)
-        if array._memory.is_by_rows:
+        if array._memory.lies_alike:
             return array if there is array.data else array.taken(there, lay)
         array = array.whole
     if order == "F" and not is_line(array._symgrad_node) and array.contiguity()():

@@ -20,7 +20,7 @@ class Memory:
         self.owner = owner
         self.trace = trace
         self.is_foreign = is_foreign
-        self.is_by_rows = True  # or as ``owner`` lies; False where NumPy may have it otherwise
+        self.lies_alike = True  # as NumPy's array does; False where nobody knows how that lies
         self.start = _address(owner)
         self.numbers: np.ndarray | None = None
         self.holders: list[Any] = []  # objects of libraries that look into it, and know no traced values

@@ -14,6 +14,7 @@ from ..primitives.shaping import reshape
 from ..program.dims import broadcast, is_concrete, normal, size
 from ..program.node import Node
 from .declare import Case, Given, implements
+from .layout import is_line
 from .library_calls import is_asked_by_library
 from .reductions import normalized_axes, normalized_axis, reduced_axes
 from .sizes import listed, whole
@@ -107,8 +108,7 @@ def _known_order(order: str, x: Node) -> str:
 
     Code of libraries asks for "K" where the order does not matter.
     """
-    wide = sum(d != 1 for d in x.shape)
-    if order in ("C", "F") or (order in ("A", "K") and (wide < 2 or is_asked_by_library())):
+    if order in ("C", "F") or (order in ("A", "K") and (is_line(x) or is_asked_by_library())):
         return "F" if order == "F" else "C"
     raise UnsupportedOperation.here(
         f"order={order!r} depends on how the array lies in memory, which a trace does not know; say 'C' or 'F'."

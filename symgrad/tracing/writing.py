@@ -13,6 +13,7 @@ from ..primitives.index_arrays import from_start
 from ..primitives.selection import Gathered
 from ..primitives.shaping import reshape
 from ..program.node import Node
+from .array_methods import repeated
 from .dispatch import answers, refuse
 from .drawing import draw_of
 from .local_array import LocalArray, unwrapped
@@ -50,8 +51,7 @@ def _put(a, ind, v, mode="raise"):
 
 
 def _repeated(values: Any, count: int) -> Any:
-    flat = np.reshape(array_of(values) if isinstance(values, (list, tuple)) else values, (-1,))
-    return flat if flat.shape[0] == count else flat[np.arange(count) % flat.shape[0]]
+    return repeated(array_of(values) if isinstance(values, (list, tuple)) else values, count)
 
 
 @answers(np.putmask)

@@ -187,52 +187,6 @@ def test_what_may_be_a_copy_is_refused_after_a_write_and_after_one_into_it(view)
         symgrad.grad(write)(X)
 
 
-@pytest.mark.parametrize("view", [flat, np.ravel, lambda y: np.ascontiguousarray(y.T).T.reshape(-1)])
-def test_a_write_into_what_may_be_a_copy_makes_it_an_array_of_its_own(view, check_rule):
-    def fn(x):
-        y = view(np.outer(x, x)[:2, :2])
-        part, other = y[1:3], y[:2]
-        y[0] = x[1]
-        part *= 3.0
-        y += other[0]
-        part[0] = other[1] * x[0]
-        return np.sum(y * y) + part[1] * np.sum(other)
-
-    check_rule(fn, [X])
-
-
-def test_a_part_of_what_may_be_a_copy_is_written_to(check_rule):
-    def fn(x):
-        y = np.outer(x, x).T.reshape(-1)
-        part, other = y[2:5], y[3:]
-        part *= x[:3]
-        other[0] = 2.0
-        return np.sum(y * y) * part[1]
-
-    check_rule(fn, [X])
-
-
-@pytest.mark.parametrize(
-    "laid",
-    [
-        np.ascontiguousarray,
-        np.asfortranarray,
-        lambda a: np.asarray(a, order="C"),
-        lambda a: np.array(a, copy=None, order="F"),
-        lambda a: np.require(a, None, ["C"]),
-    ],
-)
-@pytest.mark.parametrize("of", [lambda a: a, lambda a: a.T, lambda a: a[0], lambda a: a[:, 1], lambda a: a[::2]])
-def test_arrays_are_laid_in_memory_as_numpy_lays_them(laid, of, check_rule):
-    def fn(x):
-        y = np.array([x, x * x, x + 1.0, np.sin(x)])
-        made = laid(of(y))
-        made[1] = 5.0
-        return y * y[0] + made[1] * made[0]
-
-    check_rule(fn, [X])
-
-
 def test_flat_writes_into_what_lies_otherwise(check_rule):
     def fn(x):
         y = np.zeros((3, 3))
