@@ -102,7 +102,7 @@ def _joining(name: str) -> Callable:
         keyed = [self] if name == "join" else [self, other]  # the index of the other has the keys of a join
         for side, part in zip(keyed, ("left_on", "right_on"), strict=False):
             own = named.get(part) or ()
-            if not keys | ({own} if isinstance(own, str) else set(own)) <= set(side._labels.known_names):
+            if (keys | ({own} if isinstance(own, str) else set(own))) & set(side._labels.names):
                 refuse(f"DataFrame.{name} by columns of traced numbers", "Join by columns that are known")
         if len(args) > 2:
             refuse(f"DataFrame.{name} with these arguments", "Join by the index, or by on=")

@@ -197,7 +197,7 @@ class _Groups:
         least = -1 if name in ("sum", "prod", "count") else named.get("ddof", 0)
         groups = [x[places] for places in self._places()]
         rows = [function(g, axis=0, **named) if len(g) > least else np.full(g.shape[1:], np.nan) for g in groups]
-        return self._with_keys(type(self._value)(np.stack(rows), made))
+        return self._with_keys(type(self._value)(np.stack(rows) if rows else x[:0], made))
 
 
 def _called(statistic: Any) -> Any:

@@ -102,7 +102,7 @@ def pivot_table(
     **named: Any,
 ) -> Any:
     """A statistic of the elements of each pair of keys, rows by columns."""
-    if named.keys() - {"fill_value", "observed"} or not isinstance(values, str) or index is None or columns is None:
+    if named.keys() - {"fill_value"} or not isinstance(values, str) or index is None or columns is None:
         refuse("DataFrame.pivot_table with these arguments", "Write groupby([…])[…].mean().unstack()")
     keys = [k for part in (index, columns) for k in (part if isinstance(part, list) else [part])]
     made = self.groupby(keys)[values].agg(aggfunc).unstack(columns)

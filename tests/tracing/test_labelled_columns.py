@@ -166,6 +166,8 @@ PROGRAMS = {
         + np.r_[fitted(x).p, x].sum()
     ),
     "several quantiles": lambda x: (fitted(x).p.quantile([0.2, 0.7]) ** 2).sum(),
+    "no group": lambda x: fitted(x).query("n > 9").groupby("id").p.mean().sum() + x[0],
+    "joined by an index": lambda x: (lambda d: (d.p * d.w).sum())(fitted(x).set_index("id").merge(EXTRA, on="id")),
     "one group": lambda x: fitted(x).groupby("id").get_group(2).p.sum(),
     "shifted and filled": lambda x: (fitted(x).groupby("id").p.shift(1, fill_value=0.5) * fitted(x).n).sum(),
     "filled": lambda x: (lambda d: (d.p.shift(1).fillna(0) * d.p).sum())(fitted(x).fillna(0.0)),
@@ -200,5 +202,7 @@ def test_what_has_no_rule_is_refused():
 
     with pytest.raises(UnsupportedOperation, match="columns of traced numbers"):
         sg.grad(by_traced)(X)
+    with pytest.raises(UnsupportedOperation, match="KeyError: 'none'"):
+        sg.grad(lambda x: fitted(x).merge(EXTRA, on="none").p.sum())(X)
     with pytest.raises(UnsupportedOperation, match=r"no numbers \('group'\)"):
         sg.grad(of_text)(X)

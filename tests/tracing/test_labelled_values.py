@@ -136,6 +136,7 @@ def test_whole_numbers_in_an_argument(name):
         lambda x: pd.qcut(series(x), 3, retbins=True)[1].sum(),
         lambda x: series(x).replace([0.5, 0.7], 1.0).sum(),
         lambda x: table(x, margins=True).sum().sum(),
+        lambda x: table(x, observed=False).sum().sum(),
         lambda x: (lambda level: pd.DataFrame({"v": x}).query("v > @level").v.sum())(1.0),
     ],
 )
