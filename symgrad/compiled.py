@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .attempts import Attempts
 from .context import is_debugging
 from .debugging import is_finite, what_went_wrong
 from .errors import (
@@ -30,9 +31,8 @@ from .kernels.backend import checked_backend
 from .named_dims import Declared, Placeholder, argument_names
 from .signature import Call, VaryingInts, called_name, ints_of, key_of_arrays
 from .trace_entry import Arguments, TraceEntry, is_input
-from .tracing.calls import follow
 from .tracing.host_scalars import Host, NotAValue
-from .tracing.library_calls import asks_to_follow, refuse_untyped
+from .tracing.library_calls import refuse_untyped
 from .tracing.local_names import code_of, watching
 from .tracing.trace import Purpose, Trace, called, current
 from .tracing.trace_guards import TraceGuards
@@ -104,7 +104,7 @@ class CompiledFunction:
         code = code_of(watched)
         self._asks_types = code is not None and "type" in code.co_names  # type(n) is int of no number but itself
         file = "" if code is None else code.co_filename
-        self._follows = is_library(file) and not is_own(file)  # whose code is never run with traced values as it is
+        self._attempts = Attempts(is_library(file) and not is_own(file))  # whose code is never run as it is
         self._has_warned = False
         self._not_kept: Any = None  # the signature of the latest trace that cannot serve again
 
@@ -256,26 +256,11 @@ class CompiledFunction:
         guards = TraceGuards(self.watched, [*static, *classes_in(structure)])
         if guards.caught is not None:
             raise UnsupportedOperation(_CAUGHT.format(called_name(self.watched), guards.caught))
-        if self._follows or guards.is_followed:
-            trace.follow = follow
-        entry: TraceEntry | None = None
-        raised: Exception | None = None
-        try:
-            entry = self._traced(args, kwargs, trace, host, guards)
-        except (TracingError, TypeError, ValueError) as error:  # what code in C raises of what it does not take
-            if trace.follow is not None or not asks_to_follow(error):
-                raise
-            raised = error
-        if entry is None:
-            trace = guards.start_again(trace)
-            trace.follow = follow
-            try:
-                entry = self._traced(args, kwargs, trace, host and host.anew(trace), guards)
-            except TypeError as error:
-                if type(error) is TypeError and isinstance(raised, TypeError):
-                    raise raised from None
-                raise
-            self._follows = True
+
+        def run(trace: Trace, host: Host | None) -> TraceEntry:
+            return self._traced(args, kwargs, trace, host, guards)
+
+        trace, entry = self._attempts.made(trace, host, guards, run)
         trace.let_go()
         guards.watch_weights(entry.weights_read)
         if self.cache and key is not None:

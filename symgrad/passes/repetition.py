@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -43,10 +42,18 @@ class Carried(NamedTuple):
 
 
 class Element(NamedTuple):
-    """Another value for each step; Python's numbers have the dtype that they are taken in."""
+    """Another value for each step of these numbers; Python's numbers have the dtype that they are taken in."""
 
     values: tuple[Node, ...]
     dtype: np.dtype
+    numbers: Sequence[int]
+
+
+class Gap(NamedTuple):
+    """The place of the first operation after ``steps`` that were left out."""
+
+    place: int
+    steps: int
 
 
 #: what an operand is in each step: an operation of the step itself, a constant, or one of the above
@@ -56,7 +63,8 @@ Operand = Any
 class Repetition:
     """``steps`` times ``period`` operations from ``first``; Unlike where they are no loop.
 
-    ``promotes``: Python's numbers have the dtypes of all others here, so they may be carried as arrays.
+    ``promotes``: Python's numbers have the dtypes of all others here, so they may be carried as arrays. Beside the
+    steps there are those of the ``gap``, of which what they slice follows from what is sliced before and after them.
     """
 
     def __init__(
@@ -67,14 +75,19 @@ class Repetition:
         period: int,
         steps: int,
         promotes: bool,
+        gap: Gap | None = None,
     ) -> None:
+        self.gap = gap
         self.first = first
         self.end = first + period * steps
         self._nodes = nodes
         self._period = period
         self._steps = steps
+        self._all_steps = steps + (0 if gap is None else gap.steps)
         self._position = position
         self._promotes = promotes
+        if gap is not None and not first + 2 * period <= gap.place <= self.end - period:
+            raise Unlike("the steps that were left out are not inside of the loop")
         self._template = nodes[
             first + period : first + 2 * period
         ]  # the first step may read numbers in place of arrays
@@ -95,22 +108,29 @@ class Repetition:
     def _column(self, j: int) -> Sequence[Node]:
         return self._nodes[self.first + j : self.end : self._period]
 
+    def _numbers(self, j: int) -> Sequence[int]:
+        """Which of all steps those are that an operation was traced in."""
+        if self.gap is None:
+            return range(self._steps)
+        before = -((self.first + j - self.gap.place) // self._period)
+        return (*range(before), *range(before + self.gap.steps, self._all_steps))
+
     def _operands_of(self, j: int) -> list[Operand]:
         column = self._column(j)
         node = self._template[j]
         if node.primitive is SLICE and any(n.params != node.params for n in column):
             if any(n.operands[0] is not node.operands[0] for n in column):
                 raise Unlike
-            self._sliced[j] = self._element(column, node.dtype)
+            self._sliced[j] = self._element(j, column, node.dtype)
             return []
         taken = [o.dtype for o in node.operands]
         if isinstance(node.primitive, Elementwise):
             taken = node.primitive.loop_dtypes(node.operands)
         return [self._operand(j, [n.operands[q] for n in column], taken[q]) for q in range(len(node.operands))]
 
-    def _element(self, values: Sequence[Node], dtype: np.dtype) -> Element:
-        """What each step reads as the element of an array of all."""
-        first = values[0]
+    def _element(self, j: int, values: Sequence[Node], dtype: np.dtype) -> Element:
+        """What an operation reads in each step as the element of an array of all."""
+        first, numbers, is_whole = values[0], self._numbers(j), self.gap is None
         if any(v.shape != first.shape or v.dtype != first.dtype for v in values):
             raise Unlike
         source = _sliced_source(values)
@@ -118,15 +138,15 @@ class Repetition:
             if self._is_inside(source):
                 raise Unlike
             specs = [v.params[0] for v in values]
-            _, stride = _moving(specs) or (0, None)
-            fits = stride is not None or self._steps * size(first.shape) <= _MAX_GATHERED
+            _, stride = _moving(specs, numbers) or (0, None)
+            fits = stride is not None or (is_whole and self._steps * size(first.shape) <= _MAX_GATHERED)
         elif all(v.is_literal for v in values):
-            fits = True
+            fits = is_whole
         else:
-            fits = not any(v.weak for v in values) and self._steps * size(first.shape) <= _MAX_GATHERED
+            fits = is_whole and not any(v.weak for v in values) and self._steps * size(first.shape) <= _MAX_GATHERED
         if not fits:
             raise Unlike("what the steps read cannot be put together in one array")
-        element = Element(tuple(values), dtype if first.is_literal else first.dtype)
+        element = Element(tuple(values), dtype if first.is_literal else first.dtype, numbers)
         self._elements[element] = None
         return element
 
@@ -142,7 +162,7 @@ class Repetition:
             if all(o is last for o in read):
                 self._constants[last] = None
                 return last
-            return self._element(read, dtype)
+            return self._element(j, read, dtype)
         back = place - (self.first + (self._steps - 1) * self._period + j)
         offset, operation = divmod(j + back, self._period)
         if -offset > MAX_BACK:
@@ -212,7 +232,8 @@ class Repetition:
                     made[column[t]] = results[last[operation, t]]
                 else:
                     array = results[len(begins) + kept.index(operation)]
-                    made[column[t]] = take_slice(array, (t, *full(array.shape[1:])))
+                    number = self._numbers(operation)[t]
+                    made[column[t]] = take_slice(array, (number, *full(array.shape[1:])))
         return made
 
     def is_written_as_loop(self, called: Mapping[Node, str]) -> bool:
@@ -235,7 +256,9 @@ class Repetition:
         count = 0
         for c in self.carries:
             for back in range(len(c.begins)):
-                found.setdefault((c.operation, self._steps - 1 - back), count + back)
+                t = self._steps - 1 - back
+                if self._numbers(c.operation)[t] == self._all_steps - 1 - back:
+                    found.setdefault((c.operation, t), count + back)
             count += len(c.begins)
         return found
 
@@ -284,11 +307,12 @@ class Repetition:
         names = [n.params[0] for n in inputs]
         carried = [called.get(n) if isinstance(n, int) else None for n in nexts]
         names[: len(carried)] = [own or name for own, name in zip(carried, names, strict=False)]
-        key = (*_form(inputs, outputs, len(begins), self._steps), *names, *called.items())
+        key = (*_form(inputs, outputs, len(begins), self._all_steps), *names, *called.items())
         if key not in loops:
             body = Program(inputs, outputs, names, graph)
             own = {made[j]: name for j, name in called.items() if not made[j].is_leaf}
-            loops[key] = DifferentiableLoop(body, len(begins), len(arrays), self._steps, range(len(begins)), called=own)
+            count = len(begins)
+            loops[key] = DifferentiableLoop(body, count, len(arrays), self._all_steps, range(count), called=own)
         return loops[key]
 
 
@@ -317,14 +341,15 @@ def _begun(node: Node, like: Node) -> Node:
     return cast(node, node.dtype)
 
 
-def _moving(specs: Sequence[Spec]) -> tuple[int, int | None] | None:
-    """The one axis along which slices of one element there differ, and how far it is from each to the next."""
+def _moving(specs: Sequence[Spec], numbers: Sequence[int]) -> tuple[int, int | None] | None:
+    """The one axis along which slices of one element there differ, and how far each step moves on, of these numbers."""
     moving = [k for k in range(len(specs[0])) if any(s[k] != specs[0][k] for s in specs)]
     if len(moving) != 1 or isinstance(specs[0][moving[0]], tuple):
         return None
     places = [s[moving[0]] for s in specs]
-    strides = {b - a for a, b in itertools.pairwise(places)}
-    return moving[0], strides.pop() if len(strides) == 1 else None
+    stride = places[1] - places[0]
+    is_even = all(p == places[0] + stride * k for p, k in zip(places, numbers, strict=True))
+    return moving[0], stride if is_even else None
 
 
 def _sliced_source(values: Sequence[Node]) -> Node | None:
@@ -338,19 +363,19 @@ def _array_of(element: Element, image: Mapping[Node, Node]) -> Node:
     values = element.values
     source = _sliced_source(values)
     if source is not None:
-        return _of_slices(image.get(source, source), [v.params[0] for v in values])
+        return _of_slices(image.get(source, source), [v.params[0] for v in values], element.numbers)
     if all(v.is_literal or v.primitive is CONSTANT for v in values):
         arrays = [np.asarray(v.params[0] if v.is_literal else v.params[0].value, element.dtype) for v in values]
         return constant(CapturedArray(np.stack(arrays)))
     return concatenate([reshape(image.get(v, v), (1, *v.shape)) for v in values], 0)
 
 
-def _of_slices(source: Node, specs: Sequence[Spec]) -> Node:
-    """The array whose elements are these slices."""
-    moving = _moving(specs)
+def _of_slices(source: Node, specs: Sequence[Spec], numbers: Sequence[int]) -> Node:
+    """The array whose elements are these slices, which the steps of these numbers read."""
+    moving = _moving(specs, numbers)
     if moving is None:
-        numbers = np.arange(size(source.shape)).reshape(source.shape)
-        index = constant(CapturedArray(np.stack([numbers[as_index(s)] for s in specs])))
+        places = np.arange(size(source.shape)).reshape(source.shape)
+        index = constant(CapturedArray(np.stack([places[as_index(s)] for s in specs])))
         return gather(reshape(source, (size(source.shape),)), index, 0)
     axis, stride = moving
     spec = list(specs[0])
@@ -358,7 +383,7 @@ def _of_slices(source: Node, specs: Sequence[Spec]) -> Node:
         places = constant(CapturedArray(np.array([s[axis] for s in specs])))
         source, spec[axis] = gather(source, places, axis), (0, len(specs), 1)
     else:
-        spec[axis] = (spec[axis], len(specs), stride)
+        spec[axis] = (spec[axis], numbers[-1] + 1, stride)
     made = take_slice(source, tuple(spec))
     lead = sum(isinstance(e, tuple) for e in spec[:axis])
     return made if not lead else transpose(made, (lead, *(k for k in range(made.ndim) if k != lead)))

@@ -8,6 +8,7 @@ found from the inside.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,7 +25,8 @@ from ..primitives.shaping import moves_elements, reshape
 from ..program.dims import is_concrete, size
 from ..program.interpret import rebuilt
 from ..program.node import Node, active_graph, ancestors
-from .repetition import MAX_BACK, Repetition, Unlike
+from ..tracing.left_out import Missing
+from .repetition import MAX_BACK, Gap, Repetition, Unlike
 
 
 class Least(NamedTuple):
@@ -55,6 +57,7 @@ def rolled(
     loops: dict[Any, DifferentiableLoop],
     least: Least,
     called: Mapping[Node, str],
+    left_out: Sequence[Missing] = (),
 ) -> list[Node]:
     """``outputs`` with each loop that they were unrolled from as one operation, values the same to the bit.
 
@@ -62,8 +65,14 @@ def rolled(
     serial number ``since`` stay as they are. ``loops`` are those that were found before, of one form one. ``called``
     are names that the user has for values, which those of the bodies keep; a loop that is shorter than those that run
     carries something that has one, and is a good part of all.
+
+    Steps that were ``left_out`` are put back; Unlike where that cannot be done.
     """
     found = list(outputs)
+    if left_out:
+        nodes = [*_ways(outputs, since, least)][-1]
+        image = _put_back(nodes, outputs, derived_by, loops, called, left_out)
+        found = [image.get(o, o) for o in outputs]
     count = len(ancestors(found))
     while True:
         left: list[tuple[int, str]] = []
@@ -81,6 +90,37 @@ def rolled(
             active_graph().unrolled = [text for _, text in sorted(left, reverse=True)[:1]]
             return found
         found, count = best, fewest
+
+
+def _put_back(
+    nodes: list[Node],
+    outputs: Sequence[Node],
+    derived_by: Collection[Node],
+    loops: dict[Any, DifferentiableLoop],
+    called: Mapping[Node, str],
+    left_out: Sequence[Missing],
+) -> dict[Node, Node]:
+    """What nodes become where the loops that lack steps are rolled up with all of them."""
+    tokens, promotes = _tokens(nodes, derived_by)
+    position = {n: k for k, n in enumerate(nodes)}
+    serials = [n.serial for n in nodes]
+    repetitions = []
+    for began, ended, steps in left_out:
+        begin, place = bisect.bisect(serials, began), bisect.bisect(serials, ended)
+        period = place - begin
+        runs = _runs(tokens, period, RUN.steps) if period else ()
+        run = next(((first, count) for first, count in runs if first < place < first + count), None)
+        if run is None:
+            raise Unlike("the steps that are traced are not alike")
+        _check_worth(nodes[begin:place])
+        gap = Gap(place, steps)
+        repetitions.append(
+            _repetition(nodes, position, run[0], period, run[1], outputs, promotes, RUN.steps, called, gap)
+        )
+    spans = sorted((r.first, r.end) for r in repetitions)
+    if any(end > first for (_, end), (first, _) in itertools.pairwise(spans)):
+        raise Unlike("loops that lack steps are alike, and follow one another")
+    return _written(nodes, repetitions, loops, called)
 
 
 def repeats(outputs: Sequence[Node], derived_by: Collection[Node], since: int, least: Least) -> bool:
@@ -153,26 +193,40 @@ def _once(
                 left.append((count, f"{times} that repeat stay written out, since {why}"))
         if not repetitions:
             continue
-        made: dict[Node, Node] = {}
-        begins = {r.first: r for r in repetitions}
-        k = 0
-        while k < len(nodes):
-            repetition = begins.pop(k, None)
-            if repetition is not None:
-                try:
-                    made |= repetition.written(made, loops, called)
-                    k = repetition.end
-                except Unlike as why:
-                    left.append((repetition.end - k, f"operations that repeat stay written out, since {why}"))
-                continue
-            node = nodes[k]
-            if any(o in made for o in node.operands):
-                new = _joined(node, [made.get(o, o) for o in node.operands])
-                made[node] = new
-            k += 1
+        made = _written(nodes, repetitions, loops, called, left)
         if made:
             return made
     return {}
+
+
+def _written(
+    nodes: Sequence[Node],
+    repetitions: Sequence[Repetition],
+    loops: dict[Any, DifferentiableLoop],
+    called: Mapping[Node, str],
+    left: list[tuple[int, str]] | None = None,
+) -> dict[Node, Node]:
+    """What nodes become where these are written as loops; ``left`` takes those that cannot be, or Unlike is raised."""
+    made: dict[Node, Node] = {}
+    begins = {r.first: r for r in repetitions}
+    k = 0
+    while k < len(nodes):
+        repetition = begins.pop(k, None)
+        if repetition is not None:
+            try:
+                made |= repetition.written(made, loops, called)
+                k = repetition.end
+            except Unlike as why:
+                if left is None:
+                    raise
+                left.append((repetition.end - k, f"operations that repeat stay written out, since {why}"))
+            continue
+        node = nodes[k]
+        if any(o in made for o in node.operands):
+            new = _joined(node, [made.get(o, o) for o in node.operands])
+            made[node] = new
+        k += 1
+    return made
 
 
 def _tokens(nodes: Sequence[Node], derived_by: Collection[Node]) -> tuple[np.ndarray, bool]:
@@ -251,6 +305,7 @@ def _repetition(
     promotes: bool,
     least: int,
     called: Mapping[Node, str],
+    gap: Gap | None = None,
 ) -> Repetition:
     """The loop among ``count`` operations, of the phase that carries least, of that what has a name."""
     last = Unlike()
@@ -267,7 +322,7 @@ def _repetition(
             if steps < least or begin < 0:
                 continue
             try:
-                found = Repetition(nodes, position, begin, period, steps, promotes)
+                found = Repetition(nodes, position, begin, period, steps, promotes, gap)
                 found.read_later(outputs)
             except Unlike as why:
                 last = why

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import sys
 import threading
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..primitives.primitive import Primitive
 
 _serials = itertools.count()
+_NEVER = sys.maxsize
 _LEAVES = ("input", "constant", "literal", "dim")
 
 
@@ -89,7 +91,7 @@ class Graph(OfOneProcess):
     and how many orders further what is made from it is.
     """
 
-    __slots__ = ("_outer", "origin", "sizes", "table", "unrolled")
+    __slots__ = ("_ask", "_outer", "asks_at", "origin", "sizes", "table", "unrolled")
 
     def __init__(self) -> None:
         self.table: dict[tuple[Any, ...], Node] = {}
@@ -97,6 +99,18 @@ class Graph(OfOneProcess):
         self.sizes = SizeFacts()
         self.unrolled: list[str] = []  # what repeats in it and is no loop, and why
         self._outer: list[Graph | None] = []
+        self.asks_at = _NEVER
+        self._ask: Callable[[], None] | None = None
+
+    def ask_at(self, serial: int, ask: Callable[[], None]) -> None:
+        """Have ``ask`` called at a new node with this serial number, or a higher one."""
+        self.asks_at, self._ask = serial, ask
+
+    def ask(self) -> None:
+        """Call what was to be called."""
+        ask, self.asks_at = self._ask, _NEVER
+        if ask is not None:
+            ask()
 
     @property
     def is_recorded(self) -> bool:
@@ -146,15 +160,23 @@ def deactivate() -> None:
     _state.graph = None
 
 
+def next_serial() -> int:
+    """A serial number between those of the nodes that were there and those that come."""
+    return next(_serials)
+
+
 def emit(primitive: Primitive, operands: tuple[Node, ...], params: tuple[Any, ...] = ()) -> Node:
     """The node ``primitive(operands, params)``, interned; its shape and dtype are inferred."""
-    table = active_graph().table
+    graph = active_graph()
+    table = graph.table
     key = (primitive, operands, params)
     node = table.get(key)
     if node is None:
         shape, dtype, weak = primitive.infer(operands, params)
         masked = primitive.masks(operands, params)
         node = table[key] = Node(primitive, operands, params, shape, dtype, weak, masked)
+        if node.serial >= graph.asks_at:
+            graph.ask()
     return node
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -44,6 +44,7 @@ from .libraries import is_library as is_library_module
 from .library_calls import said_of
 from .library_code import concerns, is_closed, is_declared, is_library_code, library_code
 from .local_array import LocalArray, holds_traced, unwrapped
+from .long_loops import some_steps
 from .making import Joined
 from .names import Names, remade, with_instance, with_names
 from .python_numbers import held_as, held_like, is_count, is_truth
@@ -197,6 +198,10 @@ class _Calls:
             part = array[index]
         made = getattr(operator, f"i{operation.rstrip('_')}")(part, value)
         (self.set if is_member else self.store)(made, array, index)
+
+    def steps(self, values: Iterable[Any], code: tuple) -> Iterable[Any]:
+        """What a loop with straight code runs over."""
+        return some_steps(values, code)
 
     def decided(self, value: Any) -> Any:
         """``value``, Python's own truth values in it as True and False, guarded: ``is`` asks which of them it is."""

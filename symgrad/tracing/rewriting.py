@@ -12,9 +12,11 @@ import ast
 import functools
 import linecache
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
+
+from .straight import Straight, StraightFile, straight_file, straight_loop
 
 _FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 #: what stands for the hook until the code is compiled: a constant that no source has
@@ -25,6 +27,7 @@ LOOK_AT_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval",
 _INDEXED = frozenset(("r_", "c_"))
 _OPERATIONS = {"mult": "mul", "div": "truediv", "matmult": "matmul", "bitand": "and_", "bitor": "or_", "bitxor": "xor"}
 _FILES = 256  # whose code is remembered
+_STEPS = "steps"
 _parsing = threading.Lock()
 
 
@@ -71,6 +74,10 @@ class Hook(Protocol):
         """Do ``array[index] = value``."""
         ...
 
+    def steps(self, values: Iterable[Any], code: tuple) -> Iterable[Any]:
+        """What a loop runs over, in place of ``values``; its body is straight, and this is what it takes."""
+        ...
+
     def decided(self, value: Any) -> Any:
         """``value``, Python's own truth values in it as True and False, which ``is`` compares."""
         ...
@@ -78,27 +85,65 @@ class Hook(Protocol):
 
 def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
     """``code`` with its calls handed to ``hook``; None where its source is not at hand."""
+    found = _found(code)
+    return None if found is None else _with_hook(found[0], hook)
+
+
+def straight_loop_at(code: CodeType, line: int) -> Straight | None:
+    """What the body of a loop takes from elsewhere that this line of its code is in, if it is straight."""
+    found = _found(code)
+    loops = [] if found is None else found[1].straight.loops
+    return next((own for first, last, own in loops if first <= line <= last), None)
+
+
+def straight_function(code: CodeType) -> Straight | None:
+    """What the code of a function takes from elsewhere, if it is straight and its source is at hand."""
+    found = _found(code)
+    return None if found is None else found[1].straight.functions.get((code.co_name, code.co_firstlineno))
+
+
+class _File(NamedTuple):
+    """All functions in a file, as they are and with the stand-in taking their calls, and what is straight in it."""
+
+    pairs: list[tuple[CodeType, CodeType]]
+    straight: StraightFile
+
+
+def _found(code: CodeType) -> tuple[CodeType, _File] | None:
+    """``code`` with the stand-in, and the file that it is in."""
     lines = tuple(linecache.getlines(code.co_filename))
     if not lines:
         return None
     flags = code.co_flags & _FUTURE
     with _parsing:  # Python 3.11 parses badly in two threads at a time
         for by_statement in (False, True):
-            for old, new in _compiled(code.co_filename, lines, flags, by_statement):
-                if old == code:
-                    return _with_hook(new, hook)
+            file = _compiled(code.co_filename, lines, flags, by_statement)
+            for old, new in file.pairs:
+                if old == code or (_place(old) == _place(code) and _is_of(code, new)):
+                    return new, file
     return None
 
 
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _is_of(code: CodeType, new: CodeType) -> bool:
+    """Whether ``code`` has a hook where another one has the stand-in, and is the same."""
+    hook = next((value for value in code.co_consts if hasattr(value, _STEPS)), None)
+    return hook is not None and _with_hook(new, hook) == code
+
+
 @functools.lru_cache(maxsize=_FILES)
-def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: bool) -> list[tuple[CodeType, CodeType]]:
-    """All functions in a file: as they are, and with the stand-in taking their calls.
+def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: bool) -> _File:
+    """What is in a file.
 
     Notebooks compile one statement after the other, and Python makes other code of a statement that does not see what
     the file has imported.
     """
     try:
         tree = ast.parse("".join(lines), filename)
+        straight = straight_file(tree)
         modules = [ast.Module([node], []) for node in tree.body] if by_statement else [tree]
         pairs = []
         for module in modules:
@@ -109,8 +154,8 @@ def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: b
                 if len(olds[place]) == len(news[place]):
                     pairs += zip(olds[place], news[place], strict=True)
     except (SyntaxError, ValueError, RecursionError, SystemError):
-        return []
-    return pairs
+        return _File([], StraightFile([], {}))
+    return _File(pairs, straight)
 
 
 def _functions(code: CodeType) -> dict[tuple[str, int], list[CodeType]]:
@@ -120,7 +165,7 @@ def _functions(code: CodeType) -> dict[tuple[str, int], list[CodeType]]:
     while pending:
         inside = [value for value in pending.pop().co_consts if isinstance(value, CodeType)]
         for value in inside:
-            found.setdefault((value.co_qualname, value.co_firstlineno), []).append(value)
+            found.setdefault(_place(value), []).append(value)
         pending += reversed(inside)
     return found
 
@@ -131,7 +176,8 @@ class _Calls(ast.NodeTransformer):
     ``f(a, k=b)`` becomes ``hook.call(f, a, k=b)``, ``a + b`` ``hook.operate("add", a, b)``, ``np.r_[a, b]``
     ``hook.indexed(np.r_)[a, b]``, ``a[i] += b`` ``hook.update(hook.element(a, i), "add", b)``, ``a.b += c``
     ``hook.update(hook.member(a, "b"), "add", c)``, ``a["b"] = c`` ``hook.store(c, a, "b")``, ``a.b = c``
-    ``hook.set(c, a, "b")``, and ``a is True`` ``hook.decided(a) is True``, as in the cases of a ``match``.
+    ``hook.set(c, a, "b")``, ``a is True`` ``hook.decided(a) is True``, as in the cases of a ``match``, and ``b`` in
+    ``for a in b`` ``hook.steps(b, …)`` where the body is straight.
     """
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -146,6 +192,14 @@ class _Calls(ast.NodeTransformer):
         if not isinstance(target.slice, (ast.Constant, ast.Name, ast.JoinedStr)) and not _is_of_several(target.slice):
             return node
         return self._statement("store", [node.value, target.value, target.slice], node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        straight = straight_loop(node)
+        self.generic_visit(node)
+        if straight is not None:
+            code = ast.copy_location(ast.Constant(cast(Any, tuple(straight))), node.iter)
+            node.iter = self._hooked(_STEPS, [node.iter, code], [], node.iter)
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)

@@ -27,6 +27,7 @@ from ..program.dims import Dim, Shape, is_concrete, is_named, value_of
 from ..program.interpret import decided, evaluated, rebuilt, walk
 from ..program.node import Graph, Node, ancestors, deactivate, emit, no_graph
 from .captured import Constants
+from .left_out import LeftOut
 from .plain_arrays import checked_dtype, listed_array
 from .provenance import ProvenanceTable, SourceLine
 
@@ -100,6 +101,7 @@ class Trace:
         self.derived_by: set[Node] = set()  # what derivatives were taken by in it, which are done
         self.loops: dict[Any, Any] = {}  # those that were found again, by their form
         self.has_loops = False  # whether any were
+        self.left_out = LeftOut()
         self._wrt: dict[Node, bool] = {}  # what is differentiated by, and whether what was asked about depends on it
         self._is_derivative = False
         self._slopes: dict[Node, bool] = {}  # whether a derivative may flow through what was asked about
@@ -200,6 +202,7 @@ class Trace:
                     "traced: one trace serves every size. Use np.where for a choice between values, or drop the "
                     "named dims of this function."
                 )
+            self.left_out.check(needed)
             with np.errstate(all="ignore"):
                 walk(needed, memo, evaluated)
         return memo[node]
@@ -325,7 +328,8 @@ def called(function: Callable, args: Iterable[Any], kwargs: Mapping[str, Any]) -
 
     Raises what was refused in it, though its own code has caught that: it would take another way than with arrays.
     """
-    with apart_from_refusals():
+    trace = current()
+    with apart_from_refusals(), contextlib.nullcontext() if trace is None else trace.left_out.of_function():
         output = as_followed(function)(*args, **kwargs)
         refused = refusals.latest
     if refused is not None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..passes import rolling
+from ..passes.repetition import Unlike
 from ..primitives.contraction import ones
 from ..program.node import Node
+from ..tracing.left_out import Missing
 from ..tracing.trace import Purpose, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
@@ -83,40 +85,49 @@ def run_of(
         inputs.nodes.append(nodes)
         inputs.structures.append(structure)
     standing_in = dict(weights or {})
-    running().differentiate_by(standing_in.values(), fresh)
-    with running().standing_in(standing_in):
+    trace = running()
+    trace.differentiate_by(standing_in.values(), fresh)
+    with trace.standing_in(standing_in):
         since = -1 if fresh else max([n.serial for n in inputs.flat + list(standing_in.values())], default=-1)
+        already = trace.left_out.allow()
         output = derived._value(values, kwargs)
-    output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat))
-    if running().subject is derived.fn:
-        running().value = lambda: output
-    running().derived_by.update(inputs.flat)
+    left_out = trace.left_out.since(already)
+    output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat), left_out)
+    trace.left_out.put_back(already)
+    if trace.subject is derived.fn:
+        trace.value = lambda: output
+    trace.derived_by.update(inputs.flat)
     main, aux = split_aux(output, derived.has_aux, derived.__name__)
     outputs, structure = output_nodes(main, derived.__name__)
-    if fresh and running().branches and derived.underlying is derived.fn:
+    if fresh and trace.branches and derived.underlying is derived.fn:
         names = derived._argument_names(len(args), kwargs)
         called = [names[p] if p < len(names) else f"argument {p}" for p in positions]
         compared = list(zip(called, inputs.nodes, strict=True))
-        warn_of_comparing(derived.__name__, running(), compared, outputs)
+        warn_of_comparing(derived.__name__, trace, compared, outputs)
     return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
 
 
-def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool]) -> Any:
+def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool], left_out: Sequence[Missing]) -> Any:
     """What a function gave, its loops as operations; nodes up to the serial number ``since`` are not its own.
 
-    In a trace that is made to know the user's lines each node keeps its own.
+    In a trace that is made to know the user's lines each node keeps its own. Steps that were ``left_out`` are put back.
     """
     trace = running()
     leaves, structure = flatten(output)
     traced = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
     nodes = [leaves[k]._symgrad_node for k in traced]
     if not is_wanted(nodes):
+        if left_out:
+            trace.left_out.make_again(whole=True)
         return output
     if trace.purpose is Purpose.LINES:
         trace.has_loops |= rolling.repeats(nodes, trace.derived_by, since, rolling.READ)
         return output
     least = rolling.RUN if trace.purpose is Purpose.RUN else rolling.READ
-    made = rolling.rolled(nodes, trace.derived_by, since, trace.loops, least, trace.called_in_steps)
+    try:
+        made = rolling.rolled(nodes, trace.derived_by, since, trace.loops, least, trace.called_in_steps, left_out)
+    except Unlike:
+        trace.left_out.make_again(whole=True)
     if made == nodes:
         return output
     trace.has_loops = True

@@ -1,0 +1,104 @@
+"""What a trace leaves out: steps of long loops, until they are put back."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, NoReturn
+
+from ..program.node import Node, next_serial
+
+
+class TraceAgain(BaseException):
+    """The trace is to be made again, ``whole`` or with steps left out; no ``except Exception`` of the user holds it."""
+
+    def __init__(self, whole: bool) -> None:
+        super().__init__()
+        self.whole = whole
+
+
+class Missing(NamedTuple):
+    """Steps that were not traced: so many after one whose nodes have the serial numbers from ``began`` to ``ended``."""
+
+    began: int
+    ended: int
+    steps: int
+
+
+class LeftOut:
+    """The steps that a trace leaves out.
+
+    ``is_tried``: it leaves out what it can, in functions whose loops become operations; ``is_purpose``: it is made for
+    nothing else. ``steps`` are those that were left out, and are not put back. ``again`` is raised where it has to be
+    made again, and looked at after it too: a bare ``except`` of the user may have held it.
+    """
+
+    def __init__(self) -> None:
+        self.is_tried = False
+        self.is_purpose = False
+        self.is_allowed = False
+        self.steps: list[Missing] = []
+        self.again: TraceAgain | None = None
+        self._is_next = False
+        self._open = 0
+        self._short: list[tuple[int, float]] = []  # between which serial numbers nodes lack steps
+
+    @property
+    def any(self) -> bool:
+        """Whether there were any."""
+        return bool(self._short)
+
+    def allow(self) -> int:
+        """Let the function that runs next leave steps out; what ``put_back`` wants to know after it."""
+        self._is_next = self.is_tried
+        return len(self.steps)
+
+    @contextlib.contextmanager
+    def of_function(self) -> Iterator[None]:
+        """Inside runs a function of the user."""
+        before = self.is_allowed
+        self.is_allowed, self._is_next = self._is_next, False
+        try:
+            yield
+        finally:
+            self.is_allowed = before
+
+    def leave(self, steps: int, began: int) -> None:
+        """Leave so many steps out before what is computed next; the one before began with this serial number."""
+        serial = next_serial()
+        self._open += 1
+        self.steps.append(Missing(began, serial, steps))
+        self._short.append((serial, math.inf))
+
+    def make_again(self, whole: bool) -> NoReturn:
+        """Have the trace made again."""
+        self.again = TraceAgain(whole)
+        raise self.again
+
+    def give_up(self) -> None:
+        """Have the trace made again where it was made to leave out steps that it cannot leave out."""
+        if self.is_purpose:
+            self.make_again(whole=True)
+
+    def end(self) -> None:
+        """Note that a loop that lacks steps has come to its end."""
+        self._open -= 1
+
+    def since(self, already: int) -> list[Missing]:
+        """Those that were left out after so many others; the loops have ended, and not by an error that was caught."""
+        if self._open:
+            self.make_again(whole=True)
+        return self.steps[already:]
+
+    def put_back(self, since: int) -> None:
+        """Note that those that were left out since then are steps of loops now."""
+        if len(self.steps) > since:
+            del self.steps[since:]
+            serial = next_serial()
+            self._short = [(begin, min(end, serial)) for begin, end in self._short]
+
+    def check(self, nodes: Iterable[Node]) -> None:
+        """Have the trace made again where the values of these nodes are needed, and they lack steps."""
+        if self._short and any(begin < n.serial < end for begin, end in self._short for n in nodes):
+            self.make_again(whole=True)

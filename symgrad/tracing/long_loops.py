@@ -1,0 +1,294 @@
+"""Long loops: where every step does what the step before did, the first and the last are traced, and others left out.
+
+What is left out is put back when the steps become one operation (``passes.rolling``), which looks at those that were
+traced alone. So the time that a long loop takes to trace does not grow with its length. It is done where the code of
+the loop is straight, so that a step follows from what it reads, and where a step has found all as the one before it.
+A trace that has got long, in a loop like that, is made again to leave steps out (``TraceAgain``); one that cannot do
+without them is made again with every step.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import is_library, is_symgrads
+from ..program.node import active_graph, next_serial
+from .dispatch import place_of_out
+from .library_code import is_declared
+from .local_array import LocalArray
+from .rewriting import straight_function, straight_loop_at
+from .straight import ATTRIBUTES, METHODS, Straight, is_method
+from .trace import Trace, current
+from .tracer import Tracer
+
+#: steps that are traced at the beginning and at the end, and steps from which the others are left out
+HEAD, TAIL, MIN_STEPS = 10, 4, 40
+#: operations after which a trace is made again for the sake of a loop; it is asked again at so many times these
+LONG, _LONGER = 2048, 4
+_NUMBERS = (bool, int, float, complex, np.generic)
+_PLAIN = (*_NUMBERS, str, type(None), type(...), np.ndarray, np.dtype, Tracer, LocalArray)
+#: functions without a rule that choose by no value, and keep nothing
+_PURE = frozenset(
+    (
+        *(
+            abs,
+            pow,
+            sum,
+            len,
+            tuple,
+            list,
+            np.eye,
+            np.identity,
+            np.zeros,
+            np.ones,
+            np.outer,
+            np.diff,
+            np.flip,
+            np.cross,
+        ),
+        *(np.hstack, np.vstack, np.column_stack, np.atleast_1d, np.atleast_2d, np.matrix_transpose, np.trapezoid),
+        *(np.linalg.matrix_power, np.linalg.outer, np.linalg.matmul, np.linalg.vecdot, np.linalg.trace),
+    )
+)
+#: declared functions that write into an array that they are given
+_WRITING = frozenset(("copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "shuffle"))
+_FUNCTIONS = (type, BuiltinFunctionType, FunctionType, type(np.sum))
+_DEPTH = 3  # of containers in one another that are looked through
+
+
+def ask_when_long(trace: Trace) -> None:
+    """Have ``TraceAgain`` raised where the trace has got long in a loop of which steps can be left out."""
+    graph = trace.graph
+    began, count = next_serial(), LONG
+
+    def ask() -> None:
+        nonlocal count
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_globals.get("__name__") != _ENTRY:
+            file = frame.f_code.co_filename
+            if not (is_symgrads(file) or is_library(file)):
+                code = straight_loop_at(frame.f_code, frame.f_lineno)
+                if code is not None and _carries_traced(code, frame) and _is_determined(code, frame):
+                    trace.left_out.make_again(whole=False)
+            frame = frame.f_back
+        count *= _LONGER
+        graph.ask_at(began + count, ask)
+
+    graph.ask_at(began + count, ask)
+
+
+_ENTRY = "symgrad.compiled"
+
+
+def some_steps(values: Iterable[Any], code: tuple) -> Iterable[Any]:
+    """What a loop with this straight code runs over, or the part of it for which a step is traced."""
+    trace = current()
+    if trace is None or not trace.left_out.is_allowed or active_graph() is not trace.graph:
+        return values
+    straight = Straight(*code)
+    if type(values) is range:
+        count: Any = len(values)
+    elif type(values) is Tracer and values.shape:
+        count = values.shape[0]
+    else:
+        return values
+    if type(count) is not int or count < MIN_STEPS:
+        return values
+    if type(values) is range and not straight.by_place:
+        trace.left_out.give_up()
+        return values
+    return _some(values, count, straight, trace)
+
+
+def _some(values: Any, count: int, code: Straight, trace: Trace) -> Iterator[Any]:
+    for k in range(HEAD - 1):
+        yield values[k]
+    before, serial = _state(sys._getframe(1), code, trace), next_serial()
+    yield values[HEAD - 1]
+    frame = sys._getframe(1)
+    is_shorter = before == _state(frame, code, trace) and _is_determined(code, frame)
+    del frame
+    if is_shorter:
+        trace.left_out.leave(count - TAIL - HEAD, serial)
+    else:
+        trace.left_out.give_up()
+    for k in range(count - TAIL if is_shorter else HEAD, count):
+        yield values[k]
+    if is_shorter:
+        trace.left_out.end()
+
+
+def _state(frame: FrameType, code: Straight, trace: Trace) -> Any:
+    """What a step finds beside the values of operations."""
+    names = frame.f_locals
+    bound = tuple([_kind(names[name]) if name in names else object() for name in code.bound])  # global names are not
+    return bound, len(trace.branches), len(trace.keys), len(trace.written), len(trace.lying), len(trace.operands)
+
+
+def _carries_traced(code: Straight, frame: FrameType) -> bool:
+    """Whether the names that a loop binds stand for traced values, so that none of them is a number that changes."""
+    pending = [frame.f_locals[name] for name in code.bound if name in frame.f_locals]
+    while pending:
+        value = pending.pop()
+        if type(value) in (tuple, list):
+            pending += value
+        elif type(value) is not Tracer:
+            return False
+    return True
+
+
+def _kind(value: Any) -> Any:
+    """Equal for traced values, equal numbers and texts, and the same object."""
+    kind = type(value)
+    if kind is Tracer:
+        return kind
+    if kind is tuple or kind is list:
+        return kind, tuple(map(_kind, value))
+    return (kind, value) if isinstance(value, (*_NUMBERS, str)) else _Same(value)
+
+
+class _Same(NamedTuple):
+    """An object, equal to itself alone."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Same and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+class _Unknown(Exception):
+    """It is not known what the code does."""
+
+
+#: stands for what an array has, and for what a function is given
+_OF_ARRAY = object()
+
+
+def _is_determined(code: Straight, frame: FrameType) -> bool:
+    """Whether all that a step calls and reads is such that it does the same in the next one."""
+    if code.variable not in frame.f_locals or code.variable in frame.f_code.co_cellvars + frame.f_code.co_freevars:
+        return False  # what is called may read it
+    names = _names(frame.f_locals, frame.f_globals)
+    pending, seen = [(code, names, frozenset[str]())], set()
+    try:
+        if any(type(frame.f_locals.get(name)) is not Tracer for name in code.updated):
+            return False
+        while pending:
+            own, names, given = pending.pop()
+            found = [_value(path, names, given) for path in own.read]
+            functions = [f for value in found for f in _functions_in(value, 0)]
+            for path, count in own.called:
+                function = _value(path, names, given)
+                name = path.rpartition(".")[2]
+                if function is _OF_ARRAY and "." in path and not is_method(name, count):
+                    raise _Unknown
+                if isinstance(function, np.ufunc) and count <= function.nin:
+                    continue
+                if type(function) in _FUNCTIONS[1:] and count > place_of_out(function):
+                    raise _Unknown
+                functions.append(function)
+            for function in functions:
+                if id(function) not in seen:
+                    seen.add(id(function))
+                    pending += _inside(function)
+    except _Unknown:
+        return False
+    return True
+
+
+def _value(path: str, names: Mapping[str, Any], given: frozenset[str]) -> Any:
+    """What a dotted name stands for; ``given`` are names of which nothing is known but that they are no functions."""
+    first, *rest = path.split(".")
+    if first in given:
+        if any(name not in ATTRIBUTES | METHODS for name in rest):
+            raise _Unknown
+        return _OF_ARRAY
+    if first not in names:
+        raise _Unknown
+    value = names[first]
+    for name in rest:
+        value = _member(value, name)
+    return value
+
+
+def _member(owner: Any, name: str) -> Any:
+    if owner is _OF_ARRAY or isinstance(owner, (np.ndarray, np.generic, Tracer, LocalArray)):
+        if name not in ATTRIBUTES | METHODS:
+            raise _Unknown
+        return _OF_ARRAY
+    if type(owner) is ModuleType:
+        return getattr(owner, name, _Unknown)
+    kind = type(owner)
+    of_class = getattr(kind, name, None)
+    if kind.__getattribute__ is not object.__getattribute__ or hasattr(of_class, "__set__"):
+        raise _Unknown
+    own = getattr(owner, "__dict__", {})
+    if name in own:
+        return own[name]
+    if type(of_class) is FunctionType:
+        return MethodType(of_class, owner)
+    if isinstance(of_class, _PLAIN):
+        return of_class
+    raise _Unknown
+
+
+def _functions_in(value: Any, depth: int) -> list[Any]:
+    """The functions in a value of which nothing can be changed by straight code; Unknown where it may hold others."""
+    if value is _OF_ARRAY or isinstance(value, (*_PLAIN, ModuleType)):
+        return []
+    if type(value) in (tuple, list, dict) and depth < _DEPTH:
+        return [f for v in (value.values() if type(value) is dict else value) for f in _functions_in(v, depth + 1)]
+    if type(value) in (FunctionType, MethodType):
+        return [value]
+    raise _Unknown
+
+
+def _inside(function: Any) -> list[tuple[Straight, Any, frozenset[str]]]:
+    """What the code of a function reads, which is straight; nothing of a function of a library that has a rule."""
+    if function is _OF_ARRAY:
+        return []
+    instance = None
+    if type(function) is MethodType:
+        instance, function = function.__self__, function.__func__
+    if type(function) is FunctionType and not is_library(function.__code__.co_filename):
+        return [_of_users(function, instance)]
+    if instance is not None or isinstance(function, np.ufunc) or not callable(function):
+        raise _Unknown
+    if type(function) in _FUNCTIONS and function in _PURE:
+        return []
+    owner = getattr(function, "__self__", None)  # as the state of random numbers is
+    if (
+        (owner is not None and type(owner) is not ModuleType)
+        or getattr(function, "__name__", "") in _WRITING
+        or not is_declared(function)
+    ):
+        raise _Unknown
+    return []
+
+
+def _of_users(function: FunctionType, instance: Any) -> tuple[Straight, Any, frozenset[str]]:
+    straight = straight_function(function.__code__)
+    if straight is None:
+        raise _Unknown
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    try:
+        closure = {name: cell.cell_contents for name, cell in cells.items()}
+    except ValueError:
+        raise _Unknown from None
+    own: dict[str, Any] = {} if instance is None else {code.co_varnames[0]: instance}
+    return straight, _names(own, closure, function.__globals__), frozenset(straight.bound) - own.keys()
+
+
+def _names(*spaces: dict[str, Any]) -> Mapping[str, Any]:
+    return collections.ChainMap(*spaces, builtins.__dict__)

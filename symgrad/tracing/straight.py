@@ -1,0 +1,233 @@
+"""Straight code: what it does follows from the kinds of the values that it is given, for it never chooses or stores.
+
+A body of a loop is straight where it binds local names to what it computes, and does nothing else. Then a step does
+what the step before did, on other values, if the names stood for values of the same kinds before both.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+#: of an array: what gives another one, and what tells how it is
+METHODS = frozenset(
+    (
+        *("sum", "mean", "prod", "max", "min", "var", "std", "cumsum", "cumprod", "argmax", "argmin", "dot", "trace"),
+        *("clip", "ravel", "reshape", "transpose", "squeeze", "swapaxes", "diagonal", "take", "astype", "copy"),
+        *("conj", "conjugate", "flatten", "repeat", "round"),
+    )
+)
+ATTRIBUTES = frozenset(("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype"))
+_OUT = "out"  # the argument that names an array to write into
+_WITHOUT_OUT = frozenset(("reshape", "transpose", "swapaxes"))
+
+
+class Straight(NamedTuple):
+    """What straight code takes from elsewhere.
+
+    ``variable`` is that of a loop, and empty for a function. ``bound`` are the local names that it binds (the arguments
+    of a function too), ``updated`` those of them that it updates in place, ``read`` the dotted names that it reads,
+    ``called`` those that it calls, each with the number of arguments. ``by_place``: the variable is nothing but an
+    index, as ``t`` is in ``x[t]`` and ``x[n - t]``.
+    """
+
+    variable: str
+    bound: tuple[str, ...]
+    updated: tuple[str, ...]
+    read: tuple[str, ...]
+    called: tuple[tuple[str, int], ...]
+    by_place: bool
+
+
+class StraightFile(NamedTuple):
+    """What is straight in a file: the loops, each with its first and last line, and the functions.
+
+    A function is found by its name and its first line, where no other has these.
+    """
+
+    loops: list[tuple[int, int, Straight]]
+    functions: dict[tuple[str, int], Straight]
+
+
+def straight_loop(loop: ast.For) -> Straight | None:
+    """The body of a loop, if it is straight and steps follow from one another."""
+    if not isinstance(loop.target, ast.Name) or loop.orelse:
+        return None
+    found = _straight(_Code(loop.target.id, ()), loop.body)
+    counts = isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == "range"
+    return None if found is not None and counts and not found.by_place else found
+
+
+def straight_file(tree: ast.AST) -> StraightFile:
+    """What is straight in a tree."""
+    loops: list[tuple[int, int, Straight]] = []
+    functions: dict[tuple[str, int], list[Straight | None]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For):
+            own = straight_loop(node)
+            if own is not None:
+                loops.append((node.lineno, node.end_lineno or node.lineno, own))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+            functions.setdefault((name, node.lineno), []).append(_straight_function(node))
+    known = {place: own[0] for place, own in functions.items() if len(own) == 1 and own[0] is not None}
+    return StraightFile(loops, known)
+
+
+def _straight_function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Straight | None:
+    a = node.args
+    if isinstance(node, ast.AsyncFunctionDef) or a.vararg or a.kwarg:
+        return None
+    code = _Code("", [arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs)])
+    if isinstance(node, ast.Lambda):
+        return _straight(code, [ast.Return(node.body)])
+    return _straight(code, node.body) if isinstance(node.body[-1], ast.Return) else None
+
+
+def _straight(code: _Code, body: list[ast.stmt]) -> Straight | None:
+    try:
+        for statement in body:
+            code.statement(statement)
+    except _Choice:
+        return None
+    bound, updated, read = tuple(code.bound), tuple(code.updated), tuple(code.read)
+    return Straight(code.variable, bound, updated, read, tuple(code.called), code.by_place)
+
+
+class _Choice(Exception):
+    """The code is not straight."""
+
+
+class _Code:
+    """What is read so far; ``variable`` is that of the loop, if it is one."""
+
+    def __init__(self, variable: str, arguments: list[str] | tuple[()]) -> None:
+        self.variable = variable
+        self.bound = dict.fromkeys(arguments)
+        self.updated: dict[str, None] = {}
+        self.read: dict[str, None] = {}
+        self.called: dict[tuple[str, int], None] = {}
+        self.by_place = True
+
+    def statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Assign):
+            self._expression(node.value)
+            is_same = isinstance(node.value, ast.Constant) and self.variable  # in every step of a loop
+            for target in node.targets:
+                if not (is_same and isinstance(target, ast.Name) and target.id != self.variable):
+                    self._bind(target)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            self._expression(node.value)
+            self._bind(node.target)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and self.variable:
+            self._expression(node.value)
+            self.read[node.target.id] = None
+            self.updated[node.target.id] = None
+            self._bind(node.target)
+        elif isinstance(node, ast.Return) and node.value is not None and not self.variable:
+            self._expression(node.value)
+        elif not isinstance(node, ast.Pass) and not (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
+            raise _Choice  # what is called for no value does something else
+
+    def _bind(self, target: ast.expr) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for part in target.elts:
+                self._bind(part)
+        elif isinstance(target, ast.Name) and target.id != self.variable:
+            self.bound[target.id] = None
+        else:
+            raise _Choice
+
+    def _expression(self, node: ast.expr) -> None:
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            self._name(node)
+        elif isinstance(node, ast.Subscript):
+            self._expression(node.value)
+            self._index(node.slice)
+        elif isinstance(node, ast.BinOp):
+            self._expression(node.left)
+            self._expression(node.right)
+        elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            self._expression(node.operand)
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], _OF_NUMBERS):
+            self._expression(node.left)
+            self._expression(node.comparators[0])
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for part in node.elts:
+                self._expression(part)
+        elif isinstance(node, ast.Call):
+            self._call(node)
+        elif not isinstance(node, ast.Constant):
+            raise _Choice
+
+    def _name(self, node: ast.Name | ast.Attribute) -> None:
+        name = _dotted(node)
+        if name is not None:
+            self.by_place &= name.partition(".")[0] != self.variable
+            self.read[name] = None
+        elif isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
+            self._expression(node.value)
+        else:
+            raise _Choice
+
+    def _call(self, node: ast.Call) -> None:
+        name = _dotted(node.func)
+        if name is not None:
+            self.by_place &= name.partition(".")[0] != self.variable
+            self.called[name, len(node.args)] = None
+        elif isinstance(node.func, ast.Attribute) and is_method(node.func.attr, len(node.args)):
+            self._expression(node.func.value)
+        else:
+            raise _Choice
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg == _OUT:
+                raise _Choice
+        for argument in (*node.args, *(k.value for k in node.keywords)):
+            self._expression(argument)
+
+    def _index(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Tuple):
+            for part in node.elts:
+                self._index(part)
+        elif isinstance(node, ast.Slice):
+            for part in (node.lower, node.upper, node.step):
+                if part is not None:
+                    self._expression(part)
+        elif self._degree(node) > 1:
+            raise _Choice
+
+    def _degree(self, node: ast.expr) -> int:
+        """The degree in the variable of the loop, of whole numbers that are added and multiplied; 2 stands for more."""
+        if isinstance(node, ast.Name) and node.id == self.variable:
+            return 1
+        if not any(isinstance(n, ast.Name) and n.id == self.variable for n in ast.walk(node)):
+            self._expression(node)
+            return 0
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self._degree(node.operand)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            return max(self._degree(node.left), self._degree(node.right))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            return self._degree(node.left) + self._degree(node.right)
+        self.by_place = False  # x[p[t]] may go anywhere
+        self._expression(node)
+        return 0
+
+
+_OF_NUMBERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+
+
+def is_method(name: str, count: int) -> bool:
+    """Whether a method of an array gives another one of so many arguments, none of which can be ``out``."""
+    return name in METHODS and (count <= 1 or name in _WITHOUT_OUT) and (name != "round" or not count)
+
+
+def _dotted(node: ast.expr) -> str | None:
+    """``a.b.c`` as it is written."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None

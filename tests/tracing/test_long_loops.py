@@ -1,0 +1,582 @@
+"""Long loops: those of which steps are left out, those of which none are, and the same results."""
+
+import types
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.tracing import left_out, long_loops
+
+N = 400
+_rng = np.random.default_rng(0)
+A = np.linalg.qr(_rng.normal(size=(3, 3)))[0] * 1.02
+H = _rng.normal(size=3)
+XS = _rng.normal(size=(N, 3)) * 0.3
+ORDER = np.arange(N)
+ORDER[20:-20] = _rng.permutation(ORDER[20:-20])
+WIDTH = A * 0.5
+
+
+def step(h, x):
+    return np.tanh(WIDTH @ h + x)
+
+
+def halved(h, factor=0.9):
+    made = factor * h
+    return made, made.sum()
+
+
+def runge_kutta(f, y, h):
+    k1 = f(y)
+    k2 = f(y + h / 2 * k1)
+    k3 = f(y + h / 2 * k2)
+    return y + h / 6 * (k1 + 4 * k2 + k3)
+
+
+def oscillator(y):
+    return np.array([y[1], (1 - y[0] ** 2) * y[1] - y[0]])
+
+
+class Cell:
+    gain = 0.9
+
+    def __init__(self):
+        self.matrix = A
+
+    def advance(self, h, x):
+        return np.sin(self.matrix @ h) * self.gain + x
+
+
+CELL = Cell()
+
+
+def by_place(h, a, xs):
+    for t in range(len(xs)):
+        h = np.sin(a @ h + xs[t])
+    return h.sum()
+
+
+def rows(h, a, xs):
+    for x in xs:
+        h = np.sin(a @ h + x)
+    return h.sum()
+
+
+def before_and_sum(h, a, xs):
+    total = 0.0
+    for t in range(1, N):
+        h = np.sin(a @ h + xs[t - 1])
+        total += (h**2).sum() * xs[t, 0]
+    return total
+
+
+def backwards(h, a, xs):
+    n = len(xs)
+    for t in range(n):
+        h = np.sin(a @ h + xs[n - 1 - t])
+    return h.sum()
+
+
+def down(h, a, xs):
+    for t in range(N - 1, -1, -1):
+        h = np.sin(a @ h + xs[t])
+    return h.sum()
+
+
+def every_other(h, a, xs):
+    for t in range(0, N, 2):
+        h = np.sin(a @ h + xs[t])
+    return h.sum()
+
+
+def two_back(h, a, xs):
+    u, v = h, h * 2
+    for t in range(2, N):
+        u, v = v, np.sin(a @ u + 0.1 * v) + xs[t - 2]
+    return (u * v).sum()
+
+
+def by_function(h, a, xs):
+    for t in range(N):
+        h = step(h, xs[t])
+    return h.sum()
+
+
+def by_method(h, a, xs):
+    for t in range(N):
+        h = CELL.advance(h, xs[t])
+    return h.sum()
+
+
+def by_lambda(h, a, xs):
+    f = lambda h: np.cos(a @ h)  # noqa: E731
+    for _ in range(N):
+        h = f(h)
+    return h.sum()
+
+
+def by_members(h, a, xs):
+    given = {"a": a, "more": [1, a]}
+    for t in range(N):
+        h = np.sin(given["a"] @ h + given["more"][1] @ xs[t])
+    return h.sum()
+
+
+def of_two_results(h, a, xs):
+    total = 0.0
+    for _ in range(N):
+        h, part = halved(h)
+        total = total + part
+    return total
+
+
+def of_a_function_of_a_function(h, a, xs):
+    for _ in range(N):
+        h = runge_kutta(oscillator, h[:2], 0.01)
+    return h.sum()
+
+
+def updated(h, a, xs):
+    x = h
+    for _ in range(N):
+        x += 0.01 * np.sin(a @ x)
+    return (x * h).sum()
+
+
+def constant_inside(h, a, xs):
+    for t in range(N):
+        rate = 0.5
+        h = np.sin(a @ h + rate * xs[t])
+    return h.sum()
+
+
+def kalman(h, a, xs):
+    p, m, likelihood = np.eye(3), h, 0.0
+    for t in range(N):
+        m, p = a @ m, a @ p @ a.T + 0.1 * np.eye(3)
+        s = p[0, 0] + 0.5
+        gain, v = p[:, 0] / s, xs[t, 0] - m[0]
+        m, p = m + gain * v, p - np.outer(gain, p[0])
+        likelihood = likelihood - 0.5 * (np.log(s) + v**2 / s)
+    return likelihood
+
+
+def inside_of_others(h, a, xs):
+    for i in range(3):
+        for t in range(N // 4):
+            h = np.sin(a @ h + xs[t])
+        h = h * xs[i]
+    return h.sum()
+
+
+def one_after_the_other(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+    for t in range(N):
+        h = np.cos(h - xs[t]) + 0.5 * h
+    return h.sum()
+
+
+def number_of_the_last(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+    return (h * t).sum()
+
+
+LEFT_OUT = [
+    *(by_place, rows, before_and_sum, backwards, down, every_other, two_back, by_function, by_method, by_lambda),
+    *(by_members, of_two_results, of_a_function_of_a_function, updated, constant_inside, kalman, inside_of_others),
+    *(one_after_the_other, number_of_the_last),
+]
+
+
+def counter(h, a, xs):
+    k = 0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        k = k + 1
+    return h.sum() * k
+
+
+def counter_as_place(h, a, xs):
+    k = -1
+    for _ in range(N):
+        k += 1
+        h = np.sin(a @ h + xs[k])
+    return h.sum()
+
+
+def rate_that_falls(h, a, xs):
+    rate = 1.0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) * rate
+        rate = rate * 0.999
+    return h.sum() * rate
+
+
+def any_order(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[ORDER[t]])
+    return h.sum()
+
+
+def any_order_elsewhere(h, a, xs):
+    def at():
+        return xs[ORDER[t]]
+
+    for t in range(N):  # noqa: B007
+        h = np.sin(a @ h + at())
+    return h.sum()
+
+
+def kept(h, a, xs):
+    found = []
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        found.append(h)
+    return np.stack(found).sum()
+
+
+def kept_by_a_name(h, a, xs):
+    found = []
+    keep = found.append
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        _ = keep(h)
+    return np.stack(found).sum()
+
+
+def one_step_is_another(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        if t == 100:
+            h = h * 2
+    return h.sum()
+
+
+def known_array_changes(h, a, xs):
+    z = np.ones(3)
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        z = z * 0.99
+    return h.sum() + z.sum()
+
+
+def known_array_is_updated(h, a, xs):
+    z = np.ones(3)
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        z *= 0.99
+    return h.sum() + z.sum()
+
+
+def known_array_is_written_by_name(h, a, xs):
+    z = np.ones(3)
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        _ = np.add(z, 1, z)
+    return h.sum() + z.sum()
+
+
+def number_of_the_step(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) * (1 - 0.001 * t)
+    return h.sum()
+
+
+def last_number(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        last = t
+    return h.sum() * last
+
+
+COUNT = {"n": 0}
+
+
+def counted(h):
+    COUNT["n"] += 1
+    return h * 1.0
+
+
+def by_a_function_that_counts(h, a, xs):
+    COUNT["n"] = 0
+    for t in range(N):
+        h = np.sin(a @ counted(h) + xs[t])
+    return h.sum() * COUNT["n"]
+
+
+GLOBAL = 0
+
+
+def global_counter(h, a, xs):
+    global GLOBAL
+    GLOBAL = 0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        GLOBAL = GLOBAL + 1
+    return h.sum() * GLOBAL
+
+
+def number_in_a_list(h, a, xs):
+    w = [1.0]
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        w = [w[0] * 0.999]
+    return h.sum() * w[0]
+
+
+def by_a_property(h, a, xs):
+    class Counts:
+        n = 0
+
+        @property
+        def one(self):
+            self.n += 1
+            return 1.0
+
+    counts = Counts()
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) * counts.one
+    return h.sum() * counts.n
+
+
+def random_each(h, a, xs):
+    rng = np.random.default_rng(0)
+    for t in range(N):
+        h = np.sin(a @ h + xs[t] + rng.normal(size=3))
+    return h.sum()
+
+
+def with_their_numbers(h, a, xs):
+    for t, x in enumerate(xs):  # noqa: B007
+        h = np.sin(a @ h + x)
+    return h.sum() * t
+
+
+def held_error(h, a, xs):
+    try:
+        for t in range(N + 5):
+            h = np.sin(a @ h + xs[t])
+    except IndexError:
+        h = h * 7
+    return h.sum()
+
+
+def held_error_and_more(h, a, xs):
+    try:
+        for t in range(N):
+            h = np.sin(a @ h)
+            k = xs[t + 2]
+    except IndexError:
+        for t in range(20):
+            h = np.sin(a @ h)
+            k = xs[t]
+    return h.sum() + k.sum()
+
+
+WHOLE = [
+    *(counter, counter_as_place, rate_that_falls, any_order, any_order_elsewhere, kept, kept_by_a_name),
+    *(one_step_is_another, known_array_changes, known_array_is_updated, known_array_is_written_by_name),
+    *(number_of_the_step, last_number, by_a_function_that_counts, global_counter, number_in_a_list, by_a_property),
+    *(random_each, with_their_numbers),
+]
+
+
+def by_its_value(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+    return h.sum() if h[0] > 0 else -h.sum()
+
+
+def held_by_a_bare_except(h, a, xs):
+    try:
+        for t in range(N):
+            h = np.sin(a @ h + xs[t])
+        if h[0] > 0:
+            h = -h
+    except:  # noqa: E722
+        h = h * 7
+    return h.sum()
+
+
+LEFT_VALUES = []
+
+
+def left_elsewhere(h, a, xs):
+    LEFT_VALUES.clear()
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+    LEFT_VALUES.append(h)
+    return h.sum()
+
+
+def not_alike_all_the_way(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t - N // 2 - 3])
+    return h.sum()
+
+
+def parts_of_a_list(h, a, xs):
+    parts = [xs[t] for t in range(N)]
+    for t in range(N):
+        h = np.sin(a @ h + parts[t])
+    return h.sum()
+
+
+AGAIN = [
+    held_error,
+    held_error_and_more,
+    by_its_value,
+    held_by_a_bare_except,
+    left_elsewhere,
+    not_alike_all_the_way,
+    parts_of_a_list,
+]
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """How many steps were left out, of each loop of the traces that were made."""
+    found = []
+    leave = left_out.LeftOut.leave
+
+    def note(self, steps, began):
+        found.append(steps)
+        leave(self, steps, began)
+
+    monkeypatch.setattr(left_out.LeftOut, "leave", note)
+    monkeypatch.setattr(long_loops, "LONG", 100)
+    return found
+
+
+def results(function):
+    """The value, which is NumPy's to the bit, and the gradients."""
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
+    value, gradients = symgrad.value_and_grad(copy, (0, 1, 2), backend="numpy")(H.copy(), A.copy(), XS.copy())
+    assert value == function(H.copy(), A.copy(), XS.copy())
+    return [value, *gradients]
+
+
+def with_every_step(function, monkeypatch, left):
+    left.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(long_loops, "MIN_STEPS", 1 << 40)
+        patch.setattr(long_loops, "LONG", 1 << 40)
+        found = results(function)
+    assert not left
+    return found
+
+
+def expect_same(found, whole):
+    for a, b in zip(found, whole, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12 * np.max(np.abs(b)))
+
+
+@pytest.mark.parametrize("function", LEFT_OUT, ids=lambda f: f.__name__)
+def test_steps_are_left_out(function, left, monkeypatch):
+    found = results(function)
+    assert left
+    assert min(left) >= N // 4 - long_loops.HEAD - long_loops.TAIL
+    expect_same(found, with_every_step(function, monkeypatch, left))
+
+
+@pytest.mark.parametrize("function", WHOLE, ids=lambda f: f.__name__)
+def test_no_step_is_left_out(function, left, monkeypatch):
+    found = results(function)
+    assert not left
+    expect_same(found, with_every_step(function, monkeypatch, left))
+
+
+@pytest.mark.parametrize("function", AGAIN, ids=lambda f: f.__name__)
+def test_what_cannot_do_without_steps_is_traced_with_all(function, left, monkeypatch):
+    found = results(function)
+    assert left
+    expect_same(found, with_every_step(function, monkeypatch, left))
+
+
+def test_what_is_left_elsewhere_has_its_value(left):
+    results(left_elsewhere)
+    h = H
+    for t in range(N):
+        h = np.sin(A @ h + XS[t])
+    np.testing.assert_array_equal(np.asarray(LEFT_VALUES[0]), h)
+
+
+def test_slopes_are_those_of_differences(left):
+    gradients = results(kalman)[1:]
+    assert left
+    arguments = [H, A, XS]
+    rng = np.random.default_rng(1)
+    along = [rng.normal(size=x.shape) for x in arguments]
+    up, down = (kalman(*[x + s * d for x, d in zip(arguments, along, strict=True)]) for s in (1e-6, -1e-6))
+    slope = sum(np.sum(g * d) for g, d in zip(gradients, along, strict=True))
+    assert slope == pytest.approx((up - down) / 2e-6, rel=1e-6)
+
+
+def rotation(x, v):
+    for _ in range(100_000):
+        x, v = x + 1e-4 * v, v - 1e-4 * np.sin(x)
+    return x + v
+
+
+def test_a_trace_does_not_grow_with_the_steps():
+    gradient = symgrad.value_and_grad(rotation, (0, 1), backend="numpy")
+    value, slopes = gradient(1.0, 0.5)
+    assert value == rotation(1.0, 0.5)
+    up, down = rotation(1.0 + 1e-6, 0.5), rotation(1.0 - 1e-6, 0.5)
+    assert slopes[0] == pytest.approx((up - down) / 2e-6, rel=1e-5)
+    assert len(gradient._compiled.entry(1.0, 0.5).trace.graph.table) < 1000
+
+
+def test_the_next_shape_is_traced_with_less_from_the_start(left, monkeypatch):
+    asked = []
+    make_again = left_out.LeftOut.make_again
+    monkeypatch.setattr(
+        left_out.LeftOut, "make_again", lambda self, whole: asked.append(whole) or make_again(self, whole)
+    )
+    gradient = symgrad.grad(by_place, backend="numpy")
+    for n in (100, 150, 200):
+        gradient(H, A, XS[:n])
+    assert asked == [False]
+    assert left == [n - long_loops.HEAD - long_loops.TAIL for n in (100, 150, 200)]
+
+
+@pytest.mark.parametrize("made", [symgrad.jacobian, symgrad.hessian], ids=["jacobian", "hessian"])
+def test_higher_orders(made, left, monkeypatch):
+    def function(h):
+        for t in range(60):
+            h = np.sin(A @ h + XS[t])
+        return h.sum() if made is symgrad.hessian else h
+
+    found = made(function, backend="numpy")(H)
+    assert left
+    monkeypatch.setattr(long_loops, "MIN_STEPS", 1 << 40)
+    monkeypatch.setattr(long_loops, "LONG", 1 << 40)
+
+    def again(h):
+        return function(h)
+
+    np.testing.assert_allclose(found, made(again, backend="numpy")(H), rtol=1e-10, atol=1e-12)
+
+
+def test_gradients_inside_of_functions(left, monkeypatch):
+    def norm(h, a, xs):
+        return (symgrad.grad(by_place)(h, a, xs) ** 2).sum()
+
+    found = symgrad.grad(norm, backend="numpy")(H, A, XS[:100])
+    assert left
+    monkeypatch.setattr(long_loops, "MIN_STEPS", 1 << 40)
+    whole = symgrad.grad(lambda *args: norm(*args), backend="numpy")(H, A, XS[:100])
+    np.testing.assert_allclose(found, whole, rtol=1e-10)
+
+
+def test_formulas_and_exports_have_every_step(left):
+    gradient = symgrad.grad(by_place)
+    found = gradient(H, A, XS[:50])
+    assert left == [50 - long_loops.HEAD - long_loops.TAIL]
+    assert "λ₅₀" in str(gradient.formulas(H, A, XS[:50]))
+    space = {}
+    exec(gradient.export("python", H, A, XS[:50]), space)
+    np.testing.assert_allclose(space["grad_by_place"](H, A, XS[:50]), found, rtol=1e-12)
