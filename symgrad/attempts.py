@@ -42,7 +42,7 @@ class Attempts:
     ) -> tuple[Trace, Made]:
         """What the first ``run`` gives that gets through, and the trace that it was made in."""
         must_follow = self.follows or guards.is_followed
-        may_leave_out = self.leaves_out is not False and trace.purpose is Purpose.RUN
+        may_leave_out = self.leaves_out is not False and trace.purpose is not Purpose.LINES
         is_shorter = may_leave_out and (must_follow or self.leaves_out is True)
         refused: Exception | None = None
         while True:

@@ -572,6 +572,22 @@ def test_gradients_inside_of_functions(left, monkeypatch):
     np.testing.assert_allclose(found, whole, rtol=1e-10)
 
 
+@pytest.mark.parametrize(
+    "function", [by_place, rows, before_and_sum, down, two_back, by_function], ids=lambda f: f.__name__
+)
+def test_formulas_are_those_of_every_step(function, left, monkeypatch):
+    def told():
+        copy = types.FunctionType(function.__code__, function.__globals__, function.__name__)
+        return str(symgrad.grad(copy, (0, 1)).formulas(H, A, XS))
+
+    found = told()
+    assert left
+    assert f"t = 0, …, {'398' if function is before_and_sum else '397' if function is two_back else '399'}" in found
+    monkeypatch.setattr(long_loops, "MIN_STEPS", 1 << 40)
+    monkeypatch.setattr(long_loops, "LONG", 1 << 40)
+    assert found == told()
+
+
 def test_formulas_and_exports_have_every_step(left):
     gradient = symgrad.grad(by_place)
     found = gradient(H, A, XS[:50])
