@@ -105,12 +105,14 @@ def _put_back(
     position = {n: k for k, n in enumerate(nodes)}
     serials = [n.serial for n in nodes]
     repetitions = []
-    for began, ended, steps in left_out:
-        begin, place = bisect.bisect(serials, began), bisect.bisect(serials, ended)
+    for steps, before, after in left_out:
+        *_, begin, place = before = [bisect.bisect(serials, serial) for serial in before]
+        after = [bisect.bisect(serials, serial) for serial in after]
         period = place - begin
         runs = _runs(tokens, period, RUN.steps) if period else ()
         run = next(((first, count) for first, count in runs if first < place < first + count), None)
-        if run is None:
+        # a step that finds some of its operations made before is none of as many nodes
+        if run is None or {b - a for part in (before, after) for a, b in itertools.pairwise(part)} != {period}:
             raise Unlike("the steps that are traced are not alike")
         _check_worth(nodes[begin:place])
         gap = Gap(place, steps)

@@ -19,11 +19,15 @@ class TraceAgain(BaseException):
 
 
 class Missing(NamedTuple):
-    """Steps that were not traced: so many after one whose nodes have the serial numbers from ``began`` to ``ended``."""
+    """So many steps that were not traced.
 
-    began: int
-    ended: int
+    Between the serial numbers ``before`` are the nodes of each of some steps before them, between those ``after`` the
+    nodes of each step after them.
+    """
+
     steps: int
+    before: tuple[int, ...]
+    after: tuple[int, ...] = ()
 
 
 class LeftOut:
@@ -64,12 +68,11 @@ class LeftOut:
         finally:
             self.is_allowed = before
 
-    def leave(self, steps: int, began: int) -> None:
-        """Leave so many steps out before what is computed next; the one before began with this serial number."""
-        serial = next_serial()
+    def leave(self, steps: int, before: tuple[int, ...]) -> None:
+        """Leave so many steps out before what is computed next; those ``before`` have had these serial numbers."""
         self._open += 1
-        self.steps.append(Missing(began, serial, steps))
-        self._short.append((serial, math.inf))
+        self.steps.append(Missing(steps, before))
+        self._short.append((before[-1], math.inf))
 
     def make_again(self, whole: bool) -> NoReturn:
         """Have the trace made again."""
@@ -81,9 +84,10 @@ class LeftOut:
         if self.is_purpose:
             self.make_again(whole=True)
 
-    def end(self) -> None:
-        """Note that a loop that lacks steps has come to its end."""
+    def end(self, after: tuple[int, ...]) -> None:
+        """Note that the loop that lacks steps has come to its end; those ``after`` have these serial numbers."""
         self._open -= 1
+        self.steps[-1] = self.steps[-1]._replace(after=after)
 
     def since(self, already: int) -> list[Missing]:
         """Those that were left out after so many others; the loops have ended, and not by an error that was caught."""

@@ -9,10 +9,11 @@ without them is made again with every step.
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import collections
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -25,11 +26,13 @@ from .library_code import is_declared
 from .local_array import LocalArray
 from .rewriting import straight_function, straight_loop_at
 from .straight import ATTRIBUTES, METHODS, Straight, is_method
-from .trace import Trace, current
+from .trace import Trace, as_node, current
 from .tracer import Tracer
 
 #: steps that are traced at the beginning and at the end, and steps from which the others are left out
 HEAD, TAIL, MIN_STEPS = 10, 4, 40
+#: the last steps of the beginning, which must have as many operations as those of the end
+ALIKE = 7
 #: operations after which a trace is made again for the sake of a loop; it is asked again at so many times these
 LONG, _LONGER = 2048, 4
 _NUMBERS = (bool, int, float, complex, np.generic)
@@ -108,27 +111,36 @@ def some_steps(values: Iterable[Any], code: tuple) -> Iterable[Any]:
 
 
 def _some(values: Any, count: int, code: Straight, trace: Trace) -> Iterator[Any]:
-    for k in range(HEAD - 1):
+    before: list[int] = []
+    state: Any = None
+    for k in range(HEAD):
+        if k >= HEAD - ALIKE:
+            before.append(next_serial())
+        if k == HEAD - 1:
+            state = _state(sys._getframe(1), code, trace, before)
         yield values[k]
-    before, serial = _state(sys._getframe(1), code, trace), next_serial()
-    yield values[HEAD - 1]
+    before.append(next_serial())
     frame = sys._getframe(1)
-    is_shorter = before == _state(frame, code, trace) and _is_determined(code, frame)
+    is_shorter = state == _state(frame, code, trace, before) and _is_determined(code, frame)
     del frame
-    if is_shorter:
-        trace.left_out.leave(count - TAIL - HEAD, serial)
-    else:
+    if not is_shorter:
         trace.left_out.give_up()
-    for k in range(count - TAIL if is_shorter else HEAD, count):
+        for k in range(HEAD, count):
+            yield values[k]
+        return
+    trace.left_out.leave(count - TAIL - HEAD, tuple(before))
+    after: list[int] = []
+    for k in range(count - TAIL, count):
+        after.append(next_serial())
         yield values[k]
-    if is_shorter:
-        trace.left_out.end()
+    trace.left_out.end((*after, next_serial()))
 
 
-def _state(frame: FrameType, code: Straight, trace: Trace) -> Any:
-    """What a step finds beside the values of operations."""
+def _state(frame: FrameType, code: Straight, trace: Trace, began: Sequence[int]) -> Any:
+    """What a step finds beside the values of operations; ``began`` are the numbers that it and others began with."""
     names = frame.f_locals
-    bound = tuple([_kind(names[name]) if name in names else object() for name in code.bound])  # global names are not
+    # global names are not among them
+    bound = tuple([_kind(names[name], began) if name in names else object() for name in code.bound])
     return bound, len(trace.branches), len(trace.keys), len(trace.written), len(trace.lying), len(trace.operands)
 
 
@@ -144,13 +156,15 @@ def _carries_traced(code: Straight, frame: FrameType) -> bool:
     return True
 
 
-def _kind(value: Any) -> Any:
-    """Equal for traced values, equal numbers and texts, and the same object."""
+def _kind(value: Any, began: Sequence[int]) -> Any:
+    """Equal for values of the same operation so many steps before, equal numbers and texts, and the same object."""
     kind = type(value)
     if kind is Tracer:
-        return kind
+        node = as_node(value)
+        step = bisect.bisect(began, node.serial)
+        return (kind, len(began) - step, node.serial - began[step - 1]) if step else (kind, node)
     if kind is tuple or kind is list:
-        return kind, tuple(map(_kind, value))
+        return kind, tuple([_kind(v, began) for v in value])
     return (kind, value) if isinstance(value, (*_NUMBERS, str)) else _Same(value)
 
 

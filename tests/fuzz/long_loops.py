@@ -22,6 +22,11 @@ STRAIGHT = (
     "{x} = b.T.dot({y}).clip(-1, 1)",
     "half = 0.5\n{x} = half * {y} + 0.1",
     "{x} = apply(step, {y})",
+    "{x} = np.sin({y})",
+    "old, new = new, old",
+    "old, new = new, {x}",
+    "first, second, third = second, third, first",
+    "trio = (trio[1], trio[2], {x})",
 )
 #: others, which do something else in some steps, or change what is no traced value
 OTHERS = (
@@ -74,9 +79,11 @@ def program(a, b, xs):
     n = len(xs)
     u, v, w, s, k, rate, last = a, a * 0.5, np.sin(a), 0.0, 0, 1.0, 0
     given, weights, kept, known, t = {{"b": b, "more": (a, 1.0)}}, [1.0], [], np.ones(2), 0
+    old, new, first, second, third, trio = a, b[0], b[0], b[1], a, (a, b[0], b[1])
 {loops}
     numbers = k + rate + last + weights[0] + known.sum() + count[0] + t
-    return (u * v + w).sum() + s + numbers + sum(h.sum() for h in kept)
+    arrays = old - 2 * new + first - 3 * second + 5 * third + trio[0] - 7 * trio[1] + trio[2]
+    return (u * v + w + arrays).sum() + s + numbers + sum(h.sum() for h in kept)
 """
 
 

@@ -292,6 +292,30 @@ def last_number(h, a, xs):
     return h.sum() * last
 
 
+def arguments_change_places(h, a, xs):
+    u, v = xs[0], xs[1]
+    for t in range(N - 1):
+        h = np.sin(a @ h + xs[t])
+        u, v = v, u
+    return (h * u).sum() - v.sum()
+
+
+def arguments_change_places_in_a_tuple(h, a, xs):
+    pair = (xs[0], xs[1])
+    for t in range(N - 1):
+        h = np.sin(a @ h + xs[t])
+        pair = (pair[1], pair[0])
+    return (h * pair[0]).sum() - pair[1].sum()
+
+
+def what_was_made_before(h, a, xs):
+    u, v, w = h, h * 0.5, np.sin(h)
+    for _ in range(60):
+        v, u = u, np.sin(v)
+        w, u = u, np.sin(w)
+    return (u + 2 * v + 3 * w).sum() + (a.sum() * xs).sum()
+
+
 COUNT = {"n": 0}
 
 
@@ -380,7 +404,8 @@ WHOLE = [
     *(counter, counter_as_place, rate_that_falls, any_order, any_order_elsewhere, kept, kept_by_a_name),
     *(one_step_is_another, known_array_changes, known_array_is_updated, known_array_is_written_by_name),
     *(number_of_the_step, last_number, by_a_function_that_counts, global_counter, number_in_a_list, by_a_property),
-    *(random_each, with_their_numbers),
+    *(random_each, with_their_numbers, arguments_change_places, arguments_change_places_in_a_tuple),
+    what_was_made_before,
 ]
 
 
@@ -425,7 +450,15 @@ def parts_of_a_list(h, a, xs):
     return h.sum()
 
 
+def the_same_from_both_ends(h, a, xs):
+    total = 0.0
+    for t in range(N):
+        total = total + (np.sin(xs[t]) * np.cos(xs[N - 1 - t]) * h).sum() * np.sum(np.sin(xs[N - 1 - t]))
+    return total + (a @ h).sum()
+
+
 AGAIN = [
+    the_same_from_both_ends,
     held_error,
     held_error_and_more,
     by_its_value,
