@@ -47,6 +47,7 @@ class Attempts:
         refused: Exception | None = None
         while True:
             trace.follow = follow if must_follow or is_shorter else None
+            trace.left_out.may_start_again = guards.is_untouched
             trace.left_out.is_tried = is_shorter
             trace.left_out.is_purpose = is_shorter and not must_follow
             if may_leave_out and not is_shorter:

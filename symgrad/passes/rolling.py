@@ -106,15 +106,15 @@ def _put_back(
     serials = [n.serial for n in nodes]
     repetitions = []
     for steps, before, after in left_out:
-        *_, begin, place = before = [bisect.bisect(serials, serial) for serial in before]
-        after = [bisect.bisect(serials, serial) for serial in after]
-        period = place - begin
+        place = bisect.bisect(serials, before[-1])
+        period = place - bisect.bisect(serials, before[-2])
+        # a step that finds some of its operations made before, or of which others are read later, is no row of the loop
+        rows = {_numbers(serials, a, b) for part in (before, after) for a, b in itertools.pairwise(part)}
         runs = _runs(tokens, period, RUN.steps) if period else ()
         run = next(((first, count) for first, count in runs if first < place < first + count), None)
-        # a step that finds some of its operations made before is none of as many nodes
-        if run is None or {b - a for part in (before, after) for a, b in itertools.pairwise(part)} != {period}:
+        if run is None or len(rows) > 1:
             raise Unlike("the steps that are traced are not alike")
-        _check_worth(nodes[begin:place])
+        _check_worth(nodes[place - period : place])
         gap = Gap(place, steps)
         repetitions.append(
             _repetition(nodes, position, run[0], period, run[1], outputs, promotes, RUN.steps, called, gap)
@@ -123,6 +123,11 @@ def _put_back(
     if any(end > first for (_, end), (first, _) in itertools.pairwise(spans)):
         raise Unlike("loops that lack steps are alike, and follow one another")
     return _written(nodes, repetitions, loops, called)
+
+
+def _numbers(serials: Sequence[int], begin: int, end: int) -> tuple[int, ...]:
+    """The serial numbers between two, counted from the first."""
+    return tuple([s - begin for s in serials[bisect.bisect(serials, begin) : bisect.bisect(serials, end)]])
 
 
 def repeats(outputs: Sequence[Node], derived_by: Collection[Node], since: int, least: Least) -> bool:

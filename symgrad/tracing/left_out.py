@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
 from ..program.node import Node, next_serial
@@ -39,6 +39,7 @@ class LeftOut:
     """
 
     def __init__(self) -> None:
+        self.may_start_again: Callable[[], bool] = bool  # whether nothing is there that another run would find changed
         self.is_tried = False
         self.is_purpose = False
         self.is_allowed = False

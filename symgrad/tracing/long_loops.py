@@ -26,7 +26,7 @@ from .library_code import is_declared
 from .local_array import LocalArray
 from .rewriting import straight_function, straight_loop_at
 from .straight import ATTRIBUTES, METHODS, Straight, is_method
-from .trace import Trace, as_node, current
+from .trace import Trace, current
 from .tracer import Tracer
 
 #: steps that are traced at the beginning and at the end, and steps from which the others are left out
@@ -35,8 +35,8 @@ HEAD, TAIL, MIN_STEPS = 10, 4, 40
 ALIKE = 7
 #: operations after which a trace is made again for the sake of a loop; it is asked again at so many times these
 LONG, _LONGER = 2048, 4
-_NUMBERS = (bool, int, float, complex, np.generic)
-_PLAIN = (*_NUMBERS, str, type(None), type(...), np.ndarray, np.dtype, Tracer, LocalArray)
+_NUMBERS = frozenset((bool, int, float, complex, np.float64, np.float32, np.int64))
+_PLAIN = frozenset((*_NUMBERS, str, type(None), type(...), Tracer, LocalArray))
 #: functions without a rule that choose by no value, and keep nothing
 _PURE = frozenset(
     (
@@ -79,7 +79,9 @@ def ask_when_long(trace: Trace) -> None:
             if not (is_symgrads(file) or is_library(file)):
                 code = straight_loop_at(frame.f_code, frame.f_lineno)
                 if code is not None and _carries_traced(code, frame) and _is_determined(code, frame):
-                    trace.left_out.make_again(whole=False)
+                    if trace.left_out.may_start_again():
+                        trace.left_out.make_again(whole=False)
+                    return
             frame = frame.f_back
         count *= _LONGER
         graph.ask_at(began + count, ask)
@@ -140,13 +142,19 @@ def _state(frame: FrameType, code: Straight, trace: Trace, began: Sequence[int])
     """What a step finds beside the values of operations; ``began`` are the numbers that it and others began with."""
     names = frame.f_locals
     # global names are not among them
-    bound = tuple([_kind(names[name], began) if name in names else object() for name in code.bound])
-    return bound, len(trace.branches), len(trace.keys), len(trace.written), len(trace.lying), len(trace.operands)
+    carried = tuple([_kind(names[name], began) if name in names else object() for name in _carried(code, frame)])
+    return carried, len(trace.branches), len(trace.keys), len(trace.written), len(trace.lying), len(trace.operands)
+
+
+def _carried(code: Straight, frame: FrameType) -> list[str]:
+    """The names that a step reads as the step before left them; functions that it calls may read those in cells."""
+    cells = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars}
+    return [*code.carried, *(name for name in code.bound if name in cells and name not in code.carried)]
 
 
 def _carries_traced(code: Straight, frame: FrameType) -> bool:
-    """Whether the names that a loop binds stand for traced values, so that none of them is a number that changes."""
-    pending = [frame.f_locals[name] for name in code.bound if name in frame.f_locals]
+    """Whether the names that a loop carries stand for traced values, so that none of them is a number that changes."""
+    pending: list[Any] = [frame.f_locals.get(name) for name in _carried(code, frame)]
     while pending:
         value = pending.pop()
         if type(value) in (tuple, list):
@@ -157,15 +165,19 @@ def _carries_traced(code: Straight, frame: FrameType) -> bool:
 
 
 def _kind(value: Any, began: Sequence[int]) -> Any:
-    """Equal for values of the same operation so many steps before, equal numbers and texts, and the same object."""
+    """Equal for values of the same operation so many steps before, equal numbers and texts, and the same object.
+
+    What was computed longer before than there are steps at the end is equal to nothing.
+    """
     kind = type(value)
     if kind is Tracer:
-        node = as_node(value)
+        node = value._node  # what is to be read anew as it is
         step = bisect.bisect(began, node.serial)
-        return (kind, len(began) - step, node.serial - began[step - 1]) if step else (kind, node)
+        age = len(began) - step
+        return (kind, node) if not step else (kind, age, node.serial - began[step - 1]) if age <= TAIL else object()
     if kind is tuple or kind is list:
         return kind, tuple([_kind(v, began) for v in value])
-    return (kind, value) if isinstance(value, (*_NUMBERS, str)) else _Same(value)
+    return (kind, value) if kind in _NUMBERS or kind is str else _Same(value)
 
 
 class _Same(NamedTuple):
@@ -193,10 +205,13 @@ def _is_determined(code: Straight, frame: FrameType) -> bool:
     if code.variable not in frame.f_locals or code.variable in frame.f_code.co_cellvars + frame.f_code.co_freevars:
         return False  # what is called may read it
     names = _names(frame.f_locals, frame.f_globals)
-    pending, seen = [(code, names, frozenset[str]())], set()
+    pending = [(code, names, frozenset[str]())]
+    seen: dict[tuple[int, int], Any] = {}  # holds the functions, so that no id is used again
     try:
         if any(type(frame.f_locals.get(name)) is not Tracer for name in code.updated):
             return False
+        if any(type(_value(path, names, frozenset())) is not Tracer for path in code.indexed):
+            return False  # of an array or a list that is known the elements in the middle may be others
         while pending:
             own, names, given = pending.pop()
             found = [_value(path, names, given) for path in own.read]
@@ -206,22 +221,29 @@ def _is_determined(code: Straight, frame: FrameType) -> bool:
                 name = path.rpartition(".")[2]
                 if function is _OF_ARRAY and "." in path and not is_method(name, count):
                     raise _Unknown
-                if isinstance(function, np.ufunc) and count <= function.nin:
+                if type(function) is np.ufunc and count <= function.nin:
                     continue
                 if type(function) in _FUNCTIONS[1:] and count > place_of_out(function):
                     raise _Unknown
                 functions.append(function)
             for function in functions:
-                if id(function) not in seen:
-                    seen.add(id(function))
-                    pending += _inside(function)
+                of = id(getattr(function, "__func__", function)), id(getattr(function, "__self__", None))
+                if of not in seen:
+                    seen[of] = function
+                    inside, defaults = _inside(function)
+                    pending += inside
+                    functions += [f for value in defaults for f in _functions_in(value, 0)]
     except _Unknown:
         return False
     return True
 
 
+def _names(*spaces: dict[str, Any]) -> Mapping[str, Any]:
+    return collections.ChainMap(*spaces, builtins.__dict__)
+
+
 def _value(path: str, names: Mapping[str, Any], given: frozenset[str]) -> Any:
-    """What a dotted name stands for; ``given`` are names of which nothing is known but that they are no functions."""
+    """What a dotted name stands for; ``given`` are names of which nothing is known but that they are arrays."""
     first, *rest = path.split(".")
     if first in given:
         if any(name not in ATTRIBUTES | METHODS for name in rest):
@@ -236,29 +258,41 @@ def _value(path: str, names: Mapping[str, Any], given: frozenset[str]) -> Any:
 
 
 def _member(owner: Any, name: str) -> Any:
-    if owner is _OF_ARRAY or isinstance(owner, (np.ndarray, np.generic, Tracer, LocalArray)):
+    """An attribute that no code makes: of an array, or as it stands in a module, an object or its class."""
+    if owner is _OF_ARRAY or _is_plain(owner):
         if name not in ATTRIBUTES | METHODS:
             raise _Unknown
         return _OF_ARRAY
-    if type(owner) is ModuleType:
-        return getattr(owner, name, _Unknown)
     kind = type(owner)
-    of_class = getattr(kind, name, None)
-    if kind.__getattribute__ is not object.__getattribute__ or hasattr(of_class, "__set__"):
+    if kind is ModuleType:
+        found = vars(owner).get(name, _Unknown)
+        return getattr(owner, name) if found is _Unknown and owner is np else found  # what NumPy loads when asked
+    of_class = next((vars(c)[name] for c in kind.__mro__ if name in vars(c)), None)
+    if kind.__getattribute__ is not object.__getattribute__ or hasattr(type(of_class), "__set__"):
         raise _Unknown
     own = getattr(owner, "__dict__", {})
     if name in own:
         return own[name]
     if type(of_class) is FunctionType:
         return MethodType(of_class, owner)
-    if isinstance(of_class, _PLAIN):
+    if of_class is not None and _is_plain(of_class):
         return of_class
     raise _Unknown
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether it is an array, a number or a text, of a class that is none of a user's."""
+    kind = type(value)
+    return kind in _PLAIN or (isinstance(value, (np.generic, np.dtype, np.ndarray)) and _is_library_class(kind))
+
+
+def _is_library_class(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in ("numpy", "symgrad")
+
+
 def _functions_in(value: Any, depth: int) -> list[Any]:
     """The functions in a value of which nothing can be changed by straight code; Unknown where it may hold others."""
-    if value is _OF_ARRAY or isinstance(value, (*_PLAIN, ModuleType)):
+    if value is _OF_ARRAY or type(value) is ModuleType or _is_plain(value):
         return []
     if type(value) in (tuple, list, dict) and depth < _DEPTH:
         return [f for v in (value.values() if type(value) is dict else value) for f in _functions_in(v, depth + 1)]
@@ -267,27 +301,27 @@ def _functions_in(value: Any, depth: int) -> list[Any]:
     raise _Unknown
 
 
-def _inside(function: Any) -> list[tuple[Straight, Any, frozenset[str]]]:
-    """What the code of a function reads, which is straight; nothing of a function of a library that has a rule."""
+def _inside(function: Any) -> tuple[list[tuple[Straight, Any, frozenset[str]]], list[Any]]:
+    """What the code of a function reads, which is straight, and what it is given by default.
+
+    Nothing of a function of a library that has a rule.
+    """
     if function is _OF_ARRAY:
-        return []
+        return [], []
     instance = None
     if type(function) is MethodType:
         instance, function = function.__self__, function.__func__
     if type(function) is FunctionType and not is_library(function.__code__.co_filename):
-        return [_of_users(function, instance)]
-    if instance is not None or isinstance(function, np.ufunc) or not callable(function):
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        return [_of_users(function, instance)], defaults
+    if instance is not None or type(function) not in _FUNCTIONS:
         raise _Unknown
-    if type(function) in _FUNCTIONS and function in _PURE:
-        return []
     owner = getattr(function, "__self__", None)  # as the state of random numbers is
-    if (
-        (owner is not None and type(owner) is not ModuleType)
-        or getattr(function, "__name__", "") in _WRITING
-        or not is_declared(function)
-    ):
+    if (owner is not None and type(owner) is not ModuleType) or getattr(function, "__name__", "") in _WRITING:
         raise _Unknown
-    return []
+    if function not in _PURE and not is_declared(function):
+        raise _Unknown
+    return [], []
 
 
 def _of_users(function: FunctionType, instance: Any) -> tuple[Straight, Any, frozenset[str]]:
@@ -302,7 +336,3 @@ def _of_users(function: FunctionType, instance: Any) -> tuple[Straight, Any, fro
         raise _Unknown from None
     own: dict[str, Any] = {} if instance is None else {code.co_varnames[0]: instance}
     return straight, _names(own, closure, function.__globals__), frozenset(straight.bound) - own.keys()
-
-
-def _names(*spaces: dict[str, Any]) -> Mapping[str, Any]:
-    return collections.ChainMap(*spaces, builtins.__dict__)

@@ -26,17 +26,19 @@ class Straight(NamedTuple):
     """What straight code takes from elsewhere.
 
     ``variable`` is that of a loop, and empty for a function. ``bound`` are the local names that it binds (the arguments
-    of a function too), ``updated`` those of them that it updates in place, ``read`` the dotted names that it reads,
-    ``called`` those that it calls, each with the number of arguments. ``by_place``: the variable is nothing but an
-    index, as ``t`` is in ``x[t]`` and ``x[n - t]``.
+    of a function too), ``carried`` those of them that it reads before, ``updated`` those that it updates in place,
+    ``read`` the dotted names that it reads, ``called`` those that it calls, each with the number of arguments.
+    ``by_place``: the variable is nothing but an index of those ``indexed``, as ``t`` is in ``x[t]`` and ``x[n - t]``.
     """
 
     variable: str
     bound: tuple[str, ...]
+    carried: tuple[str, ...]
     updated: tuple[str, ...]
     read: tuple[str, ...]
     called: tuple[tuple[str, int], ...]
     by_place: bool
+    indexed: tuple[str, ...]
 
 
 class StraightFile(NamedTuple):
@@ -90,8 +92,9 @@ def _straight(code: _Code, body: list[ast.stmt]) -> Straight | None:
             code.statement(statement)
     except _Choice:
         return None
-    bound, updated, read = tuple(code.bound), tuple(code.updated), tuple(code.read)
-    return Straight(code.variable, bound, updated, read, tuple(code.called), code.by_place)
+    carried = tuple([name for name in code.bound if name in code.before])
+    own = tuple(code.bound), carried, tuple(code.updated), tuple(code.read), tuple(code.called)
+    return Straight(code.variable, *own, code.by_place, tuple(code.indexed))
 
 
 class _Choice(Exception):
@@ -107,20 +110,21 @@ class _Code:
         self.updated: dict[str, None] = {}
         self.read: dict[str, None] = {}
         self.called: dict[tuple[str, int], None] = {}
+        self.before: dict[str, None] = {}  # names that were not bound when they were read
+        self.indexed: dict[str, None] = {}
         self.by_place = True
 
     def statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Assign):
             self._expression(node.value)
-            is_same = isinstance(node.value, ast.Constant) and self.variable  # in every step of a loop
             for target in node.targets:
-                if not (is_same and isinstance(target, ast.Name) and target.id != self.variable):
-                    self._bind(target)
+                self._bind(target)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
             self._expression(node.value)
             self._bind(node.target)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and self.variable:
             self._expression(node.value)
+            self._note(node.target.id)
             self.read[node.target.id] = None
             self.updated[node.target.id] = None
             self._bind(node.target)
@@ -145,6 +149,15 @@ class _Code:
             self._name(node)
         elif isinstance(node, ast.Subscript):
             self._expression(node.value)
+            if self._is_placed(node.slice):
+                array = node.value
+                while isinstance(array, ast.Subscript):
+                    array = array.value
+                name = _dotted(array)
+                if name is None:
+                    self.by_place = False
+                else:
+                    self.indexed[name] = None
             self._index(node.slice)
         elif isinstance(node, ast.BinOp):
             self._expression(node.left)
@@ -165,17 +178,24 @@ class _Code:
     def _name(self, node: ast.Name | ast.Attribute) -> None:
         name = _dotted(node)
         if name is not None:
-            self.by_place &= name.partition(".")[0] != self.variable
+            self._note(name)
             self.read[name] = None
         elif isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
             self._expression(node.value)
         else:
             raise _Choice
 
+    def _note(self, name: str) -> None:
+        """Note that a dotted name is read now."""
+        first = name.partition(".")[0]
+        self.by_place &= first != self.variable
+        if first not in self.bound:
+            self.before[first] = None
+
     def _call(self, node: ast.Call) -> None:
         name = _dotted(node.func)
         if name is not None:
-            self.by_place &= name.partition(".")[0] != self.variable
+            self._note(name)
             self.called[name, len(node.args)] = None
         elif isinstance(node.func, ast.Attribute) and is_method(node.func.attr, len(node.args)):
             self._expression(node.func.value)
@@ -186,6 +206,10 @@ class _Code:
                 raise _Choice
         for argument in (*node.args, *(k.value for k in node.keywords)):
             self._expression(argument)
+
+    def _is_placed(self, node: ast.expr) -> bool:
+        """Whether the variable of the loop is in it."""
+        return any(isinstance(n, ast.Name) and n.id == self.variable for n in ast.walk(node))
 
     def _index(self, node: ast.expr) -> None:
         if isinstance(node, ast.Tuple):
@@ -202,7 +226,7 @@ class _Code:
         """The degree in the variable of the loop, of whole numbers that are added and multiplied; 2 stands for more."""
         if isinstance(node, ast.Name) and node.id == self.variable:
             return 1
-        if not any(isinstance(n, ast.Name) and n.id == self.variable for n in ast.walk(node)):
+        if not self._is_placed(node):
             self._expression(node)
             return 0
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -57,6 +57,10 @@ class TraceGuards(Guards):
             put_back(generator, state)
         return trace.anew()
 
+    def is_untouched(self) -> bool:
+        """During the run, whether another in its place finds all as this one did; random numbers are put back."""
+        return all(map(is_random, self._changing)) and self.unchanged()
+
     def may_serve_again(self) -> bool:
         """True after a run that has drawn no random number, and read and moved nothing but what the guards see."""
         return not self._changing and not self._have_moved() and self.unchanged()

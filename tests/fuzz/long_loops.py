@@ -27,6 +27,7 @@ STRAIGHT = (
     "old, new = new, {x}",
     "first, second, third = second, third, first",
     "trio = (trio[1], trio[2], {x})",
+    "{x}, {y} = 0.9 * {y}, 0.9 * {x}",
 )
 #: others, which do something else in some steps, or change what is no traced value
 OTHERS = (
@@ -44,6 +45,10 @@ OTHERS = (
     "{x} = counted({y})",
     "{x} = there()",
     "weights = [weights[0] * 0.99]\n{x} = {x} * weights[0]",
+    "{x} = np.sin({x}) + pulse[t]",
+    "s = s + flat[t]",
+    "{x} = np.sin({y} + xs[flat[t]])",
+    "five = five[1:] + [{x}]",
 )
 PLACES = ("t", "t", "t + 1", "t - 1", "n - 1 - t", "-t - 1", "2 * t - t", "t, 0", "t - 30")
 HEADS = ("for t in range(n - 1):", "for t in range(n - 2, -1, -1):", "for t in range(1, n - 1):", "for t in range(40):")
@@ -79,10 +84,12 @@ def program(a, b, xs):
     n = len(xs)
     u, v, w, s, k, rate, last = a, a * 0.5, np.sin(a), 0.0, 0, 1.0, 0
     given, weights, kept, known, t = {{"b": b, "more": (a, 1.0)}}, [1.0], [], np.ones(2), 0
+    pulse, flat, five = np.zeros(60), [0] * 20 + [1] * 20 + [0] * 20, [a] * 5
+    pulse[30] = 1.0
     old, new, first, second, third, trio = a, b[0], b[0], b[1], a, (a, b[0], b[1])
 {loops}
     numbers = k + rate + last + weights[0] + known.sum() + count[0] + t
-    arrays = old - 2 * new + first - 3 * second + 5 * third + trio[0] - 7 * trio[1] + trio[2]
+    arrays = old - 2 * new + first - 3 * second + 5 * third + trio[0] - 7 * trio[1] + trio[2] + sum(five)
     return (u * v + w + arrays).sum() + s + numbers + sum(h.sum() for h in kept)
 """
 

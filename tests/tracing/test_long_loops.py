@@ -184,7 +184,18 @@ def number_of_the_last(h, a, xs):
     return (h * t).sum()
 
 
+def stale_view(h, a, xs):
+    m = np.sin(np.array([h[0], h[1], h[2], h[0]])).reshape(2, 2)
+    for t in range(N):
+        v = m.T.reshape(-1)
+        w = v * 2
+        m *= 0.99
+        h = np.sin(a @ h + w[0] + xs[t])
+    return h.sum()
+
+
 LEFT_OUT = [
+    stale_view,
     *(by_place, rows, before_and_sum, backwards, down, every_other, two_back, by_function, by_method, by_lambda),
     *(by_members, of_two_results, of_a_function_of_a_function, updated, constant_inside, kalman, inside_of_others),
     *(one_after_the_other, number_of_the_last),
@@ -316,6 +327,181 @@ def what_was_made_before(h, a, xs):
     return (u + 2 * v + 3 * w).sum() + (a.sum() * xs).sum()
 
 
+def parts_of_a_list(h, a, xs):
+    parts = [xs[t] for t in range(N)]
+    for t in range(N):
+        h = np.sin(a @ h + parts[t])
+    return h.sum()
+
+
+def the_same_from_both_ends(h, a, xs):
+    total = 0.0
+    for t in range(N):
+        total = total + (np.sin(xs[t]) * np.cos(xs[N - 1 - t]) * h).sum() * np.sum(np.sin(xs[N - 1 - t]))
+    return total + (a @ h).sum()
+
+
+PULSE = np.zeros(N)
+PULSE[N // 2] = 1.0
+LISTED = [0.0] * 100 + [1.0] * 50 + [0.0] * (N - 150)
+PLACES = [0] * 100 + [1] * 50 + [0] * (N - 150)
+
+
+def pulse(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) + PULSE[t]
+    return h.sum()
+
+
+def pulse_of_a_list(h, a, xs):
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) + LISTED[t]
+    return h.sum()
+
+
+def pulse_by_a_name(h, a, xs):
+    h = np.array([h[0], h[1], h[2]])
+    for t in range(N):
+        k = PLACES[t]
+        h = np.sin(a @ h + xs[k])
+    return h.sum()
+
+
+def pulse_summed_up(h, a, xs):
+    h, total = np.array([h[0], h[1], h[2]]), 0.0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        total = total + LISTED[t]
+    return h.sum() * total
+
+
+def listed_values(h, a, xs):
+    matrices = [a] * 100 + [a * 0.5] * 50 + [a] * (N - 150)
+    for t in range(N):
+        h = np.sin(matrices[t] @ h + xs[t])
+    return h.sum()
+
+
+def kept_for_long(h, a, xs):
+    last = [h] * 6
+    for t in range(N):
+        h = np.sin(a @ h + xs[t])
+        last = last[1:] + [h]
+    return sum(last).sum()
+
+
+def kept_in_names(h, a, xs):
+    u = v = w = x = y = h
+    for t in range(N):
+        y, x, w, v, u = x, w, v, u, h
+        h = np.sin(a @ h + xs[t])
+    return (h - y).sum()
+
+
+def cross_over(h, a, xs):
+    u, v = h, -2 * h
+    for _ in range(N - 1):
+        u, v = 1.001 * v, 1.001 * u
+    return (u * xs[0]).sum() + a.sum()
+
+
+class Counts:
+    n = 0
+
+    def first(self, h):
+        return self.count(h)
+
+    def second(self, h):
+        return h * 0.99
+
+    def third(self, h):
+        return h * 0.98
+
+    def count(self, h):
+        self.n += 1
+        return h * 1.0
+
+    def __getattr__(self, name):
+        self.__dict__["n"] = self.__dict__.get("n", 0) + 1
+        return 0.5 if self.n == 200 else 1.0
+
+
+class Half:
+    def __get__(self, owner, kind=None):
+        owner.n = getattr(owner, "n", 0) + 1
+        return 0.5 if owner.n == 200 else 1.0
+
+
+class Described:
+    rate = Half()
+
+
+class Odd(float):
+    def __mul__(self, other):
+        COUNT["n"] += 1
+        return float(self) * other * (2 if COUNT["n"] == 200 else 1)
+
+
+COUNTS, DESCRIBED, ODD = Counts(), Described(), Odd(0.9)
+
+
+def by_methods_that_count(h, a, xs):
+    COUNTS.n = 0
+    for t in range(N):
+        h = np.sin(a @ COUNTS.third(COUNTS.second(COUNTS.first(h))) + xs[t])
+    return h.sum() * COUNTS.n
+
+
+def by_attributes_that_are_made(h, a, xs):
+    COUNTS.n = 0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) * COUNTS.rate
+    return h.sum()
+
+
+def by_a_descriptor(h, a, xs):
+    DESCRIBED.n = 0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) * DESCRIBED.rate
+    return h.sum()
+
+
+def by_a_number_of_ones_own(h, a, xs):
+    COUNT["n"] = 0
+    for t in range(N):
+        h = np.sin(a @ h + xs[t]) * (ODD * 0.9)
+    return h.sum()
+
+
+def doubled_once(h):
+    COUNT["n"] += 1
+    return h * 2 if COUNT["n"] == 200 else h
+
+
+def applied(h, act=doubled_once):
+    return act(h)
+
+
+def by_what_is_given_by_default(h, a, xs):
+    COUNT["n"] = 0
+    for t in range(N):
+        h = applied(np.sin(a @ h + xs[t]))
+    return h.sum()
+
+
+CACHE = {}
+
+
+def cached(h, a, xs):
+    if "w" not in CACHE:
+        CACHE["w"] = np.sin(h)
+    w = CACHE["w"]
+    for t in range(N):
+        h = np.sin(w * (a @ h) + xs[t])
+    CACHE.clear()
+    return h.sum()
+
+
 COUNT = {"n": 0}
 
 
@@ -405,7 +591,9 @@ WHOLE = [
     *(one_step_is_another, known_array_changes, known_array_is_updated, known_array_is_written_by_name),
     *(number_of_the_step, last_number, by_a_function_that_counts, global_counter, number_in_a_list, by_a_property),
     *(random_each, with_their_numbers, arguments_change_places, arguments_change_places_in_a_tuple),
-    what_was_made_before,
+    *(what_was_made_before, parts_of_a_list, pulse, pulse_of_a_list, pulse_by_a_name, pulse_summed_up, listed_values),
+    *(kept_for_long, kept_in_names, by_methods_that_count, by_attributes_that_are_made, by_a_descriptor),
+    *(by_a_number_of_ones_own, by_what_is_given_by_default, cached),
 ]
 
 
@@ -443,21 +631,8 @@ def not_alike_all_the_way(h, a, xs):
     return h.sum()
 
 
-def parts_of_a_list(h, a, xs):
-    parts = [xs[t] for t in range(N)]
-    for t in range(N):
-        h = np.sin(a @ h + parts[t])
-    return h.sum()
-
-
-def the_same_from_both_ends(h, a, xs):
-    total = 0.0
-    for t in range(N):
-        total = total + (np.sin(xs[t]) * np.cos(xs[N - 1 - t]) * h).sum() * np.sum(np.sin(xs[N - 1 - t]))
-    return total + (a @ h).sum()
-
-
 AGAIN = [
+    cross_over,
     the_same_from_both_ends,
     held_error,
     held_error_and_more,
@@ -465,7 +640,6 @@ AGAIN = [
     held_by_a_bare_except,
     left_elsewhere,
     not_alike_all_the_way,
-    parts_of_a_list,
 ]
 
 
@@ -578,20 +752,20 @@ def test_the_next_shape_is_traced_with_less_from_the_start(left, monkeypatch):
 
 @pytest.mark.parametrize("made", [symgrad.jacobian, symgrad.hessian], ids=["jacobian", "hessian"])
 def test_higher_orders(made, left, monkeypatch):
-    def function(h):
+    def function(h, xs):
         for t in range(60):
-            h = np.sin(A @ h + XS[t])
+            h = np.sin(A @ h + xs[t])
         return h.sum() if made is symgrad.hessian else h
 
-    found = made(function, backend="numpy")(H)
+    found = made(function, backend="numpy")(H, XS)
     assert left
     monkeypatch.setattr(long_loops, "MIN_STEPS", 1 << 40)
     monkeypatch.setattr(long_loops, "LONG", 1 << 40)
 
-    def again(h):
-        return function(h)
+    def again(h, xs):
+        return function(h, xs)
 
-    np.testing.assert_allclose(found, made(again, backend="numpy")(H), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found, made(again, backend="numpy")(H, XS), rtol=1e-10, atol=1e-12)
 
 
 def test_gradients_inside_of_functions(left, monkeypatch):

@@ -78,6 +78,7 @@ def test_bodies_that_bind_names_to_what_they_compute_are_straight(statement):
         "h = xs[t * t]",
         "h = xs[t:]",
         "h = t.real",
+        "h = f(h)[t]",
     ],
 )
 def test_others_are_not(statement):
@@ -85,12 +86,14 @@ def test_others_are_not(statement):
 
 
 def test_what_a_loop_takes():
-    found = loop("for t in range(n):", "h, c = cell.step(h, xs[t])", "s += np.sum(h) * p.k", "k = 0.5")
+    found = loop("for t in range(n):", "k = 0.5", "h, c = cell.step(h, xs[0][t], k)", "s += np.sum(c) * p.k")
     assert found.variable == "t"
-    assert found.bound == ("h", "c", "s")  # k is the same in every step
+    assert found.bound == ("k", "h", "c", "s")
+    assert found.carried == ("h", "s")
     assert found.updated == ("s",)
-    assert set(found.read) == {"h", "xs", "s", "p.k"}
-    assert set(found.called) == {("cell.step", 2), ("np.sum", 1)}
+    assert found.indexed == ("xs",)
+    assert set(found.read) == {"h", "xs", "s", "c", "k", "p.k"}
+    assert set(found.called) == {("cell.step", 3), ("np.sum", 1)}
     assert found.by_place
 
 
