@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
-from ..program.node import Node, next_serial
+from ..program.node import Node, active_graph, next_serial
 
 
 class TraceAgain(BaseException):
@@ -86,9 +87,17 @@ class LeftOut:
             self.make_again(whole=True)
 
     def end(self, after: tuple[int, ...]) -> None:
-        """Note that the loop that lacks steps has come to its end; those ``after`` have these serial numbers."""
+        """Note that the loop that lacks steps has come to its end; those ``after`` have these serial numbers.
+
+        What they have computed is what other steps compute that follow those ``before``, as of the same loop once more:
+        it is taken out of the table of the graph, so that nothing else is taken for it.
+        """
         self._open -= 1
         self.steps[-1] = self.steps[-1]._replace(after=after)
+        table = active_graph().table
+        made = itertools.takewhile(lambda item: item[1].serial > after[0], reversed(table.items()))
+        for key in [key for key, node in made if not node.is_leaf]:
+            del table[key]
 
     def since(self, already: int) -> list[Missing]:
         """Those that were left out after so many others; the loops have ended, and not by an error that was caught."""

@@ -194,7 +194,18 @@ def stale_view(h, a, xs):
     return h.sum()
 
 
+def once_more(h, a, xs):
+    total = 0.0
+    for count in (N, N, 12, N // 2, 11):
+        u = h
+        for _ in range(count):
+            u = np.sin(a @ u) + 0.1 * u
+        total = total + u.sum() * xs[0, 0]
+    return total
+
+
 LEFT_OUT = [
+    once_more,
     stale_view,
     *(by_place, rows, before_and_sum, backwards, down, every_other, two_back, by_function, by_method, by_lambda),
     *(by_members, of_two_results, of_a_function_of_a_function, updated, constant_inside, kalman, inside_of_others),
