@@ -89,15 +89,19 @@ class LeftOut:
     def end(self, after: tuple[int, ...]) -> None:
         """Note that the loop that lacks steps has come to its end; those ``after`` have these serial numbers.
 
-        What they have computed is what other steps compute that follow those ``before``, as of the same loop once more:
-        it is taken out of the table of the graph, so that nothing else is taken for it.
+        What they have computed of those ``before`` is what other steps compute that follow these, as of the same loop
+        once more: it is taken out of the table of the graph, so that nothing else is taken for it.
         """
         self._open -= 1
+        *_, (_, before, _) = self.steps
         self.steps[-1] = self.steps[-1]._replace(after=after)
         table = active_graph().table
-        made = itertools.takewhile(lambda item: item[1].serial > after[0], reversed(table.items()))
-        for key in [key for key, node in made if not node.is_leaf]:
-            del table[key]
+        made = [*itertools.takewhile(lambda item: item[1].serial > after[0], reversed(table.items()))]
+        of_steps: set[Node] = set()
+        for key, node in reversed(made):
+            if any(o in of_steps or before[0] < o.serial < before[-1] for o in node.operands):
+                of_steps.add(node)
+                del table[key]
 
     def since(self, already: int) -> list[Missing]:
         """Those that were left out after so many others; the loops have ended, and not by an error that was caught."""
