@@ -109,10 +109,12 @@ def _put_back(
         place = bisect.bisect(serials, before[-1])
         period = place - bisect.bisect(serials, before[-2])
         # a step that finds some of its operations made before, or of which others are read later, is no row of the loop
-        rows = {_numbers(serials, a, b) for part in (before, after) for a, b in itertools.pairwise(part)}
+        # (of the last steps not all need be read)
+        rows, last = ([_numbers(serials, a, b) for a, b in itertools.pairwise(part)] for part in (before, after))
+        is_alike = len({*rows, *last[:2]}) == 1 and all(set(row) <= set(rows[0]) for row in last)
         runs = _runs(tokens, period, RUN.steps) if period else ()
         run = next(((first, count) for first, count in runs if first < place < first + count), None)
-        if run is None or len(rows) > 1:
+        if run is None or not is_alike:
             raise Unlike("the steps that are traced are not alike")
         _check_worth(nodes[place - period : place])
         gap = Gap(place, steps)

@@ -34,7 +34,7 @@ HEAD, TAIL, MIN_STEPS = 10, 4, 40
 #: the last steps of the beginning, which must have as many operations as those of the end
 ALIKE = 7
 #: operations after which a trace is made again for the sake of a loop; it is asked again at so many times these
-LONG, _LONGER = 2048, 4
+LONG, _LONGER = 4096, 4
 _NUMBERS = frozenset((bool, int, float, complex, np.float64, np.float32, np.int64))
 _PLAIN = frozenset((*_NUMBERS, str, type(None), type(...), Tracer, LocalArray))
 #: functions without a rule that choose by no value, and keep nothing
@@ -51,7 +51,6 @@ _PURE = frozenset(
             np.identity,
             np.zeros,
             np.ones,
-            np.outer,
             np.diff,
             np.flip,
             np.cross,

@@ -1,4 +1,4 @@
-"""NumPy's products of vectors on traced values: vecdot, cross, kron, and sums of shifted products (convolve)."""
+"""NumPy's products of vectors on traced values: vecdot, outer, cross, kron, and sums of shifted products (convolve)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..primitives import functions as f
 from ..primitives.contraction import contract
 from ..primitives.convolution import CONVOLVE
 from ..primitives.selection import assemble
-from ..program.dims import broadcast, is_concrete, is_named, normal
+from ..primitives.shaping import reshape
+from ..program.dims import broadcast, is_concrete, is_named, normal, size
 from ..program.node import emit
 from .declare import Case, Given, implements
 from .dispatch import FUNCTIONS
@@ -51,6 +52,13 @@ def _vecdot(x1, x2, /, *, axis=-1):
                 sizes.append(1)
         labels.append(tuple(own))
     return Tracer(contract(nodes, labels, tuple(range(len(shape) - 1)), sizes, "" if is_complex else "vecdot"))
+
+
+@implements(np.outer, cases=[Case((3,), (2,)), Case((2, 2), (3,)), Case((), (3,))])
+def _outer(a, b):
+    column, row = array_node(a), array_node(b)
+    column, row = reshape(column, (size(column.shape), 1)), reshape(row, (1, size(row.shape)))
+    return Tracer(f.multiply(column, row))
 
 
 @implements(
