@@ -46,21 +46,25 @@ class Attempts:
         is_shorter = may_leave_out and (must_follow or self.leaves_out is True)
         refused: Exception | None = None
         while True:
+            left_out = trace.left_out
             trace.follow = follow if must_follow or is_shorter else None
-            trace.left_out.may_start_again = guards.is_untouched
-            trace.left_out.is_tried = is_shorter
-            trace.left_out.is_purpose = is_shorter and not must_follow
+            left_out.may_start_again = guards.is_untouched
+            left_out.is_tried, left_out.is_purpose = is_shorter, is_shorter and not must_follow
             if may_leave_out and not is_shorter:
                 ask_when_long(trace)
             try:
                 made = run(trace, host)
-                if trace.left_out.again is not None:
-                    raise trace.left_out.again
-            except TraceAgain as again:
-                is_shorter = may_leave_out = not again.whole
-            except (TracingError, TypeError, ValueError) as error:  # what code in C raises of what it does not take
-                if is_shorter and not must_follow:  # it was followed for the sake of its loops alone
-                    is_shorter = may_leave_out = False
+            except TraceAgain:
+                pass
+            except Exception as error:
+                if left_out.again is not None:  # which the function has held up
+                    pass
+                elif not isinstance(
+                    error, (TracingError, TypeError, ValueError)
+                ):  # what C raises of what it cannot take
+                    raise
+                elif left_out.is_purpose:
+                    may_leave_out = is_shorter = False
                 elif must_follow or not asks_to_follow(error):
                     if type(error) is TypeError and isinstance(refused, TypeError):
                         raise refused from None
@@ -68,9 +72,12 @@ class Attempts:
                 else:
                     refused, must_follow, is_shorter = error, True, may_leave_out
             else:
-                self.follows |= refused is not None
-                if is_shorter or not may_leave_out:
-                    self.leaves_out = trace.left_out.any
-                return trace, made
+                if left_out.again is None:
+                    self.follows |= refused is not None
+                    if trace.purpose is not Purpose.LINES and (left_out.any or not may_leave_out):
+                        self.leaves_out = left_out.any
+                    return trace, made
+            if left_out.again is not None:
+                may_leave_out = is_shorter = not left_out.again.whole
             trace = guards.start_again(trace)
             host = host and host.anew(trace)

@@ -40,22 +40,9 @@ _PLAIN = frozenset((*_NUMBERS, str, type(None), type(...), Tracer, LocalArray))
 #: functions without a rule that choose by no value, and keep nothing
 _PURE = frozenset(
     (
-        *(
-            abs,
-            pow,
-            sum,
-            len,
-            tuple,
-            list,
-            np.eye,
-            np.identity,
-            np.zeros,
-            np.ones,
-            np.diff,
-            np.flip,
-            np.cross,
-        ),
-        *(np.hstack, np.vstack, np.column_stack, np.atleast_1d, np.atleast_2d, np.matrix_transpose, np.trapezoid),
+        *(abs, pow, sum, len, tuple, list),
+        *(np.eye, np.identity, np.zeros, np.ones, np.diff, np.flip, np.cross, np.atleast_1d, np.atleast_2d),
+        *(np.hstack, np.vstack, np.column_stack, np.matrix_transpose, np.trapezoid),
         *(np.linalg.matrix_power, np.linalg.outer, np.linalg.matmul, np.linalg.vecdot, np.linalg.trace),
     )
 )

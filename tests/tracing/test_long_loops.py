@@ -728,6 +728,38 @@ def test_what_is_left_elsewhere_has_its_value(left):
     np.testing.assert_array_equal(np.asarray(LEFT_VALUES[0]), h)
 
 
+def test_errors_that_a_bare_except_makes_of_it_are_no_errors(left):
+    def function(h, a, xs):
+        try:
+            return by_place(h, a, xs)
+        except:  # noqa: E722
+            raise ValueError("held") from None
+
+    results(function)
+    assert left
+
+
+def test_a_trace_that_knows_its_lines_says_nothing_of_those_that_run(left):
+    gradient = symgrad.grad(by_place, backend="numpy")
+    gradient._compiled.recorded(H, A, XS[:60])
+    assert not left
+    gradient(H, A, XS[:60])
+    assert left
+
+
+def test_a_short_loop_says_nothing_of_a_long_one(left):
+    def function(h, a, xs):
+        h = np.array([h[0], h[1], h[2]])
+        for x in xs:
+            h = np.sin(a @ h + x)
+        return h.sum()
+
+    gradient = symgrad.grad(function, backend="numpy")
+    gradient(H, A, XS[:20])
+    gradient(H, A, XS[:200])
+    assert left == [200 - long_loops.HEAD - long_loops.TAIL]
+
+
 def test_slopes_are_those_of_differences(left):
     gradients = results(kalman)[1:]
     assert left
