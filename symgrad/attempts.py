@@ -48,7 +48,7 @@ class Attempts:
         while True:
             left_out = trace.left_out
             trace.follow = follow if must_follow or is_shorter else None
-            left_out.may_start_again = guards.is_untouched
+            left_out.may_start_again = guards.sees_all if is_shorter else guards.is_untouched
             left_out.is_tried, left_out.is_purpose = is_shorter, is_shorter and not must_follow
             if may_leave_out and not is_shorter:
                 ask_when_long(trace)

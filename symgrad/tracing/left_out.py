@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
-from ..program.node import Node, active_graph, next_serial
+from ..program.node import Node, active_graph, ancestors
 
 
 class TraceAgain(BaseException):
@@ -46,14 +45,10 @@ class LeftOut:
         self.is_allowed = False
         self.steps: list[Missing] = []
         self.again: TraceAgain | None = None
+        self.any = False  # whether there were any
         self._is_next = False
-        self._open = 0
-        self._short: list[tuple[int, float]] = []  # between which serial numbers nodes lack steps
-
-    @property
-    def any(self) -> bool:
-        """Whether there were any."""
-        return bool(self._short)
+        self._open: list[int] = []  # the numbers beyond which nodes lack steps, of loops that have not ended
+        self._short: set[Node] = set()  # those of loops that have
 
     def allow(self) -> int:
         """Let the function that runs next leave steps out; what ``put_back`` wants to know after it."""
@@ -72,9 +67,9 @@ class LeftOut:
 
     def leave(self, steps: int, before: tuple[int, ...]) -> None:
         """Leave so many steps out before what is computed next; those ``before`` have had these serial numbers."""
-        self._open += 1
+        self.any = True
+        self._open.append(before[-1])
         self.steps.append(Missing(steps, before))
-        self._short.append((before[-1], math.inf))
 
     def make_again(self, whole: bool) -> NoReturn:
         """Have the trace made again."""
@@ -92,15 +87,14 @@ class LeftOut:
         What they have computed of those ``before`` is what other steps compute that follow these, as of the same loop
         once more: it is taken out of the table of the graph, so that nothing else is taken for it.
         """
-        self._open -= 1
+        self._open.pop()
         *_, (_, before, _) = self.steps
         self.steps[-1] = self.steps[-1]._replace(after=after)
         table = active_graph().table
         made = [*itertools.takewhile(lambda item: item[1].serial > after[0], reversed(table.items()))]
-        of_steps: set[Node] = set()
         for key, node in reversed(made):
-            if any(o in of_steps or before[0] < o.serial < before[-1] for o in node.operands):
-                of_steps.add(node)
+            if any(o in self._short or before[0] < o.serial < before[-1] for o in node.operands):
+                self._short.add(node)
                 del table[key]
 
     def since(self, already: int) -> list[Missing]:
@@ -109,14 +103,13 @@ class LeftOut:
             self.make_again(whole=True)
         return self.steps[already:]
 
-    def put_back(self, since: int) -> None:
-        """Note that those that were left out since then are steps of loops now."""
-        if len(self.steps) > since:
-            del self.steps[since:]
-            serial = next_serial()
-            self._short = [(begin, min(end, serial)) for begin, end in self._short]
+    def put_back(self, since: int, outputs: Iterable[Node]) -> None:
+        """Note that those that were left out since then are steps of loops now, and ``outputs`` made of these."""
+        del self.steps[since:]
+        if self.any:
+            self.check(ancestors(outputs))
 
     def check(self, nodes: Iterable[Node]) -> None:
-        """Have the trace made again where the values of these nodes are needed, and they lack steps."""
-        if self._short and any(begin < n.serial < end for begin, end in self._short for n in nodes):
+        """Have the trace made again where one of these nodes, which are needed, lacks steps."""
+        if self.any and any(n in self._short or any(n.serial > number for number in self._open) for n in nodes):
             self.make_again(whole=True)

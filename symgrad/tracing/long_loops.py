@@ -24,7 +24,7 @@ from ..program.node import active_graph, next_serial
 from .dispatch import place_of_out
 from .library_code import is_declared
 from .local_array import LocalArray
-from .rewriting import straight_function, straight_loop_at
+from .rewriting import is_closed, straight_function, straight_loop_at
 from .straight import ATTRIBUTES, METHODS, Straight, is_method
 from .trace import Trace, current
 from .tracer import Tracer
@@ -59,16 +59,14 @@ def ask_when_long(trace: Trace) -> None:
 
     def ask() -> None:
         nonlocal count
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None and frame.f_globals.get("__name__") != _ENTRY:
-            file = frame.f_code.co_filename
-            if not (is_symgrads(file) or is_library(file)):
-                code = straight_loop_at(frame.f_code, frame.f_lineno)
-                if code is not None and _carries_traced(code, frame) and _is_determined(code, frame):
-                    if trace.left_out.may_start_again():
-                        trace.left_out.make_again(whole=False)
-                    return
-            frame = frame.f_back
+        frames = _users_frames(sys._getframe(2))
+        for k, frame in enumerate(frames):
+            code = straight_loop_at(frame.f_code, frame.f_lineno)
+            if code is None or not (_carries_traced(code, frame) and _is_determined(code, frame)):
+                continue
+            if all(is_closed(f.f_code) for f in frames[k:]) and trace.left_out.may_start_again():
+                trace.left_out.make_again(whole=False)
+            return
         count *= _LONGER
         graph.ask_at(began + count, ask)
 
@@ -76,6 +74,17 @@ def ask_when_long(trace: Trace) -> None:
 
 
 _ENTRY = "symgrad.compiled"
+
+
+def _users_frames(frame: FrameType | None) -> list[FrameType]:
+    """The frames of the user's own code in this trace, from ``frame`` outwards."""
+    found = []
+    while frame is not None and frame.f_globals.get("__name__") != _ENTRY:
+        file = frame.f_code.co_filename
+        if not (is_symgrads(file) or is_library(file)):
+            found.append(frame)
+        frame = frame.f_back
+    return found
 
 
 def some_steps(values: Iterable[Any], code: tuple) -> Iterable[Any]:
@@ -100,16 +109,20 @@ def some_steps(values: Iterable[Any], code: tuple) -> Iterable[Any]:
 
 def _some(values: Any, count: int, code: Straight, trace: Trace) -> Iterator[Any]:
     before: list[int] = []
-    state: Any = None
+    old: dict[int, Any] = {}
+    states: list[Any] = []
     for k in range(HEAD):
+        if k == HEAD - ALIKE:
+            old = _objects(sys._getframe(1).f_locals)
         if k >= HEAD - ALIKE:
             before.append(next_serial())
         if k == HEAD - 1:
-            state = _state(sys._getframe(1), code, trace, before)
+            states.append(_state(sys._getframe(1), code, trace, before, old))
         yield values[k]
     before.append(next_serial())
     frame = sys._getframe(1)
-    is_shorter = state == _state(frame, code, trace, before) and _is_determined(code, frame)
+    states.append(_state(frame, code, trace, before, old))
+    is_shorter = states[0] == states[1] and _is_determined(code, frame) and _may_run_again(frame, trace)
     del frame
     if not is_shorter:
         trace.left_out.give_up()
@@ -124,11 +137,36 @@ def _some(values: Any, count: int, code: Straight, trace: Trace) -> Iterator[Any
     trace.left_out.end((*after, next_serial()))
 
 
-def _state(frame: FrameType, code: Straight, trace: Trace, began: Sequence[int]) -> Any:
-    """What a step finds beside the values of operations; ``began`` are the numbers that it and others began with."""
+def _may_run_again(frame: FrameType, trace: Trace) -> bool:
+    """Whether the functions that are running leave nothing behind, so that they may run again with every step."""
+    return all(is_closed(f.f_code) for f in _users_frames(frame)) and trace.left_out.may_start_again()
+
+
+def _objects(names: Mapping[str, Any]) -> dict[int, Any]:
+    """The traced values and the lists that names stand for, by identity."""
+    found: dict[int, Any] = {}
+    pending = list(names.values())
+    while pending:
+        value = pending.pop()
+        if type(value) in (Tracer, list) and id(value) not in found:
+            found[id(value)] = value
+        if type(value) in (tuple, list):
+            pending += value
+    return found
+
+
+def _state(
+    frame: FrameType, code: Straight, trace: Trace, began: Sequence[int], old: Mapping[int, Any]
+) -> tuple[Any, ...]:
+    """What a step finds beside the values of operations.
+
+    ``began`` are the numbers that it and others began with, ``old`` the objects that were there before these.
+    """
     names = frame.f_locals
-    # global names are not among them
-    carried = tuple([_kind(names[name], began) if name in names else object() for name in _carried(code, frame)])
+    if any(name not in names for name in code.bound):
+        return (object(),)  # global names, which anything may read
+    objects: dict[int, int] = {}
+    carried = tuple([_kind(names[name], began, old, objects) for name in _carried(code, frame)])
     return carried, len(trace.branches), len(trace.keys), len(trace.written), len(trace.lying), len(trace.operands)
 
 
@@ -150,20 +188,24 @@ def _carries_traced(code: Straight, frame: FrameType) -> bool:
     return True
 
 
-def _kind(value: Any, began: Sequence[int]) -> Any:
+def _kind(value: Any, began: Sequence[int], old: Mapping[int, Any], objects: dict[int, int]) -> Any:
     """Equal for values of the same operation so many steps before, equal numbers and texts, and the same object.
 
-    What was computed longer before than there are steps at the end is equal to nothing.
+    What was computed longer before than there are steps at the end is equal to nothing. Of a traced value and a list it
+    is the same object too that was there before the steps, and the same one of those that were met, in ``objects``.
     """
     kind = type(value)
-    if kind is Tracer:
-        node = value._node  # what is to be read anew as it is
-        step = bisect.bisect(began, node.serial)
-        age = len(began) - step
-        return (kind, node) if not step else (kind, age, node.serial - began[step - 1]) if age <= TAIL else object()
-    if kind is tuple or kind is list:
-        return kind, tuple([_kind(v, began) for v in value])
-    return (kind, value) if kind in _NUMBERS or kind is str else _Same(value)
+    if kind not in (Tracer, list, tuple):
+        return (kind, repr(value)) if kind in _NUMBERS or kind is str else _Same(value)
+    own = None if kind is tuple else _Same(value) if id(value) in old else objects.setdefault(id(value), len(objects))
+    if kind is not Tracer:
+        return kind, own, tuple([_kind(v, began, old, objects) for v in value])
+    node = value._node  # what is to be read anew as it is
+    step = bisect.bisect(began, node.serial)
+    if not step:
+        return kind, own, node
+    age = len(began) - step
+    return (kind, own, age, node.serial - began[step - 1]) if age <= TAIL else object()
 
 
 class _Same(NamedTuple):
@@ -207,7 +249,7 @@ def _is_determined(code: Straight, frame: FrameType) -> bool:
                 name = path.rpartition(".")[2]
                 if function is _OF_ARRAY and "." in path and not is_method(name, count):
                     raise _Unknown
-                if type(function) is np.ufunc and count <= function.nin:
+                if type(function) is np.ufunc and count <= function.nin and is_declared(function):
                     continue
                 if type(function) in _FUNCTIONS[1:] and count > place_of_out(function):
                     raise _Unknown
@@ -269,7 +311,10 @@ def _member(owner: Any, name: str) -> Any:
 def _is_plain(value: Any) -> bool:
     """Whether it is an array, a number or a text, of a class that is none of a user's."""
     kind = type(value)
-    return kind in _PLAIN or (isinstance(value, (np.generic, np.dtype, np.ndarray)) and _is_library_class(kind))
+    if kind in _PLAIN:
+        return True
+    is_of_numpy = issubclass(kind, np.dtype) or (issubclass(kind, (np.generic, np.ndarray)) and value.dtype.kind != "O")
+    return is_of_numpy and _is_library_class(kind)
 
 
 def _is_library_class(kind: type) -> bool:
@@ -278,7 +323,7 @@ def _is_library_class(kind: type) -> bool:
 
 def _functions_in(value: Any, depth: int) -> list[Any]:
     """The functions in a value of which nothing can be changed by straight code; Unknown where it may hold others."""
-    if value is _OF_ARRAY or type(value) is ModuleType or _is_plain(value):
+    if value is _OF_ARRAY or _is_plain(value):
         return []
     if type(value) in (tuple, list, dict) and depth < _DEPTH:
         return [f for v in (value.values() if type(value) is dict else value) for f in _functions_in(v, depth + 1)]

@@ -102,6 +102,12 @@ def straight_function(code: CodeType) -> Straight | None:
     return None if found is None else found[1].straight.functions.get((code.co_name, code.co_firstlineno))
 
 
+def is_closed(code: CodeType) -> bool:
+    """Whether a function does nothing but bind names and give a value, by its source."""
+    found = _found(code)
+    return found is not None and (code.co_name, code.co_firstlineno) in found[1].straight.closed
+
+
 class _File(NamedTuple):
     """All functions in a file, as they are and with the stand-in taking their calls, and what is straight in it."""
 
@@ -154,7 +160,7 @@ def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: b
                 if len(olds[place]) == len(news[place]):
                     pairs += zip(olds[place], news[place], strict=True)
     except (SyntaxError, ValueError, RecursionError, SystemError):
-        return _File([], StraightFile([], {}))
+        return _File([], StraightFile([], {}, set()))
     return _File(pairs, straight)
 
 

@@ -44,11 +44,13 @@ class Straight(NamedTuple):
 class StraightFile(NamedTuple):
     """What is straight in a file: the loops, each with its first and last line, and the functions.
 
-    A function is found by its name and its first line, where no other has these.
+    A function is found by its name and its first line, where no other has these. ``closed`` are the functions that do
+    nothing but bind names and give a value: they store nowhere, and make no call for another end than its value.
     """
 
     loops: list[tuple[int, int, Straight]]
     functions: dict[tuple[str, int], Straight]
+    closed: set[tuple[str, int]]
 
 
 def straight_loop(loop: ast.For) -> Straight | None:
@@ -64,6 +66,7 @@ def straight_file(tree: ast.AST) -> StraightFile:
     """What is straight in a tree."""
     loops: list[tuple[int, int, Straight]] = []
     functions: dict[tuple[str, int], list[Straight | None]] = {}
+    closed: set[tuple[str, int]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.For):
             own = straight_loop(node)
@@ -72,8 +75,19 @@ def straight_file(tree: ast.AST) -> StraightFile:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
             functions.setdefault((name, node.lineno), []).append(_straight_function(node))
+            if not any(map(_is_for_another_end, ast.walk(node))):
+                closed.add((name, node.lineno))
     known = {place: own[0] for place, own in functions.items() if len(own) == 1 and own[0] is not None}
-    return StraightFile(loops, known)
+    return StraightFile(loops, known, {place for place in closed if len(functions[place]) == 1})
+
+
+def _is_for_another_end(node: ast.AST) -> bool:
+    """Whether it stores elsewhere than in local names, or is a call whose value nobody takes."""
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        return not isinstance(node.ctx, ast.Load)
+    return isinstance(node, (ast.Global, ast.Nonlocal, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)) or (
+        isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+    )
 
 
 def _straight_function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Straight | None:

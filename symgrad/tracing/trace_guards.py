@@ -59,7 +59,11 @@ class TraceGuards(Guards):
 
     def is_untouched(self) -> bool:
         """During the run, whether another in its place finds all as this one did; random numbers are put back."""
-        return all(map(is_random, self._changing)) and self.unchanged()
+        return self.sees_all() and self.unchanged()
+
+    def sees_all(self) -> bool:
+        """Whether the function reads nothing that no guard sees, random numbers apart."""
+        return all(map(is_random, self._changing))
 
     def may_serve_again(self) -> bool:
         """True after a run that has drawn no random number, and read and moved nothing but what the guards see."""

@@ -93,7 +93,7 @@ def run_of(
         output = derived._value(values, kwargs)
     left_out = trace.left_out.since(already)
     output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat), left_out)
-    trace.left_out.put_back(already)
+    trace.left_out.put_back(already, _nodes(output))
     if trace.subject is derived.fn:
         trace.value = lambda: output
     trace.derived_by.update(inputs.flat)
@@ -134,6 +134,10 @@ def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool]
     for k, node in zip(traced, made, strict=True):
         leaves[k] = Tracer(node)
     return unflatten(structure, leaves)
+
+
+def _nodes(output: Any) -> list[Node]:
+    return [leaf._symgrad_node for leaf in flatten(output)[0] if isinstance(leaf, Tracer)]
 
 
 def seeds_of_sum(outputs: Sequence[Node]) -> list[Node | None]:
