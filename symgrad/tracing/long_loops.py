@@ -205,7 +205,7 @@ def _kind(value: Any, began: Sequence[int], old: Mapping[int, Any], objects: dic
     if not step:
         return kind, own, node
     age = len(began) - step
-    return (kind, own, age, node.serial - began[step - 1]) if age <= TAIL else object()
+    return (kind, own, age, node.serial - began[step - 1]) if age < TAIL else object()  # a step older after the last
 
 
 class _Same(NamedTuple):

@@ -49,6 +49,7 @@ OTHERS = (
     "s = s + flat[t]",
     "{x} = np.sin({y} + xs[flat[t]])",
     "five = five[1:] + [{x}]",
+    "p, q2, r, o = q2, r, o, {x}",
 )
 PLACES = ("t", "t", "t + 1", "t - 1", "n - 1 - t", "-t - 1", "2 * t - t", "t, 0", "t - 30")
 HEADS = ("for t in range(n - 1):", "for t in range(n - 2, -1, -1):", "for t in range(1, n - 1):", "for t in range(40):")
@@ -84,12 +85,13 @@ def program(a, b, xs):
     n = len(xs)
     u, v, w, s, k, rate, last = a, a * 0.5, np.sin(a), 0.0, 0, 1.0, 0
     given, weights, kept, known, t = {{"b": b, "more": (a, 1.0)}}, [1.0], [], np.ones(2), 0
+    p, q2, r, o = a, b[0], b[1], a
     pulse, flat, five = np.zeros(60), [0] * 20 + [1] * 20 + [0] * 20, [a] * 5
     pulse[30] = 1.0
     old, new, first, second, third, trio = a, b[0], b[0], b[1], a, (a, b[0], b[1])
 {loops}
     numbers = k + rate + last + weights[0] + known.sum() + count[0] + t
-    arrays = old - 2 * new + first - 3 * second + 5 * third + trio[0] - 7 * trio[1] + trio[2] + sum(five)
+    arrays = old - 2 * new + first - 3 * second + 5 * third + trio[0] - 7 * trio[1] + trio[2] + sum(five) + p
     return (u * v + w + arrays).sum() + s + numbers + sum(h.sum() for h in kept)
 """
 

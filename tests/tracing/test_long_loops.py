@@ -408,6 +408,14 @@ def kept_in_names(h, a, xs):
     return (h - y).sum()
 
 
+def kept_in_fewer_names(h, a, xs):
+    u = v = w = x = h
+    for t in range(N):
+        x, w, v, u = w, v, u, h
+        h = np.sin(a @ h + xs[t])
+    return (h * x).sum() + v.sum()
+
+
 def cross_over(h, a, xs):
     u, v = h, -2 * h
     for _ in range(N - 1):
@@ -759,7 +767,14 @@ WHOLE = [
         pulse_summed_up,
         listed_values,
     ),
-    *(kept_for_long, kept_in_names, by_methods_that_count, by_attributes_that_are_made, by_a_descriptor),
+    *(
+        kept_for_long,
+        kept_in_fewer_names,
+        kept_in_names,
+        by_methods_that_count,
+        by_attributes_that_are_made,
+        by_a_descriptor,
+    ),
     *(by_a_number_of_ones_own, by_what_is_given_by_default, cached),
 ]
 
