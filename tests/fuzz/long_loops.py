@@ -80,14 +80,16 @@ class Held:
 held = Held()
 held.shift = 0.2
 
-def program(a, b, xs):
+def reset():
     count[0] = 0
-    n = len(xs)
+    return 0
+
+def program(a, b, xs):
+    n = len(xs) + reset()
     u, v, w, s, k, rate, last = a, a * 0.5, np.sin(a), 0.0, 0, 1.0, 0
     given, weights, kept, known, t = {{"b": b, "more": (a, 1.0)}}, [1.0], [], np.ones(2), 0
     p, q2, r, o = a, b[0], b[1], a
-    pulse, flat, five = np.zeros(60), [0] * 20 + [1] * 20 + [0] * 20, [a] * 5
-    pulse[30] = 1.0
+    pulse, flat, five = np.eye(60)[30], [0] * 20 + [1] * 20 + [0] * 20, [a] * 5
     old, new, first, second, third, trio = a, b[0], b[0], b[1], a, (a, b[0], b[1])
 {loops}
     numbers = k + rate + last + weights[0] + known.sum() + count[0] + t

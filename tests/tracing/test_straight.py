@@ -128,6 +128,7 @@ for t in range(3):
 """
     found = straight_file(ast.parse(text))
     assert {name for name, _ in found.functions} == {"straight", "<lambda>"}
+    assert {name for name, _ in found.closed} >= {"straight", "early"}
     assert found.functions["straight", 2].bound == ("h", "x", "made")
     (of_one,) = (own for (name, _), own in found.functions.items() if name == "<lambda>")  # of two in a line none
     assert of_one.called == (("g", 1),)
@@ -140,3 +141,24 @@ for t in range(3):
 )
 def test_methods_are_those_that_write_nowhere(name, count, is_one):
     assert is_method(name, count) is is_one
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x.a = 1",
+        "x[0] = 1",
+        "x[0] += 1",
+        "del x.a",
+        "global g",
+        "f(x)",
+        "print(x)",
+        "yield x",
+        "y = (g := x)",
+        "for x.a in y: pass",
+        "with f() as x.a: pass",
+    ],
+)
+def test_functions_that_leave_something_behind_are_not_closed(statement):
+    found = straight_file(ast.parse(f"def f(x):\n    {statement}\n    return x\ndef g(x):\n    y = f(x)\n    return y"))
+    assert found.closed == {("g", 4)}
