@@ -366,8 +366,8 @@ def test_a_network_of_positive_parts_reads_like_its_back_propagation():
 
 def test_arrays_that_the_code_made_are_told():
     form = symgrad.grad(lambda x: np.sum(np.tril(np.outer(x, x)) ** 2)).closed_form(W, form="matrix")
-    assert form.where[-1] == "c_1 = 1 below the diagonal, 1 on it, 0 above it"  # behind the number 0
-    assert form.latex_where[-1].startswith(r"c_{1} = \begin{bmatrix} 1 & 0 & 0 & 0 \\")
+    assert form.where[-1] == "c_0 = 1 below the diagonal, 1 on it, 0 above it"
+    assert form.latex_where[-1].startswith(r"c_{0} = \begin{bmatrix} 1 & 0 & 0 & 0 \\")
 
 
 def test_a_name_has_one_meaning_in_all_outputs_of_a_program():
