@@ -54,14 +54,17 @@ class Attempts:
                 ask_when_long(trace)
             try:
                 made = run(trace, host)
+                if left_out.again is None:
+                    self.follows |= refused is not None
+                    if trace.purpose is not Purpose.LINES and (left_out.any or not may_leave_out):
+                        self.leaves_out = left_out.any
+                    return trace, made
             except TraceAgain:
                 pass
             except Exception as error:
-                if left_out.again is not None:  # which the function has held up
-                    pass
-                elif not isinstance(
-                    error, (TracingError, TypeError, ValueError)
-                ):  # what C raises of what it cannot take
+                if left_out.again is not None:
+                    pass  # which the function has held up, and made this of
+                elif not isinstance(error, (TracingError, TypeError, ValueError)):  # what C raises of what it refuses
                     raise
                 elif left_out.is_purpose:
                     may_leave_out = is_shorter = False
@@ -71,12 +74,6 @@ class Attempts:
                     raise
                 else:
                     refused, must_follow, is_shorter = error, True, may_leave_out
-            else:
-                if left_out.again is None:
-                    self.follows |= refused is not None
-                    if trace.purpose is not Purpose.LINES and (left_out.any or not may_leave_out):
-                        self.leaves_out = left_out.any
-                    return trace, made
             if left_out.again is not None:
                 may_leave_out = is_shorter = not left_out.again.whole
             trace = guards.start_again(trace)

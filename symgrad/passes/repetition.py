@@ -77,7 +77,7 @@ class Repetition:
         promotes: bool,
         gap: Gap | None = None,
     ) -> None:
-        self.gap = gap
+        self._gap = gap
         self.first = first
         self.end = first + period * steps
         self._nodes = nodes
@@ -110,10 +110,10 @@ class Repetition:
 
     def _numbers(self, j: int) -> Sequence[int]:
         """Which of all steps those are that an operation was traced in."""
-        if self.gap is None:
+        if self._gap is None:
             return range(self._steps)
-        before = -((self.first + j - self.gap.place) // self._period)
-        return (*range(before), *range(before + self.gap.steps, self._all_steps))
+        before = -((self.first + j - self._gap.place) // self._period)
+        return (*range(before), *range(before + self._gap.steps, self._all_steps))
 
     def _operands_of(self, j: int) -> list[Operand]:
         column = self._column(j)
@@ -130,7 +130,7 @@ class Repetition:
 
     def _element(self, j: int, values: Sequence[Node], dtype: np.dtype) -> Element:
         """What an operation reads in each step as the element of an array of all."""
-        first, numbers, is_whole = values[0], self._numbers(j), self.gap is None
+        first, numbers, is_whole = values[0], self._numbers(j), self._gap is None
         if any(v.shape != first.shape or v.dtype != first.dtype for v in values):
             raise Unlike
         source = _sliced_source(values)

@@ -14,7 +14,7 @@ import linecache
 import threading
 from collections.abc import Callable, Iterable
 from types import CodeType
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
 from .straight import Straight, StraightFile, straight_file, straight_loop
 
@@ -86,47 +86,48 @@ class Hook(Protocol):
 def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
     """``code`` with its calls handed to ``hook``; None where its source is not at hand."""
     found = _found(code)
-    return None if found is None else _with_hook(found[0], hook)
+    return None if found is None else _with_hook(found, hook)
 
 
 def straight_loop_at(code: CodeType, line: int) -> Straight | None:
     """What the body of a loop takes from elsewhere that this line of its code is in, if it is straight."""
-    found = _found(code)
-    loops = [] if found is None else found[1].straight.loops
-    return next((own for first, last, own in loops if first <= line <= last), None)
+    return next((own for first, last, own in _straight_in(code).loops if first <= line <= last), None)
 
 
 def straight_function(code: CodeType) -> Straight | None:
     """What the code of a function takes from elsewhere, if it is straight and its source is at hand."""
-    found = _found(code)
-    return None if found is None else found[1].straight.functions.get((code.co_name, code.co_firstlineno))
+    return _straight_in(code).functions.get((code.co_name, code.co_firstlineno))
 
 
 def is_closed(code: CodeType) -> bool:
     """Whether a function does nothing but bind names and give a value, by its source."""
-    found = _found(code)
-    return found is not None and (code.co_name, code.co_firstlineno) in found[1].straight.closed
+    return (code.co_name, code.co_firstlineno) in _straight_in(code).closed
 
 
-class _File(NamedTuple):
-    """All functions in a file, as they are and with the stand-in taking their calls, and what is straight in it."""
+def _straight_in(code: CodeType) -> StraightFile:
+    """What is straight in the file of ``code``; nothing where its source is not at hand."""
+    if _found(code) is None:
+        return StraightFile([], {}, set())
+    with _parsing:
+        return _straight_lines(code.co_filename, tuple(linecache.getlines(code.co_filename)))
 
-    pairs: list[tuple[CodeType, CodeType]]
-    straight: StraightFile
+
+@functools.lru_cache(maxsize=_FILES)
+def _straight_lines(filename: str, lines: tuple[str, ...]) -> StraightFile:
+    return straight_file(ast.parse("".join(lines), filename))
 
 
-def _found(code: CodeType) -> tuple[CodeType, _File] | None:
-    """``code`` with the stand-in, and the file that it is in."""
+def _found(code: CodeType) -> CodeType | None:
+    """``code`` with the stand-in."""
     lines = tuple(linecache.getlines(code.co_filename))
     if not lines:
         return None
     flags = code.co_flags & _FUTURE
     with _parsing:  # Python 3.11 parses badly in two threads at a time
         for by_statement in (False, True):
-            file = _compiled(code.co_filename, lines, flags, by_statement)
-            for old, new in file.pairs:
+            for old, new in _compiled(code.co_filename, lines, flags, by_statement):
                 if old == code or (_place(old) == _place(code) and _is_of(code, new)):
-                    return new, file
+                    return new
     return None
 
 
@@ -141,15 +142,14 @@ def _is_of(code: CodeType, new: CodeType) -> bool:
 
 
 @functools.lru_cache(maxsize=_FILES)
-def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: bool) -> _File:
-    """What is in a file.
+def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: bool) -> list[tuple[CodeType, CodeType]]:
+    """All functions in a file: as they are, and with the stand-in taking their calls.
 
     Notebooks compile one statement after the other, and Python makes other code of a statement that does not see what
     the file has imported.
     """
     try:
         tree = ast.parse("".join(lines), filename)
-        straight = straight_file(tree)
         modules = [ast.Module([node], []) for node in tree.body] if by_statement else [tree]
         pairs = []
         for module in modules:
@@ -160,8 +160,8 @@ def _compiled(filename: str, lines: tuple[str, ...], flags: int, by_statement: b
                 if len(olds[place]) == len(news[place]):
                     pairs += zip(olds[place], news[place], strict=True)
     except (SyntaxError, ValueError, RecursionError, SystemError):
-        return _File([], StraightFile([], {}, set()))
-    return _File(pairs, straight)
+        return []
+    return pairs
 
 
 def _functions(code: CodeType) -> dict[tuple[str, int], list[CodeType]]:
