@@ -294,7 +294,8 @@ class CompiledFunction:
                 if host is not None:
                     host.finish(outputs)
                 made = TraceEntry(arguments, guards, outputs, self.backend)
-                trace.left_out.check(made.program.nodes)
+                if trace.left_out.any:
+                    trace.left_out.check(made.program.nodes)
                 if _log.isEnabledFor(logging.DEBUG):
                     took, count = 1000 * (time.perf_counter() - began), len(made.program.bindings)
                     name = called_name(self.watched)

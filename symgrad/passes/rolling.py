@@ -70,7 +70,7 @@ def rolled(
     """
     found = list(outputs)
     if left_out:
-        nodes = [*_ways(outputs, since, least)][-1]
+        (nodes,) = _ways(outputs, since, RUN)
         image = _put_back(nodes, outputs, derived_by, loops, called, left_out)
         found = [image.get(o, o) for o in outputs]
     count = len(ancestors(found))
@@ -105,7 +105,7 @@ def _put_back(
     position = {n: k for k, n in enumerate(nodes)}
     serials = [n.serial for n in nodes]
     repetitions = []
-    for steps, before, after in left_out:
+    for steps, before, after, _ in left_out:
         place = bisect.bisect(serials, before[-1])
         period = place - bisect.bisect(serials, before[-2])
         # a step that finds some of its operations made before, or of which others are read later, is no row of the loop

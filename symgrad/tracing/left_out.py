@@ -22,12 +22,13 @@ class Missing(NamedTuple):
     """So many steps that were not traced.
 
     Between the serial numbers ``before`` are the nodes of each of some steps before them, between those ``after`` the
-    nodes of each step after them.
+    nodes of each step after them; ``short`` are those of the latter that depend on the steps.
     """
 
     steps: int
     before: tuple[int, ...]
     after: tuple[int, ...] = ()
+    short: frozenset[Node] = frozenset()
 
 
 class LeftOut:
@@ -48,10 +49,10 @@ class LeftOut:
         self.any = False  # whether there were any
         self._is_next = False
         self._open: list[int] = []  # the numbers beyond which nodes lack steps, of loops that have not ended
-        self._short: set[Node] = set()  # those of loops that have
+        self._past: set[Node] = set()  # those that others stand for, with all steps
 
     def allow(self) -> int:
-        """Let the function that runs next leave steps out; what ``put_back`` wants to know after it."""
+        """Let the function that runs next leave steps out; what ``taken`` wants to know after it."""
         self._is_next = self.is_tried
         return len(self.steps)
 
@@ -88,28 +89,34 @@ class LeftOut:
         once more: it is taken out of the table of the graph, so that nothing else is taken for it.
         """
         self._open.pop()
-        *_, (_, before, _) = self.steps
-        self.steps[-1] = self.steps[-1]._replace(after=after)
+        before = self.steps[-1].before
         table = active_graph().table
         made = [*itertools.takewhile(lambda item: item[1].serial > after[0], reversed(table.items()))]
+        short: set[Node] = set()
         for key, node in reversed(made):
-            if any(o in self._short or before[0] < o.serial < before[-1] for o in node.operands):
-                self._short.add(node)
+            if any(o in short or before[0] < o.serial < before[-1] for o in node.operands):
+                short.add(node)
                 del table[key]
+        self.steps[-1] = self.steps[-1]._replace(after=after, short=frozenset(short))
 
-    def since(self, already: int) -> list[Missing]:
-        """Those that were left out after so many others; the loops have ended, and not by an error that was caught."""
-        if self._open:
+    def taken(self, already: int, outputs: Iterable[Node]) -> list[Missing]:
+        """Those that were left out after so many others, to be put back now into what ``outputs`` are made of.
+
+        The loops must have ended, and not by an error that was caught; and nothing may be made of nodes that were left
+        in other functions when the steps of these were put back.
+        """
+        found = self.steps[already:]
+        del self.steps[already:]
+        if self._open or (self._past and not self._past.isdisjoint(ancestors(outputs))):
             self.make_again(whole=True)
-        return self.steps[already:]
-
-    def put_back(self, since: int, outputs: Iterable[Node]) -> None:
-        """Note that those that were left out since then are steps of loops now, and ``outputs`` made of these."""
-        del self.steps[since:]
-        if self.any:
-            self.check(ancestors(outputs))
+        self._past.update(*(missing.short for missing in found))
+        return found
 
     def check(self, nodes: Iterable[Node]) -> None:
         """Have the trace made again where one of these nodes, which are needed, lacks steps."""
-        if self.any and any(n in self._short or any(n.serial > number for number in self._open) for n in nodes):
+        if self.any and any(map(self._lacks_steps, nodes)):
             self.make_again(whole=True)
+
+    def _lacks_steps(self, node: Node) -> bool:
+        is_short = node in self._past or any(node in missing.short for missing in self.steps)
+        return is_short or any(node.serial > number for number in self._open)

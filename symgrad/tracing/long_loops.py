@@ -113,7 +113,7 @@ def _some(values: Any, count: int, code: Straight, trace: Trace) -> Iterator[Any
     states: list[Any] = []
     for k in range(HEAD):
         if k == HEAD - ALIKE:
-            old = _objects(sys._getframe(1).f_locals)
+            old = {id(v): v for v in _held(sys._getframe(1).f_locals.values()) if type(v) in (Tracer, list)}
         if k >= HEAD - ALIKE:
             before.append(next_serial())
         if k == HEAD - 1:
@@ -142,17 +142,15 @@ def _may_run_again(frame: FrameType, trace: Trace) -> bool:
     return all(is_closed(f.f_code) for f in _users_frames(frame)) and trace.left_out.may_start_again()
 
 
-def _objects(names: Mapping[str, Any]) -> dict[int, Any]:
-    """The traced values and the lists that names stand for, by identity."""
-    found: dict[int, Any] = {}
-    pending = list(names.values())
+def _held(values: Iterable[Any]) -> Iterator[Any]:
+    """``values``, and what the lists and tuples among them hold; each list once."""
+    pending, met = list(values), set[int]()
     while pending:
         value = pending.pop()
-        if type(value) in (Tracer, list) and id(value) not in found:
-            found[id(value)] = value
-        if type(value) in (tuple, list):
+        yield value
+        if type(value) is tuple or (type(value) is list and id(value) not in met):
+            met.add(id(value))
             pending += value
-    return found
 
 
 def _state(
@@ -160,7 +158,8 @@ def _state(
 ) -> tuple[Any, ...]:
     """What a step finds beside the values of operations.
 
-    ``began`` are the numbers that it and others began with, ``old`` the objects that were there before these.
+    ``began`` are the numbers that it and others began with, ``old`` the traced values and lists that were there before
+    these, by identity.
     """
     names = frame.f_locals
     if any(name not in names for name in code.bound):
@@ -178,14 +177,8 @@ def _carried(code: Straight, frame: FrameType) -> list[str]:
 
 def _carries_traced(code: Straight, frame: FrameType) -> bool:
     """Whether the names that a loop carries stand for traced values, so that none of them is a number that changes."""
-    pending: list[Any] = [frame.f_locals.get(name) for name in _carried(code, frame)]
-    while pending:
-        value = pending.pop()
-        if type(value) in (tuple, list):
-            pending += value
-        elif type(value) is not Tracer:
-            return False
-    return True
+    carried = [frame.f_locals.get(name) for name in _carried(code, frame)]
+    return all(type(value) in (Tracer, list, tuple) for value in _held(carried))
 
 
 def _kind(value: Any, began: Sequence[int], old: Mapping[int, Any], objects: dict[int, int]) -> Any:
@@ -197,9 +190,12 @@ def _kind(value: Any, began: Sequence[int], old: Mapping[int, Any], objects: dic
     kind = type(value)
     if kind not in (Tracer, list, tuple):
         return (kind, repr(value)) if kind in _NUMBERS or kind is str else _Same(value)
-    own = None if kind is tuple else _Same(value) if id(value) in old else objects.setdefault(id(value), len(objects))
+    is_met, own = id(value) in objects, None
+    if kind is not tuple:
+        number = objects.setdefault(id(value), len(objects))
+        own = _Same(value) if id(value) in old else number
     if kind is not Tracer:
-        return kind, own, tuple([_kind(v, began, old, objects) for v in value])
+        return kind, own, () if is_met else tuple([_kind(v, began, old, objects) for v in value])
     node = value._node  # what is to be read anew as it is
     step = bisect.bisect(began, node.serial)
     if not step:

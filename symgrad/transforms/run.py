@@ -10,7 +10,6 @@ from ..passes import rolling
 from ..passes.repetition import Unlike
 from ..primitives.contraction import ones
 from ..program.node import Node
-from ..tracing.left_out import Missing
 from ..tracing.trace import Purpose, running
 from ..tracing.tracer import Tracer
 from ..tracing.tree import flatten, unflatten
@@ -91,9 +90,7 @@ def run_of(
         since = -1 if fresh else max([n.serial for n in inputs.flat + list(standing_in.values())], default=-1)
         already = trace.left_out.allow()
         output = derived._value(values, kwargs)
-    left_out = trace.left_out.since(already)
-    output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat), left_out)
-    trace.left_out.put_back(already, _nodes(output))
+    output = _rolled(output, since, lambda nodes: derived._rolls(nodes, inputs.flat), already)
     if trace.subject is derived.fn:
         trace.value = lambda: output
     trace.derived_by.update(inputs.flat)
@@ -107,15 +104,17 @@ def run_of(
     return Run(output, outputs, structure, aux, inputs, list(standing_in.values()), [None] * len(outputs))
 
 
-def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool], left_out: Sequence[Missing]) -> Any:
+def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool], already: int) -> Any:
     """What a function gave, its loops as operations; nodes up to the serial number ``since`` are not its own.
 
-    In a trace that is made to know the user's lines each node keeps its own. Steps that were ``left_out`` are put back.
+    In a trace that is made to know the user's lines each node keeps its own. Steps that were left out, but those that
+    were ``already``, are put back.
     """
     trace = running()
     leaves, structure = flatten(output)
     traced = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
     nodes = [leaves[k]._symgrad_node for k in traced]
+    left_out = trace.left_out.taken(already, nodes)
     if not is_wanted(nodes):
         if left_out:
             trace.left_out.make_again(whole=True)
@@ -134,10 +133,6 @@ def _rolled(output: Any, since: int, is_wanted: Callable[[Sequence[Node]], bool]
     for k, node in zip(traced, made, strict=True):
         leaves[k] = Tracer(node)
     return unflatten(structure, leaves)
-
-
-def _nodes(output: Any) -> list[Node]:
-    return [leaf._symgrad_node for leaf in flatten(output)[0] if isinstance(leaf, Tracer)]
 
 
 def seeds_of_sum(outputs: Sequence[Node]) -> list[Node | None]:

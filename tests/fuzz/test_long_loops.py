@@ -2,11 +2,10 @@
 
 import numpy as np
 from fuzzing import seeds
+from leaving_out import every_step, noted
 from long_loops import LongLoops
 
 import symgrad
-from symgrad.tracing import left_out
-from symgrad.tracing import long_loops as limits
 
 
 def result(drawn):
@@ -15,17 +14,12 @@ def result(drawn):
 
 
 def test_steps_that_are_left_out_change_nothing(monkeypatch):
-    monkeypatch.setattr(limits, "LONG", 30)
-    left, leave = [], left_out.LeftOut.leave
-    monkeypatch.setattr(left_out.LeftOut, "leave", lambda own, *args: left.append(args) or leave(own, *args))
-    found = 0
+    left, found = noted(monkeypatch, 30), 0
     for seed in seeds(0.15):
         drawn = LongLoops(seed)
         made, found = result(drawn), found + bool(left)
         left.clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(limits, "MIN_STEPS", 1 << 40)
-            patch.setattr(limits, "LONG", 1 << 40)
+        with every_step():
             whole = result(drawn)
         assert not left
         assert made[0] == drawn.program(*drawn.arguments), f"seed {seed}\n{drawn.source}"
