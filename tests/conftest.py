@@ -31,6 +31,7 @@ _FOUND = {
     "native": ("C compiler that builds kernels", toolchain),
     "chromium": ("Chromium", lab.browser_path),
     "torch": ("torch", lambda: importlib.util.find_spec("torch")),
+    "cupy": ("cupy", lambda: importlib.util.find_spec("cupy")),
     "site": ("built site (SYMGRAD_SITE says where)", lambda: os.environ.get("SYMGRAD_SITE")),
 }
 

@@ -5,6 +5,7 @@ A library is one entry of ``LIBRARIES``; its calls are those of its dialect.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..emit.arrays.cupy import CUPY
 from ..emit.arrays.dialect import Dialect
 from ..emit.arrays.jax import JAX
 from ..emit.arrays.torch import TORCH
@@ -39,6 +41,8 @@ class ArrayLibrary:
     read: Callable[[Any], np.ndarray | None]
     #: what NumPy calls the dtype of an array
     dtype_of: Callable[[Any], str]
+    #: its bfloat16 in the source; None where it has none, or none that is known here
+    brief: str | None = None
     #: the dtype that it has for one of NumPy's, where that depends on its settings
     held: Callable[[np.dtype], np.dtype] | None = None
     #: makes what is called of the function that is written
@@ -61,9 +65,9 @@ class ArrayLibrary:
 
     def _dtype(self, array: Any) -> np.dtype:
         name = self.dtype_of(array)
-        known = "float16" if name == "bfloat16" else name
+        known = "float16" if self.brief and name == "bfloat16" else name
         if known not in self.dialect.dtypes:
-            listed = ", ".join(("bfloat16", *self.dialect.dtypes))
+            listed = ", ".join((*(["bfloat16"] if self.brief else []), *self.dialect.dtypes))
             raise DtypeError(f"arrays of {self.name} of dtype {name} cannot be computed with; the dtypes are {listed}.")
         return np.dtype(known)
 
@@ -104,7 +108,7 @@ class LibraryKernel(Kernel):
                 of_brief.append(_loaded(program, library, space, brief=True)[1])
             return of_brief[0](*arrays)
 
-        has_half = any(n.dtype == np.float16 for n in program.inputs)
+        has_half = library.brief is not None and any(n.dtype == np.float16 for n in program.inputs)
         super().__init__(program, name, source, by_precision if has_half else run)
 
 
@@ -113,8 +117,8 @@ def _loaded(program: Program, library: ArrayLibrary, modules: Mapping[str, Any],
     names = {node: f"a{k}" for k, node in enumerate(program.inputs)}
     known = library.dialect.dtypes
     dtypes = {own: known[own if library.held is None else library.held(np.dtype(own)).name] for own in known}
-    if brief:
-        dtypes["float16"] = dtypes["float16"].replace("float16", "bfloat16")
+    if brief and library.brief is not None:
+        dtypes["float16"] = library.brief
     writer = ArrayWriter(program, names, {}, replace(library.dialect, dtypes=dtypes))
     results = writer.write_body(len(program.outputs), lambda node, name: ())
     space = dict(modules)
@@ -176,6 +180,32 @@ def _with_jit(function: Callable) -> Callable:
     return jax.jit(function)
 
 
+def _in_cupy(value: Any, dtype: str, weak: bool, beside: Sequence[Any]) -> Any:
+    cupy: Any = importlib.import_module("cupy")
+    wanted = getattr(cupy, dtype.removeprefix("cp."))
+    if isinstance(value, cupy.ndarray):
+        return value.astype(wanted, copy=False)
+    try:
+        with _device_of(beside):
+            return cupy.asarray(value, wanted)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise BackendError(f"cupy finds no device to compute on: {error}") from None
+
+
+def _device_of(arrays: Sequence[Any]) -> Any:
+    """What makes the device of the first array of cupy the one that is computed on."""
+    cupy: Any = importlib.import_module("cupy")
+    return next((a.device for a in arrays if isinstance(a, cupy.ndarray)), contextlib.nullcontext())
+
+
+def _on_own_device(function: Callable) -> Callable:
+    def run(*arrays: Any) -> Any:
+        with _device_of(arrays):
+            return function(*arrays)
+
+    return run
+
+
 def _in_torch(value: Any, dtype: str, weak: bool, beside: Sequence[Any]) -> Any:
     torch: Any = importlib.import_module("torch")
     wanted = getattr(torch, dtype.removeprefix("torch."))
@@ -206,8 +236,18 @@ LIBRARIES = {
         _in_jax,
         _read_of_jax,
         lambda array: array.dtype.name,
+        "jnp.bfloat16",
         _held_by_jax,
         _with_jit,
+    ),
+    "cupy": ArrayLibrary(
+        CUPY,
+        {"cp": "cupy", "special": "cupyx.scipy.special", "np": "numpy"},
+        lambda: sys.modules["cupy"].ndarray,
+        _in_cupy,
+        lambda array: array.get(),
+        lambda array: array.dtype.name,
+        finished=_on_own_device,
     ),
     "torch": ArrayLibrary(
         TORCH,
@@ -216,6 +256,7 @@ LIBRARIES = {
         _in_torch,
         _read_of_torch,
         lambda tensor: str(tensor.dtype).removeprefix("torch."),
+        "torch.bfloat16",
     ),
 }
 

@@ -210,6 +210,7 @@ BACKENDS |= {
 LIBRARY_BACKENDS |= {
     "jax": Backend("JAX's calls, compiled by it, on the device of its arrays", _by_blocks, by_library("jax"), False),
     "torch": Backend("PyTorch's calls, on the device of its tensors", _by_blocks, by_library("torch"), False),
+    "cupy": Backend("CuPy's calls, on the device of its arrays", _by_blocks, by_library("cupy"), False),
 }
 
 

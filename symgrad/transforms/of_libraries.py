@@ -1,4 +1,4 @@
-"""Derivatives of arrays of another library: jax and torch arrays in, the same library's out, where they live.
+"""Derivatives of arrays of another library: arrays of jax, torch or cupy in, the same library's out, where they live.
 
 What is traced are shapes and dtypes. The values of the first arrays of a signature come to NumPy too, in case the
 function branches on them; a function that does is asked again at each call.

@@ -1,10 +1,11 @@
-"""Arrays of JAX and PyTorch: arrays of the same library come out, with NumPy's values."""
+"""Arrays of JAX, PyTorch and CuPy: arrays of the same library come out, with NumPy's values."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 
+import cupy_stand_in
 import numpy as np
 import pytest
 from central_differences import slopes as central_slopes
@@ -23,11 +24,15 @@ class Library:
     def __init__(self, name):
         self.name = name
         self.module = pytest.importorskip("jax.numpy" if name == "jax" else name)
-        self.kind = pytest.importorskip("jax").Array if name == "jax" else self.module.Tensor
+        kinds = {"jax": "ndarray", "torch": "Tensor", "cupy": "ndarray"}
+        self.kind = getattr(self.module, kinds[name])
 
     def array(self, values, dtype=None):
         made = np.array(values, dtype)
-        return self.module.asarray(made) if self.name == "jax" else self.module.from_numpy(made)
+        return self.module.from_numpy(made) if self.name == "torch" else self.module.asarray(made)
+
+    def values(self, array):
+        return np.asarray(array.get() if hasattr(array, "get") else array)
 
     def brief(self, array):
         return array.astype("bfloat16") if self.name == "jax" else array.bfloat16()
@@ -36,8 +41,10 @@ class Library:
         return str(array.dtype).removeprefix("torch.")
 
 
-@pytest.fixture(params=["jax", pytest.param("torch", marks=pytest.mark.needs("torch"))])
-def library(request):
+@pytest.fixture(params=["jax", "cupy", pytest.param("torch", marks=pytest.mark.needs("torch"))])
+def library(request, monkeypatch):
+    if request.param == "cupy":
+        cupy_stand_in.install(monkeypatch)
     found = Library(request.param)
     with pytest.importorskip("jax").enable_x64(True) if found.name == "jax" else contextlib.nullcontext():
         yield found
@@ -78,7 +85,7 @@ def test_values_are_those_of_numpy(library, function, derive):
     for value, known in zip(made, expected, strict=True):
         assert isinstance(value, library.kind)
         assert tuple(value.shape) == np.shape(known)
-        np.testing.assert_allclose(np.asarray(value), known, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(library.values(value), known, rtol=1e-10, atol=1e-12)
 
 
 def leaves(result):
@@ -89,13 +96,13 @@ def test_single_precision_stays_single(library):
     x = library.array([0.5, 1.5], np.float32)
     made = sg.grad(lambda x: np.sum(np.exp(x) * 2.0))(x)
     assert str(made.dtype).endswith("float32")
-    np.testing.assert_allclose(np.asarray(made), 2 * np.exp([0.5, 1.5]), rtol=1e-6)
+    np.testing.assert_allclose(library.values(made), 2 * np.exp([0.5, 1.5]), rtol=1e-6)
 
 
 def test_the_backend_makes_arrays_of_the_library(library):
     made = sg.grad(network, backend=library.name)(W, V, X)
     assert isinstance(made, library.kind)
-    np.testing.assert_allclose(np.asarray(made), sg.grad(network)(W, V, X), rtol=1e-10)
+    np.testing.assert_allclose(library.values(made), sg.grad(network)(W, V, X), rtol=1e-10)
 
 
 def test_nested_arguments_names_of_sizes_and_numbers(library):
@@ -107,7 +114,7 @@ def test_nested_arguments_names_of_sizes_and_numbers(library):
     for rows in (5, 2):
         made = gradient({"w": library.array(V[:3])}, library.array(X[:rows]), 0.5)
         assert isinstance(made["w"], library.kind)
-        np.testing.assert_allclose(np.asarray(made["w"]), X[:rows].T @ (X[:rows] @ V[:3]), rtol=1e-12)
+        np.testing.assert_allclose(library.values(made["w"]), X[:rows].T @ (X[:rows] @ V[:3]), rtol=1e-12)
 
 
 def test_weights_of_a_network(library):
@@ -115,7 +122,7 @@ def test_weights_of_a_network(library):
     net.weight.set_data(np.arange(6.0).reshape(2, 3))
     made = sg.grad(lambda x: net(x).sum())(library.array(X))
     assert isinstance(made, library.kind)
-    np.testing.assert_allclose(np.asarray(made), np.broadcast_to([3.0, 5.0, 7.0], (5, 3)))
+    np.testing.assert_allclose(library.values(made), np.broadcast_to([3.0, 5.0, 7.0], (5, 3)))
 
 
 def test_a_branch_is_taken_anew_where_values_say_so(library):
@@ -125,7 +132,7 @@ def test_a_branch_is_taken_anew_where_values_say_so(library):
     gradient = sg.grad(branching)
     for values in ([1.0, 2.0], [-1.0, 2.0], [3.0, 2.0]):
         known = sg.grad(branching)(np.array(values))
-        np.testing.assert_allclose(np.asarray(gradient(library.array(values))), known)
+        np.testing.assert_allclose(library.values(gradient(library.array(values))), known)
 
 
 def test_a_signature_is_traced_once(library, monkeypatch):
@@ -169,7 +176,7 @@ def test_jax_without_double_precision_is_not_asked_for_it():
         sg.grad(network, backend="jax")(W, V, X)
 
 
-@pytest.mark.parametrize("name", ["jax", "torch"])
+@pytest.mark.parametrize("name", ["jax", "torch", "cupy"])
 def test_a_library_that_is_not_there_is_named(name, monkeypatch):
     import importlib
 
@@ -188,10 +195,12 @@ def test_a_library_that_is_not_there_is_named(name, monkeypatch):
 def test_the_derivative_of_a_determinant(library):
     a = np.array([[2.0, 0.3], [0.1, 1.0]])
     made = sg.grad(np.linalg.det)(library.array(a, np.float64))
-    np.testing.assert_allclose(np.asarray(made), [[1.0, -0.1], [-0.3, 2.0]], rtol=1e-12)
+    np.testing.assert_allclose(library.values(made), [[1.0, -0.1], [-0.3, 2.0]], rtol=1e-12)
 
 
 def test_bfloat16_goes_in_and_comes_out(library):
+    if library.name == "cupy":
+        pytest.skip("cupy has no name for it")
     derived = sg.value_and_grad(lambda w, X: np.mean(np.tanh(X @ w) ** 2 * np.array([1.0, 2.0], np.float16)))
     w, X = (library.array(v, np.float32) for v in ([0.5, -0.25], [[1.0, 2.0], [3.0, -1.0]]))
     want, slope = derived(w, X)
@@ -199,7 +208,7 @@ def test_bfloat16_goes_in_and_comes_out(library):
     value, gradient = derived(*brief)
     assert library.dtype(value) == library.dtype(gradient) == "bfloat16"
     assert float(value) == pytest.approx(float(want), rel=2e-2)
-    np.testing.assert_allclose([float(v) for v in gradient], np.asarray(slope), rtol=3e-2)
+    np.testing.assert_allclose([float(v) for v in gradient], library.values(slope), rtol=3e-2)
     assert library.dtype(derived(w, brief[1])[1]) == "float32"
     with pytest.raises(DtypeError, match="float16 and of bfloat16"):
         derived(library.array([0.5, -0.25], np.float16), brief[1])
@@ -264,13 +273,13 @@ def test_products_with_jacobians_are_its_arrays(library):
     pushed = sg.jvp(np.tanh, x, v)[1]
     for got, want in ((out, np.tanh(V)), (pullback(v)[0], sg.vjp(np.tanh, V)[1](2 * V)[0]), (pushed, pullback(v)[0])):
         assert isinstance(got, library.kind)
-        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
+        np.testing.assert_allclose(library.values(got), library.values(want), rtol=1e-6)
 
 
 def test_what_is_not_finite_is_an_error_where_that_is_asked_for(library):
     gradient = sg.grad(lambda x: np.sum(np.sqrt(x)))
     x = library.array([0.0, 1.0])
-    assert not np.isfinite(np.asarray(gradient(x))).all()
+    assert not np.isfinite(library.values(gradient(x))).all()
     with sg.debug(), pytest.raises(sg.errors.NonFiniteError):
         gradient(x)
 

@@ -174,6 +174,16 @@ def _{name}(a, b):
 '''
 
 
+def inverts_integers(library: str, cast: str) -> str:
+    """A module's function for the reciprocal of integers as NumPy has it; ``cast`` is the method that casts."""
+    return f'''
+def _reciprocal(x):
+    """The reciprocal as integers have it."""
+    of_others = {library}.where(x == 0, {library}.iinfo(x.dtype).min, 0)
+    return {library}.where({library}.abs(x) == 1, x, of_others).{cast}(x.dtype)
+'''
+
+
 def puts_below(join: str) -> dict[str, str]:
     """A module's functions for decompositions: factors one below the other, by what joins arrays of the library."""
     return {

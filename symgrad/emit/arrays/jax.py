@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .dialect import ELSEWHERE, Dialect, divides_integers, dtypes_of, puts_below
+from .dialect import ELSEWHERE, Dialect, divides_integers, dtypes_of, inverts_integers, puts_below
 
 #: what jax.scipy.special has as SciPy has it
 _SPECIAL = """
@@ -47,11 +47,7 @@ def _log_ndtr(x):
     right = jnp.log1p(-0.5 * special.erfc(jnp.maximum(x, 0) * 0.5**0.5))
     return jnp.where(x > 0, right, special.log_ndtr(jnp.minimum(x, 0)))
 ''',
-        "_reciprocal": '''
-def _reciprocal(x):
-    """The reciprocal as integers have it."""
-    return jnp.where(jnp.abs(x) == 1, x, jnp.where(x == 0, jnp.iinfo(x.dtype).min, 0)).astype(x.dtype)
-''',
+        "_reciprocal": inverts_integers("jnp", "astype"),
         "_on_diagonal": '''
 def _on_diagonal(values, shape, spelled):
     """Zeros with values on the diagonals that repeated letters name."""

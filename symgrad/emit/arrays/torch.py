@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .dialect import ELSEWHERE, Dialect, divides_integers, puts_below
+from .dialect import ELSEWHERE, Dialect, divides_integers, inverts_integers, puts_below
 
 _DTYPES = (
     "float16",
@@ -133,11 +133,7 @@ def _ldexp(x, power):
     half = torch.div(power, 2, rounding_mode="floor")
     return x * torch.exp2(half.to(x.dtype)) * torch.exp2((power - half).to(x.dtype))
 ''',
-        "_reciprocal": '''
-def _reciprocal(x):
-    """The reciprocal as integers have it."""
-    return torch.where(torch.abs(x) == 1, x, torch.where(x == 0, torch.iinfo(x.dtype).min, 0)).to(x.dtype)
-''',
+        "_reciprocal": inverts_integers("torch", "to"),
     },
     dtypes={name: f"torch.{name}" for name in _DTYPES},
     index=np.dtype(np.int64),

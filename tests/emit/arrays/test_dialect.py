@@ -11,6 +11,7 @@ import pytest
 
 import symgrad
 import symgrad.primitives.special  # its functions are among the templates
+from symgrad.emit.arrays.cupy import CUPY
 from symgrad.emit.arrays.dialect import CALLS, NUMPY, OPERATORS
 from symgrad.emit.arrays.jax import JAX
 from symgrad.emit.arrays.torch import TORCH
@@ -22,6 +23,7 @@ DIALECTS = [
     pytest.param((NUMPY, {"np": "numpy", "special": "scipy.special"}), id="numpy"),
     pytest.param((JAX, {"jnp": "jax.numpy", "special": "jax.scipy.special"}), id="jax"),
     pytest.param((TORCH, {"torch": "torch"}), id="torch", marks=pytest.mark.needs("torch")),
+    pytest.param((CUPY, {"cp": "cupy", "special": "cupyx.scipy.special"}), id="cupy", marks=pytest.mark.needs("cupy")),
 ]
 
 
@@ -54,6 +56,14 @@ def test_every_elementwise_function_has_a_call_that_its_library_knows(dialect):
                     found = getattr(found, name)
 
 
+@pytest.mark.parametrize("dialect", DIALECTS[1:], indirect=True)
+def test_the_special_functions_that_are_listed_are_there(dialect):
+    own, modules = dialect
+    found = importlib.import_module(own.special if own is TORCH else modules["special"])
+    assert own.special_has
+    assert [name for name in own.special_has if not hasattr(found, name)] == []
+
+
 def test_signs_are_for_readers_alone():
     assert NUMPY.function(ELEMENTWISE["add"], "f") == OPERATORS["add"]
     assert NUMPY.function(ELEMENTWISE["add"], "f", operators=False) == "np.add({0}, {1})"
@@ -61,7 +71,7 @@ def test_signs_are_for_readers_alone():
 
 def test_a_function_of_no_library_is_refused_by_name():
     own = Elementwise("own_function", np.frompyfunc(lambda a: a, 1, 1), None, arity=1)
-    assert all(dialect.function(own, "f") is None for dialect in (NUMPY, JAX, TORCH))
+    assert all(dialect.function(own, "f") is None for dialect in (NUMPY, JAX, TORCH, CUPY))
     program = symgrad.trace(np.sin, np.ones(2))
     writer = ArrayWriter(program, {program.inputs[0]: "x"}, {}, NUMPY)
     with pytest.raises(UnsupportedOperation, match="own_function has no function in NumPy or SciPy"):
