@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..kernels.array_libraries import is_dask
 from ..passes.block_axes import BEFORE, Axis
-from ..passes.splitting import Split, Stage
+from ..passes.splitting import Combine, Split, Stage
 from ..program.dims import value_of
 from ..program.node import Node
 from ..tracing.plain_arrays import plain_array
@@ -94,7 +94,7 @@ class _Tasks:
         return totals_of(self._stage, self._blocks, block, self._sizes)
 
     def _put_together(
-        self, node: Node, k: int, combine: np.ufunc | None, name: str, layer: dict[Any, Any]
+        self, node: Node, k: int, combine: Combine | None, name: str, layer: dict[Any, Any]
     ) -> dict[Any, Any]:
         """The tasks that give each block of a value from the results of the stage's, those in ``layer``."""
         axes = self._split.of(node)
@@ -195,7 +195,7 @@ def _picked(values: tuple, k: int) -> np.ndarray:
     return np.asarray(values[k])
 
 
-def _combined(combine: np.ufunc, parts: Sequence[np.ndarray]) -> np.ndarray:
+def _combined(combine: Combine, parts: Sequence[np.ndarray]) -> np.ndarray:
     """The parts put together in order."""
     total = parts[0]
     with np.errstate(all="ignore"):  # as in kernels

@@ -12,7 +12,8 @@ import sympy
 from ..kernels.explanation import in_columns
 from ..kernels.memory import array_bytes, human_bytes
 from ..passes.block_axes import BEFORE
-from ..passes.splitting import Split, Stage
+from ..passes.splitting import Combine, Split, Stage
+from ..passes.tall_matrices import triangle_of_both
 from .blocks import Blocks, runs, shape_of
 
 
@@ -29,10 +30,11 @@ class Explained:
 
 
 #: what becomes of the parts that blocks give
-_REDUCED: dict[np.ufunc, str] = {
+_REDUCED: dict[Combine, str] = {
     np.add: "summed",
     np.maximum: "the largest",
     np.minimum: "the smallest",
+    triangle_of_both: "one below the other",
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ResultTooLarge
 from ..kernels.memory import array_bytes, human_bytes, memory_limit
 from ..passes.block_axes import BEFORE
-from ..passes.splitting import Split, Stage
+from ..passes.splitting import Combine, Split, Stage
 from ..primitives.primitive import INPUT
 from ..program.dims import value_of
 from ..program.node import Node
@@ -68,7 +68,7 @@ def _results(
 class _Result:
     """A value of the whole program, which blocks give: each its own place, or a part of what they add up to."""
 
-    def __init__(self, node: Node, axes: tuple, combine: np.ufunc | None, sizes: Mapping[Any, int]) -> None:
+    def __init__(self, node: Node, axes: tuple, combine: Combine | None, sizes: Mapping[Any, int]) -> None:
         self.axes = axes
         self._combine = combine
         self._filled: set[tuple] = set()

@@ -172,13 +172,16 @@ def square(params: tuple, operands: Operands, sizes: Sizes) -> None:
 
 
 def matrices(params: tuple, operands: Operands, sizes: Sizes) -> None:
-    """A stack of matrices, square or of known size."""
+    """A stack of matrices, square, of known size, or with as many rows as known columns at least."""
     x = operands[0]
     message = f"needs matrices of known size, and the operand has the shape {shape_text(x.shape)}"
     if x.ndim < 2:
         raise Wrong(message)
-    if not all(isinstance(d, int) for d in x.shape[-2:]):
-        sizes.require_equal(x.shape[-1], x.shape[-2], message)
+    rows, columns = x.shape[-2:]
+    if not isinstance(columns, int):
+        sizes.require_equal(columns, rows, message)
+    elif not isinstance(rows, int):
+        sizes.require_nonnegative(rows - columns, message)
     if x.dtype == "float16":
         raise Wrong("linear algebra has no float16")
 

@@ -40,6 +40,7 @@ from ..program.node import Graph, Node
 from ..program.program import Program
 from .block_axes import BEFORE, Axis, Dims, Edges, Fixed, Shifted, axis_of, blocks_of, part_of, places
 from .sizes import like, made_again
+from .tall_matrices import TRIANGLE
 
 #: the first element from the block's first one, and the end from its end
 Reach = tuple[int, int]
@@ -277,6 +278,8 @@ class Halo:
             axis, labels = node.params[0], tuple(range(node.ndim))
             one = (*labels[:axis], node.ndim, *labels[axis + 1 :])
             return contract(given, [labels], one, (*given[0].shape, 1))
+        if node.primitive is TRIANGLE:
+            return TRIANGLE.of_block(*given)
         if node.primitive is ASSEMBLE:
             held = [(spec, wanted) for spec, wanted in zip(places(node), needed, strict=True) if wanted is not None]
             specs = [

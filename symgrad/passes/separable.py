@@ -7,6 +7,7 @@
 ``# argmax(x) -> min(where(x == max(x), count, n))``
 ``# gather(x, argmax(y)) -> sum(where(count == argmax(y), x, 0))``
 ``# scan(…) -> step(… step(x))`` where what it carries is split
+``# svdvals(A) -> svdvals(R)`` and kin where the rows of ``A`` are split: ``tall_matrices``
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ..program.node import Node, emit
 from ..program.program import Program
 from .block_axes import BEFORE, Axis, Dims, axis_of, first_of, is_split, split_axis
 from .sizes import made_again
+from .tall_matrices import of_tall
 from .unrolling import unrolled
 
 
@@ -45,8 +47,11 @@ def separable(program: Program, over: Dims) -> Program:
 
 
 def _separated(node: Node, operands: Sequence[Node], over: Dims) -> Node:
-    again = made_again(node, operands, node.params)
     primitive, params = node.primitive, node.params
+    tall = of_tall(node, tuple(operands), over)
+    if tall is not None:
+        return tall
+    again = made_again(node, operands, params)
     if primitive is EINSUM:
         return _apart(again, over)
     if counts(node, over):

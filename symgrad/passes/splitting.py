@@ -10,7 +10,7 @@ stages, and computes the rest anew, so no intermediate array is ever as long as 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,10 @@ from .block_axes import (
 )
 from .halos import Halo, OnBlock, sizes_in
 from .separable import in_own_rows, separable
+from .tall_matrices import TRIANGLE, triangle_of_both
+
+#: what puts two parts together, into ``out`` where that is given: a ufunc, mostly
+Combine = Callable[..., np.ndarray]
 
 
 class NotSplit(UnsupportedOperation):
@@ -71,7 +75,7 @@ class Stage:
     reads: tuple[Node, ...]
     totals: tuple[Dim, ...]
     gives: tuple[Node, ...]
-    combines: tuple[np.ufunc | None, ...]
+    combines: tuple[Combine | None, ...]
     shifted: Dims
     #: what runs on a block by its ``edges``; None where such a block gives nothing
     on_blocks: Mapping[tuple[Edges, ...], OnBlock | None]
@@ -147,7 +151,7 @@ def split(program: Program, dims: Collection[sympy.Symbol]) -> Split:
     apart = separable(program, over)
     spaces = {n: _dims_of(n, over) for n in (*apart.inputs, *apart.nodes)}
     wide: dict[Node, Dims] = {}
-    combines: dict[Node, np.ufunc | None] = {}
+    combines: dict[Node, Combine | None] = {}
     reads_inputs: set[Node] = set(apart.inputs)
     for node in apart.nodes:
         wide[node] = spaces[node].union(*[spaces[o] for o in node.operands])
@@ -193,7 +197,7 @@ def _stage(
     gives: Sequence[Node],
     dims: Dims,
     stored: Collection[Node],
-    combines: Mapping[Node, np.ufunc | None],
+    combines: Mapping[Node, Combine | None],
     over: Dims,
 ) -> Stage:
     inside, reads = _cone(gives, stored)
@@ -269,12 +273,14 @@ def _refused(node: Node, why: str) -> NotSplit:
     )
 
 
-def _combined(node: Node, spaces: Mapping[Node, Dims], over: Dims) -> np.ufunc | None:
+def _combined(node: Node, spaces: Mapping[Node, Dims], over: Dims) -> Combine | None:
     """What puts the parts of a node together where it is reduced over blocks; None where it has parts of its own."""
     primitive = node.primitive
     lost = frozenset().union(*[spaces[o] for o in node.operands]) - spaces[node]
     if primitive is EINSUM:
         return np.add if lost else None
+    if primitive is TRIANGLE:
+        return triangle_of_both if lost else None
     if isinstance(primitive, Extremum):
         return primitive.ufunc if lost else None
     if primitive is SCATTER:

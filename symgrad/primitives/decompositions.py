@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program.dims import Dim, Shape
+from ..program.dims import Dim, Shape, is_concrete
 from ..program.node import Node, emit
 from .batching import Batching
 from .casting import cast
@@ -54,7 +54,7 @@ class Factors(Stacked):
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         rows = sum([1 if h is None else h for h in self.heights(x)], 0)
-        width = min(x.shape[-2:]) if isinstance(x.shape[-1], int) else x.shape[-1]
+        width = min(x.shape[-2:]) if is_concrete(x.shape[-2:]) else x.shape[-1]  # named rows are as many, or more
         dtype = np.result_type(x.dtype, np.complex64) if self._is_complex else _computed(x)
         return (*x.shape[:-2], rows, width), dtype, False
 
@@ -129,12 +129,10 @@ class PseudoInverse(ByTangent):
         lead, back = lead_of(tangent, 2), adjoint(tangent)
         through = product(lead, [(node, "ij"), (tangent, "jk")], "ik")
         made = product(lead, [(through, "ik"), (node, "kl")], "il", -1)
-        gram = product(lead_of(node, 2), [(node, "ij"), (conjugated(node), "kj")], "ik")
-        side = product(lead, [(gram, "ij"), (back, "jk")], "ik")
+        side = product(lead, [(node, "ij"), (conjugated(node), "kj"), (back, "kl")], "il")
         rest = product(lead, [(side, "ij"), (source, "jk"), (node, "kl")], "il")
         made = add(made, subtract(side, rest))
-        gram = product(lead_of(node, 2), [(conjugated(node), "ji"), (node, "jk")], "ik")
-        side = product(lead, [(back, "ij"), (gram, "jk")], "ik")
+        side = product(lead, [(back, "ij"), (conjugated(node), "kj"), (node, "kl")], "il")
         rest = product(lead, [(node, "ij"), (source, "jk"), (side, "kl")], "il")
         return add(made, subtract(side, rest))
 
@@ -299,7 +297,7 @@ def _triangle(size: Dim, dtype: np.dtype) -> Node:
     return made_constant(("below the diagonal", size, dtype.str), lambda: np.tri(size, k=-1, dtype=dtype))
 
 
-def _dependent_columns(r: Node) -> Node:
+def dependent_columns(r: Node) -> Node:
     """Which columns of a triangle are, to rounding, a sum of those before them."""
     size = absolute(r)
     own = product(lead_of(r, 2), [(size, "ii")], "i")
@@ -319,7 +317,7 @@ def _qr_tangents(a: Node, q: Node, turned: Node, t: Node) -> list[Node]:
         return take_slice(x, (*full(x.shape[:-1]), which))
 
     r = transposed(take_slice(whole, (*full(whole.shape[:-2]), own_columns, *full(whole.shape[-1:]))))
-    dependent = _dependent_columns(r)
+    dependent = dependent_columns(r)
     regular = where(logical_and(_diagonal_mask(n), _sides(dependent)[0]), 1, r)
     defined = where(dependent, math.nan, literal(1.0))
     moved = product(lead, [(columns(t, own_columns), "ij"), (inverse(regular), "jk"), (defined, "k")], "ik")

@@ -22,14 +22,14 @@ from ..primitives.decompositions import (
     SVDVALS,
 )
 from ..primitives.linalg import adjoint, transposed
-from ..program.dims import is_concrete
+from ..program.dims import is_concrete, normal
 from ..program.node import Node, emit
 from .declare import CASES, Case, implements
 from .describing import to_complex
 from .full_factors import FullFactor
 from .linear_algebra import matrices
 from .reductions import normalized_axis
-from .trace import as_node
+from .trace import as_node, running
 from .tracer import Tracer, traced
 
 _Eigh: Any = type(np.linalg.eigh(np.eye(1)))
@@ -64,13 +64,27 @@ def of_blocks(a, *rest):
 
 
 def sized(a: Any, name: str, square: bool = False) -> Node:
-    """A stack of matrices whose last two dimensions are equal, or numbers."""
+    """A stack of matrices whose last two dimensions are equal, or numbers; or their rows have a name, and are many."""
     x = matrices(a, name, square)
-    if x.shape[-1] != x.shape[-2] and not is_concrete(x.shape[-2:]):
+    rows, columns = x.shape[-2:]
+    if rows == columns or is_concrete((rows, columns)):
+        return x
+    if not isinstance(columns, int) or not running().sizes.usual(normal(rows - columns), "nonnegative"):
         raise UnsupportedOperation.here(
-            f"{name} of matrices of shape {x.shape[-2:]}: named dimensions have to be equal, or numbers."
+            f"{name} of matrices of shape {x.shape[-2:]}: named dimensions have to be equal, numbers, or those of "
+            "rows, of which there are as many as columns."
         )
     return x
+
+
+def _longer(x: Node) -> int:
+    """The larger of the two sizes of matrices that are ``sized``, which serve no other where that has a name."""
+    return max(map(running().fixed, x.shape[-2:]))
+
+
+def _is_wide(x: Node) -> bool:
+    """Whether matrices that are ``sized`` have fewer rows than columns."""
+    return is_concrete(x.shape[-2:]) and x.shape[-2] < x.shape[-1]
 
 
 def _triangle_of(a: Any, uplo: str, name: str) -> Node:
@@ -133,8 +147,8 @@ def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     left, right = Tracer(u), Tracer(transposed(w))
     if full_matrices and x.shape[-1] != x.shape[-2]:
         rows, columns = x.shape[-2:]
-        left = left if rows < columns else FullFactor(left, -1, rows, "np.linalg.svd")
-        right = right if columns < rows else FullFactor(right, -2, columns, "np.linalg.svd")
+        left = left if _is_wide(x) else FullFactor(left, -1, rows, "np.linalg.svd")
+        right = FullFactor(right, -2, columns, "np.linalg.svd") if _is_wide(x) else right
     return _Svd(left, Tracer(_real(values)), right)
 
 
@@ -156,10 +170,10 @@ def _svd_of_hermitian(x: Node, compute_uv: bool) -> Any:
 )
 def _qr(a, mode="reduced"):
     x = sized(a, "np.linalg.qr")
-    if not is_concrete(x.shape[-2:]):
-        raise UnsupportedOperation.here(f"np.linalg.qr of matrices of the named shape {x.shape[-2:]}.")
     rows, columns = x.shape[-2:]
-    if mode not in ("reduced", "r") and not (mode == "complete" and rows <= columns):
+    if not isinstance(columns, int):
+        raise UnsupportedOperation.here(f"np.linalg.qr of matrices of the named shape {x.shape[-2:]}.")
+    if mode not in ("reduced", "r") and not (mode == "complete" and (rows == columns or _is_wide(x))):
         raise UnsupportedOperation.here(
             f"np.linalg.qr with mode={mode!r} of matrices of shape {x.shape[-2:]} has no derivative rule: what it "
             'adds to "reduced" is any basis, or LAPACK\'s own form. Say mode="reduced".'
@@ -173,7 +187,7 @@ def _qr(a, mode="reduced"):
 def _pinv(a, rcond=None, hermitian=False, *, rtol=_NONE):
     x = sized(a, "np.linalg.pinv", square=hermitian)
     if rcond is None:
-        rcond = 1e-15 if rtol is _NONE else max(x.shape[-2:]) * _precision(x) if rtol is None else rtol
+        rcond = 1e-15 if rtol is _NONE else _longer(x) * _precision(x) if rtol is None else rtol
     return Tracer(emit(PSEUDO_INVERSE, (x,), (float(rcond), bool(hermitian))))
 
 
@@ -184,18 +198,19 @@ def _pinv(a, rcond=None, hermitian=False, *, rtol=_NONE):
 def _lstsq(a, b, rcond=None):
     x, right = sized(a, "np.linalg.lstsq"), traced(b)
     x = f.cast(x, np.result_type(x.dtype, right.dtype))
-    if x.ndim != 2 or right.ndim not in (1, 2) or right.shape[0] != x.shape[0]:
+    if x.ndim != 2 or right.ndim not in (1, 2) or as_node(right).shape[0] != x.shape[0]:
         raise ShapeError.here(f"np.linalg.lstsq: shapes {x.shape} and {right.shape} do not fit")
     rows, columns = x.shape
     wide = right if right.ndim == 2 else right[:, None]
-    if not is_concrete(x.shape):
+    if not isinstance(columns, int):
         raise UnsupportedOperation.here(f"np.linalg.lstsq of a matrix of the named shape {x.shape}.")
-    relative = _precision(x) * max(rows, columns) if rcond is None else float(rcond)
+    relative = _precision(x) * _longer(x) if rcond is None else float(rcond)
     made = Tracer(emit(LEAST_SQUARES, (x, matrices(wide, "np.linalg.lstsq", square=False)), (relative,)))
     solution, squares = made[:-1], made[-1].real
     values = Tracer(emit(LEAST_SQUARES_VALUES, (x,)))
     rank = _rank(values, relative).astype(np.int32)
-    return solution if right.ndim == 2 else solution[:, 0], squares if rows > columns else squares[:0], rank, values
+    has_more_rows = running().sizes.usual(normal(rows - columns - 1), "nonnegative")
+    return solution if right.ndim == 2 else solution[:, 0], squares if has_more_rows else squares[:0], rank, values
 
 
 def _rank(values: Tracer, relative: float) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from ..primitives.primitive import input_node
+from ..program.dims import is_concrete
 from .indexing import expanded, is_array, spec_entry
 from .tracer import Tracer
 
@@ -44,7 +45,7 @@ class FullFactor(np.lib.mixins.NDArrayOperatorsMixin):
             taken = spec_entry(entries[self._axis], self._length)
             first, count, step = taken if isinstance(taken, tuple) else (taken, 1, 1)
             end = first + count * step
-            if not count or max(first, end - step) < self._thin.shape[self._axis]:
+            if not count or (is_concrete((first, end)) and max(first, end - step) < self._thin.shape[self._axis]):
                 entries[self._axis] = slice(first, end if end >= 0 else None, step) if taken is not first else first
                 return self._thin[tuple(entries)]
         self._refuse()

@@ -257,6 +257,22 @@ def test_a_square_in_blocks_has_two_dims():
         np.testing.assert_allclose(got.compute(), want, rtol=1e-12)
 
 
+def test_least_squares_and_singular_values_of_many_rows():
+    y = np.sin(X[:, 0])
+
+    def profile(theta, X, y):
+        columns = np.stack([np.exp(X @ theta), X[:, 1], X[:, 0]], 1)
+        return np.linalg.lstsq(columns, y)[1][0] + np.sum(np.linalg.svd(columns * np.exp(theta[0]))[1])
+
+    theta = np.array([0.1, -0.2, 0.3, 0.4])
+    derived = sg.value_and_grad(profile, (0, 1))
+    lazy = derived(theta, da.from_array(X, chunks=(ROWS, 4)), da.from_array(y, chunks=(ROWS,)))
+    value, gradients = dask.compute(*lazy, scheduler="processes")
+    want = derived(theta, X, y)
+    for got, known in zip((value, *gradients), (want[0], *want[1]), strict=True):
+        np.testing.assert_allclose(got, known, rtol=1e-9, atol=1e-12)
+
+
 def test_columns_by_their_numbers():
     lazy = da.from_array(X, chunks=(ROWS, 4))
     columns = lambda X: np.sum(X[:, [0, 2]] ** 2 * X[:, [True, False, False, True]])  # noqa: E731

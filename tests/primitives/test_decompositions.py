@@ -130,3 +130,42 @@ def test_examples_at_once():
 def test_what_is_refused(fn, shape, error, words):
     with pytest.raises(error, match=words):
         sg.symbolic(fn)(np.ones(shape))
+
+
+NAMED = {
+    "svd": lambda a: np.abs(np.linalg.svd(a, full_matrices=False)[0]) ** 2,
+    "first vectors of all": lambda a: np.abs(np.linalg.svd(a)[0][:, :2]) ** 2,
+    "svdvals": lambda a: np.linalg.svd(a, compute_uv=False),
+    "qr": lambda a: np.linalg.qr(a)[0] @ np.abs(np.linalg.qr(a)[1]),
+    "pinv": np.linalg.pinv,
+    "pinv to rounding": lambda a: np.linalg.pinv(a, rtol=None),
+    "lstsq": lambda a: np.linalg.lstsq(a, np.sin(a[:, 0]))[0],
+    "what is left": lambda a: np.linalg.lstsq(a, np.sin(a[:, 0]))[1],
+    "cond": np.linalg.cond,
+    "rank": lambda a: np.linalg.matrix_rank(a) * a,
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_rows_of_named_number(name):
+    """One program for matrices of more rows than columns, and another where there are no more; fewer are refused."""
+    total = sg.named(lambda a: np.sum(np.sin(NAMED[name](a))), a="n 3")
+    derived = sg.value_and_grad(total)
+    for n in (7, 3, 4):
+        a, t = RNG.standard_normal((n, 3)), RNG.standard_normal((n, 3))
+        value, slope = derived(a)
+        assert value == pytest.approx(total(a), rel=1e-10)
+        around = [total(a + h * t) for h in (-1e-6, 1e-6)]
+        assert np.sum(slope * t) == pytest.approx((around[1] - around[0]) / 2e-6, rel=1e-5, abs=1e-7)
+    with pytest.raises(UnsupportedOperation, match="as many as columns"):
+        derived(np.ones((2, 3)))
+
+
+def test_a_program_of_a_named_number_of_rows_is_read_again(tmp_path):
+    derived = sg.grad(sg.named(lambda a: np.sum(np.linalg.svd(a, compute_uv=False) ** 3), a="n 3"))
+    derived.export("json", path=tmp_path / "slope.json")
+    again = sg.load(tmp_path / "slope.json")
+    a = RNG.standard_normal((6, 3))
+    np.testing.assert_allclose(again(a), derived(a), rtol=1e-12)
+    with pytest.raises(ShapeError):
+        again(np.ones((2, 3)))
