@@ -13,6 +13,7 @@ import numpy as np
 import sympy
 
 from ..errors import ShapeError
+from ..passes.axis_orders import unturned
 from ..passes.cholesky_factors import without_halves
 from ..passes.constants import fold_constants
 from ..passes.expansion import expand_formulas
@@ -151,7 +152,7 @@ def optimized(program: Program) -> Program:
         inside = with_bodies(pruned_loops(strip_marks(program)), optimized, tidies=True)
         bare = pruned_loops(inside)  # a body may read less now
         made = absorb_products(distribute_sums(float_gates(bare)))
-        made = share_transposes(expose_grams(without_halves(made)))
+        made = unturned(share_transposes(expose_grams(without_halves(made))))
         _optimized[program] = None if made is program else made  # a value that is its own key would never go
     return _optimized[program] or program
 
