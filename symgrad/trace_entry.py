@@ -328,7 +328,7 @@ class TraceEntry(Result):
         call = (self._kernel or self.kernel).call
         results = call(*(leaves if self._takes_leaves else self.arguments(leaves)))
         if self.assembled:
-            return self._together(lambda block, own: block.assemble(results[own]), results)
+            return self.together(lambda block, own: block.assemble(results[own]), results)
         if (wraps or self.wraps) and all(isinstance(r, (np.ndarray, np.generic)) for r in results):
             results = tuple([np.asarray(r).view(Tensor) for r in results])
         return self._shaped(results)
@@ -339,9 +339,9 @@ class TraceEntry(Result):
         if self._pattern_kernel is None:
             self._pattern_kernel = lower(self.program.with_outputs([n for b in blocks for n in b.index_nodes]), "numpy")
         results = iter(self._pattern_kernel(*arrays))
-        return self._together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]), None)
+        return self.together(lambda block, _: block.pattern([next(results) for _ in block.index_nodes]), None)
 
-    def _together(self, finish: Callable, results: Sequence[Any] | None) -> Any:
+    def together(self, finish: Callable, results: Sequence[Any] | None) -> Any:
         """The assembled blocks, beside them the arrays of ``results``, where there are any."""
         made = []
         for k, (is_array, leaf) in enumerate(self.slots):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..kernels.array_libraries import is_dask
+from ..kernels.sparse import Assembly, scipy_sparse
 from ..passes.block_axes import BEFORE, Axis
 from ..passes.splitting import Combine, Split, Stage
 from ..program.dims import value_of
@@ -208,6 +209,15 @@ def _before(params: tuple, totals: Sequence[np.ndarray]) -> list[np.ndarray]:
     """What the blocks before each add up to, from what each has."""
     axis = params[0]
     return np.split(BEFORE.evaluate(params, np.concatenate(totals, axis)), len(totals), axis)
+
+
+def assembled(assembly: Assembly, values: Sequence[Any]) -> Any:
+    """The sparse array of these values, as an array of Dask of a single block."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    like = scipy_sparse().csr_array((0, 0), dtype=assembly.dtype)
+    return da.from_delayed(delayed(assembly.assemble)(list(values)), assembly.shape, meta=like)
 
 
 def in_same_blocks(value: Any, like: Any) -> Any:

@@ -7,16 +7,18 @@ arrays that it depends on stay the same. A call then computes the terms' values 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy
 
-from ..differentiation.structure.index_maps import Lookup, is_static, positions
-from ..differentiation.structure.structured_tangents import StructuredTangent, product
+from ..differentiation.structure.index_maps import Affine, Label, Lookup, Map, is_static, positions
+from ..differentiation.structure.structured_tangents import Labels, StructuredTangent, product
 from ..errors import ArgumentError, BackendError, ResultTooLarge
 from ..primitives.casting import cast
-from ..program.dims import is_concrete, size
+from ..program.dims import Shape, is_concrete, size, value_of
 from ..program.node import Node
 from .memory import memory_limit
 from .sparsity import Sparsity
@@ -26,34 +28,38 @@ from .zeros import may_be_nonzero
 _BYTES = 48
 
 
-class SparseBlock:
-    """One block of a Jacobian, assembled from what a kernel computes.
+class Assembly:
+    """Puts a ``csr_array`` together from the values of its pieces; one whose keys are numbers pickles.
 
-    ``nodes`` are what the kernel has to give: the values of each term, then ``index_nodes``, the integer
-    arrays that places depend on. ``assemble`` makes a ``scipy.sparse.csr_array`` of them, of shape (elements
-    of the output, elements of the input), both counted row by row.
+    Where values go depends on integer arrays: some are ``known``, those of ``keys`` come with the values.
     """
 
-    def __init__(self, terms: Sequence[StructuredTangent], out_shape: tuple, in_shape: tuple, dtype: np.dtype) -> None:
-        if not is_concrete((*out_shape, *in_shape)):
-            raise ArgumentError("sparse=True needs sizes; call it with arrays, not with named dims.")
-        self.shape = (int(size(out_shape)), int(size(in_shape)))
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        shape: Shape,
+        dtype: np.dtype,
+        keys: Sequence[Any],
+        known: Mapping[Any, np.ndarray] | None = None,
+    ) -> None:
+        self.pieces = pieces
         self.dtype = dtype
-        entries = sum(math.prod(k.size for k in t.counters) for t in terms)
-        if entries * _BYTES > memory_limit():
-            raise ResultTooLarge(
-                f"the sparse result of shape {self.shape[0]} × {self.shape[1]} would have {entries:.2g} entries: it is "
-                "dense by structure. Ask for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) "
-                "for a Hessian."
-            )
-        self.pieces = [Piece(t, out_shape, in_shape) for t in terms]
-        #: integer arrays that places depend on and that are known at a call only
-        self.index_nodes = list(dict.fromkeys(n for p in self.pieces for n in p.index_nodes))
-        self.nodes: list[Node] = [*[cast(p.value, dtype) for p in self.pieces], *self.index_nodes]
+        self._shape = shape
+        self._keys, self._known = keys, dict(known or {})
         self._places: _Places | None = None
+        if is_concrete(shape):
+            _check_memory(pieces, self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Elements of the output, and elements of the input."""
+        if not is_concrete(self._shape):
+            raise ArgumentError("sparse=True needs sizes; call it with arrays, not with named dims.")
+        rows, columns = map(int, self._shape)
+        return rows, columns
 
     def assemble(self, values: Sequence[Any]) -> Any:
-        """The block as a ``csr_array`` with sorted indices; the caller may change it."""
+        """The array with sorted indices, of the values of the pieces and the keys' arrays; the caller may change it."""
         sparse = scipy_sparse()
         places = self._found(values[len(self.pieces) :])
         data = np.zeros(places.nnz, self.dtype)
@@ -73,25 +79,105 @@ class SparseBlock:
         known = self._places
         if known is None or not all(map(np.array_equal, known.read, indices)):
             read = [np.array(i) for i in indices]
-            self._places = known = _Places(self.pieces, dict(zip(self.index_nodes, read, strict=True)), self.shape)
+            found = self._known | dict(zip(self._keys, read, strict=True))
+            self._places = known = _Places(self.pieces, found, read, self.shape)
         return known
 
 
+class SparseBlock(Assembly):
+    """One block of a Jacobian, assembled from what a kernel computes.
+
+    ``nodes`` are what the kernel has to give: the values of each term, then ``index_nodes``, the integer
+    arrays that places depend on and that are known at a call only. Rows and columns are the elements of the output
+    and of the input, both counted row by row; where some sizes are names, those of the block ``at`` these.
+    """
+
+    def __init__(self, terms: Sequence[StructuredTangent], out_shape: Shape, in_shape: Shape, dtype: np.dtype) -> None:
+        values = [_value_of(t) for t in terms]
+        pieces = [Piece.of(t, v, out_shape, in_shape) for t, v in zip(terms, values, strict=True)]
+        self.index_nodes: list[Node] = list(dict.fromkeys(n for p in pieces for n in p.read))
+        super().__init__(pieces, (size(out_shape), size(in_shape)), dtype, self.index_nodes)
+        self.nodes: list[Node] = [*[cast(v, dtype) for v in values], *self.index_nodes]
+
+    def at(self, sizes: Mapping[sympy.Symbol, int]) -> Assembly:
+        """The same where the names have these sizes, with numbers for keys."""
+        number: dict[Node, int] = {n: k for k, n in enumerate(self.index_nodes)}
+        known: dict[int, np.ndarray] = {}
+        pieces = []
+        for piece in self.pieces:
+            for m in piece.lookups:
+                if m.index not in number:
+                    number[m.index] = len(number)
+                    known[number[m.index]] = m.index.params[0].value
+            pieces.append(piece.at(sizes, number))
+        shape = tuple([value_of(d, sizes) for d in self._shape])
+        return Assembly(pieces, shape, self.dtype, range(len(self.index_nodes)), known)
+
+
+def _check_memory(pieces: Sequence[Piece], shape: tuple[int, int]) -> None:
+    entries = sum(math.prod(p.grid) for p in pieces)
+    if entries * _BYTES > memory_limit():
+        raise ResultTooLarge(
+            f"the sparse result of shape {shape[0]} × {shape[1]} would have {entries:.2g} entries: it is "
+            "dense by structure. Ask for its products: jvp(f, (x,), (v,)), vjp(f, x)[1](v), and hvp(f, (x,), (v,)) "
+            "for a Hessian."
+        )
+
+
+def _order(term: StructuredTangent) -> Labels:
+    return tuple([k for k in term.counters if k in term.labels])
+
+
+def _value_of(term: StructuredTangent) -> Node:
+    """The value of a term, its axes as its counters go."""
+    return product([(term.value, term.labels)], _order(term))
+
+
+@dataclass(frozen=True)
 class Piece:
-    """One term of a block."""
+    """Where one term of a block has its values: over a grid of labels, of which ``slots`` says which its value has."""
 
-    def __init__(self, term: StructuredTangent, out_shape: tuple, in_shape: tuple) -> None:
-        self.labels = term.counters
-        order = tuple([k for k in self.labels if k in term.labels])
-        self.value = product([(term.value, term.labels)], order)
-        self.slots = tuple([slice(None) if k in order else None for k in self.labels])
-        self.grid = tuple([k.size for k in self.labels])
-        self.nonzero = may_be_nonzero(self.value)
-        self.maps = ((term.seed, out_shape), (term.at, in_shape))
-        lookups = [m for maps, _ in self.maps for m in maps if isinstance(m, Lookup)]
-        self.index_nodes = [m.index for m in lookups if not is_static(m)]
+    labels: Labels
+    slots: tuple[slice | None, ...]
+    #: for the output and the input, the map along each axis, and the shape
+    maps: tuple[tuple[tuple[Map, ...], Shape], tuple[tuple[Map, ...], Shape]]
+    nonzero: np.ndarray | None
+    #: the keys of integer arrays that come with the values
+    read: tuple[Any, ...]
 
-    def places(self, read: dict[Node, np.ndarray]) -> list[np.ndarray]:
+    @classmethod
+    def of(cls, term: StructuredTangent, value: Node, out_shape: Shape, in_shape: Shape) -> Piece:
+        """That of a term with this value; its keys are nodes."""
+        order = _order(term)
+        slots = tuple([slice(None) if k in order else None for k in term.counters])
+        maps = ((tuple(term.seed), out_shape), (tuple(term.at), in_shape))
+        read = tuple([m.index for own, _ in maps for m in own if isinstance(m, Lookup) and not is_static(m)])
+        return cls(term.counters, slots, maps, may_be_nonzero(value), read)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        return tuple([k.size for k in self.labels])
+
+    @property
+    def lookups(self) -> list[Lookup]:
+        return [m for own, _ in self.maps for m in own if isinstance(m, Lookup)]
+
+    def at(self, sizes: Mapping[sympy.Symbol, int], number: Mapping[Any, int]) -> Piece:
+        """The same where names have these ``sizes``, and keys these numbers."""
+        new = {k: Label(value_of(k.size, sizes)) for k in self.labels}
+
+        def sized(m: Map) -> Map:
+            if isinstance(m, Lookup):
+                return Lookup(number[m.index], tuple([new[k] for k in m.labels]))  # type: ignore[arg-type]
+            return Affine(value_of(m.start, sizes), tuple([(new[k], value_of(s, sizes)) for k, s in m.steps]))
+
+        rows, columns = [
+            (tuple(map(sized, own)), tuple([value_of(d, sizes) for d in shape])) for own, shape in self.maps
+        ]
+        read = tuple([number[key] for key in self.read])
+        return Piece(tuple(new.values()), self.slots, (rows, columns), self.nonzero, read)
+
+    def places(self, read: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
         """Rows and columns over the grid, as far as the value may be other than zero there."""
         made = []
         for maps, shape in self.maps:
@@ -100,7 +186,8 @@ class Piece:
             for m, d in zip(maps, shape, strict=True):
                 stride //= max(d, 1)
                 at = positions(m, self.labels, read)
-                if not is_static(m) and at.size and (at.min() < 0 or at.max() >= d):
+                is_given = isinstance(m, Lookup) and m.index in self.read
+                if is_given and at.size and (at.min() < 0 or at.max() >= d):
                     raise IndexError(f"an index array has entries out of bounds for an axis of size {d}")
                 flat += stride * at
             made.append(flat)
@@ -120,11 +207,17 @@ class Piece:
 class _Places:
     """Where every value of a block goes in the data of the sparse array."""
 
-    def __init__(self, pieces: Sequence[Piece], read: dict[Node, np.ndarray], shape: tuple[int, int]) -> None:
-        self.read = list(read.values())
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        found: Mapping[Any, np.ndarray],
+        read: Sequence[np.ndarray],
+        shape: tuple[int, int],
+    ) -> None:
+        self.read = read
         rows, columns = shape
-        found = [p.places(read) for p in pieces]
-        keys = [(r * columns + c).ravel() for r, c in found]
+        found_at = [p.places(found) for p in pieces]
+        keys = [(r * columns + c).ravel() for r, c in found_at]
         every = np.concatenate(keys) if keys else np.zeros(0, np.int64)
         distinct, inverse = _distinct(every)
         kind = np.int32 if max(len(distinct), columns) < 2**31 - 1 else np.int64
@@ -134,7 +227,7 @@ class _Places:
         self.indptr = np.concatenate([[0], np.cumsum(counts)]).astype(kind)
         ends = np.cumsum([0, *map(len, keys)])
         self.pieces = [
-            _Place(inverse[a:b].reshape(r.shape)) for a, b, (r, _) in zip(ends[:-1], ends[1:], found, strict=True)
+            _Place(inverse[a:b].reshape(r.shape)) for a, b, (r, _) in zip(ends[:-1], ends[1:], found_at, strict=True)
         ]
 
 

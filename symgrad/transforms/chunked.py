@@ -25,6 +25,7 @@ from ..compiled import CompiledFunction, is_tracing
 from ..context import get_auto_parallel_context
 from ..errors import ArgumentError, AxisError, ShapeError, TracingError, UnsupportedOperation
 from ..kernels.array_libraries import is_dask, library_of, stand_in
+from ..kernels.sparse import Assembly
 from ..named_dims import Declared
 from ..passes.block_axes import SizesNeeded, axis_of
 from ..passes.splitting import Split
@@ -216,6 +217,9 @@ class Plan:
             results = [r if any(self.split.of(o)) else r / self.divisor for r, o in outputs]
         if self.wraps and not any(map(is_dask, results)):
             results = [np.asarray(r).view(Tensor) for r in results]
+        if self.entry.assembled:
+            finish = dask_arrays.assembled if any(map(is_dask, self.arrays)) else Assembly.assemble
+            return self.entry.together(lambda block, own: finish(block.at(self.sizes), results[own]), results)
         return self.entry.filled(results)
 
     def explained(self) -> Explained:
@@ -226,8 +230,6 @@ class _Read:
     """The arguments of one call, with arrays that hold nothing in place of those that are read block by block."""
 
     def __init__(self, derived: DerivedFunction, args: tuple, kwargs: dict[str, Any]) -> None:
-        if derived.sparse:
-            raise UnsupportedOperation(f"{derived.__name__} is sparse, which no block computes; ask for a dense one.")
         if is_tracing((args, kwargs)):
             raise UnsupportedOperation.here(
                 f"{derived.__name__} runs block by block here, and cannot be part of another function; derive "
@@ -349,10 +351,9 @@ class _Read:
 
     def _trace(self, trees: tuple[Sequence[Any], Mapping[str, Any]]) -> None:
         derived = self._derived
-        self._compiled = derived._compiled if derived.declaration is not None else _compiled_for(derived, trees)
+        is_kept = derived.declaration is not None and not derived.sparse  # which is traced for each size elsewhere
+        self._compiled = derived._compiled if is_kept else _compiled_for(derived, trees)
         self._entry, self._leaves = self._compiled.served(*self.args, **self.kwargs)
-        if self._entry.assembled:
-            raise UnsupportedOperation(f"{derived.__name__} gives sparse parts, which no block computes.")
 
     def _named_by_blocks(self) -> str:
         """What the names in an error are, where the user has not given them."""

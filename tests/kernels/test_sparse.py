@@ -268,7 +268,7 @@ class TestErrors:
 
     def test_named_sizes(self):
         with pytest.raises(ArgumentError, match="call it with arrays, not with named dims"):
-            SparseBlock([], (sympy.Symbol("n", integer=True, positive=True),), (3,), np.dtype(float))
+            _ = SparseBlock([], (sympy.Symbol("n", integer=True, positive=True),), (3,), np.dtype(float)).shape
         with pytest.raises(SymgradError, match="sparse"):
             symgrad.trace(symgrad.jacobian(np.sin, sparse=True), "n")
 

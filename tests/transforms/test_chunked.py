@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import symgrad as sg
 import symgrad.nn as nn
-from symgrad.errors import ArgumentError, UnsupportedOperation
+from symgrad.errors import ArgumentError, ResultTooLarge, UnsupportedOperation
 from symgrad.tracing.tree import flatten
 
 RNG = np.random.default_rng(11)
@@ -357,8 +357,54 @@ def test_what_does_not_fit_is_said_at_the_door():
         sg.grad(loss).in_chunks(n=3)(W, X, Y)
     with pytest.raises(ArgumentError, match="say of which dim"):
         derived.in_chunks()(W, X, Y)
-    with pytest.raises(UnsupportedOperation, match="is sparse"):
-        sg.hessian(declared(loss), sparse=True).in_chunks(n=3)(W, X, Y)
+
+
+SPARSE = {
+    "neighbours": (lambda x: x[1:] * np.sin(x[:-1]), "n"),
+    "around": (lambda x: np.roll(x, 1) * x, "n"),
+    "two for each": (lambda x: np.stack([x**2, np.sin(x) * x[::-1][::-1]], 1), "n"),
+    "some columns": (lambda x: np.tanh(x * np.array([1.0, 0.0, 2.0])), "n 3"),
+    "rows": (lambda x: np.sum(x**2, axis=1), "n 3"),
+    "two columns of each row": (lambda x: x[:, [2, 0]] ** 2, "n 3"),
+    "nothing": (lambda x: np.sign(x), "n"),
+    "all": (lambda x: x / np.sum(x), "n"),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_results(name):
+    """In this process those of the whole; of arrays of Dask they are arrays of Dask, each of one sparse block."""
+    da, sparse = pytest.importorskip("dask.array"), pytest.importorskip("scipy.sparse")
+    f, shape = SPARSE[name]
+    x = np.random.default_rng(3).standard_normal([11 if n == "n" else int(n) for n in shape.split()])
+    derived = sg.jacobian(f, sparse=True)
+    want = derived(x)
+    named = sg.jacobian(sg.named(f, x=shape), sparse=True).in_chunks(n=4)(x)
+    lazy = derived(da.from_array(x, chunks=((4, 1, 6), *((n,) for n in x.shape[1:]))))
+    assert isinstance(lazy._meta, sparse.csr_array)
+    for made in (named, lazy.compute(scheduler="processes")):
+        assert made.has_canonical_format
+        assert made.nnz == want.nnz + len(x) * (name == "some columns")  # zeros that are known of known sizes alone
+        np.testing.assert_allclose(made.toarray(), want.toarray(), rtol=1e-12, atol=1e-14)
+
+
+def test_a_sparse_hessian_of_two_arguments_and_of_what_is_not_in_blocks():
+    da = pytest.importorskip("dask.array")
+    x, w = np.linspace(0.1, 1, 9), np.array([0.3, -0.2])
+    f = lambda x, w: np.sum(x[1:] ** 2 * x[:-1]) + np.sum(np.sin(x)) * w[0] + w[1] ** 3  # noqa: E731
+    derived = sg.hessian(f, (0, 1), sparse=True)
+    for row, wanted in zip(derived(da.from_array(x, chunks=4), w), derived(x, w), strict=True):
+        for made, want in zip(row, wanted, strict=True):
+            np.testing.assert_allclose(made.compute().toarray(), want.toarray(), rtol=1e-12, atol=1e-14)
+
+
+def test_a_sparse_result_that_is_dense_is_refused_where_it_does_not_fit(monkeypatch):
+    from symgrad.kernels import sparse
+
+    da = pytest.importorskip("dask.array")
+    monkeypatch.setattr(sparse, "memory_limit", lambda: 1000)
+    with pytest.raises(ResultTooLarge, match=r"11 × 11 would have .* dense by structure"):
+        sg.jacobian(lambda x: x / np.sum(x), sparse=True)(da.from_array(np.ones(11), chunks=4))
 
 
 def test_a_result_that_is_larger_than_memory_is_refused_before_anything_runs():
