@@ -165,7 +165,7 @@ def lower(program: Program, backend: str = "auto") -> Kernel:
 
     ``numpy`` gives NumPy's values to the bit; ``numexpr`` runs elementwise regions through numexpr; ``native``
     compiles C, and is as ``auto`` without it where there is no compiler (a warning says where one does not work);
-    ``jax`` and ``torch`` give arrays of these libraries, on the device where those of the arguments are;
+    ``jax``, ``torch`` and ``cupy`` give arrays of these libraries, on the device where those of the arguments are;
     ``auto`` begins with NumPy, large arrays block by block, and goes on with compiled C as soon as that pays and is
     built.
     """
