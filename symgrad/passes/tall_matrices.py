@@ -83,7 +83,7 @@ def of_tall(node: Node, operands: tuple[Node, ...], over: Dims) -> Node | None:
         return None
     if is_named(width):
         raise SizesNeeded(width.free_symbols)
-    a = cast(operands[0], node.dtype if primitive in (QR, SVD) else operands[0].dtype)
+    a = operands[0] if operands[0].differentiable else cast(operands[0], np.dtype(np.float64))
     if primitive in (SVDVALS, LEAST_SQUARES_VALUES):
         return emit(primitive, (emit(TRIANGLE, (a,)),))
     if primitive is LEAST_SQUARES:

@@ -112,6 +112,20 @@ def test_what_depends_on_other_columns_has_singular_values_and_a_least_solution(
         np.testing.assert_allclose(got, f(a), rtol=1e-10, atol=1e-12)
 
 
+def test_whole_numbers_and_single_precision():
+    for dtype in (np.int32, np.float32, np.complex64):
+        a = (10 * RNG.normal(size=(11, WIDTH))).astype(dtype)
+        for f in (
+            lambda a: np.linalg.svd(a, compute_uv=False),
+            lambda a: np.linalg.qr(a)[1],
+            lambda a: np.linalg.lstsq(a, a[:, 0] + a[:, 1], rcond=1e-5)[0],
+            lambda a: np.linalg.pinv(a).T,
+        ):
+            (got,) = in_blocks(sg.symbolic(sg.named(f, a=f"n {WIDTH}")), a, (4, 3, 4))
+            assert got.dtype == f(a).dtype
+            np.testing.assert_allclose(got, f(a), rtol=1e-4, atol=1e-4)
+
+
 def test_stacks_of_matrices():
     a = RNG.normal(size=(2, 11, WIDTH))
     f = lambda a: np.sum(np.sin(np.linalg.svd(a, compute_uv=False))) + np.sum(np.cos(np.linalg.qr(a)[1]))  # noqa: E731
