@@ -133,7 +133,7 @@ def _value_of(term: StructuredTangent) -> Node:
     return product([(term.value, term.labels)], _order(term))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piece:
     """Where one term of a block has its values: over a grid of labels, of which ``slots`` says which its value has."""
 
