@@ -11,6 +11,7 @@ from registered import distinct
 from symgrad import jvp, vjp, vmap
 from symgrad.errors import TracingError
 from symgrad.passes.block_axes import BlocksBefore
+from symgrad.passes.tall_matrices import TriangleOfRows
 from symgrad.primitives.contraction import EINSUM, GATE
 from symgrad.primitives.convolution import CONVOLVE
 from symgrad.primitives.elementwise import ELEMENTWISE
@@ -252,5 +253,5 @@ def test_every_primitive_declares_its_batching():
         is_own = kind.__module__.startswith("symgrad.")  # other tests have theirs
         if is_own and not issubclass(kind, Leaf) and kind.vmap is Primitive.vmap:
             missing.append(kind)
-    # kernels alone have Viewed, and blocks BlocksBefore; lu is of one matrix
-    assert set(missing) == {Primitive, Structural, Viewed, LUOrder, BlocksBefore}
+    # kernels alone have Viewed, and blocks BlocksBefore and TriangleOfRows; lu is of one matrix
+    assert set(missing) == {Primitive, Structural, Viewed, LUOrder, BlocksBefore, TriangleOfRows}
