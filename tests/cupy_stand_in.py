@@ -108,7 +108,7 @@ def _asarray(value, dtype=None):
     return value.astype(dtype, copy=False) if isinstance(value, ndarray) else ndarray(np.array(value, dtype))
 
 
-def install(monkeypatch, special=scipy.special):
+def install(monkeypatch):
     """Have ``import cupy`` give what stands in for it; the module."""
     cupy = _Module("cupy", np)
     cupy.ndarray, cupy.asarray = ndarray, _asarray
@@ -116,6 +116,6 @@ def install(monkeypatch, special=scipy.special):
     cupy.fft = _Module("cupy.fft", np.fft)
     cupy.linalg = _Module("cupy.linalg", np.linalg, without=("svdvals",))
     cupy.linalg.pinv = _on_device(_pinv)
-    for name, module in (("cupy", cupy), ("cupyx.scipy.special", _Module("cupyx.scipy.special", special))):
+    for name, module in (("cupy", cupy), ("cupyx.scipy.special", _Module("cupyx.scipy.special", scipy.special))):
         monkeypatch.setitem(sys.modules, name, module)
     return cupy

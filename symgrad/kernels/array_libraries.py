@@ -95,7 +95,7 @@ class LibraryKernel(Kernel):
         except ImportError as error:
             raise BackendError(f"backend={name!r} needs {name}, which is not installed: {error}") from None
         _check_precision(program, library)
-        source, run = _loaded(program, library, space, brief=False)
+        source, run = _loaded(program, library, space)
         of_brief: list[Callable] = []
 
         def by_precision(*arrays: Any) -> tuple:
@@ -105,20 +105,22 @@ class LibraryKernel(Kernel):
             if "float16" in kinds:
                 raise DtypeError("arrays of float16 and of bfloat16 have no dtype in common; pass float32.")
             if not of_brief:
-                of_brief.append(_loaded(program, library, space, brief=True)[1])
+                of_brief.append(_loaded(program, library, space, library.brief)[1])
             return of_brief[0](*arrays)
 
         has_half = library.brief is not None and any(n.dtype == np.float16 for n in program.inputs)
         super().__init__(program, name, source, by_precision if has_half else run)
 
 
-def _loaded(program: Program, library: ArrayLibrary, modules: Mapping[str, Any], brief: bool) -> tuple[str, Callable]:
-    """The source for a program, and the function that it is; ``brief`` with bfloat16 in place of float16."""
+def _loaded(
+    program: Program, library: ArrayLibrary, modules: Mapping[str, Any], half: str | None = None
+) -> tuple[str, Callable]:
+    """The source for a program, and the function that it is; with the dtype ``half`` in place of float16."""
     names = {node: f"a{k}" for k, node in enumerate(program.inputs)}
     known = library.dialect.dtypes
     dtypes = {own: known[own if library.held is None else library.held(np.dtype(own)).name] for own in known}
-    if brief and library.brief is not None:
-        dtypes["float16"] = library.brief
+    if half is not None:
+        dtypes["float16"] = half
     writer = ArrayWriter(program, names, {}, replace(library.dialect, dtypes=dtypes))
     results = writer.write_body(len(program.outputs), lambda node, name: ())
     space = dict(modules)

@@ -124,13 +124,9 @@ def _check_memory(pieces: Sequence[Piece], shape: tuple[int, int]) -> None:
         )
 
 
-def _order(term: StructuredTangent) -> Labels:
-    return tuple([k for k in term.counters if k in term.labels])
-
-
 def _value_of(term: StructuredTangent) -> Node:
     """The value of a term, its axes as its counters go."""
-    return product([(term.value, term.labels)], _order(term))
+    return product([(term.value, term.labels)], tuple([k for k in term.counters if k in term.labels]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +144,7 @@ class Piece:
     @classmethod
     def of(cls, term: StructuredTangent, value: Node, out_shape: Shape, in_shape: Shape) -> Piece:
         """That of a term with this value; its keys are nodes."""
-        order = _order(term)
-        slots = tuple([slice(None) if k in order else None for k in term.counters])
+        slots = tuple([slice(None) if k in term.labels else None for k in term.counters])
         maps = ((tuple(term.seed), out_shape), (tuple(term.at), in_shape))
         read = tuple([m.index for own, _ in maps for m in own if isinstance(m, Lookup) and not is_static(m)])
         return cls(term.counters, slots, maps, may_be_nonzero(value), read)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..primitives.contraction import Labels, contract
 from ..program.interpret import rebuilt
-from ..program.node import Node
+from ..program.node import Node, originating
 from ..program.program import Program
 from .contractions import is_free, repeats
 
@@ -29,7 +29,7 @@ def unturned(program: Program) -> Program:
     image: dict[Node, Node] = {}
     turned: dict[Node, Labels] = {}  # for each axis the one that it was
     with program.graph:
-        for node in program.nodes:
+        for node in originating(program.nodes, orders=0):
             operands = [image[o] for o in node.operands]
             if not is_free(node):
                 image[node] = rebuilt(node, operands)

@@ -103,6 +103,11 @@ def nothing(call: Call) -> bool:
     return False
 
 
+def with_signs(call: Call) -> bool:
+    """Singular vectors, whose signs are the library's choice."""
+    return call.operation == "svd" and call.kwargs.get("compute_uv", True)
+
+
 def calls(kinds: Iterable[str], leaving_out: Callable[[Call], bool] = nothing) -> tuple[Call, ...]:
     """The calls of these kinds, but for those that are left out."""
     return tuple([call for kind in kinds for call in _ALL[kind]() if not leaving_out(call)])

@@ -13,7 +13,7 @@ import array_modules
 import array_programs
 import exportables
 import pytest
-from every_operation import Call, nothing
+from every_operation import Call, nothing, with_signs
 from exportables import exportable
 from hypothesis import given, settings
 
@@ -31,11 +31,6 @@ class Tried:
 def slow_in_xla(call: Call) -> bool:
     """XLA compiles for long: it gets one broadcast and one case of each, and odd values of two kinds."""
     return call.nth > (1 if call.kind == "odd" else 0) or call.kind == "single" or call.is_composed
-
-
-def with_signs(call: Call) -> bool:
-    """Singular vectors, whose signs are the library's choice."""
-    return call.operation == "svd" and call.kwargs.get("compute_uv", True)
 
 
 FORMATS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cupy_stand_in
 import exportables
 import pytest
-from every_operation import Call
+from every_operation import with_signs
 
 import symgrad as sg
 from symgrad.errors import BackendError, DtypeError
@@ -15,11 +15,6 @@ from symgrad.kernels.array_libraries import LIBRARIES, LibraryKernel
 @pytest.fixture
 def cupy(monkeypatch):
     return cupy_stand_in.install(monkeypatch)
-
-
-def with_signs(call: Call) -> bool:
-    """Singular vectors, whose signs are the library's choice."""
-    return call.operation == "svd" and call.kwargs.get("compute_uv", True)
 
 
 @pytest.mark.parametrize("kind", ["elementwise", "single", "function", "odd"])

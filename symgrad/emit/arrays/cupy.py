@@ -6,10 +6,10 @@ from .dialect import ELSEWHERE, NUMPY, Dialect, dtypes_of, inverts_integers, put
 
 #: what cupyx.scipy.special has as SciPy has it
 _SPECIAL = """
-    bdtr bdtrc bdtri beta betainc betaincinv betaln binom boxcox boxcox1p cbrt chdtr chdtrc chdtri cosdg cosm1 cotdg
-    digamma ellipeinc ellipj ellipk ellipkinc ellipkm1 entr erf erfc erfcinv erfcx erfinv exp1 exp10 exp2 expi expit
-    expm1 expn exprel fdtr fdtrc fdtri gamma gammainc gammaincc gammainccinv gammaincinv gammasgn gdtr gdtrc huber i0
-    i0e i1 i1e inv_boxcox inv_boxcox1p j0 j1 k0 k0e k1 k1e kl_div log1p log_expit log_ndtr loggamma logit lpmv nbdtr
+    bdtr bdtrc bdtri beta betainc betaincinv betaln binom boxcox boxcox1p chdtr chdtrc chdtri cosdg cosm1 cotdg
+    ellipeinc ellipj ellipk ellipkinc ellipkm1 entr erf erfc erfcinv erfcx erfinv exp1 exp10 expi expit
+    expn exprel fdtr fdtrc fdtri gamma gammainc gammaincc gammainccinv gammaincinv gammasgn gdtr gdtrc huber i0
+    i0e i1 i1e inv_boxcox inv_boxcox1p j0 j1 k0 k0e k1 k1e kl_div log_expit log_ndtr loggamma logit lpmv nbdtr
     nbdtrc nbdtri ndtr ndtri pdtr pdtrc pdtri poch pseudo_huber psi radian rel_entr rgamma shichi sici sindg tandg
     xlog1py xlogy y0 y1 yn zetac
 """
