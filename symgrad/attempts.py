@@ -74,6 +74,8 @@ class Attempts:
                     raise
                 else:
                     refused, must_follow, is_shorter = error, True, may_leave_out
+            finally:
+                trace.graph.ask_no_more()  # which would hold the trace as long as the graph, and ask of later passes
             if left_out.again is not None:
                 may_leave_out = is_shorter = not left_out.again.whole
             trace = guards.start_again(trace)

@@ -140,6 +140,68 @@ def test_passes_run_once_for_what_is_shown_and_for_what_runs(monkeypatch):
     assert program() is None
 
 
+class Model:
+    """A model that holds its own derivative, as classes of users do."""
+
+    def __init__(self, derivative):
+        self.derivative = derivative(self)
+
+    def loss(self, x):
+        return np.sum(np.log(np.exp(x @ x) + 1) ** 2 * np.sinh(x))
+
+    def steps(self, x):
+        for _ in range(300):
+            x = x + np.sin(x) * 0.1
+        return np.sum(x**2)
+
+    def scan(self, x):
+        carry, rows = sg.scan(lambda c, t: (c * np.cos(c) + t, c), x, np.arange(5.0))
+        return np.sum(carry * rows[2])
+
+    def sides(self, x):
+        return np.sin(x) * np.cumsum(x) ** 2
+
+    def sparse(self, x):
+        return (pytest.importorskip("scipy.sparse").csr_matrix(np.diag(np.arange(1.0, 4.0))) @ x) @ np.sin(x)
+
+    def root(self, x):
+        return np.sum(pytest.importorskip("scipy.optimize").root(lambda y: y**3 + y - x, x).x)
+
+    def flow(self, x):
+        integrate = pytest.importorskip("scipy.integrate")
+        return np.sum(integrate.solve_ivp(lambda t, y: -y * self.rate(y), (0, 1), x).y[:, -1])
+
+    def rate(self, y):
+        return np.cos(y)
+
+
+HELD = {
+    "a gradient": lambda m: sg.grad(m.loss),
+    "a Hessian": lambda m: sg.hessian(m.loss),
+    "a Jacobian": lambda m: sg.jacobian(m.sides),
+    "of derivatives": lambda m: sg.grad(lambda x: np.sum(sg.grad(m.loss)(x) ** 2)),
+    "of many steps": lambda m: sg.grad(m.steps),
+    "a scan": lambda m: sg.hessian(m.scan),
+    "a sparse matrix": lambda m: sg.grad(m.sparse),
+    "a root": lambda m: sg.grad(m.root),
+    "a differential equation": lambda m: sg.grad(m.flow),
+    "its formula": lambda m: sg.grad(m.loss).closed_form,
+    "its steps": lambda m: sg.grad(m.loss).steps,
+    "its source": lambda m: lambda x: sg.grad(m.loss).export("python", x),
+    "a batch": lambda m: lambda x: sg.vmap(m.sides)(np.stack([x, x])),
+}
+
+
+@pytest.mark.parametrize("made", HELD.values(), ids=HELD)
+def test_what_holds_its_own_derivative_goes(made):
+    model = Model(made)
+    model.derivative(np.arange(1.0, 4.0))
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
 def _pieces(p, xs):
     total = 0.0
     for x in xs:

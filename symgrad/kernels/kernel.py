@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import sympy
@@ -30,6 +29,7 @@ from ..primitives.order import NAMED
 from ..primitives.scan import PART
 from ..program.collector import collector_paused
 from ..program.dims import is_concrete, size, size_function
+from ..program.kept import kept
 from ..program.program import Program
 from .array_libraries import by_library
 from .backend import BACKENDS, LIBRARY_BACKENDS, Backend, checked_backend
@@ -145,19 +145,14 @@ def _numbers_of_elements(program: Program) -> list[Any]:
     return list(dict.fromkeys(size(n.shape) for n in (*program.inputs, *program.bindings)))
 
 
+@kept
 @collector_paused()
 def optimized(program: Program) -> Program:
     """``program`` after the passes that every kernel wants; they run once, for what is shown and for what runs."""
-    if program not in _optimized:
-        inside = with_bodies(pruned_loops(strip_marks(program)), optimized, tidies=True)
-        bare = pruned_loops(inside)  # a body may read less now
-        made = absorb_products(distribute_sums(float_gates(bare)))
-        made = unturned(share_transposes(expose_grams(without_halves(made))))
-        _optimized[program] = None if made is program else made  # a value that is its own key would never go
-    return _optimized[program] or program
-
-
-_optimized: WeakKeyDictionary[Program, Program | None] = WeakKeyDictionary()
+    inside = with_bodies(pruned_loops(strip_marks(program)), optimized, tidies=True)
+    bare = pruned_loops(inside)  # a body may read less now
+    made = absorb_products(distribute_sums(float_gates(bare)))
+    return unturned(share_transposes(expose_grams(without_halves(made))))
 
 
 def lower(program: Program, backend: str = "auto") -> Kernel:

@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 from ..primitives.loop import Loop, Piece
 from ..primitives.scan import PART, SCAN
+from ..program.kept import kept
 from ..program.node import Node, emit
 from ..program.program import Program
 from .rewrite import rewrite
@@ -44,7 +44,7 @@ def with_bodies(program: Program, change: Callable[[Program], Program], tidies: 
         body = made[loop.body]
         if body is loop.body:
             return None
-        known = _changed.setdefault(loop, WeakKeyDictionary())
+        known = _changed(loop)
         if body not in known:
             known[body] = loop.like(body, written=loop.written) if tidies else loop.like(body)
         return emit(SCAN, node.operands, (known[body],))
@@ -52,8 +52,10 @@ def with_bodies(program: Program, change: Callable[[Program], Program], tidies: 
     return rewrite(program, rule, of=(SCAN,))
 
 
-#: loops with other bodies
-_changed: WeakKeyDictionary[Loop, WeakKeyDictionary[Program, Loop]] = WeakKeyDictionary()
+@kept
+def _changed(loop: Loop) -> dict[Program, Loop]:
+    """The loop with other bodies."""
+    return {}
 
 
 def _merged(program: Program) -> Program:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from ..primitives.selection import assemble, concatenate, full, take_slice
 from ..primitives.shaping import reshape
 from ..program.dims import Dim, Shape, is_named, size
 from ..program.interpret import rebuilt, walk
+from ..program.kept import kept
 from ..program.node import Node, emit, originating
 from ..program.program import Program
 from .loops import with_bodies
@@ -77,33 +77,18 @@ def steps_in(program: Program) -> int:
     return total
 
 
+@kept
 def _unrolled(program: Program) -> Program:
-    if not has_loops(program):
-        return program
-    known = _written.get(program)
-    if known is None:
-        known = _written[program] = _read_by_pieces(program, _steps)
-    return known
+    return _read_by_pieces(program, _steps) if has_loops(program) else program
 
 
-#: programs with their loops written out
-_written: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
-
-
+@kept
 def parted(program: Program) -> Program:
     """``program`` with loops of which nothing but their results is read: rows are put together as other arrays are.
 
     ``# part(row(x, y), 0) -> reshape(assemble(x, y)[:n])``
     """
-    if not has_loops(program):
-        return program
-    known = _parted.get(program)
-    if known is None:
-        known = _parted[program] = _read_by_pieces(with_bodies(program, parted), _pieces)
-    return known
-
-
-_parted: WeakKeyDictionary[Program, Program] = WeakKeyDictionary()
+    return _read_by_pieces(with_bodies(program, parted), _pieces) if has_loops(program) else program
 
 
 def _pieces(loop: Loop, operands: Sequence[Node]) -> list[Node]:

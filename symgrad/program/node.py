@@ -108,9 +108,14 @@ class Graph(OfOneProcess):
 
     def ask(self) -> None:
         """Call what was to be called."""
-        ask, self.asks_at = self._ask, _NEVER
+        ask = self._ask
+        self.ask_no_more()
         if ask is not None:
             ask()
+
+    def ask_no_more(self) -> None:
+        """Have nothing called."""
+        self.asks_at, self._ask = _NEVER, None
 
     @property
     def is_recorded(self) -> bool:

@@ -150,7 +150,8 @@ def _with_counts(function: Any, args: tuple, kwargs: Mapping[str, Any]) -> tuple
         inner = getattr(function, "__wrapped__", function)
         is_users = type(inner) is FunctionType and not is_library(inner.__code__.co_filename)
         is_other = is_users or isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "builtins"
-        names = () if is_other else _parameters(function)
+        is_kept = getattr(inner, "__closure__", None) is None  # others hold what they close over, and are made anew
+        names = () if is_other else (_parameters if is_kept else _parameters.__wrapped__)(function)
     except TypeError:  # it cannot be hashed
         names = ()
     placed = itertools.zip_longest(args, names[: len(args)])

@@ -11,7 +11,6 @@ import functools
 import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -322,14 +321,12 @@ def is_sparse(value: Any) -> bool:
 
 # as constants
 
-_stand_ins: WeakKeyDictionary[Any, dict[int, tuple[Any, ...]]] = WeakKeyDictionary()
-
 
 def stand_in(matrix: Any) -> SparseTracer:
     """What stands for a matrix of scipy in the running trace: the same one as long as nothing is written to it."""
     if is_stand_in(matrix):
         return matrix
-    known = _stand_ins.setdefault(running(), {})
+    known = running().sparse
     array, local = getattr(matrix, "data", None), running().locals
     if local is not None and type(array) is np.ndarray and local.knows(array) and LocalArray.of(array).is_traced:
         return of_arrays(type(matrix), LocalArray.of(array), arrays_of_places(matrix), {"shape": matrix.shape})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import sympy
 
@@ -16,10 +15,14 @@ from ..passes.block_axes import SizesNeeded
 from ..passes.sizes import resized
 from ..passes.splitting import NotSplit, Split, Stage, sharded, split
 from ..program.dims import normal
+from ..program.kept import kept
 from ..trace_entry import TraceEntry
 
-#: what was split before, by the trace and the dims
-_splits: WeakKeyDictionary[TraceEntry, dict[Any, tuple[Split, list[Kernels]]]] = WeakKeyDictionary()
+
+@kept
+def _splits(entry: TraceEntry) -> dict[Any, tuple[Split, list[Kernels]]]:
+    """What was split before, by the dims."""
+    return {}
 
 
 def split_of(
@@ -30,13 +33,13 @@ def split_of(
     in_shards: bool,
 ) -> tuple[Split, list[Kernels]]:
     """The program of an entry in stages, with their kernels; ``recorded`` gives one that knows the user's lines."""
-    kept = _splits.setdefault(entry, {})
+    known_splits = _splits(entry)
     dims = frozenset(blocks.lengths)
     others = frozenset((s, n) for s, n in sizes.items() if s not in dims)
     known = {s: sympy.Integer(n) for s, n in others}
     for key in ((in_shards, dims), (in_shards, dims, others)):
-        if key in kept:
-            return kept[key]
+        if key in known_splits:
+            return known_splits[key]
     key, program = (in_shards, dims), entry.readable
     try:
         try:
@@ -50,7 +53,7 @@ def split_of(
         {edges: BlockKernel(own.program, _backend(entry, s)) for edges, own in s.on_blocks.items() if own}
         for s in made.stages
     ]
-    return kept.setdefault(key, (made, kernels))
+    return known_splits.setdefault(key, (made, kernels))
 
 
 def _backend(entry: TraceEntry, stage: Stage) -> str:
