@@ -36,10 +36,8 @@ from ..emit.loops.language import (
     Literal,
     Loop,
     Name,
-    Note,
     Part,
     Require,
-    Routine,
     Search,
     Size,
     Slab,
@@ -47,6 +45,7 @@ from ..emit.loops.language import (
     Update,
     Variable,
 )
+from ..emit.loops.reading import Routine, operands_of
 from ..errors import UnsupportedOperation
 from ..program.dims import Dim, is_named
 
@@ -241,7 +240,7 @@ class Dialect:
         pending: list[tuple[Expression, bool]] = [(e, False)]
         while pending:
             part, ready = pending.pop()
-            parts = _operands(part)
+            parts = operands_of(part)
             if not ready:
                 pending.append((part, True))
                 pending += [(p, False) for p in parts if id(p) not in made]
@@ -345,22 +344,12 @@ class Dialect:
             else:
                 target = self.source(s.target)
             return [f"{target} = {self.calls[s.function].format(*map(self.slab, s.operands))}"]
-        if isinstance(s, Note):
-            return [f"# {s.text}"]
         assert isinstance(s, Free)  # what nobody reads is freed by the language
         return []
 
     def nested(self, head: str, body: Sequence[Statement]) -> list[str]:
         """A block of its own."""
         return [head, *indented(self.block(body)), *self.end]
-
-
-def _operands(e: Expression) -> tuple[Expression, ...]:
-    if isinstance(e, Apply):
-        return e.operands
-    if isinstance(e, Cast):
-        return (e.operand,)
-    return (e.value,) if isinstance(e, Search) else ()
 
 
 def is_zero(value: Literal) -> bool:

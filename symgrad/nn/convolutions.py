@@ -19,66 +19,12 @@ __all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "
 
 
 class _Convolution(Cell):
-    """What the layers share: options, and weights that start uniform within ±1/√(inputs of an output)."""
+    """``ops.conv…d`` with weights of its own, which start uniform within ±1/√(inputs of an output)."""
 
     rank: ClassVar[int]
+    #: whether the channels of the input come first in the shape of the weights
+    transposes: ClassVar[bool] = False
     formats: ClassVar[tuple[str, ...]] = ("NCW", "NCHW", "NCDHW")
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        pad_mode: str,
-        padding: Any,
-        dilation: Any,
-        group: int,
-        has_bias: bool,
-        weight_init: Any,
-        bias_init: Any,
-        dtype: Any,
-        channels: tuple[int, int],
-    ) -> None:
-        super().__init__()
-        name, rank = type(self).__name__, self.rank
-        for what, size in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
-            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-                raise ArgumentError(f"{name}: {what} must be a positive int, got {size!r}.")
-        if in_channels % group or out_channels % group:
-            raise ArgumentError(f"{name}: {in_channels} and {out_channels} channels are not {group} groups.")
-        if pad_mode not in ("same", "valid", "pad"):
-            raise ArgumentError(f"{name}: pad_mode is 'same', 'valid' or 'pad', got {pad_mode!r}.")
-        self.in_channels, self.out_channels, self.group = int(in_channels), int(out_channels), int(group)
-        self.kernel_size = each_axis(f"{name}: kernel_size", kernel_size, rank)
-        self.stride = each_axis(f"{name}: stride", stride, rank)
-        self.dilation = each_axis(f"{name}: dilation", dilation, rank)
-        self.pad_mode = pad_mode
-        self.padding = padding
-        self.has_bias = has_bias
-        pads = each_side(f"{name}: padding", padding, rank)
-        if pad_mode != "pad" and any(p for pair in pads for p in pair):
-            raise ArgumentError(f"{name}: padding belongs to pad_mode='pad', got pad_mode={pad_mode!r}.")
-        shape = (channels[0], channels[1] // group, *self.kernel_size)
-        bound = 1 / math.sqrt(math.prod(shape[1:]))
-
-        def start(init: Any, shape: tuple[int, ...]) -> np.ndarray:
-            return initial(init if init is not None else lambda s: np.random.uniform(-bound, bound, s), shape, dtype)
-
-        self.weight = Parameter(start(weight_init, shape))
-        if has_bias:
-            self.bias = Parameter(start(bias_init, (self.out_channels,)))
-
-    def extend_repr(self) -> str:
-        return (
-            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}, pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "
-            f"group={self.group}, has_bias={self.has_bias}"
-        )
-
-
-class _Forward(_Convolution):
-    """``ops.conv…d`` with weights of its own, of shape ``(out_channels, in_channels / group, …)``."""
 
     def __init__(
         self,
@@ -96,17 +42,51 @@ class _Forward(_Convolution):
         data_format: str | None = None,
         dtype: Any = float32,
     ) -> None:
-        _check_format(self, data_format)
-        options = (stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, dtype)
-        super().__init__(in_channels, out_channels, kernel_size, *options, (out_channels, in_channels))
+        super().__init__()
+        name, rank = type(self).__name__, self.rank
+        if data_format not in (None, self.formats[rank - 1]):
+            raise UnsupportedOperation(
+                f"{name}: data_format={data_format!r} is not supported; put channels on axis 1, as "
+                f"{self.formats[rank - 1]!r} has them, by np.moveaxis."
+            )
+        for what, size in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
+            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+                raise ArgumentError(f"{name}: {what} must be a positive int, got {size!r}.")
+        if in_channels % group or out_channels % group:
+            raise ArgumentError(f"{name}: {in_channels} and {out_channels} channels are not {group} groups.")
+        if pad_mode not in ("same", "valid", "pad"):
+            raise ArgumentError(f"{name}: pad_mode is 'same', 'valid' or 'pad', got {pad_mode!r}.")
+        self.in_channels, self.out_channels, self.group = int(in_channels), int(out_channels), int(group)
+        self.kernel_size = each_axis(f"{name}: kernel_size", kernel_size, rank)
+        self.stride = each_axis(f"{name}: stride", stride, rank)
+        self.dilation = each_axis(f"{name}: dilation", dilation, rank)
+        self.pad_mode = pad_mode
+        self.padding = padding
+        self.has_bias = has_bias
+        pads = each_side(f"{name}: padding", padding, rank)
+        if pad_mode != "pad" and any(p for pair in pads for p in pair):
+            raise ArgumentError(f"{name}: padding belongs to pad_mode='pad', got pad_mode={pad_mode!r}.")
+        first, second = (in_channels, out_channels) if self.transposes else (out_channels, in_channels)
+        shape = (first, second // group, *self.kernel_size)
+        bound = 1 / math.sqrt(math.prod(shape[1:]))
+        self.weight = Parameter(initial(weight_init, shape, dtype, bound))
+        if has_bias:
+            self.bias = Parameter(initial(bias_init, (self.out_channels,), dtype, bound))
 
     def construct(self, x):
         bias = self.bias if self.has_bias else None
         options = self.stride, self.pad_mode, self.padding, self.dilation, self.group
         return convolved(type(self).__name__, self.rank, x, self.weight, bias, *options)
 
+    def extend_repr(self) -> str:
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "
+            f"group={self.group}, has_bias={self.has_bias}"
+        )
 
-class Conv1d(_Forward):
+
+class Conv1d(_Convolution):
     """``ops.conv1d`` with weights of its own, of shape ``(out_channels, in_channels / group, kernel_size)``.
 
     The options are those of ``Conv2d``.
@@ -118,7 +98,7 @@ class Conv1d(_Forward):
     rank = 1
 
 
-class Conv2d(_Forward):
+class Conv2d(_Convolution):
     """``ops.conv2d`` with weights of its own, of shape ``(out_channels, in_channels / group, *kernel_size)``.
 
     ``pad_mode`` is "same" by default, and there is no bias. Weights and bias start uniform within ±1/√n, n the
@@ -132,7 +112,7 @@ class Conv2d(_Forward):
     rank = 2
 
 
-class Conv3d(_Forward):
+class Conv3d(_Convolution):
     """``ops.conv3d`` with weights of its own, of shape ``(out_channels, in_channels / group, *kernel_size)``.
 
     The options are those of ``Conv2d``.
@@ -146,6 +126,8 @@ class Conv3d(_Forward):
 
 class _Transposed(_Convolution):
     """The transpose of a convolution, whose weights have the shape ``(in_channels, out_channels / group, …)``."""
+
+    transposes = True
 
     def __init__(
         self,
@@ -164,9 +146,8 @@ class _Transposed(_Convolution):
         data_format: str | None = None,
         dtype: Any = float32,
     ) -> None:
-        _check_format(self, data_format)
-        options = (stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, dtype)
-        super().__init__(in_channels, out_channels, kernel_size, *options, (in_channels, out_channels))
+        options = (stride, pad_mode, padding, dilation, group, has_bias, weight_init, bias_init, data_format, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, *options)
         name = type(self).__name__
         self.output_padding = each_axis(f"{name}: output_padding", output_padding, self.rank, 0)
         if any(self.output_padding) and pad_mode != "pad":
@@ -216,12 +197,3 @@ class Conv3dTranspose(_Transposed):
     """
 
     rank = 3
-
-
-def _check_format(layer: _Convolution, data_format: str | None) -> None:
-    wanted = layer.formats[layer.rank - 1]
-    if data_format not in (None, wanted):
-        raise UnsupportedOperation(
-            f"{type(layer).__name__}: data_format={data_format!r} is not supported; put channels on axis 1, as "
-            f"{wanted!r} has them, by np.moveaxis."
-        )

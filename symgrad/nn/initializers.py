@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,11 +67,11 @@ INITIALIZERS: dict[str, Callable[[tuple[int, ...]], np.ndarray]] = {
 }
 
 
-def initial(init: Any, shape: tuple[int, ...], dtype: Any = float32) -> np.ndarray:
+def initial(init: Any, shape: tuple[int, ...], dtype: Any = float32, bound: float | None = None) -> np.ndarray:
     """An array of ``shape``: of the initializer of that name, filled with a number, or a copy of an array.
 
-    An unknown name is an ArgumentError, an array of another shape a ShapeError. A callable is called with
-    the shape.
+    None draws uniformly within ±``bound``. An unknown name is an ArgumentError, an array of another shape a
+    ShapeError. A callable is called with the shape.
 
     >>> initial("ones", (2,))
     array([1., 1.], dtype=float32)
@@ -81,6 +82,7 @@ def initial(init: Any, shape: tuple[int, ...], dtype: Any = float32) -> np.ndarr
         if init not in INITIALIZERS:
             raise ArgumentError(f"there is no initializer {init!r}; there are {', '.join(INITIALIZERS)}.")
         init = INITIALIZERS[init]
+    init = partial(_uniform, bound) if init is None and bound is not None else init
     values: Any = init(shape) if callable(init) else init
     if isinstance(values, (int, float)):
         return np.full(shape, values, dtype)

@@ -54,13 +54,9 @@ class Dense(Cell):
         self.out_channels = int(out_channels)
         self.has_bias = has_bias
         bound = 1 / math.sqrt(in_channels)
-
-        def start(init: Any, shape: tuple[int, ...]) -> np.ndarray:
-            return initial(init if init is not None else lambda s: np.random.uniform(-bound, bound, s), shape, dtype)
-
-        self.weight = Parameter(start(weight_init, (self.out_channels, self.in_channels)))
+        self.weight = Parameter(initial(weight_init, (self.out_channels, self.in_channels), dtype, bound))
         if has_bias:
-            self.bias = Parameter(start(bias_init, (self.out_channels,)))
+            self.bias = Parameter(initial(bias_init, (self.out_channels,), dtype, bound))
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, x):

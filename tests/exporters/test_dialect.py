@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import symgrad as sg
-from symgrad.emit.loops.language import Apply, Array, Assign, Element, Index, Literal, Loop, Name, Routine
+from symgrad.emit.loops.language import Apply, Array, Assign, Element, Index, Literal, Loop, Name
+from symgrad.emit.loops.reading import Routine
 from symgrad.errors import UnsupportedOperation
 from symgrad.exporters.dialect import Dialect, Functions, Pattern, Text
 from symgrad.exporters.julia.printing import Body as Julia

@@ -19,16 +19,15 @@ from ..loops.language import (
     If,
     Let,
     Loop,
-    Note,
     Part,
     Require,
-    Routine,
     Slab,
     Statement,
     Update,
     Variable,
 )
 from ..loops.nests import ROW
+from ..loops.reading import Routine
 from .library import Library
 from .spelling import Spelling, literal, type_of
 from .vectors import RUN, STARTS, is_copy_of_row, narrowed, reductions_of
@@ -73,8 +72,6 @@ class Statements:
             for inner in s.body:
                 self.write(inner, depth + 1)
             self.line(depth, "}")
-        elif isinstance(s, Note):
-            self.line(depth, f"/* {s.text} */")
         elif isinstance(s, Allocate) and s.array.role == ROW:
             self.line(depth, f"{type_of(s.array.dtype)} {s.array.name}[{spell.dim(s.array.shape[0])}];")
         else:

@@ -14,67 +14,14 @@ given for arguments and, for everything else, ``v0, v1, …`` (values) and those
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-import sympy
 
 from ...primitives.elementwise import COMPARISONS, ON_BITS, SIGNS
-from .expressions import Apply, Array, Cast, Counted, Element, Expression, Index, Literal, Name, Search, Size, Slab
-from .reading import names_read_by
-from .statements import (
-    Alias,
-    Allocate,
-    Assign,
-    Call,
-    Fill,
-    Free,
-    If,
-    Let,
-    Loop,
-    Note,
-    Part,
-    Require,
-    Statement,
-    Update,
-    Variable,
-)
-
-__all__ = [
-    "COUNTERS",
-    "FAILURES",
-    "OPERATIONS",
-    "STATUSES",
-    "Alias",
-    "Allocate",
-    "Apply",
-    "Array",
-    "Assign",
-    "Call",
-    "Cast",
-    "Counted",
-    "Element",
-    "Expression",
-    "Fill",
-    "Free",
-    "If",
-    "Index",
-    "Let",
-    "Literal",
-    "Loop",
-    "Name",
-    "Note",
-    "Part",
-    "Require",
-    "Routine",
-    "Search",
-    "Size",
-    "Slab",
-    "Statement",
-    "Update",
-    "Variable",
-]
+from ...program.dims import Dim, Shape
 
 #: status -> what it says; a routine that ends well has none of them
 STATUSES: dict[str, str] = {
@@ -112,42 +59,228 @@ OF_FLOATS = OPERATIONS.keys() - {"floor_divide", "remainder"}
 #: function of a ``Call`` -> the status that it may end with
 FAILURES = {"inverse": "singular", "solve": "singular", "cholesky": "indefinite"}
 
+# expressions
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """A named array. ``role`` is input, output, constant or local; local ones are allocated and freed by statements."""
+
+    name: str
+    shape: Shape
+    dtype: np.dtype
+    role: str
+
+
+class Index(NamedTuple):
+    """``offset + Σ coefficient · name``, from 0; names are loop counters and integer values, the rest are dims."""
+
+    offset: Dim = 0
+    terms: tuple[tuple[Any, Dim], ...] = ()
+
 
 @dataclass(frozen=True)
-class Routine:
-    """The loops of a program.
+class Literal:
+    """A number, exact in its dtype."""
 
-    ``dims`` are the named dims with the names of the arguments that hold their sizes; ``inputs`` are names of
-    numbers and arrays, ``outputs`` arrays (of shape ``()`` where they are numbers), both in the program's order;
-    ``constants`` are arrays with their values.
+    value: Any
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Size:
+    """A dim as a number."""
+
+    dim: Dim
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Name:
+    """A number that has a name: an argument, or what a ``Let`` or ``Variable`` made."""
+
+    name: str
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An index as a number."""
+
+    index: Index
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of an array."""
+
+    array: Array
+    place: tuple[Index, ...]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.array.dtype
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A number in another dtype, as ``astype`` makes it: to bool ``!= 0``, from float to integer towards zero."""
+
+    operand: Expression
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Apply:
+    """An operation of ``OPERATIONS``; the operands have the dtypes of NumPy's loop."""
+
+    operation: str
+    operands: tuple[Expression, ...]
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Search:
+    """``np.searchsorted(knots, value, side)``; both are of one dtype, NaN is sorted last."""
+
+    knots: Array
+    value: Expression
+    side: str
+    dtype: np.dtype
+
+
+Expression = Literal | Size | Name | Counted | Element | Cast | Apply | Search
+
+
+@dataclass(frozen=True)
+class Slab:
+    """The part of an array at indices of its first axes; all of it where there are none."""
+
+    array: Array
+    lead: tuple[Index, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        return self.array.shape[len(self.lead) :]
+
+
+# statements
+
+
+@dataclass(frozen=True)
+class Let:
+    """A name for a number, until the block ends."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A name for a number that changes, until the block ends."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Assign:
+    """``target = value``, of one dtype."""
+
+    target: Name | Element
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Update:
+    """``target = operation(target, value)``; the operation is add, multiply, maximum or minimum."""
+
+    target: Name | Element
+    operation: str
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The body for ``counter`` from 0 to ``extent - 1``, downwards where ``reverse``."""
+
+    counter: str
+    extent: Dim
+    body: Sequence[Statement]
+    reverse: bool = False
+
+
+@dataclass(frozen=True)
+class If:
+    """The body where the condition is true."""
+
+    condition: Expression
+    body: Sequence[Statement]
+
+
+@dataclass(frozen=True)
+class Require:
+    """End with a status unless the condition is true."""
+
+    condition: Expression
+    status: str
+
+
+@dataclass(frozen=True)
+class Allocate:
+    """Memory for a local array, whose elements are anything."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
+class Free:
+    """The end of a local array."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Every element of the array set to the value."""
+
+    array: Array
+    value: Literal
+
+
+@dataclass(frozen=True)
+class Alias:
+    """``array`` holds the elements of ``source`` in C order; ``source`` lives as long, neither is written after."""
+
+    array: Array
+    source: Array
+
+
+@dataclass(frozen=True)
+class Part:
+    """``array`` is the part of another one, in the same memory, until the block ends."""
+
+    array: Array
+    source: Slab
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function on whole arrays that the target has or writes; all of one dtype, float32 or float64.
+
+    - ``inverse(A) -> B``, ``solve(A, b) -> x`` (``b`` a vector or the columns of a matrix): "singular" where a pivot of
+      the LU factorisation with row exchanges is zero;
+    - ``determinant(A) -> d``, ``log_determinant(A) -> l`` (of the absolute value), ``determinant_sign(A) -> s``: 0,
+      -inf and 0 for a singular matrix, 1, 0 and 1 for one of no rows;
+    - ``cholesky(A) -> L``: the lower factor, zeros above, of which ``A`` is read in the lower triangle: "indefinite"
+      where a pivot is not positive;
+    - ``argsort(x) -> p``: stable, NaN last, of a vector of any dtype; ``p`` is int64.
     """
 
-    dims: dict[sympy.Symbol, str]
-    inputs: tuple[Name | Array, ...]
-    outputs: tuple[Array, ...]
-    constants: tuple[tuple[Array, np.ndarray], ...]
-    body: Sequence[Statement] = field(repr=False)
+    function: str
+    target: Slab | Name | Element
+    operands: tuple[Slab, ...]
 
-    def statements(self) -> Iterator[Statement]:
-        """Every statement, in order, those in loops behind the loop."""
-        pending = list(reversed(self.body))
-        while pending:
-            statement = pending.pop()
-            yield statement
-            if isinstance(statement, Loop | If):
-                pending += reversed(statement.body)
 
-    def names_read(self) -> set[str]:
-        """Every name that something reads: of numbers, arrays, counters and dims (by their arguments)."""
-        found = {n for s in self.statements() for n in names_read_by(s)}
-        return {self.dims[n] if isinstance(n, sympy.Symbol) else n for n in found}
-
-    def statuses(self) -> list[str]:
-        """The statuses that the routine may end with, in the order of ``STATUSES``."""
-        found = {s.status for s in self.statements() if isinstance(s, Require)}
-        for s in self.statements():
-            if isinstance(s, Call) or (isinstance(s, Allocate) and s.array.role == "local"):
-                found.add("memory")
-            if isinstance(s, Call) and s.function in FAILURES:
-                found.add(FAILURES[s.function])
-        return [s for s in STATUSES if s in found]
+Statement = Let | Variable | Assign | Update | Loop | If | Require | Allocate | Free | Fill | Alias | Part | Call

@@ -15,11 +15,12 @@ from ...program.node import Node
 from ...program.program import Program
 from .blocks import block
 from .flat import FlatValues, accesses, flat_index, merged
-from .language import COUNTERS, OF_FLOATS, Allocate, Array, Fill, Free, Literal, Name, Routine, Size, Statement
+from .language import COUNTERS, OF_FLOATS, Allocate, Array, Fill, Free, Literal, Name, Size, Statement
 from .nests import Nest, Values, is_started, start_of
 from .normal import in_order, normal_form
 from .placement import Placement
 from .pruning import pruned
+from .reading import Routine
 from .regions import Block, Reduction, Region, Step
 from .repeats import repeated
 from .scalars import checked
@@ -97,7 +98,7 @@ class _Shared:
         self.row_major = row_major
         self.flat = flat
         self.constants: list[tuple[Array, np.ndarray]] = []
-        self.counters = _counters(max([n.ndim for n in program.every_node], default=0) * 2 + 2, taken)
+        self.counters = counters_without(max([n.ndim for n in program.every_node], default=0) * 2 + 2, taken)
         self._steps = (name for name in _names_of_steps() if name not in taken)
         count = itertools.count()
         self._fresh = lambda: f"v{next(count)}"
@@ -239,7 +240,7 @@ def _is_uniform(flat: np.ndarray) -> bool:
     return bool(np.all(flat == flat[:1]))
 
 
-def _counters(count: int, taken: set[str]) -> list[str]:
+def counters_without(count: int, taken: Collection[str] = ()) -> list[str]:
     """So many names to count with."""
     made = [c for c in (*COUNTERS, *(f"i{k}" for k in range(1, count + len(taken) + 1))) if c not in taken]
     return made[:count]

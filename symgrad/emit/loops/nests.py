@@ -299,7 +299,7 @@ def _depth(found: tuple[Expression, int]) -> int:
 
 def row_within(item: Reduction, region: Region, into: Mapping[int, int]) -> int | None:
     """How many loops are around those in which a reduction can be held as a short row; None where it is none."""
-    order, kept = list(region.order), _kept(item, into)
+    order, kept = list(region.order), kept_loops(item, into)
     outer = next((k for k, loop in enumerate(order) if loop not in kept), len(order))
     if outer >= len(order) - 1 or kept != {*order[:outer], order[-1]}:
         return None
@@ -309,13 +309,14 @@ def row_within(item: Reduction, region: Region, into: Mapping[int, int]) -> int 
 
 def is_started(item: Reduction, region: Region, into: Mapping[int, int], rows: bool) -> bool:
     """True for a reduction that goes through its result again and again, which is set to a start before."""
-    kept = _kept(item, into)
+    kept = kept_loops(item, into)
     if kept == set(region.order[: len(kept)]):
         return False
     return not rows or row_within(item, region, into) is None
 
 
-def _kept(item: Reduction, into: Mapping[int, int]) -> set[Any]:
+def kept_loops(item: Reduction, into: Mapping[int, int]) -> set[Any]:
+    """The loops that a result of a reduction stands in."""
     return {into.get(name, name) for place in item.place for name, _ in place.terms}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .language import Alias, Allocate, Element, Fill, Free, If, Let, Loop, Name, Part, Slab, Statement, Variable
-from .reading import names_read_by
+from .language import Alias, Allocate, Element, Fill, Free, Let, Loop, Name, Part, Slab, Statement, Variable
+from .reading import every, names_read_by
 
 
 def pruned(body: Sequence[Statement]) -> list[Statement]:
@@ -14,7 +14,7 @@ def pruned(body: Sequence[Statement]) -> list[Statement]:
     body = _without_empty(body)
     lets: dict[str, Let] = {}
     wanted: list[str] = []
-    for statement in _all(body):
+    for statement in every(body):
         if isinstance(statement, Let):
             lets[statement.name] = statement
         else:
@@ -25,7 +25,7 @@ def pruned(body: Sequence[Statement]) -> list[Statement]:
         if name not in read:
             read.add(name)
             wanted += names_read_by(lets[name]) if name in lets else ()
-    return _kept(body, read, read | {name for statement in _all(body) for name in _written_by(statement)})
+    return _kept(body, read, read | {name for statement in every(body) for name in _written_by(statement)})
 
 
 def _written_by(statement: Statement) -> Iterator[str]:
@@ -37,17 +37,6 @@ def _written_by(statement: Statement) -> Iterator[str]:
         yield target.array.name
     elif isinstance(statement, Fill):
         yield statement.array.name
-
-
-def _all(body: Sequence[Statement]) -> list[Statement]:
-    found: list[Statement] = []
-    pending = list(reversed(body))
-    while pending:
-        statement = pending.pop()
-        found.append(statement)
-        if isinstance(statement, Loop | If):
-            pending += reversed(statement.body)
-    return found
 
 
 def _without_empty(body: Sequence[Statement]) -> list[Statement]:

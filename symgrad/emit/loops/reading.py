@@ -1,27 +1,53 @@
-"""What statements read."""
+"""Routine: the loops of a program; and what its statements read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import sympy
+
 from ...program.dims import Dim, Shape
-from .expressions import Apply, Cast, Counted, Element, Expression, Index, Name, Search, Size, Slab
-from .statements import (
+from .language import (
+    FAILURES,
+    STATUSES,
     Alias,
     Allocate,
+    Apply,
+    Array,
     Assign,
     Call,
+    Cast,
+    Counted,
+    Element,
+    Expression,
     Fill,
     If,
+    Index,
     Let,
     Loop,
+    Name,
     Part,
     Require,
+    Search,
+    Size,
+    Slab,
     Statement,
     Update,
     Variable,
 )
+
+
+def every(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Every statement, in order, those in loops behind the loop."""
+    pending = list(reversed(body))
+    while pending:
+        statement = pending.pop()
+        yield statement
+        if isinstance(statement, Loop | If):
+            pending += reversed(statement.body)
 
 
 def read_by(statement: Statement) -> list[Expression]:
@@ -35,18 +61,22 @@ def read_by(statement: Statement) -> list[Expression]:
     return []
 
 
+def operands_of(e: Expression) -> tuple[Expression, ...]:
+    """What an expression is made of."""
+    if isinstance(e, Apply):
+        return e.operands
+    if isinstance(e, Cast):
+        return (e.operand,)
+    return (e.value,) if isinstance(e, Search) else ()
+
+
 def parts(expression: Expression) -> Iterator[Expression]:
     """An expression and all that it is made of."""
     pending = [expression]
     while pending:
         e = pending.pop()
         yield e
-        if isinstance(e, Apply):
-            pending += reversed(e.operands)
-        elif isinstance(e, Cast):
-            pending.append(e.operand)
-        elif isinstance(e, Search):
-            pending.append(e.value)
+        pending += reversed(operands_of(e))
 
 
 def names_read_by(statement: Statement) -> Iterator[Any]:
@@ -103,3 +133,38 @@ def _of_place(shape: Shape, place: Sequence[Index]) -> Iterator[Any]:
     for axis, d in enumerate(shape):
         if any(index != Index() for index in place[:axis]):
             yield from _symbols(d)
+
+
+@dataclass(frozen=True)
+class Routine:
+    """The loops of a program.
+
+    ``dims`` are the named dims with the names of the arguments that hold their sizes; ``inputs`` are names of
+    numbers and arrays, ``outputs`` arrays (of shape ``()`` where they are numbers), both in the program's order;
+    ``constants`` are arrays with their values.
+    """
+
+    dims: dict[sympy.Symbol, str]
+    inputs: tuple[Name | Array, ...]
+    outputs: tuple[Array, ...]
+    constants: tuple[tuple[Array, np.ndarray], ...]
+    body: Sequence[Statement] = field(repr=False)
+
+    def statements(self) -> Iterator[Statement]:
+        """Every statement, in order, those in loops behind the loop."""
+        return every(self.body)
+
+    def names_read(self) -> set[str]:
+        """Every name that something reads: of numbers, arrays, counters and dims (by their arguments)."""
+        found = {n for s in self.statements() for n in names_read_by(s)}
+        return {self.dims[n] if isinstance(n, sympy.Symbol) else n for n in found}
+
+    def statuses(self) -> list[str]:
+        """The statuses that the routine may end with, in the order of ``STATUSES``."""
+        found = {s.status for s in self.statements() if isinstance(s, Require)}
+        for s in self.statements():
+            if isinstance(s, Call) or (isinstance(s, Allocate) and s.array.role == "local"):
+                found.add("memory")
+            if isinstance(s, Call) and s.function in FAILURES:
+                found.add(FAILURES[s.function])
+        return [s for s in STATUSES if s in found]

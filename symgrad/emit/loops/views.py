@@ -15,7 +15,7 @@ from ...program.dims import Dim, Shape, normal
 from ...program.node import Node
 from .language import Index
 
-_IDENTITIES = ("mark", "stop_gradient", "custom")
+IDENTITIES = ("mark", "stop_gradient", "custom")
 
 
 class View(NamedTuple):
@@ -60,13 +60,13 @@ def view_of(node: Node, sources: dict[Node, View]) -> View | None:
         return None
     source = sources[node.operands[0]]
     name = node.primitive.name
-    if name in _IDENTITIES or (name == "cast" and node.dtype == node.operands[0].dtype):
+    if name in IDENTITIES or (name == "cast" and node.dtype == node.operands[0].dtype):
         return source
     image: list[Index] | None = None
     if name == "slice":
         image = _sliced(node)
     elif name == "einsum":
-        image = _relabelled(node)
+        image = relabelled(node)
     elif name == "reshape":
         image = _split(node.operands[0].shape, node.shape)
     elif name == "gather":
@@ -107,7 +107,7 @@ def even_place(index: Node, length: Dim, axis: int) -> Index | None:
     return Index(int(index.params[0].value.flat[0]), tuple(own))
 
 
-def _relabelled(node: Node) -> list[Index] | None:
+def relabelled(node: Node) -> list[Index] | None:
     """Where an einsum of one operand reads it, without a sum, a factor or a diagonal of the result."""
     labels, out, sizes, _ = node.params
     if len(labels) != 1 or len(set(out)) < len(out) or node.dtype != node.operands[0].dtype:

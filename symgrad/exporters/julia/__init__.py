@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ...emit.loops import lower, named_dims
-from ...emit.loops.language import Array, Name, Routine
+from ...emit.loops import Routine, lower, named_dims
+from ...emit.loops.language import Array, Name
 from ...passes.constants import fold_constants
 from ...passes.unrolling import parted
 from .. import header

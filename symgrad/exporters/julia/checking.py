@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 
-from ...emit.loops.language import Array, Routine
+from ...emit.loops import Routine
+from ...emit.loops.language import Array
 from ..check import Given, Wanted
 from ..dialect import indented
 from ..python_source import wrapped

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...emit.loops.language import STATUSES, Alias, Array, Element, Index, Literal, Loop, Require, Routine, Slab
-from ...emit.loops.reading import parts, read_by
+from ...emit.loops.language import STATUSES, Alias, Array, Element, Index, Literal, Loop, Require, Slab
+from ...emit.loops.reading import every, parts, read_by
 from ...program.dims import Dim
 from ..dialect import ATOM, INFIX, OR, SUM, Dialect, Functions, Text, called, is_zero
 
@@ -107,8 +107,7 @@ class Body(Dialect):
 
     def _looks_up(self, loop: Loop) -> bool:
         """True where an index is an element of an array."""
-        nest = Routine({}, (), (), (), [loop])
-        read = [e for s in nest.statements() for top in read_by(s) for e in parts(top)]
+        read = [e for s in every([loop]) for top in read_by(s) for e in parts(top)]
         places: list[Index] = [i for e in read if isinstance(e, Element) for i in e.place]
         return any(name not in self.counters for i in places for name, _ in i.terms)
 

@@ -13,8 +13,10 @@ from ...primitives.contraction import EINSUM
 from ...primitives.functions import add
 from ...program.node import Node
 from ...program.program import Program
-from .points import HELD
+from .points import HELD, is_point
 
+#: what is made of pieces
+PLACED = ("assemble", "concatenate")
 #: multiplications of a contraction of two arrays up to which C loops beat a BLAS call
 _SMALL_WORK = 1 << 15
 #: rows, columns and summed elements of a stack of products, each, up to which C loops beat BLAS
@@ -42,6 +44,17 @@ def contraction_suits(labels: tuple, out: tuple, sizes: tuple) -> bool | None:
         return work <= _SMALL_WORK
     batch, *own = product_sizes(arrays[0], arrays[1], out, sizes)
     return batch > 1 and sorted(own)[1] <= _SMALL_SIDE
+
+
+def may_loop(node: Node) -> bool | None:
+    """True for an operation that loops of our own compute; None as for a contraction."""
+    if node.primitive.name in PLACED:
+        return True
+    if node.primitive.name in ("max", "min", "prod", "cumsum", "cumprod"):
+        return node.dtype.kind == "f"
+    if is_point(node):
+        return True
+    return contraction_suits(*node.params[:3]) if node.primitive is EINSUM and node.dtype.kind == "f" else False
 
 
 def accumulations(program: Program, is_native: Callable[[Node], bool]) -> tuple[dict[Node, Node], set[Node]]:

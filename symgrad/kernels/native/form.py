@@ -19,8 +19,9 @@ from ...emit.c.library import Library
 from ...emit.c.printing import Statements
 from ...emit.c.spelling import Spelling, type_of
 from ...emit.loops.flat import accesses, flat_index, merged, steps_of
-from ...emit.loops.language import COUNTERS, Array, Assign, Element, Index, Literal, Loop, Statement
-from ...emit.loops.nests import Nest, Values, is_started, start_of
+from ...emit.loops.language import Array, Assign, Element, Index, Literal, Loop, Statement
+from ...emit.loops.lowering import counters_without
+from ...emit.loops.nests import Nest, Values, is_started, kept_loops, start_of
 from ...emit.loops.regions import Item, Point, Read, Reduction, Region, own_read
 from ...program.dims import Dim
 from ...program.node import Node
@@ -158,7 +159,7 @@ class _Text:
     def __init__(self, form: Form) -> None:
         self.form = form
         self._sizes: dict[int, sympy.Symbol] = {}
-        self._counters = _counters(len(form.levels))
+        self._counters = counters_without(len(form.levels))
         self._pointers = [Array(f"a{k}", (1,), dtype, "local") for k, (dtype, _) in enumerate(form.kinds)]
 
     def written(self) -> Written:
@@ -215,18 +216,14 @@ class _Text:
             self._sizes[value] = _size_symbol(len(self._sizes))
         return self._sizes[value]
 
-    def _kept(self, item: Reduction) -> set[Any]:
-        into = self.form.into
-        return {into.get(name, name) for place in item.place for name, _ in place.terms}
-
     def _is_parted(self, item: Reduction) -> bool:
         """True for a reduction over the outermost loop."""
         order = self.form.region.order
-        return bool(order) and order[0] not in self._kept(item)
+        return bool(order) and order[0] not in kept_loops(item, self.form.into)
 
     def _start(self, item: Reduction, extents: Mapping[int, Dim]) -> Iterator[Statement]:
         """Loops that set a result to what its reduction begins with."""
-        kept, order = self._kept(item), self.form.region.order
+        kept, order = kept_loops(item, self.form.into), self.form.region.order
         made: Statement = Assign(self.element(Read(item.node, item.place)), start_of(item.operation, item.node.dtype))
         for level in range(len(order) - 1, -1, -1):
             if order[level] in kept:
@@ -236,7 +233,3 @@ class _Text:
 
 def _size_symbol(k: int) -> sympy.Symbol:
     return _SIZES[k] if k < len(_SIZES) else sympy.Symbol(f"d{k}", integer=True)
-
-
-def _counters(count: int) -> list[str]:
-    return [*COUNTERS, *(f"i{k}" for k in range(count))][:count]

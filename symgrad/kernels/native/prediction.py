@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ...emit.loops.contractions import is_summed
 from ...primitives.contraction import EINSUM
 from ...primitives.elementwise import Elementwise
 from ...primitives.loop import Loop
@@ -12,8 +11,8 @@ from ...primitives.scan import PART, SCAN
 from ...program.node import Node
 from ...program.program import Program
 from .calibration import Costs, costs, costs_of
-from .contractions import contraction_suits
-from .points import for_loops, is_point
+from .contractions import PLACED, may_loop
+from .points import for_loops
 from .schedule import may_be_view
 from .threads import THREADS
 
@@ -21,8 +20,6 @@ from .threads import THREADS
 _CALL, _OWN_CALL = 700.0, 600.0
 #: nanoseconds of a turn of a loop in Python, beside the calls that it makes
 _TURN = 1000.0
-#: what is made of pieces
-_PLACED = ("assemble", "concatenate")
 #: elements from which loops run on several threads, NumPy's block by block
 _SHARED = 1 << 16
 #: nanoseconds a byte that a value costs which NumPy writes and reads again
@@ -45,10 +42,10 @@ def _saving(program: Program, known: Costs) -> tuple[float, bool]:
         if node.primitive is SCAN:
             own, in_body = _saving_of_loop(node.params[0], known)
             saving, computes = saving + own, computes or in_body
-        elif may_be_view(node) or node.primitive.name in _PLACED:
+        elif may_be_view(node) or node.primitive.name in PLACED:
             computes = computes or not may_be_view(node)
             saving += _CALL / 2
-        elif _loops(node):
+        elif may_loop(node):
             computes = True
             elements = math.prod(_space(node))
             threads = THREADS if elements >= _SHARED else 1
@@ -69,7 +66,7 @@ def _saving_of_loop(loop: Loop, known: Costs) -> tuple[float, bool]:
 def _is_for_c(node: Node) -> bool:
     if node.primitive is SCAN:
         return all(map(_is_for_c, for_loops(node.params[0].body).bindings))
-    return node.primitive is PART or node.primitive.name in _PLACED or may_be_view(node) or _loops(node)
+    return node.primitive is PART or may_be_view(node) or may_loop(node) is True
 
 
 def _costs_of(node: Node, known: Costs) -> tuple[float, float]:
@@ -77,15 +74,6 @@ def _costs_of(node: Node, known: Costs) -> tuple[float, float]:
         return costs_of(node.primitive, known)
     factors = max(len(node.operands) - 1, 1)
     return factors * known.numpy["multiply"], factors * known.native["multiply"]
-
-
-def _loops(node: Node) -> bool:
-    """True where compiled loops would compute the node."""
-    if node.primitive is EINSUM and is_summed(node):
-        return node.dtype.kind == "f" and contraction_suits(*node.params[:3]) is True
-    if node.primitive.name in ("max", "min", "prod", "cumsum", "cumprod"):
-        return node.dtype.kind == "f"
-    return is_point(node)
 
 
 def _space(node: Node) -> tuple[int, ...]:

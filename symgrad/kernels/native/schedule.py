@@ -13,7 +13,7 @@ from ...emit.loops.nests import MAX_ROW
 from ...emit.loops.placement import Placement
 from ...emit.loops.regions import Block, Put, Read, Reduction, Region, Step, loops_of
 from ...emit.loops.sinking import sink
-from ...emit.loops.views import View, moved, own_places, whole
+from ...emit.loops.views import IDENTITIES, View, moved, own_places, relabelled, whole
 from ...primitives.contraction import EINSUM
 from ...primitives.loop import Loop, Piece
 from ...primitives.primitive import Leaf
@@ -21,12 +21,11 @@ from ...primitives.scan import PART, SCAN
 from ...primitives.windows import even_steps
 from ...program.node import Node
 from ...program.program import Program
-from .contractions import accumulations, contraction_suits
-from .points import HELD, for_loops, is_point, work_of
+from .contractions import accumulations, may_loop
+from .points import HELD, for_loops, work_of
 
 _LEAVES = ("input", "constant")
 _SCALARS = ("literal", "dim")
-_NAMES = ("mark", "stop_gradient", "custom")
 #: the two buffers of what a loop carries, and what it keeps although nothing reads it
 _CARRIED, _UNREAD = Leaf("carried"), Leaf("unread")
 #: additions that the call of a step takes in a loop
@@ -42,14 +41,11 @@ _MAX_POINTERS = 2048
 def may_be_view(node: Node) -> bool:
     """True for a node that moves no element of its first operand (a reshape: only where the strides allow)."""
     if node.primitive is EINSUM:
-        labels, out, sizes, _ = node.params
-        if len(labels) != 1 or node.operands[0].is_literal or len(set(out)) < len(out):
-            return False
-        return node.dtype == node.operands[0].dtype and all(i in out or sizes[i] == 1 for i in labels[0])
+        return not node.operands[0].is_literal and relabelled(node) is not None
     name = node.primitive.name
     if name == "gather":
         return even_steps(node.operands[1], node.operands[0].shape[node.params[0]]) is not None
-    return name in ("slice", "reshape", *_NAMES) or (name == "cast" and node.dtype == node.operands[0].dtype)
+    return name in ("slice", "reshape", *IDENTITIES) or (name == "cast" and node.dtype == node.operands[0].dtype)
 
 
 class Schedule(Placement):
@@ -167,17 +163,9 @@ class Schedule(Placement):
             return self._runs(node)
         if node.primitive is PART and node.operands[0].primitive is SCAN:
             return self._is_native(node.operands[0])
-        if node.dtype not in HELD or any(o.dtype not in HELD for o in node.operands) or 0 in node.shape:
+        if not all(map(_is_held, (node, *node.operands))):
             return False
-        if any(0 in o.shape for o in node.operands):
-            return False
-        if name in ("assemble", "concatenate") or may_be_view(node):
-            return True
-        if name in ("max", "min", "prod", "cumsum", "cumprod"):
-            return node.dtype.kind == "f"
-        if is_point(node):
-            return True
-        return contraction_suits(*node.params[:3]) if node.primitive is EINSUM and node.dtype.kind == "f" else False
+        return True if may_be_view(node) else may_loop(node)
 
     def _computes(self, node: Node) -> bool:
         """True where the operand that has every label is a value that a loop computes anyway."""

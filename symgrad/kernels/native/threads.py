@@ -31,8 +31,7 @@ def deal(call: Callable, outer: int, chunks: int, *arrays: Any, threads: int = 0
                 k = left.pop()
             except IndexError:  # another thread was faster
                 return
-            if call(outer * k // chunks, outer * (k + 1) // chunks, k, *held):
-                raise BackendError("a compiled kernel got an array that it cannot read")
+            _run(call, outer * k // chunks, outer * (k + 1) // chunks, k, *held)
 
     share(work, min(chunks, threads or THREADS), left.clear)
 
@@ -82,13 +81,16 @@ def in_turn(call: Callable, turns: int, chunks: int, *arrays: Any) -> None:
     """Run the turns of a loop in ``chunks`` parts, one after the other."""
     held = [np.ascontiguousarray(a) for a in arrays]
     for k in range(chunks):
-        if call(turns * k // chunks, turns * (k + 1) // chunks, 0, *held):
-            raise BackendError("a compiled kernel got an array that it cannot read")
+        _run(call, turns * k // chunks, turns * (k + 1) // chunks, 0, *held)
 
 
 def on_contiguous(call: Callable, *arrays: Any) -> None:
     """Run a segment on copies of those arrays that are not contiguous."""
-    if call(*[np.ascontiguousarray(a) for a in arrays]):
+    _run(call, *[np.ascontiguousarray(a) for a in arrays])
+
+
+def _run(call: Callable, *given: Any) -> None:
+    if call(*given):
         raise BackendError("a compiled kernel got an array that it cannot read")
 
 
