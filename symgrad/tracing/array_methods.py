@@ -17,7 +17,7 @@ from .dispatch import DEFERRED, FUNCTIONS, refuse
 from .labels import Labels, labels_of
 from .python_numbers import as_number, counted, held_like, is_count, is_number, of_any_size, operands
 from .sizes import listed
-from .text import is_only_shown, value_of_text
+from .text import is_only_shown, readable_back, value_of_text
 from .trace import as_node, current, running, stands_for_number
 
 #: exponent -> what NumPy computes in place of a power of floats
@@ -202,8 +202,11 @@ class ArrayMethods:
     __ipow__, __imatmul__ = _in_place("pow"), _in_place("matmul")
     __iand__, __ior__, __ixor__ = _in_place("and_"), _in_place("or_"), _in_place("xor")
 
-    def _shown(self: Any, show: Callable[[Any], str]) -> str:
-        """The text of the value in this run, guarded where it decides anything; where none is known, what it is."""
+    def _shown(self: Any, show: Callable[[Any], str], is_whole: bool = True) -> str:
+        """The text of the value in this run, guarded where it decides anything; where none is known, what it is.
+
+        ``is_whole``: all of its digits.
+        """
         trace, node = current(), self._symgrad_node
         if trace is None or not trace.has_value(node):
             if trace is not None and not is_only_shown():
@@ -213,7 +216,8 @@ class ArrayMethods:
                 )
             return f"Tracer(shape={list(node.shape)}, dtype={node.dtype})"
         value = value_of_text(trace, node)
-        return show(value if self.__class__ is np.ndarray else value.item() if self._is_pythons else value[()])
+        text = show(value if self.__class__ is np.ndarray else value.item() if self._is_pythons else value[()])
+        return readable_back(trace, self, text) if is_whole and node.dtype.kind == "f" and not node.shape else text
 
     def __repr__(self: Any) -> str:
         return self._shown(repr)
@@ -222,7 +226,7 @@ class ArrayMethods:
         return self._shown(str)
 
     def __format__(self: Any, spec: str) -> str:
-        return self._shown(lambda value: format(np.asarray(value)[()], spec))
+        return self._shown(lambda value: format(np.asarray(value)[()], spec), is_whole=not spec)
 
     def __eq__(self: Any, other: Any) -> Any:
         return _binary(self, f.equal, self, other, other)

@@ -51,6 +51,7 @@ from .python_numbers import held_as, held_like, is_count, is_truth
 from .rewriting import rewritten
 from .sparse_matrices import is_stand_in
 from .sparse_operands import as_operand, become_traced, entries_to_write, is_matrix, is_operand
+from .text import as_read
 from .trace import current, running
 from .tracer import Tracer
 from .tree import tree_map
@@ -72,8 +73,8 @@ class _Calls:
 
     def call(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
         """What the call of ``function`` in the user's code gives."""
-        kind = type(function)
-        if current() is None:  # another thread, or after the trace
+        kind, trace = type(function), current()
+        if trace is None:  # another thread, or after the trace
             return function(*args, **kwargs)
         if kind is FunctionType:
             if not is_library(function.__code__.co_filename):
@@ -91,6 +92,8 @@ class _Calls:
             instead = _in_python(function, kind, args, kwargs)
             if instead is not None:
                 return self.call(instead, *args, **kwargs)
+        if trace.texts:
+            args = tuple([as_read(trace, function, v) if isinstance(v, str) else v for v in args])
         if any(type(v) not in _COMMON for v in args):
             args = tuple([v if type(v) in _COMMON else as_taken(self.call, function, v) for v in args])
         if any(has_labels(v) for v in (*args, *kwargs.values())) and takes_arrays(function):

@@ -1,15 +1,22 @@
-"""Whether the text of a traced value decides anything, or is only shown: printed, logged, said in an error."""
+"""The text of traced values: whether it decides anything or is only shown, and what is read back out of it."""
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from types import CodeType
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import user_frame
 from ..program.node import Node
+from .dispatch import refuse
 from .trace import Trace
 
 _INSIDE = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
@@ -17,6 +24,26 @@ _INSIDE = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _ENDS = ("POP_TOP", "RAISE_VARARGS")
 _DECIDES = ("COMPARE", "CONTAINS", "IS_OP", "BINARY_SUBSCR", "MATCH")
 _KEEPS = ("STORE", "RETURN", "POP_JUMP", "JUMP_IF", "YIELD")
+#: functions that make numbers of text, and do not ask it for ``__float__``
+_READING = (Decimal, Fraction, complex, ast.literal_eval, json.loads)
+#: that among them which is never followed, as it looks at who calls it
+_LOOKING = "eval"
+_THEIR_NAMES = frozenset((_LOOKING, *(function.__name__ for function in _READING)))
+#: letters of a number that are hardly found in another text by chance
+_TELLING = 6
+
+
+class Text(str):
+    """All digits of a traced float: what reads it back has the traced number."""
+
+    __slots__ = ("number",)
+    number: Any
+
+    def __float__(self) -> float:
+        return float(self.number)
+
+    def __reduce__(self) -> Any:
+        return str, (str(self),)
 
 
 def is_only_shown() -> bool:
@@ -33,6 +60,37 @@ def value_of_text(trace: Trace, node: Node) -> np.ndarray:
         return np.asarray(trace.value_of(node))
     trace.keys.add(node)
     return np.asarray(trace.guard(node))
+
+
+def readable_back(trace: Trace, number: Any, text: str) -> str:
+    """The text of a number, which its derivative is not lost by where it is read back; that is found by its calls."""
+    if is_only_shown() or not trace.has_slope(number._symgrad_node):
+        return text
+    frame = user_frame()
+    called = () if frame is None else _THEIR_NAMES.intersection(frame.f_code.co_names)
+    if _LOOKING in called or (called and trace.follow is None):
+        _refuse_reading(" or ".join(sorted(called)))
+    made = Text(text)
+    made.number = number
+    trace.texts.append(text)
+    return made
+
+
+def as_read(trace: Trace, function: Callable, text: str) -> Any:
+    """What ``function`` is given for this text: the number that it is of, or itself; refused where that is lost."""
+    if type(text) is Text and (function is float or function is np.float64):
+        return text.number
+    is_reading = any(function is reading for reading in _READING)
+    if is_reading and (type(text) is Text or any(len(t) >= _TELLING and t in text for t in trace.texts)):
+        _refuse_reading(function.__name__)
+    return text
+
+
+def _refuse_reading(what: str) -> NoReturn:
+    refuse(
+        f"{what} reads a number back out of the text of a traced value, and its derivative would be lost; use the "
+        "value itself."
+    )
 
 
 @functools.lru_cache(maxsize=1024)

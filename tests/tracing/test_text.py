@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import json
 import logging
+import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import symgrad as sg
 from symgrad.errors import TracingError
+from symgrad.testing import check_grads
 
 RATES = {"0": 5.0, "1": 2.0, "2": 3.0, "01": 1.0, "10": 2.0, "True": 1.0, "False": 2.0, "w1": 3.0, "w2": 4.0}
 TWO = np.array([1.0, 2.0]), np.array([3.0, 2.0])
@@ -83,3 +90,60 @@ def test_text_of_a_value_that_is_not_known():
 
     assert sg.vmap(noted)(np.ones(2)).tolist() == [2.0, 2.0]
     assert seen[0].startswith("Tracer(shape=[]")
+
+
+READ_BACK = {
+    "of its text": lambda x: float(str(x[0])) * x[1],
+    "as Python shows it": lambda x: float(repr(float(x[0]))) * x[1],
+    "of an f-string": lambda x: np.float64(f"{x[0]}") * x[1],
+    "by format": lambda x: float("{}".format(x[0])) * x[1],  # noqa: UP032
+    "one after the other": lambda x: sum(map(float, map(str, x))),
+    "of the function's own array": lambda x: float(str(np.array([x[0] * 2])[0])) * x[1],
+}
+READ_OTHERWISE = {
+    "Decimal": lambda x: float(Decimal(str(x[0])) * 2) * x[1],
+    "Fraction": lambda x: float(Fraction(f"{x[0]}")) * x[1],
+    "complex": lambda x: complex(str(x[0])).real * x[1],
+    "eval": eval("lambda x: eval(f'{x[0]} * 2') * x[1]", {}),  # in a module of its own: it may read all of one
+    "literal_eval": lambda x: ast.literal_eval(str(x[0])) * x[1],
+    "loads": lambda x: json.loads(f"[{x[0] * 1.2345678}]")[0] * x[1],
+}
+
+
+@pytest.mark.parametrize("name", READ_BACK)
+def test_a_number_that_is_read_back_is_the_traced_one(name):
+    check_grads(READ_BACK[name], [np.array([1.5, 2.25])], order=1)
+
+
+@pytest.mark.parametrize("name", READ_OTHERWISE)
+def test_a_number_whose_derivative_would_be_lost_is_refused(name):
+    with pytest.raises(TracingError, match=rf"{name} reads a number back"):
+        sg.grad(READ_OTHERWISE[name])(np.array([1.5, 2.25]))
+
+
+def test_an_array_of_texts_is_refused():
+    with pytest.raises(TracingError, match="derivative would be lost"):
+        sg.grad(lambda x: np.array([str(v) for v in x], dtype=float)[0] * x[1])(np.array([1.5, 2.25]))
+
+
+def test_what_reads_other_texts_stays():
+    def weighed(x):
+        names = {f"{v}": v for v in x}
+        rates = json.loads('{"1.5": 2.0, "a": 0.5}')
+        return sum(rates[name] * v for name, v in names.items() if name in rates) * float(Decimal("0.5"))
+
+    assert sg.grad(weighed)(np.array([1.5, 2.25])).tolist() == [1.0, 0.0]
+
+
+def test_the_text_of_a_traced_number_is_text():
+    held = []
+    sg.grad(lambda x: held.append(str(x)) or x**2)(1.5)
+    (text,) = held
+    assert (text, {text: 1}["1.5"], pickle.loads(pickle.dumps(text)), type(copy.deepcopy(text))) == (
+        "1.5",
+        1,
+        "1.5",
+        str,
+    )
+    with pytest.raises(TracingError, match="ended"):
+        float(text)
