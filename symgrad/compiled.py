@@ -260,7 +260,12 @@ class CompiledFunction:
         def run(trace: Trace, host: Host | None) -> TraceEntry:
             return self._traced(args, kwargs, trace, host, guards)
 
-        trace, entry = self._attempts.made(trace, host, guards, run)
+        try:
+            trace, entry = self._attempts.made(trace, host, guards, run)
+        except Exception:
+            if host is not None:  # it is run again, of the numbers themselves
+                guards.undo()
+            raise
         trace.let_go()
         guards.watch_weights(entry.weights_read)
         if self.cache and key is not None:

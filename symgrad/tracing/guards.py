@@ -6,6 +6,7 @@ What cannot change is remembered by identity, what can by content.
 from __future__ import annotations
 
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from operator import is_, itemgetter
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ MISSING = object()
 _CHUNK = 1 << 15
 #: bytes up to which an array is compared as a whole
 _SMALL = 1 << 15
+#: containers whose items are remembered, and what puts items into an empty one
+_SEQUENCES: dict[Any, Callable[[Any, Iterable[Any]], None]] = {list: list.extend, set: set.update, deque: deque.extend}
 _epoch = [0]
 
 
@@ -42,13 +45,14 @@ class Guards:
 
     def __init__(self) -> None:
         self._functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
-        self._absent: list[tuple[KeysView[str], tuple[str, ...]]] = []
+        self._absent: list[tuple[KeysView[str], tuple[str, ...], Any]] = []
         self._parts: list[tuple[Callable[[Any], tuple], Any, tuple]] = []
         self._cells: list[tuple[Any, Any]] = []
         self._empty: list[Any] = []
         self._read: list[tuple[Callable[[Any, Any], Any], Any, Any, Any]] = []
         self._sequences: list[tuple[Any, tuple]] = []
         self._mappings: list[tuple[Any, tuple, tuple]] = []
+        self._of_classes: dict[int, type] = {}
         self._members: list[tuple[Callable[[Any], Mapping[Any, Any]], Any, tuple, tuple]] = []
         self._arrays: list[_Content] = []
         self._contents: list[tuple[Callable[[Any], Any], Any, Any]] = []
@@ -66,7 +70,7 @@ class Guards:
                 or function.__kwdefaults__ is not keywords
             ):
                 return False
-        for present, absent in self._absent:
+        for present, absent, _ in self._absent:
             if not present.isdisjoint(absent):
                 return False
         try:
@@ -102,6 +106,53 @@ class Guards:
             return False
         return all(map(_same_content, self._arrays))
 
+    def restore(self) -> None:
+        """Write back what has changed, in dicts, lists, sets, cells, attributes and arrays."""
+        for cell, value in self._cells:
+            if cell_content(cell) is not value:
+                cell.cell_contents = value
+        for read, holder, values in self._parts:
+            if isinstance(read, itemgetter):
+                _put_back(holder, dict(zip(read.__reduce__()[1], values)))
+        for present, absent, namespace in self._absent:
+            for name in present & absent:
+                if not isinstance(namespace[name], types.ModuleType):  # which stays imported
+                    del namespace[name]
+        for mapping, keys, values in [*((mapping, (), ()) for mapping in self._empty), *self._mappings]:
+            if not _same_members(mapping, keys, values):
+                known = dict(zip(keys, values, strict=True))
+                if isinstance(mapping, dict):
+                    known |= {name: value for name, value in mapping.items() if isinstance(value, types.ModuleType)}
+                    dict.clear(mapping)
+                    _put_back(mapping, known)
+                elif id(mapping) in self._of_classes:
+                    for name in {*mapping, *known}:
+                        _set(self._of_classes[id(mapping)], name, known.get(name, MISSING), mapping.get(name, MISSING))
+        for members, value, keys, values in self._members:
+            now, attributes = members(value), getattr(value, "__dict__", {})
+            if members is not vars and now.keys() <= attributes.keys() and not _same_members(now, keys, values):
+                attributes.clear()
+                attributes.update(zip(keys, values, strict=True))
+        for sequence, items in self._sequences:
+            if len(sequence) != len(items) or not all(map(is_, sequence, items)):
+                kind = next(kind for kind in _SEQUENCES if isinstance(sequence, kind))
+                kind.clear(sequence)
+                _SEQUENCES[kind](sequence, items)
+        for read, holder, key, value in self._read:
+            if read(holder, key) is value:
+                continue
+            if isinstance(key, types.MemberDescriptorType):
+                key.__delete__(holder) if value is MISSING else key.__set__(holder, value)
+            elif read is cell_content:  # it was empty
+                del holder.cell_contents
+        for known in self._arrays:
+            if known.array.shape == known.shape and known.array.flags.writeable and not _same_content(known):
+                content, plain = known.content, _plain(known.array)
+                if isinstance(content, bytes):
+                    plain[...] = np.frombuffer(content, known.dtype).reshape(known.shape)
+                else:
+                    _as_it_lies(plain)[...] = content
+
     def held(self) -> Iterator[Any]:
         """What can be written to of that which is remembered as a whole: dicts, lists and cells."""
         yield from self._empty
@@ -131,7 +182,7 @@ class Guards:
         present = [name for name in names if name in namespace]
         absent = tuple([name for name in names if name not in namespace])
         if absent:
-            self._absent.append((namespace.keys(), absent))
+            self._absent.append((namespace.keys(), absent, namespace))
         if present:
             self.watch_parts(itemgetter(*present, present[0]), namespace)  # of one name it would give no tuple
 
@@ -141,9 +192,11 @@ class Guards:
         self._parts.append((read, holder, values))
         return values
 
-    def watch_members(self, mapping: Mapping[Any, Any]) -> tuple:
-        """Remember what a mapping holds, and in which order; its values."""
+    def watch_members(self, mapping: Mapping[Any, Any], of_class: type | None = None) -> tuple:
+        """Remember what a mapping holds, and in which order; its values. A class's own is written to by the class."""
         values = tuple(mapping.values())
+        if of_class is not None:
+            self._of_classes[id(mapping)] = of_class
         if values:
             self._mappings.append((mapping, tuple(mapping), values))
             self._holds_more = True
@@ -191,6 +244,22 @@ def cell_content(cell: types.CellType, _: Any = None) -> Any:
         return MISSING
 
 
+def _put_back(mapping: dict[Any, Any], known: Mapping[Any, Any]) -> None:
+    for key, value in known.items():
+        if dict.get(mapping, key, MISSING) is not value:
+            dict.__setitem__(mapping, key, value)
+
+
+def _set(owner: Any, name: str, value: Any, now: Any) -> None:
+    """Have an attribute be ``value`` again, which is ``now`` another one, or none."""
+    if value is now:
+        return
+    if value is MISSING:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, value)
+
+
 def _same_members(mapping: Mapping[Any, Any], keys: tuple, values: tuple) -> bool:
     return len(mapping) == len(keys) and all(map(is_, mapping, keys)) and all(map(is_, mapping.values(), values))
 
@@ -217,4 +286,8 @@ def _same_content(known: _Content) -> bool:
 
 def _in_one_piece(array: np.ndarray) -> np.ndarray:
     """The elements in the order in which they lie, without a copy where they lie side by side."""
-    return np.ascontiguousarray(array.T if array.flags.f_contiguous else array)
+    return np.ascontiguousarray(_as_it_lies(array))
+
+
+def _as_it_lies(array: np.ndarray) -> np.ndarray:
+    return array.T if array.flags.f_contiguous else array

@@ -52,10 +52,16 @@ class TraceGuards(Guards):
                 self.watch_array(weight)
 
     def start_again(self, trace: Trace) -> Trace:
-        """A trace for another run in place of that of ``trace``: random numbers are drawn as if that had not been."""
+        """A trace for another run in place of that of ``trace``."""
+        self.undo()
+        return trace.anew()
+
+    def undo(self) -> None:
+        """Have what the function reads as it was before the run; random numbers are drawn as if that had not been."""
         for generator, state in self._generators:
             put_back(generator, state)
-        return trace.anew()
+        if not self.unchanged():
+            self.restore()
 
     def is_untouched(self) -> bool:
         """During the run, whether another in its place finds all as this one did; random numbers are put back."""

@@ -331,7 +331,7 @@ class Walk:
             self.note_class(type(cls))
         all_called = any(c not in own and not is_plain_base(c) for c in cls.__mro__)
         for c in own:
-            self.guards.watch_members(vars(c))
+            self.guards.watch_members(vars(c), c)
             for name, member in vars(c).items():
                 if name in _DESCRIBING:
                     continue
@@ -371,6 +371,7 @@ _WHOLE: tuple[tuple[Any, _Look], ...] = (
     ((classmethod, staticmethod, property), walked_values.descriptor),
     (contextvars.ContextVar, walked_values.context_variable),
     (threading.local, walked_values.thread_local),
+    ((threading.Event, threading.Condition, threading.Semaphore, threading.Barrier), walked_values.signal),
     (logging.Logger, walked_values.logger),
     (io.IOBase, walked_values.file),
     ((type({}.keys()), type({}.values()), type({}.items())), walked_values.view),

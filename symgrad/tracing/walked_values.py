@@ -124,6 +124,11 @@ def thread_local(walk: Walk, local: threading.local) -> None:
     walk.note_class(type(local))
 
 
+def signal(walk: Walk, signal: Any) -> None:
+    """What threads wait for: how it is now, which is for another thread to change."""
+    walk.guards.watch_members_of(vars, signal)
+
+
 def reference(walk: Walk, reference: weakref.ref) -> None:
     walk.pending.append(walk.guards.watch_read(_referred, reference, None))
 
