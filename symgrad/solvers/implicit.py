@@ -17,7 +17,7 @@ from ..errors import DtypeError, ShapeError
 from ..primitives.identity import mark
 from ..program.dims import is_concrete
 from ..tracing.external_calls import known_values
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from ..tracing.trace import as_node, running
 from ..tracing.tracer import Tracer
 from .closed import Closed, is_known, remembered

@@ -20,7 +20,7 @@ from ..errors import ArgumentError, ShapeError, TracingError, UnsupportedArgumen
 from ..primitives.functions import less_equal
 from ..tracing.dispatch import answers_for
 from ..tracing.external_calls import known_values
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from ..tracing.local_array import holds_traced
 from ..tracing.trace import as_node, running
 from ..transforms.loops import scan

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ArgumentError, UnsupportedArguments
 from ..tracing.dispatch import answers_for
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from ..tracing.local_array import holds_traced
 from .closed import Closed
 from .implicit import Equation, solution, unknown

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from ..errors import UnsupportedArguments
 from ..tracing.dispatch import answers_for
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from .implicit import solution
 
 linalg: Any = scipy.linalg

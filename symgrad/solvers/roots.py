@@ -10,7 +10,7 @@ import scipy.optimize
 
 from ..errors import ArgumentError
 from ..tracing.dispatch import answers_for
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from .implicit import Equation, solution, unknown
 
 _NEWTON, _ROOT_SCALAR = "scipy.optimize.newton", "scipy.optimize.root_scalar"

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import TracingError, UnsupportedArguments, UnsupportedOperation
 from ..tracing.dispatch import answers_for
 from ..tracing.external_calls import known_values
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from ..tracing.local_array import unwrapped
 from ..tracing.trace import as_node, is_traced, running
 from ..tracing.tracer import Tracer

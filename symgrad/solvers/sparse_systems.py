@@ -16,7 +16,7 @@ from ..custom_functions import custom
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives.external import zeros_like
 from ..tracing.dispatch import answers_for
-from ..tracing.linear_algebra_of_scipy import array
+from ..tracing.given_arrays import array
 from ..tracing.local_array import holds_traced, unwrapped
 from ..tracing.sparse_matrices import SparseTracer, is_sparse, moved, stand_in
 from ..tracing.sparse_places import matrix_of

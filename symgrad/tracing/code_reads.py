@@ -74,7 +74,7 @@ class CodeReads(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def code_reads(code: types.CodeType) -> CodeReads:
     """What ``code`` reads besides its arguments."""
-    codes = list(_with_nested(code))
+    codes = list(with_nested(code))
     runs = [[i for i in dis.get_instructions(c) if i.opname not in _NOISE] for c in codes]
     names = {name for c in codes for name in (*c.co_names, *_written(c.co_consts))}
     places = [(steps, k) for steps in runs for k in range(len(steps))]
@@ -96,11 +96,12 @@ def code_reads(code: types.CodeType) -> CodeReads:
     )
 
 
-def _with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
+def with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    """``code``, and that of the functions in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _with_nested(constant)
+            yield from with_nested(constant)
 
 
 def _written(constants: Iterable[Any]) -> Iterator[str]:

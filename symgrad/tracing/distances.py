@@ -10,9 +10,9 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from ..primitives import functions as f
 from .dispatch import answers_for
+from .given_arrays import floats
 from .trace import as_followed, as_node
 from .tracer import Tracer
-from .windows import as_floats
 
 _PACKAGE = "scipy.spatial.distance"
 
@@ -119,12 +119,12 @@ _ALIASES = {
 
 
 def _doubles(value: Any) -> Tracer:
-    return as_floats(value).astype(float)
+    return floats(value).astype(float)
 
 
 def _of_vectors(name: str) -> Callable:
     def answer(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
-        x, y = (_doubles(x) if name in _IN_DOUBLES else as_floats(x) for x in (u, v))
+        x, y = (_doubles(x) if name in _IN_DOUBLES else floats(x) for x in (u, v))
         if name != "jensenshannon" and (x.ndim != 1 or y.ndim != 1 or x.shape != y.shape):
             raise ShapeError.here(f"{_PACKAGE}.{name}: shapes {x.shape} and {y.shape} are not those of vectors")
         given: dict[str, Any] = dict(zip(_EXTRA.get(name, ("w",)), args, strict=False)) | kwargs
@@ -197,7 +197,7 @@ def _between(metric: Any, x: Any, y: Any, rows: Any, kwargs: dict[str, Any]) -> 
 
 @answers_for(f"{_PACKAGE}.squareform")
 def _squareform(X, force="no", checks=True):
-    x = as_floats(X)
+    x = floats(X)
     if x.ndim == 1 and force.lower() != "tomatrix" and force.lower() in ("tovector", "tovec"):
         raise ShapeError.here(f"{_PACKAGE}.squareform: forcing 'tovector' but the input is a vector")
     if x.ndim == 1:

@@ -108,6 +108,14 @@ class Elements:
         return some_of(joined, running().constant(index), 0)
 
 
+def taken(node: Node, places: np.ndarray) -> Node:
+    """The elements of ``node`` at flat ``places``."""
+    if places.shape == node.shape and np.array_equal(places.ravel(), np.arange(places.size)):
+        return node
+    part = _part(node, places)
+    return some_of(reshape(node, (_size(node),)), running().constant(places), 0) if part is None else part
+
+
 def _part(node: Node, places: np.ndarray) -> Node | None:
     """The elements of ``node`` at flat ``places``, where they are a slice of it whose axes are permuted; else None."""
     steps = steps_of(places)

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..errors import ArgumentError, UnsupportedOperation
 from .dispatch import answers_for
+from .given_arrays import floats
 from .local_array import holds_traced
 from .reductions import normalized_axis
-from .windows import as_floats, written
+from .windows import written
 
 #: how many elements SciPy puts around an image where the spline is none of a periodic or mirrored one
 _PADDED = 12
@@ -42,7 +43,7 @@ def _order(order: Any) -> int:
 
 @answers_for("scipy.ndimage.spline_filter1d")
 def _spline_filter1d(input, order=3, axis=-1, output=float, mode="mirror"):
-    x = as_floats(input)
+    x = floats(input)
     return written(output, _along(x.astype(float), normalized_axis(axis, x.ndim), _order(order), mode))
 
 
@@ -133,15 +134,15 @@ def _at(image: Any, coordinates: Sequence[Any], order: int, mode: str, cval: flo
 
 @answers_for("scipy.ndimage.map_coordinates")
 def _map_coordinates(input, coordinates, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
-    x, at = as_floats(input), as_floats(coordinates)
+    x, at = floats(input), floats(coordinates)
     made = _at(x, [at[k].astype(float) for k in range(x.ndim)], _order(order), mode, cval, prefilter)
     return written(output, made.astype(x.dtype))
 
 
 @answers_for("scipy.ndimage.shift")
 def _shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilter=True):
-    x = as_floats(input)
-    by = as_floats(shift).astype(float) * np.ones(x.ndim)
+    x = floats(input)
+    by = floats(shift).astype(float) * np.ones(x.ndim)
     grid = [k - by[axis] for axis, k in enumerate(np.indices(x.shape, float))]
     return written(output, _at(x, grid, _order(order), mode, cval, prefilter).astype(x.dtype))
 
@@ -150,10 +151,10 @@ def _shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefil
 def _affine_transform(
     input, matrix, offset=0.0, output_shape=None, output=None, order=3, mode="constant", cval=0.0, prefilter=True
 ):
-    x, m = as_floats(input), as_floats(matrix).astype(float)
+    x, m = floats(input), floats(matrix).astype(float)
     if m.ndim == 2 and m.shape[1] == x.ndim + 1:
         offset, m = m[: x.ndim, x.ndim], m[: x.ndim, : x.ndim]
-    away: Any = as_floats(offset).astype(float) * np.ones(x.ndim)
+    away: Any = floats(offset).astype(float) * np.ones(x.ndim)
     shape = x.shape if output_shape is None else tuple(output_shape)
     if isinstance(output, np.ndarray):
         shape = output.shape
@@ -167,7 +168,7 @@ def _affine_transform(
 
 @answers_for("scipy.ndimage.zoom")
 def _zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *, grid_mode=False):
-    x = as_floats(input)
+    x = floats(input)
     if holds_traced(zoom):
         raise UnsupportedOperation.here("scipy.ndimage.zoom has no derivative rule by its zoom; take affine_transform.")
     factors = np.asarray(zoom, float) * np.ones(x.ndim)

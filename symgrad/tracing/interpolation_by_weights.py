@@ -13,9 +13,10 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from .dispatch import answers_for
+from .given_arrays import array
 from .labelled_linear import MAX_LINEAR
 from .local_array import holds_traced
-from .splines import make_interp_spline, values_of
+from .splines import make_interp_spline
 from .trace import as_followed
 
 _PACKAGE = "scipy.interpolate"
@@ -42,7 +43,7 @@ class _Interpolated:
 
     def __init__(self, name: str, places: Any, data: Any, given: dict[str, Any]) -> None:
         self._name = name
-        self._data = values_of(data)
+        self._data = array(data)
         self._units = getattr(_library(), name)(places, _units(name, self._data, places, given), **given)
 
     def __call__(self, *at: Any) -> Any:
@@ -67,7 +68,7 @@ for _name in ("RBFInterpolator", "LinearNDInterpolator", "NearestNDInterpolator"
 def _griddata(points, values, xi, method="linear", fill_value=np.nan, rescale=False):
     if method == "cubic" or rescale or not np.isnan(fill_value):
         raise _refuse("griddata so", "Take the methods 'linear' and 'nearest'.")
-    data = values_of(values)
+    data = array(values)
     return np.tensordot(_library().griddata(points, _units("griddata", data, points, xi), xi, method), data, 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def _arithmetic(operate: Callable[[Any, Any], Any]) -> Callable:
     return between
 
 
-class DatasetTracer:
+class DatasetTracer(Mapping[Any, Any]):
     """What stands for a Dataset in a traced function."""
 
     __array_priority__ = 10_000
@@ -149,24 +149,9 @@ class DatasetTracer:
     def __contains__(self, key: Any) -> bool:
         return key in self._zeros
 
-    def keys(self) -> Any:
-        return self._zeros.keys()
-
-    def items(self) -> Any:
-        return [(name, self[name]) for name in self]
-
-    def values(self) -> Any:
-        return [self[name] for name in self]
-
     @property
     def data_vars(self) -> dict[Any, Any]:
         return dict(self.items())
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        try:
-            return self[key]
-        except KeyError:
-            return default
 
     def copy(self, deep: bool = False, data: Any = None) -> DatasetTracer:
         own = {n: Tracer(as_node(a)) for n, a in self._arrays.items()} if deep else self._arrays

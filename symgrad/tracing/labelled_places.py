@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .elements import KNOWN, Elements, taken
 from .labelled_rows import rows
 from .labels import Labels, constant_columns, is_dataset_of_xarray, is_xarray, labels_of, numbers_of, refuse
 from .local_array import holds_traced, value_in_run
@@ -60,13 +61,14 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
         used = np.unique(np.searchsorted(ends[1:], held[is_place], "right")).tolist()
         if not used:
             return None
-        start = ends[used[0]] if len(used) == 1 else 0
-        places = np.where(is_place, held - start, 0).astype(int)
-        array = pieces[used[0]] if len(used) == 1 else np.concatenate([np.ravel(piece) for piece in pieces])
+        places = np.where(is_place, held, 0).astype(int)
         if np.all(is_place) and len(used) == 1 and _looks_into(part, memories[used[0]], given):
-            return view(array, lambda node: as_node(_taken(Tracer(node), places)), certain=True)
-        dtype = np.result_type(*[pieces[k].dtype for k in used])
-        return Tracer(as_node(_chosen(array, places, is_place, held).astype(dtype)))
+            return view(pieces[used[0]], lambda node: taken(node, places - ends[used[0]]), certain=True)
+        dtype, elements = np.result_type(*[pieces[k].dtype for k in used]), Elements()
+        own = [as_node(piece.astype(dtype) if k in used else piece) for k, piece in enumerate(pieces)]
+        numbers = np.concatenate([elements.numbers(node).ravel() for node in own])[places]
+        constants = np.where(is_place, 0, held).astype(dtype)
+        return Tracer(elements.assembled(np.where(is_place, numbers, KNOWN), constants))
 
     if is_dataset_of_xarray(type(made)):
         names = [n for n in made if made[n].dtype.kind == "f"]
@@ -75,12 +77,12 @@ def moved_together(values: Sequence[Any], make: Callable[[list[Any]], Any], what
         parts = {n: found(made[n], other[n]) for n in names}
         return Labels.traced_dataset(made, {n: part for n, part in parts.items() if part is not None})
     if not labels_of(type(made)):
-        taken = found(made, other)
-        return np.asarray(made) if taken is None else taken
+        own = found(made, other)
+        return np.asarray(made) if own is None else own
     known = constant_columns(made, other)
     labels = _labels_of_both(made, other, called, known)
-    taken = found(made, other, known)
-    return Labels.traced(np.asarray(numbers_of(made, known)) if taken is None else taken, labels)
+    own = found(made, other, known)
+    return Labels.traced(np.asarray(numbers_of(made, known)) if own is None else own, labels)
 
 
 def _arrays(value: Any) -> list[Any]:
@@ -127,35 +129,6 @@ def _places(
     if not np.all(is_place | (held == again) | (np.isnan(held) & np.isnan(again))):
         refuse(f"{what} so", OTHERWISE)
     return held, is_place
-
-
-def _chosen(array: Any, places: np.ndarray, is_place: np.ndarray, constants: np.ndarray) -> Any:
-    """The elements at places, and constants elsewhere, such as NaN where there is no element."""
-    if np.all(is_place):
-        return _taken(array, places)
-    padded = _padded(array, places, is_place, constants)
-    if padded is not None:
-        return padded
-    chosen = _taken(array, places)
-    return np.where(is_place, chosen, constants.astype(chosen.dtype) if chosen.dtype.kind == "f" else constants)
-
-
-def _padded(array: Any, places: np.ndarray, is_place: np.ndarray, constants: np.ndarray) -> Any:
-    """A block of the array with one number around it, as a shift makes it; None where it is no such."""
-    if array.ndim != places.ndim or not places.ndim or not np.any(is_place) or array.dtype.kind != "f":
-        return None
-    hits = [np.flatnonzero(np.any(np.moveaxis(is_place, k, 0).reshape(d, -1), 1)) for k, d in enumerate(places.shape)]
-    inside = places[tuple([slice(hit[0], hit[-1] + 1) for hit in hits])]
-    first = np.unravel_index(inside.flat[0], array.shape)
-    window = tuple([slice(start, start + size) for start, size in zip(first, inside.shape, strict=True)])
-    outside = constants[~is_place]
-    is_block = np.count_nonzero(is_place) == inside.size and np.array_equal(
-        np.arange(array.size).reshape(array.shape)[window], inside
-    )
-    if not is_block or not np.array_equal(outside, np.full_like(outside, outside[0]), equal_nan=True):
-        return None
-    widths = [(int(hit[0]), int(d - 1 - hit[-1])) for hit, d in zip(hits, places.shape, strict=True)]
-    return np.pad(array[window], widths, constant_values=outside[0])
 
 
 def computed(func: Callable, values: Iterable[Any], kwargs: Any = None, **named: Any) -> Any:
@@ -209,7 +182,7 @@ def _elements(value: Any, numbers: np.ndarray) -> Any:
         return array
     if np.any(np.isnan(numbers)):
         refuse("xarray.apply_ufunc where labels are missing", "Take what both have: xarray.align(…)")
-    return _taken(array, np.asarray(numbers, int) - 1)
+    return Tracer(taken(as_node(array), np.asarray(numbers, int) - 1))
 
 
 def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: str) -> Any:
@@ -218,17 +191,6 @@ def moved_around_nan(value: LabelledTracer, make: Callable[[Any], Any], what: st
     if missing is None:
         refuse(f"{value._name}.{what} of values that differ between examples", OTHERWISE)
     return moved(value, make, what, missing)
-
-
-def _taken(array: Any, places: np.ndarray) -> Any:
-    """The elements at these places, counted row by row; those in order as a slice."""
-    if places.shape == array.shape and np.array_equal(places.ravel(), np.arange(places.size)):
-        return array
-    flat = np.ravel(array)
-    steps = np.unique(np.diff(places)).tolist() if places.ndim == 1 else []
-    if len(steps) != 1 or steps[0] < 1:
-        return flat[places]
-    return flat[places[0] : places[-1] + 1 : steps[0]]
 
 
 def holds_traced_labels(values: Iterable[Any]) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import DtypeError
 from .dispatch import CALLS, NAMED_CALLS, has_rule, load_rules, module_of
+from .guards import cell_content
 from .labels import is_dataset_of_xarray, labels_of
 from .local_array import LocalArray, holds_traced
 from .tracer import Tracer
@@ -165,8 +166,4 @@ def _held(value: Any) -> list[Any]:
 
 
 def _closed_over(function: FunctionType) -> Iterator[Any]:
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
+    return map(cell_content, function.__closure__ or ())

@@ -17,8 +17,8 @@ from ..program.node import Node, emit
 from .declare import Case, Given
 from .decompositions import graded, spread
 from .dispatch import answers_for
+from .given_arrays import array
 from .linear_algebra import dominant, matrices
-from .making import array_of
 from .trace import as_node
 from .tracer import Tracer
 
@@ -28,12 +28,6 @@ _SQUARE = [Case((3, 3), of=dominant), Case((1, 1), of=dominant)]
 def named(name: str, *cases: Case) -> Callable[[Callable], Callable]:
     """Declare what a function of scipy.linalg gives."""
     return answers_for(f"scipy.linalg.{name}", cases=cases)
-
-
-def array(value: Any) -> Any:
-    """A traced array of what is given."""
-    made: Any = array_of(value)
-    return made if type(made) is Tracer else Tracer(as_node(made))
 
 
 def square(a: Any, name: str) -> Node:

@@ -14,8 +14,9 @@ from .declare import Case
 from .decompositions import graded
 from .describing import to_complex
 from .dispatch import answers_for
+from .given_arrays import array
 from .linear_algebra import dominant, positive_definite
-from .linear_algebra_of_scipy import adjoint, array, double, named, refused, square
+from .linear_algebra_of_scipy import adjoint, double, named, refused, square
 from .trace import as_node
 from .tracer import Tracer
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from .code_reads import with_nested
+from .guards import MISSING, cell_content
 from .rewriting import LOOK_AT_CALLER
 
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
@@ -45,22 +47,15 @@ def remade(
     return made
 
 
-def _all(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield from _all(value)
-
-
 @functools.lru_cache(maxsize=1024)
 def _rebinds_globals(code: CodeType) -> bool:
-    return any(i.opname in _STORES for c in _all(code) for i in dis.get_instructions(c))
+    return any(i.opname in _STORES for c in with_nested(code) for i in dis.get_instructions(c))
 
 
 @functools.lru_cache(maxsize=1024)
 def _called(code: CodeType) -> frozenset[str]:
     """The global names that the code does nothing with but call them."""
-    loads = [i for c in _all(code) for i in dis.get_instructions(c) if i.opname in _BY_NAME]
+    loads = [i for c in with_nested(code) for i in dis.get_instructions(c) if i.opname in _BY_NAME]
     return frozenset(i.argval for i in loads) - {i.argval for i in loads if "NULL" not in i.argrepr} - _KEPT
 
 
@@ -158,9 +153,6 @@ def with_instance(function: Callable, instance: Any) -> Any:
 
 
 def _seen_cell(cell: CellType, names: Names) -> CellType:
-    try:
-        value = cell.cell_contents
-    except ValueError:  # not bound yet
-        return cell
-    seen = names.seen(value, False)
+    value = cell_content(cell)
+    seen = value if value is MISSING else names.seen(value, False)
     return cell if seen is value else CellType(seen)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from .dispatch import answers_for
+from .given_arrays import array
 from .local_array import holds_traced
 from .trace import as_followed, as_node, running
 from .tracer import Tracer
@@ -148,18 +149,10 @@ def _adaptive(function: Callable, low: float, high: float, epsabs: float, epsrel
 def _kronrod(function: Callable, low: float, high: float) -> tuple[Any, Any]:
     """The sum of 21 points over an interval, and how far it may be off, as QUADPACK estimates it."""
     half, centre = (high - low) / 2, (high + low) / 2
-    values = np.stack([np.reshape(_one(function(centre + half * x)), ()) for x in X])
+    values = np.stack([np.reshape(array(function(centre + half * x)), ()) for x in X])
     total = np.sum(values * K) * half
     apart = np.abs(total - np.sum(values * G) * half)
     spread = np.sum(K * np.abs(values - np.sum(values * K) / 2)) * half
     is_flat = (spread == 0) | (apart == 0)
     share = 200 * np.where(is_flat, 0.0, apart) / np.where(is_flat, 1.0, spread)
     return total, np.where(is_flat, apart, spread * np.minimum(1.0, share**1.5))
-
-
-def _one(value: Any) -> Tracer:
-    return (
-        value
-        if type(value) is Tracer
-        else Tracer(as_node(np.float64(value) if isinstance(value, (int, float)) else value))
-    )

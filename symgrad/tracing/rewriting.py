@@ -12,9 +12,8 @@ import ast
 import functools
 import linecache
 import threading
-from collections.abc import Callable, Iterable
 from types import CodeType
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from .straight import Straight, StraightFile, straight_file, straight_loop
 
@@ -31,59 +30,7 @@ _STEPS = "steps"
 _parsing = threading.Lock()
 
 
-class Hook(Protocol):
-    """What takes calls."""
-
-    def call(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        """What the call of ``function`` gives."""
-        ...
-
-    def indexed(self, value: Any) -> Any:
-        """What takes the index of ``value[index]``, where an array is made of the index."""
-        ...
-
-    def operate(self, operation: str, left: Any, right: Any) -> Any:
-        """``left + right``, or what the operation is."""
-        ...
-
-    def negative(self, value: Any) -> Any:
-        """``-value``."""
-        ...
-
-    def attribute(self, value: Any, name: str) -> Any:
-        """``value.name``."""
-        ...
-
-    def element(self, array: Any, index: Any) -> Any:
-        """The place ``array[index]``, with what is there."""
-        ...
-
-    def member(self, owner: Any, name: str) -> Any:
-        """The place ``owner.name``, with what is there."""
-        ...
-
-    def update(self, place: Any, operation: str, value: Any) -> None:
-        """Do ``place += value``, or what the operation is."""
-        ...
-
-    def set(self, value: Any, owner: Any, name: str) -> None:
-        """Do ``owner.name = value``."""
-        ...
-
-    def store(self, value: Any, array: Any, index: Any) -> None:
-        """Do ``array[index] = value``."""
-        ...
-
-    def steps(self, values: Iterable[Any], code: tuple) -> Iterable[Any]:
-        """What a loop runs over, in place of ``values``; its body is straight, and this is what it takes."""
-        ...
-
-    def decided(self, value: Any) -> Any:
-        """``value``, Python's own truth values in it as True and False, which ``is`` compares."""
-        ...
-
-
-def rewritten(code: CodeType, hook: Hook) -> CodeType | None:
+def rewritten(code: CodeType, hook: Any) -> CodeType | None:
     """``code`` with its calls handed to ``hook``; None where its source is not at hand."""
     found = _found(code)
     return None if found is None else _with_hook(found, hook)
@@ -310,7 +257,7 @@ def _operation(node: ast.BinOp | ast.AugAssign) -> ast.Constant:
     return ast.copy_location(ast.Constant(_OPERATIONS.get(name, name)), node)
 
 
-def _with_hook(code: CodeType, hook: Hook) -> CodeType:
+def _with_hook(code: CodeType, hook: Any) -> CodeType:
     """``code`` with the hook in place of what stands for it."""
     constants: list[Any] = []
     for value in code.co_consts:

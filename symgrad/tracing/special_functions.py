@@ -15,10 +15,10 @@ from ..errors import ArgumentError, UnsupportedOperation
 from ..primitives.elementwise import Elementwise
 from ..primitives.special import OPERATIONS, SEVERAL, zeta
 from .dispatch import answers
+from .given_arrays import floats
 from .local_array import holds_traced, unwrapped
 from .log_sums import finite_largest, largest, log_sum
-from .making import array_of
-from .trace import as_node, is_traced, running
+from .trace import as_node, running
 from .tracer import Tracer
 
 
@@ -34,22 +34,12 @@ for _ufunc, _operations in SEVERAL.items():
     answers(_ufunc)(_several(_operations))
 
 
-def _traced(value: Any) -> Tracer:
-    return Tracer(as_node(value))
-
-
-def _floats(value: Any) -> Tracer:
-    """As an array of floats, which a Python number is made as well."""
-    made = _traced(value if is_traced(value) else array_of(value))
-    return made if made.dtype.kind == "f" else made.astype(float)
-
-
 @answers(special.logsumexp)
 def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """``c + log ∑ b exp(a - c)``, of which the derivative is the softmax."""
-    a = _floats(a)
+    a = floats(a)
     if b is not None:
-        b = _floats(b)
+        b = floats(b)
         a = np.where(b == 0, -np.inf, a)
     made, total = log_sum(a, axis, b, signed=return_sign)
     sign = np.sign(total)
@@ -60,14 +50,14 @@ def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 
 @answers(special.softmax)
 def _softmax(x, axis=None):
-    x = _floats(x)
+    x = floats(x)
     raised = np.exp(x - largest(x, axis))
     return raised / np.sum(raised, axis=axis, keepdims=True)
 
 
 @answers(special.log_softmax)
 def _log_softmax(x, axis=None):
-    x = _floats(x)
+    x = floats(x)
     lowered = x - finite_largest(x, axis)
     return lowered - np.log(np.sum(np.exp(lowered), axis=axis, keepdims=True))
 
@@ -76,7 +66,7 @@ if hasattr(special, "softplus"):  # of newer versions
 
     @answers(special.softplus)
     def _softplus(x):
-        return np.logaddexp(0, _traced(x))
+        return np.logaddexp(0, Tracer(as_node(x)))
 
 
 def _constant(name: str, argument: str, value: Any) -> Any:
@@ -95,7 +85,7 @@ def _spherical(name: str) -> Callable:
     def answer(n: Any, z: Any, derivative: bool = False) -> Tracer:
         is_whole = holds_traced(n) and n.dtype.kind in "iu"
         order = as_node(n) if is_whole else running().constant(np.asarray(_constant(name, "n", n), dtype=np.int64))
-        return Tracer((primed if derivative else operation)(order, _floats(z)._symgrad_node))
+        return Tracer((primed if derivative else operation)(order, floats(z)._symgrad_node))
 
     return answer
 
@@ -111,7 +101,7 @@ def _primed(name: str, sign: int, factor: int = 1) -> Callable:
     def answer(v: Any, z: Any, n: int = 1) -> Tracer:
         if _constant(f"{name}p", "n", n) != int(n) or n < 0:
             raise ArgumentError.here(f"scipy.special.{name}p takes a whole n ≥ 0; it got {n!r}.")
-        v, z, weight = _constant(f"{name}p", "v", v), _traced(z), 1.0
+        v, z, weight = _constant(f"{name}p", "v", v), Tracer(as_node(z)), 1.0
         total = function(v - n, z)
         for k in range(1, n + 1):
             weight = sign * weight * (n - k + 1) / k
@@ -129,7 +119,7 @@ answers(special.kvp)(_primed("kv", 1, -1))
 
 @answers(special.polygamma)
 def _polygamma(n, x):
-    n, x = np.asarray(_constant("polygamma", "n", n)), _floats(x)
+    n, x = np.asarray(_constant("polygamma", "n", n)), floats(x)
     scale = np.where(n % 2 == 0, -1.0, 1.0) * special.gamma(n + 1.0)
     if n.ndim == 0:
         return special.psi(x).astype(float) if n == 0 else scale * _hurwitz(n + 1.0, x)
@@ -147,13 +137,13 @@ def _zeta(x, q=None):
             "scipy.special.zeta(x) has no derivative rule in symgrad by x; zeta(x, q) has one by q. Compute it "
             "outside the differentiated function and pass it in, or say what its derivative is: symgrad.custom."
         )
-    return _hurwitz(_constant("zeta", "x", x), _floats(q))
+    return _hurwitz(_constant("zeta", "x", x), floats(q))
 
 
 @answers(getattr(special, "multigammaln"))  # noqa: B009, which the types of SciPy do not know
 def _multigammaln(a, d):
     d = int(_constant("multigammaln", "d", d))
-    a = _floats(a)
+    a = floats(a)
     terms = [special.gammaln(a - 0.5 * j) for j in range(d)]
     return d * (d - 1) * 0.25 * np.log(np.pi) + np.sum(np.stack(terms), axis=0)
 
@@ -162,7 +152,7 @@ def _multigammaln(a, d):
 def _comb(N, k, *, exact=False, repetition=False):
     if exact:
         raise UnsupportedOperation.here("scipy.special.comb(…, exact=True) counts integers; leave exact away.")
-    N, k = _floats(N), _floats(k)
+    N, k = floats(N), floats(k)
     if repetition:
         return np.where((k == 0) & (N >= 0), 1.0, special.binom(N + k - 1, k))
     return np.where((k <= N) & (N >= 0) & (k >= 0), special.binom(N, k), 0.0)
@@ -172,7 +162,7 @@ def _comb(N, k, *, exact=False, repetition=False):
 def _perm(N, k, exact=False):
     if exact:
         raise UnsupportedOperation.here("scipy.special.perm(…, exact=True) counts integers; leave exact away.")
-    N, k = _floats(N), _floats(k)
+    N, k = floats(N), floats(k)
     return np.where((k <= N) & (N >= 0) & (k >= 0), special.poch(N - k + 1, k), 0.0)
 
 
@@ -180,7 +170,7 @@ def _perm(N, k, exact=False):
 def _factorial(n, exact=False, extend="zero"):
     if exact:
         raise UnsupportedOperation.here("scipy.special.factorial(…, exact=True) counts integers; leave exact away.")
-    n = _floats(n)
+    n = floats(n)
     return np.where(n < 0, 0.0, special.gamma(n + 1)).astype(float)
 
 

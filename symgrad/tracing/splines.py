@@ -14,17 +14,11 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from .dispatch import answers_for
+from .given_arrays import array
 from .local_array import holds_traced
-from .making import array_of
 from .tracer import Tracer
 
 _PACKAGE = "scipy.interpolate"
-
-
-def values_of(value: Any) -> Tracer:
-    """A traced array of numbers that are given."""
-    made = array_of(value)
-    return made if type(made) is Tracer else Tracer(made._symgrad_node)
 
 
 def _pieces(knots: Tracer, at: Tracer) -> Any:
@@ -42,7 +36,7 @@ def _beyond(at: Any, low: Any, high: Any, values: Any, extrapolate: Any) -> Any:
 
 @answers_for("scipy.interpolate.evaluate")
 def _of_pieces(c, x, xp, nu, extrapolate, out):
-    at, knots, c = values_of(xp), values_of(x), values_of(c)
+    at, knots, c = array(xp), array(x), array(c)
     piece = _pieces(knots, at)
     apart = (at - knots[piece])[:, None]
     degree = c.shape[0] - 1
@@ -56,7 +50,7 @@ def _of_pieces(c, x, xp, nu, extrapolate, out):
 
 @answers_for("scipy.interpolate.integrate")
 def _integral(c, x, a, b, extrapolate, out):
-    knots, c = values_of(x), values_of(c)
+    knots, c = array(x), array(c)
     order, pieces = c.shape[0], c.shape[1]
     coefficients = c / np.arange(order, 0, -1)[:, None, None]
 
@@ -72,7 +66,7 @@ def _integral(c, x, a, b, extrapolate, out):
             made = made + value
         return made
 
-    low, high = values_of(a), values_of(b)
+    low, high = array(a), array(b)
     made = from_first(high) - from_first(low)
     for end in (low, high):
         made = _beyond(end, knots[0], knots[-1], made, extrapolate)
@@ -82,7 +76,7 @@ def _integral(c, x, a, b, extrapolate, out):
 @answers_for("scipy.interpolate.fix_continuity")
 def _made_continuous(c, x, order):
     """Write into ``c`` what makes each piece go on from the one before it, with so many derivatives."""
-    knots = values_of(x)
+    knots = array(x)
     for k in range(1, c.shape[1]):
         width = knots[k] - knots[k - 1]
         for nu in range(order, -1, -1):
@@ -94,7 +88,7 @@ def _made_continuous(c, x, order):
 
 @answers_for("scipy.interpolate.evaluate_spline")
 def _of_b_splines(t, c, k, xp, nu, extrapolate, out=None):
-    at, knots, c = values_of(xp), values_of(t), values_of(c)
+    at, knots, c = array(xp), array(t), array(c)
     made = _beyond(at, knots[k], knots[knots.shape[0] - k - 1], _b_spline(at, knots, c, k, nu), extrapolate)
     if out is None:
         return made
@@ -132,7 +126,7 @@ def make_interp_spline(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=Tru
             "conditions at the ends. Take CubicSpline, which has one by the places too."
         )
     library = sys.modules[_PACKAGE]
-    values = np.moveaxis(values_of(y).astype(float), axis, 0)
+    values = np.moveaxis(array(y).astype(float), axis, 0)
     n = values.shape[0]
     units = np.eye(n)
     if bc_type == "periodic":  # the first value and the last are one
@@ -148,7 +142,7 @@ def make_interp_spline(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=Tru
 def _solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
     """By the whole matrix: splines have few knots."""
     below, above = l_and_u
-    bands, right = values_of(ab), values_of(b)
+    bands, right = array(ab), array(b)
     n = bands.shape[1]
     row, column = np.indices((n, n))
     band = above + row - column
@@ -160,8 +154,8 @@ def _solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_f
 @answers_for("scipy.interpolate._ndim_coords_from_arrays")
 def _coordinates(points, ndim=None):
     if isinstance(points, tuple):
-        return np.stack(np.broadcast_arrays(*map(values_of, points)), axis=-1)
-    made = values_of(points)
+        return np.stack(np.broadcast_arrays(*map(array, points)), axis=-1)
+    made = array(points)
     return made if made.ndim != 1 else made.reshape((-1, 1 if ndim is None else ndim))
 
 
@@ -170,7 +164,7 @@ def _find_indices(grid, xi):
     """The cell of a grid in which each point lies, and how far along it."""
     cells, shares = [], []
     for places, at in zip(grid, xi, strict=True):
-        knots, x = values_of(places), values_of(at)
+        knots, x = array(places), array(at)
         if knots.shape[0] == 1:
             cells.append(np.zeros(x.shape, int))
             shares.append(np.zeros(x.shape))
@@ -183,7 +177,7 @@ def _find_indices(grid, xi):
 
 @answers_for("scipy.interpolate.evaluate_linear_2d")
 def _evaluate_linear_2d(values, indices, norm_distances, grid, out):
-    z = values_of(values)
+    z = array(values)
     (i, j), (a, b) = indices, norm_distances
     made = (1 - a) * (1 - b) * z[i, j] + (1 - a) * b * z[i, j + 1] + a * (1 - b) * z[i + 1, j] + a * b * z[i + 1, j + 1]
     out[...] = made

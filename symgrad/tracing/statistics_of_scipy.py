@@ -10,12 +10,10 @@ from scipy import special, stats
 from scipy.stats import _multivariate as families
 
 from ..errors import ShapeError, UnsupportedArguments
+from . import given_arrays
 from .dispatch import answers, answers_for
 from .distributions import floats
-from .local_array import holds_traced, unwrapped
 from .log_sums import log_sum
-from .trace import as_node
-from .tracer import Tracer
 
 
 def _only(name: str, others: dict[str, Any]) -> None:
@@ -91,37 +89,30 @@ answers(families.dirichlet_frozen.logpdf)(lambda own, x: _dirichlet(own, x, own.
 answers(families.dirichlet_frozen.pdf)(lambda own, x: np.exp(_dirichlet(own, x, own.alpha)))
 
 
-def _sample(value: Any) -> Any:
-    """An argument as a traced array of floats, in the precision that it has."""
-    made = unwrapped(value, traced=True)
-    made = Tracer(as_node(made if holds_traced(made) else np.asarray(made)))
-    return made if made.dtype.kind == "f" else made.astype(float)
-
-
 @answers(stats.zscore)
 def _zscore(a, axis=0, ddof=0, **others):
     _only("zscore", others)
-    a = _sample(a)
+    a = given_arrays.floats(a)
     return (a - np.mean(a, axis=axis, keepdims=True)) / np.std(a, axis=axis, ddof=ddof, keepdims=True)
 
 
 @answers(stats.sem)
 def _sem(a, axis=0, ddof=1, **others):
     _only("sem", others)
-    a = _sample(a)
+    a = given_arrays.floats(a)
     return np.std(a, axis=axis, ddof=ddof) / (a.size if axis is None else a.shape[axis]) ** 0.5
 
 
 @answers(stats.gmean)
 def _gmean(a, axis=0, **others):
     _only("gmean", others)
-    return np.exp(np.mean(np.log(_sample(a)), axis=axis))
+    return np.exp(np.mean(np.log(given_arrays.floats(a)), axis=axis))
 
 
 @answers(stats.hmean)
 def _hmean(a, axis=0, **others):
     _only("hmean", others)
-    return 1 / np.mean(1 / _sample(a), axis=axis)
+    return 1 / np.mean(1 / given_arrays.floats(a), axis=axis)
 
 
 def _central(a: Any, axis: Any, order: int) -> Any:
@@ -131,26 +122,26 @@ def _central(a: Any, axis: Any, order: int) -> Any:
 @answers(stats.skew)
 def _skew(a, axis=0, **others):
     _only("skew", others)
-    a = _sample(a)
+    a = given_arrays.floats(a)
     return _central(a, axis, 3) / _central(a, axis, 2) ** 1.5
 
 
 @answers(stats.kurtosis)
 def _kurtosis(a, axis=0, fisher=True, **others):
     _only("kurtosis", others)
-    a = _sample(a)
+    a = given_arrays.floats(a)
     return _central(a, axis, 4) / _central(a, axis, 2) ** 2 - (3 if fisher else 0)
 
 
 @answers(stats.entropy)
 def _entropy(pk, qk=None, base=None, axis=0, **others):
     _only("entropy", others)
-    pk = _sample(pk)
+    pk = given_arrays.floats(pk)
     pk = pk / np.sum(pk, axis=axis, keepdims=True)
     if qk is None:
         terms = special.entr(pk)
     else:
-        qk = _sample(qk)
+        qk = given_arrays.floats(qk)
         terms = special.rel_entr(pk, qk / np.sum(qk, axis=axis, keepdims=True))
     made = np.sum(terms, axis=axis)
     return made if base is None else made / np.log(base)

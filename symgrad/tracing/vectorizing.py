@@ -24,13 +24,11 @@ class Vectorized:
         self,
         function: Callable,
         otypes: Any = None,
-        count: int = 1,
         excluded: Collection[int | str] = (),
         axes: Sequence[int] = (),
     ) -> None:
         self.function = function
         self.otypes = otypes
-        self.count = count
         self.excluded = excluded
         self.axes = axes
 

@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from ..primitives.contraction import EINSUM, contract
-from ..primitives.elementwise import Elementwise
 from ..primitives.functions import add, imag, multiply, real
 from ..primitives.primitive import input_node, literal
-from ..primitives.selection import GATHER, SLICE, gather, take_slice
+from ..primitives.selection import GATHER, SLICE
 from ..primitives.shaping import RESHAPE, reshape
-from ..program.node import Node
+from ..program.node import Node, emit_again
 from .assignment import put, put_element, put_slice
 from .dispatch import refuse
 from .trace import running
@@ -106,7 +105,7 @@ def written_through(chain: Sequence[Node], base: Node, part: Node) -> Node:
     """The base after its writable view has become ``part``."""
     bases = [base]
     for link in reversed(chain[1:]):
-        bases.append(_again(link, bases[-1]))
+        bases.append(emit_again(link, (bases[-1], *link.operands[1:])))
     for link in chain:
         outer = bases.pop()
         if link.primitive is SLICE:
@@ -126,17 +125,3 @@ def written_through(chain: Sequence[Node], base: Node, part: Node) -> Node:
             ((labels,), out, sizes, _) = link.params
             part = contract([part], [out], labels, sizes)
     return part
-
-
-def _again(link: Node, x: Node) -> Node:
-    """What a link makes of ``x``."""
-    if link.primitive is SLICE:
-        return take_slice(x, link.params[0])
-    if link.primitive is RESHAPE:
-        return reshape(x, link.shape)
-    if link.primitive is GATHER:
-        return gather(x, link.operands[1], link.params[0])
-    if isinstance(link.primitive, Elementwise):
-        return link.primitive(x)
-    (labels,), out, sizes, _ = link.params
-    return contract([x], [labels], out, sizes)

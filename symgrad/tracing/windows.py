@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError, UnsupportedOperation
 from .dispatch import answers_for
+from .given_arrays import floats
 from .local_array import holds_traced
 from .making import array_of
 from .reductions import normalized_axes, normalized_axis
@@ -32,13 +33,6 @@ _BEYOND = {
     "grid-constant": None,
     "fill": None,
 }
-
-
-def as_floats(value: Any) -> Any:
-    """A value as a traced array of floats."""
-    made = array_of(value)
-    made = made if type(made) is Tracer else Tracer(made._symgrad_node)
-    return made if made.dtype.kind == "f" else made.astype(float)
 
 
 def _places(count: int, wanted: np.ndarray, mode: str) -> np.ndarray:
@@ -66,7 +60,7 @@ def _windows(x: Any, places: Sequence[tuple[int, np.ndarray]], fill: Any = 0.0) 
 
 
 def _correlated(x: Tracer, weights: Any, places: Sequence[tuple[int, np.ndarray]], fill: Any = 0.0) -> Any:
-    w = as_floats(weights)
+    w = floats(weights)
     return np.tensordot(_windows(x, places, fill), w.astype(x.dtype) if w.dtype != x.dtype else w, w.ndim)
 
 
@@ -96,28 +90,23 @@ def _each(value: Any, count: int) -> list[Any]:
 
 @answers_for("scipy.ndimage.correlate1d")
 def _correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-    x, w = as_floats(input), as_floats(weights)
+    x, w = floats(input), floats(weights)
     k = normalized_axis(axis, x.ndim)
     places = [(k, _around(x.shape[k], w.shape[0], origin, mode))]
     return written(output, _correlated(x, w, places, cval))
 
 
-@answers_for("scipy.ndimage.correlate")
-def _correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    x, w = as_floats(input), as_floats(weights)
-    own = normalized_axes(axes, x.ndim)
+@answers_for("scipy.ndimage._correlate_or_convolve")
+def _correlate(input, weights, output, mode, cval, origin, convolution, axes=None):
+    x, w = floats(input), floats(weights)
+    own, origins = normalized_axes(axes, x.ndim), _each(origin, w.ndim)
     if w.ndim != len(own):
         raise ShapeError.here(f"scipy.ndimage: weights of {w.ndim} axes do not fit an array of {x.ndim}")
-    given = zip(own, w.shape, _each(origin, w.ndim), _each(mode, w.ndim), strict=True)
+    if convolution:
+        w, origins = np.flip(w), [-o - (size % 2 == 0) for o, size in zip(origins, w.shape, strict=True)]
+    given = zip(own, w.shape, origins, _each(mode, w.ndim), strict=True)
     places = [(k, _around(x.shape[k], size, o, m)) for k, size, o, m in given]
     return written(output, _correlated(x, w, places, cval))
-
-
-@answers_for("scipy.ndimage.convolve")
-def _convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-    w = as_floats(weights)
-    turned = [-o - (size % 2 == 0) for o, size in zip(_each(origin, w.ndim), w.shape, strict=True)]
-    return _correlate(input, np.flip(w), output, mode, cval, turned, axes=axes)
 
 
 @answers_for("scipy.ndimage.uniform_filter1d")
@@ -127,7 +116,7 @@ def _uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.
 
 def _extremum1d(choose: Callable) -> Callable:
     def answer(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
-        x = as_floats(input)
+        x = floats(input)
         k = normalized_axis(axis, x.ndim)
         places = [(k, _around(x.shape[k], size, origin, mode))]
         return written(output, choose(_windows(x, places, cval), axis=-1))
@@ -149,24 +138,6 @@ def _chosen(choose: Callable, x: Tracer, size: Any, footprint: Any, mode: Any, c
     return choose(_windows(x, places, cval).reshape((*x.shape, chosen.size))[..., np.flatnonzero(chosen)])
 
 
-def _middle(windows: Tracer) -> Any:
-    return np.sort(windows, axis=-1)[..., windows.shape[-1] // 2]
-
-
-def _choosing(name: str, choose: Callable) -> None:
-    def answer(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-        if axes is not None:
-            raise UnsupportedOperation.here(f"{name} with axes= has no rule; loop over the other axes.")
-        return written(output, _chosen(choose, as_floats(input), size, footprint, mode, cval, origin))
-
-    answers_for(name)(answer)
-
-
-_choosing("scipy.ndimage.median_filter", _middle)
-_choosing("scipy.ndimage.maximum_filter", lambda windows: np.max(windows, axis=-1))
-_choosing("scipy.ndimage.minimum_filter", lambda windows: np.min(windows, axis=-1))
-
-
 @answers_for("scipy.ndimage._min_or_max_filter")
 def _min_or_max_filter(input, size, footprint, structure, output, mode, cval, origin, minimum, axes=None):
     """What the filters of grey morphology are made of."""
@@ -181,27 +152,25 @@ def _min_or_max_filter(input, size, footprint, structure, output, mode, cval, or
         added = 0 if heights is None else sign * heights[np.asarray(footprint, bool)]
         return choose(windows + added, axis=-1)
 
-    x = as_floats(input)
+    x = floats(input)
     return written(output, _chosen(chosen, x, size, footprint, mode, cval, origin).astype(x.dtype))
 
 
-def _of_rank(name: str, place: Callable) -> None:
-    """A filter that takes the element at a place of each sorted window, ``place`` of its size and what is given."""
+@answers_for("scipy.ndimage._rank_filter")
+def _rank_filter(
+    input, rank, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, operation="", axes=None
+):
+    """What filters by rank are made of, the median among them: the element at a place of each sorted window."""
+    if axes is not None or holds_traced(rank):
+        raise UnsupportedOperation.here("scipy.ndimage: filters with axes=, or by their rank, have no derivative rule.")
 
-    def answer(input, which, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
-        if axes is not None or holds_traced(which):
-            raise UnsupportedOperation.here(f"{name} with axes=, or by its rank, has no derivative rule.")
-        sort = lambda windows: np.sort(windows, axis=-1)[..., place(windows.shape[-1], which)]  # noqa: E731
-        return written(output, _chosen(sort, as_floats(input), size, footprint, mode, cval, origin))
+    def chosen(windows: Any) -> Any:
+        count = windows.shape[-1]
+        share = min(int(count * (rank + 100 * (rank < 0)) / 100.0), count - 1)
+        place = {"median": count // 2, "percentile": share}.get(operation, int(rank) + (count if rank < 0 else 0))
+        return np.sort(windows, axis=-1)[..., place]
 
-    answers_for(name)(answer)
-
-
-_of_rank("scipy.ndimage.rank_filter", lambda count, rank: int(rank) + (count if rank < 0 else 0))
-_of_rank(
-    "scipy.ndimage.percentile_filter",
-    lambda count, share: min(int(count * (share + 100 * (share < 0)) / 100.0), count - 1),
-)
+    return written(output, _chosen(chosen, floats(input), size, footprint, mode, cval, origin))
 
 
 def _of_frequencies(name: str) -> None:
@@ -260,22 +229,22 @@ def _convolved(x: Any, w: Any, mode: str, beyond: str = "fill", fill: Any = 0.0)
 def _signal_convolve(in1, in2, mode="full", method="auto", axes=None):
     if axes is not None:
         raise UnsupportedOperation.here("scipy.signal: convolving along some axes= has no rule; loop over rows.")
-    return _convolved(as_floats(in1), as_floats(in2), mode)
+    return _convolved(floats(in1), floats(in2), mode)
 
 
 @answers_for("scipy.signal.correlate")
 def _signal_correlate(in1, in2, mode="full", method="auto"):
-    return _convolved(as_floats(in1), np.flip(as_floats(in2)), mode)
+    return _convolved(floats(in1), np.flip(floats(in2)), mode)
 
 
 @answers_for("scipy.signal.convolve2d")
 def _convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    return _convolved(as_floats(in1), as_floats(in2), mode, boundary, fillvalue)
+    return _convolved(floats(in1), floats(in2), mode, boundary, fillvalue)
 
 
 @answers_for("scipy.signal.correlate2d")
 def _correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    x, w = _promoted(as_floats(in1), np.flip(as_floats(in2)))
+    x, w = _promoted(floats(in1), np.flip(floats(in2)))
     if mode == "same":
         places = [
             (k, _full_places(n, m, m // 2, n, boundary)) for k, (n, m) in enumerate(zip(x.shape, w.shape, strict=True))
@@ -286,15 +255,13 @@ def _correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
 
 @answers_for("scipy.signal.medfilt", "scipy.signal.medfilt2d")
 def _medfilt(volume, kernel_size=3):
-    x = as_floats(volume)
-    sizes = [3] * x.ndim if kernel_size is None else _each(kernel_size, x.ndim)
-    return _chosen(_middle, x, sizes, None, "constant", 0.0, 0)
+    return _rank_filter(volume, 0, 3 if kernel_size is None else kernel_size, mode="constant", operation="median")
 
 
 @answers_for("scipy.signal.lfilter")
 def _lfilter(b, a, x, axis=-1, zi=None):
     """Direct form II transposed, as scipy steps; a loop over the samples."""
-    top, bottom, signal = _promoted(as_floats(np.atleast_1d(b)), as_floats(np.atleast_1d(a)), as_floats(x))
+    top, bottom, signal = _promoted(floats(np.atleast_1d(b)), floats(np.atleast_1d(a)), floats(x))
     order = max(top.shape[0], bottom.shape[0]) - 1
     scaled = [np.concatenate([v / bottom[0], np.zeros(order + 1 - v.shape[0], v.dtype)]) for v in (top, bottom)]
     k = normalized_axis(axis, signal.ndim)
@@ -302,7 +269,7 @@ def _lfilter(b, a, x, axis=-1, zi=None):
         n = signal.shape[k]
         return _correlated(signal, scaled[0], [(k, _full_places(n, order + 1, 0, n))])
     rows = np.moveaxis(signal, k, 0)
-    state: Any = np.zeros((order, *rows.shape[1:]), rows.dtype) if zi is None else np.moveaxis(as_floats(zi), k, 0)
+    state: Any = np.zeros((order, *rows.shape[1:]), rows.dtype) if zi is None else np.moveaxis(floats(zi), k, 0)
     made, state = _filtered(scaled[0], scaled[1], rows, [state[i] for i in range(order)])
     made = np.moveaxis(made, 0, k)
     return made if zi is None else (made, np.moveaxis(np.stack(state), 0, k))
@@ -321,13 +288,13 @@ def _filtered(b: Any, a: Any, rows: Any, state: list[Any]) -> tuple[Any, list[An
 
 @answers_for("scipy.signal.sosfilt")
 def _sosfilt(sos, x, axis=-1, zi=None):
-    sections, signal = _promoted(as_floats(sos), as_floats(x))
+    sections, signal = _promoted(floats(sos), floats(x))
     k = normalized_axis(axis, signal.ndim)
     rows = np.moveaxis(signal, k, 0)
     states = (
         np.zeros((sections.shape[0], 2, *rows.shape[1:]), rows.dtype)
         if zi is None
-        else np.moveaxis(as_floats(zi), k + 1, 1)
+        else np.moveaxis(floats(zi), k + 1, 1)
     )
     last = []
     for s in range(sections.shape[0]):
@@ -341,7 +308,7 @@ def _sosfilt(sos, x, axis=-1, zi=None):
 def _upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or cval:
         raise UnsupportedOperation.here(f"scipy.signal.upfirdn with mode={mode!r} has no rule; pad the signal.")
-    taps, signal = _promoted(as_floats(h), as_floats(x))
+    taps, signal = _promoted(floats(h), floats(x))
     k = normalized_axis(axis, signal.ndim)
     n, m = signal.shape[k], taps.shape[0]
     length = -(-((n - 1) * up + m) // down)
