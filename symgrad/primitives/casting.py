@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +21,10 @@ class Cast(Primitive):
 
     name = "cast"
     keeps_zeros = True
+    parameters = "[{}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape, params[0], False
-
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return super().dependencies(node) if node.differentiable else ()
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return flow_as(tangent, node.dtype)
@@ -39,9 +37,6 @@ class Cast(Primitive):
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.asarray(values[0]).astype(params[0])
-
-    def spell(self, node: Node) -> str:
-        return f"cast[{node.dtype}]"
 
 
 CAST = Cast()

@@ -120,6 +120,7 @@ class PseudoInverse(ByTangent):
     """
 
     name = "pseudo_inverse"
+    parameters = "[{}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
@@ -139,9 +140,6 @@ class PseudoInverse(ByTangent):
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.linalg.pinv(values[0], *params)
 
-    def spell(self, node: Node) -> str:
-        return f"pseudo_inverse[{node.params[0]}]"
-
 
 class LeastSquares(ByTangent):
     """``np.linalg.lstsq(A, b)`` of matrices, and below it the sum of squares of each column of ``b - A x``.
@@ -151,6 +149,7 @@ class LeastSquares(ByTangent):
     """
 
     name = "least_squares"
+    parameters = "[{}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         a, b = operands
@@ -192,9 +191,6 @@ class LeastSquares(ByTangent):
         if not len(rest):  # which NumPy leaves out where the rank is not full
             rest = np.sum(np.abs(b - a @ x) ** 2, axis=0)
         return np.concatenate([x, rest[None]], dtype=x.dtype)
-
-    def spell(self, node: Node) -> str:
-        return f"least_squares[{node.params[0]}]"
 
 
 def _computed(x: Node) -> np.dtype:

@@ -79,9 +79,6 @@ class External(Primitive):
             return (*lead, *shapes[0]), call.dtypes[0], False
         return (*lead, size_of(shapes)), np.result_type(*call.dtypes), False
 
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return super().dependencies(node) if node.differentiable else ()
-
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node:
         call, shapes, given, levels = node.params
         if key not in call.linear:

@@ -8,7 +8,6 @@ scipy is imported where a value is computed. The derivative of ``f`` at ``A`` al
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -140,9 +139,6 @@ class LUOrder(Primitive):
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[0].shape[-1:], np.dtype(np.intp), False
-
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return ()
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         pivots = importlib.import_module("scipy.linalg").lu_factor(values[0])[1].astype(np.intp)

@@ -34,6 +34,8 @@ class Primitive:
     flows_together: bool = False
     #: whether structural zeros of any operand are zeros of the result, or meet what is not chosen alone
     keeps_zeros: bool = False
+    #: how the parameters are spelled behind the name
+    parameters: str = ""
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         """Shape, dtype and weakness of the result."""
@@ -45,7 +47,7 @@ class Primitive:
 
     def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
         """``(source, key)`` pairs: what the value depends on smoothly; ``key`` names the linear map."""
-        return [(o, k) for k, o in enumerate(node.operands) if o.differentiable]
+        return [(o, k) for k, o in enumerate(node.operands) if o.differentiable] if node.differentiable else []
 
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         """The tangent of ``node`` from the tangent of one source; None where it is zero."""
@@ -78,7 +80,7 @@ class Primitive:
 
     def spell(self, node: Node) -> str:
         """The name with its parameters, for ``str(program)``."""
-        return self.name
+        return self.name + self.parameters.format(*node.params)
 
     def bodies(self, params: Params) -> Sequence[Program]:
         """The programs that it runs within itself, as a loop does."""
@@ -93,9 +95,6 @@ class Leaf(Primitive):
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         raise NotImplementedError("leaves are built with their shape")
-
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return ()
 
 
 class Constant(Leaf):

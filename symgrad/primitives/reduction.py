@@ -7,7 +7,7 @@ the others, built as a tree, so that zeros are exact and every order of derivati
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from .batching import Batching
 
 
-class Extremum(ByTangent):
-    """``np.max`` or ``np.min`` over ``params = (axes,)``."""
+class Reduction(ByTangent):
+    """A ufunc's ``reduce`` over ``params = (axes,)``."""
 
     def __init__(self, name: str, ufunc: np.ufunc) -> None:
         self.name = name
@@ -47,6 +47,19 @@ class Extremum(ByTangent):
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (x,) = operands
         return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
+
+    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
+        return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
+
+    def evaluate(self, params: Params, *values: Any) -> Any:
+        return self.ufunc.reduce(values[0], axis=params[0])
+
+    def spell(self, node: Node) -> str:
+        return f"{self.name}[axes={list(node.params[0])}]"
+
+
+class Extremum(Reduction):
+    """``np.max`` or ``np.min``."""
 
     def mask(self, node: Node) -> tuple[Node, Node]:
         """Where the extremum is taken, and one over how often; everywhere, and NaN, where it is NaN."""
@@ -61,15 +74,6 @@ class Extremum(ByTangent):
         collapsed = _collapse(node, gate(hit, tangent), batch)
         labels = tuple(range(collapsed.ndim))
         return contract([collapsed, share], [labels, labels[batch:]], labels, collapsed.shape)
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
-
-    def evaluate(self, params: Params, *values: Any) -> Any:
-        return self.ufunc.reduce(values[0], axis=params[0])
-
-    def spell(self, node: Node) -> str:
-        return f"{self.name}[axes={list(node.params[0])}]"
 
 
 def _labels(node: Node, batch: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -91,14 +95,8 @@ def _collapse(node: Node, large: Node, batch: int) -> Node:
     return contract([large], [wide], narrow, large.shape)
 
 
-class Product(ByTangent):
-    """``np.prod`` over ``params = (axes,)``."""
-
-    name = "prod"
-
-    def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
-        (x,) = operands
-        return tuple(d for k, d in enumerate(x.shape) if k not in params[0]), x.dtype, False
+class Product(Reduction):
+    """``np.prod``."""
 
     def others(self, node: Node) -> Node:
         """At each element the product of all others that it is reduced with."""
@@ -118,15 +116,6 @@ class Product(ByTangent):
         labels = tuple(range(tangent.ndim))
         product = contract([others, tangent], [labels[batch:], labels], labels, tangent.shape)
         return _collapse(node, product, batch)
-
-    def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
-        return emit(self, operands, (tuple([k + 1 for k in node.params[0]]),))
-
-    def evaluate(self, params: Params, *values: Any) -> Any:
-        return np.multiply.reduce(values[0], axis=params[0])
-
-    def spell(self, node: Node) -> str:
-        return f"prod[axes={list(node.params[0])}]"
 
 
 def _products_of_others(x: Node) -> Node:
@@ -277,6 +266,8 @@ def _interleaved(even: Node, odd: Node) -> Node:
 class Search(Primitive):
     """An integer-valued function of an array, without a derivative; ``params = (axis,)``."""
 
+    parameters = "[axis={}]"
+
     def __init__(self, name: str, function: Callable[..., np.ndarray], keeps_axis: bool) -> None:
         self.name = name
         self.function = function
@@ -287,29 +278,21 @@ class Search(Primitive):
         (axis,) = params
         return shape if self.keeps_axis else shape[:axis] + shape[axis + 1 :], np.dtype(np.intp), False
 
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return ()
-
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         return emit(self, operands, (node.params[0] + 1,))
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return self.function(values[0], axis=params[0])
 
-    def spell(self, node: Node) -> str:
-        return f"{self.name}[axis={node.params[0]}]"
-
 
 class SearchSorted(Primitive):
     """``np.searchsorted(knots, values)``, without a derivative; ``params = (side,)``."""
 
     name = "searchsorted"
+    parameters = "[{}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         return operands[1].shape, np.dtype(np.intp), False
-
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return ()
 
     def vmap(self, node: Node, operands: tuple[Node, ...], batched: tuple[bool, ...], over: Batching) -> Node:
         if not batched[0]:
@@ -319,9 +302,6 @@ class SearchSorted(Primitive):
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.searchsorted(*values, side=params[0])
-
-    def spell(self, node: Node) -> str:
-        return f"searchsorted[{node.params[0]}]"
 
 
 def _counted(knots: Node, values: Node, side: str, size: Dim) -> Node:
@@ -340,7 +320,7 @@ def _counted(knots: Node, values: Node, side: str, size: Dim) -> Node:
 
 
 MAX, MIN = Extremum("max", np.maximum), Extremum("min", np.minimum)
-PROD = Product()
+PROD = Product("prod", np.multiply)
 CUMSUM, CUMPROD = CumulativeSum("cumsum", np.cumsum), CumulativeProduct("cumprod", np.cumprod)
 SEARCHSORTED = SearchSorted()
 ARGMAX, ARGMIN = Search("argmax", np.argmax, False), Search("argmin", np.argmin, False)

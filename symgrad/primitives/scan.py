@@ -40,9 +40,6 @@ class Scan(Primitive):
         (loop,) = params
         return (loop.size,), np.result_type(*[p.dtype for p in loop.pieces]), False
 
-    def dependencies(self, node: Node) -> Sequence[tuple[Node, Any]]:
-        return super().dependencies(node) if node.differentiable else ()
-
     def jvp(self, node: Node, source: Node, key: Any, tangent: Node, batch: int) -> Node | None:
         return self.jvp_of_all(node, {key: tangent}, batch)
 

@@ -202,6 +202,7 @@ class Gather(Structural):
     """``np.take(x, index, axis)``; ``params = (axis,)``."""
 
     name = "gather"
+    parameters = "[axis={}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         x, index = operands
@@ -220,14 +221,12 @@ class Gather(Structural):
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.take(values[0], values[1], axis=params[0])
 
-    def spell(self, node: Node) -> str:
-        return f"gather[axis={node.params[0]}]"
-
 
 class Scatter(Structural):
     """The transpose of gather: rows added by index; ``params = (axis, dim)``."""
 
     name = "scatter"
+    parameters = "[axis={}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         y, index = operands
@@ -253,14 +252,12 @@ class Scatter(Structural):
         np.add.at(result, (slice(None),) * axis + (index,), y)
         return result
 
-    def spell(self, node: Node) -> str:
-        return f"scatter[axis={node.params[0]}]"
-
 
 class Concatenate(Structural):
     """``np.concatenate``; ``params = (axis,)``."""
 
     name = "concatenate"
+    parameters = "[axis={}]"
 
     def infer(self, operands: tuple[Node, ...], params: Params) -> tuple[Shape, np.dtype, bool]:
         (axis,) = params
@@ -284,9 +281,6 @@ class Concatenate(Structural):
 
     def evaluate(self, params: Params, *values: Any) -> Any:
         return np.concatenate(values, axis=params[0])
-
-    def spell(self, node: Node) -> str:
-        return f"concatenate[axis={node.params[0]}]"
 
 
 SLICE, ASSEMBLE, GATHER, SCATTER, CONCATENATE = Slice(), Assemble(), Gather(), Scatter(), Concatenate()
