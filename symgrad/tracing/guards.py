@@ -5,6 +5,7 @@ What cannot change is remembered by identity, what can by content.
 
 from __future__ import annotations
 
+import pickle
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
@@ -107,7 +108,7 @@ class Guards:
         return all(map(_same_content, self._arrays))
 
     def restore(self) -> None:
-        """Write back what has changed, in dicts, lists, sets, cells, attributes and arrays."""
+        """Write back what has changed, in dicts, lists, sets, cells, attributes, arrays and data of pandas."""
         for cell, value in self._cells:
             if cell_content(cell) is not value:
                 cell.cell_contents = value
@@ -118,7 +119,13 @@ class Guards:
             for name in present & absent:
                 if not isinstance(namespace[name], types.ModuleType):  # which stays imported
                     del namespace[name]
+        tables = {
+            id(value): pickle.loads(content)
+            for read, value, content in self._contents
+            if read is pickle.dumps and type(value).__module__.startswith("pandas.") and read(value) != content
+        }
         for mapping, keys, values in [*((mapping, (), ()) for mapping in self._empty), *self._mappings]:
+            values = tuple([_replaced(v, tables) for v in values]) if tables else values
             if not _same_members(mapping, keys, values):
                 known = dict(zip(keys, values, strict=True))
                 if isinstance(mapping, dict):
@@ -242,6 +249,13 @@ def cell_content(cell: types.CellType, _: Any = None) -> Any:
         return cell.cell_contents
     except ValueError:
         return MISSING
+
+
+def _replaced(value: Any, others: Mapping[int, Any]) -> Any:
+    """``value``, or what stands for it in ``others``; the same for the items of a tuple."""
+    if type(value) is tuple and any(id(v) in others for v in value):
+        return tuple([others.get(id(v), v) for v in value])
+    return others.get(id(value), value)
 
 
 def _put_back(mapping: dict[Any, Any], known: Mapping[Any, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import symgrad as sg
 from symgrad import nn
+from symgrad.errors import TracedAgain
 from symgrad.tracing.trace_guards import TraceGuards
 
 X = np.array([1.5, 2.0])
@@ -144,6 +145,28 @@ def test_a_count_is_that_of_one_run(made, monkeypatch):
     value, gradient = sg.value_and_grad(lambda x: counted(x) * x[0] * again(x))(X)
     assert value == 3.0
     np.testing.assert_array_equal(gradient, [2.0, 1.5])
+
+
+def _of_a_series(data):
+    data[0] += 1
+    return data[0]
+
+
+def _of_a_table(data):
+    data.loc[0, "n"] += 1
+    data[f"more{len(data.columns)}"] = 1.0
+    return data.loc[0, "n"]
+
+
+def test_a_count_in_data_of_pandas_is_that_of_one_run():
+    pandas = pytest.importorskip("pandas")
+    series, table = pandas.Series([0.0, 5.0]), pandas.DataFrame({"n": [0.0, 5.0], "text": ["a", "b"]})
+    for data, change in ((series, _of_a_series), (table, _of_a_table)):
+        gradient = sg.value_and_grad(lambda x, data=data, change=change: change(data) * x[0] * again(x))
+        with pytest.warns(TracedAgain, match="changes what it reads"):
+            assert [gradient(X)[0] for _ in range(2)] == [3.0, 6.0]
+    assert series.tolist() == [2.0, 5.0]
+    assert table.columns.tolist() == ["n", "text", "more2", "more3"]
 
 
 def test_a_cell_counts_one_run():
