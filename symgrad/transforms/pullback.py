@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-import sympy
-
+from ..errors import ArgumentTypeError
 from ..kernels.array_libraries import is_dask
-from ..kernels.kernel import Kernel
-from ..program.program import Program
+from ..tracebacks import briefly
 from ..tracing.tree import flatten, unflatten
 from .derived import DerivedFunction
-
-if TYPE_CHECKING:
-    from ..closed_form.agreement import Agreement
-    from ..closed_form.derivation.steps import Steps
-    from ..closed_form.formulas import Formulas
-    from .comparison import Equality
 
 
 class Pullback:
     """``vᵀ J`` at the inputs that ``vjp`` was called with.
 
-    Its methods are those of ``DerivedFunction``; they take ``v``, of which the shape matters, and their own options.
+    Its methods are those of ``DerivedFunction`` that show it; in place of the arguments they take ``v``, of which the
+    shape matters, and their own options. What it exports, and what ``equals`` compares it with, is a function of the
+    tuple of inputs and of ``v``.
 
     >>> from symgrad import vjp
     >>> _, pullback = vjp(lambda x: x**2, 3.0)
@@ -45,47 +40,31 @@ class Pullback:
                 v = unflatten(structure, map(in_same_blocks, leaves, self._in_blocks))
         return self._derived(self._inputs, v)
 
-    def program(self, v: Any) -> Program:
-        """The derived Program; it takes the inputs, then ``v``."""
-        return self._derived.program(self._inputs, v)
 
-    def kernel(self, v: Any) -> Kernel:
-        """The kernel that serves ``v``."""
-        return self._derived.kernel(self._inputs, v)
+#: the methods of a derivative that a pullback has, with what they take before the arguments
+_METHODS = {
+    **dict.fromkeys(("agreement", "closed_form", "conditions", "formulas", "kernel", "latex", "latex_rows"), ()),
+    **dict.fromkeys(("picture", "plot", "program", "provenance", "steps"), ()),
+    "entry": ("index",),
+    "equals": ("other",),
+    "export": ("format",),
+}
 
-    def closed_form(self, v: Any, **options: Any) -> Any:
-        """The derivative as sympy."""
-        return self._derived.closed_form(self._inputs, v, **options)
 
-    def entry(self, index: int | tuple[int, ...], v: Any, **options: Any) -> sympy.Basic:
-        """One entry of it as sympy."""
-        return self._derived.entry(index, self._inputs, v, **options)
+def _of_v(name: str, first: tuple[str, ...]) -> Callable:
+    def method(pullback: Pullback, *given: Any, **options: Any) -> Any:
+        names = (*first, "v")
+        missing = [n for n in names if n not in options]
+        if len(given) != len(missing):
+            raise ArgumentTypeError(f"{name} of a pullback takes {' and '.join(names)}, and options by their names.")
+        known = {n: options.pop(n) for n in names if n in options} | dict(zip(missing, given, strict=True))
+        *before, v = [known[n]._derived if isinstance(known[n], Pullback) else known[n] for n in names]
+        return getattr(pullback._derived, name)(*before, pullback._inputs, v, **options)
 
-    def latex(self, v: Any, **options: Any) -> str:
-        """It as LaTeX."""
-        return self._derived.latex(self._inputs, v, **options)
+    method.__name__ = name
+    method.__doc__ = f"``{name}`` of the derivative, of ``v`` in place of the arguments."
+    return briefly(method)
 
-    def formulas(self, v: Any, **options: Any) -> Formulas:
-        """Its arrays as formulas in the form that reads best."""
-        return self._derived.formulas(self._inputs, v, **options)
 
-    def steps(self, v: Any, **options: Any) -> Steps:
-        """The chain rule in reverse mode, one step a line."""
-        return self._derived.steps(self._inputs, v, **options)
-
-    def agreement(self, v: Any) -> Agreement:
-        """How closely the closed forms agree with the kernel."""
-        return self._derived.agreement(self._inputs, v)
-
-    def equals(self, other: Any, v: Any, **options: Any) -> Equality:
-        """Whether it agrees with ``other``: another pullback, or a function of the tuple of inputs and of ``v``."""
-        other = other._derived if isinstance(other, Pullback) else other
-        return self._derived.equals(other, self._inputs, v, **options)
-
-    def export(self, format: str, v: Any, **options: Any) -> Any:
-        """It in another format, as a function of the tuple of inputs and of ``v``."""
-        return self._derived.export(format, self._inputs, v, **options)
-
-    def picture(self, v: Any) -> Any:
-        """The Program as a picture, in a notebook."""
-        return self._derived.picture(self._inputs, v)
+for _name, _first in _METHODS.items():
+    setattr(Pullback, _name, _of_v(_name, _first))

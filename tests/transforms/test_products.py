@@ -8,7 +8,7 @@ import pytest
 
 import symgrad as sg
 from symgrad import hessian, hvp, jacfwd, jacobian, jacrev, jvp, vjp
-from symgrad.errors import SymgradError
+from symgrad.errors import ArgumentTypeError, SymgradError
 
 X, Y = np.array([1.0, 2.0]), np.array([3.0, 5.0, 7.0])
 
@@ -152,6 +152,20 @@ def test_a_pullback_offers_what_a_derivative_does():
     exec(pullback.export("python", v), namespace)  # what is exported is tested by running it
     np.testing.assert_allclose(namespace["vjp_f"]((x, y), v), by_hand)
     assert len(pullback.program(v).inputs) == 3
+
+
+def test_a_pullback_has_what_shows_a_derivative():
+    x, v = np.array([1.0, 2.0]), np.array([0.5, -1.0])
+    _, pullback = vjp(lambda x: np.where(x > 1.5, x**2, np.sin(x)), x)
+    assert "x" in str(pullback.conditions(v))
+    assert pullback.latex_rows(v)
+    assert pullback.provenance(v=v)
+    assert pullback.entry(index=(0,), v=v) == pullback.entry((0,), v)
+    assert {"closed_form", "conditions", "steps"} <= set(dir(pullback))
+    with pytest.raises(ArgumentTypeError, match="entry of a pullback takes index and v"):
+        pullback.entry(v)
+    with pytest.raises(ArgumentTypeError, match="latex of a pullback takes v"):
+        pullback.latex()
 
 
 def quadratic(x, A, b):
