@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import user_frame
 from ..program.node import Node
 from .dispatch import refuse
-from .trace import Trace
+from .trace import Trace, current
 
 _INSIDE = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 #: instructions that throw away what was made before them, that decide by it, and that go on with it
@@ -26,7 +26,7 @@ _DECIDES = ("COMPARE", "CONTAINS", "IS_OP", "BINARY_SUBSCR", "MATCH")
 _KEEPS = ("STORE", "RETURN", "POP_JUMP", "JUMP_IF", "YIELD")
 #: functions that make numbers of text, and do not ask it for ``__float__``
 _READING = (Decimal, Fraction, complex, ast.literal_eval, json.loads)
-#: that among them which is never followed, as it looks at who calls it
+#: one more, which is never followed, as it looks at who calls it
 _LOOKING = "eval"
 _THEIR_NAMES = frozenset((_LOOKING, *(function.__name__ for function in _READING)))
 #: letters of a number that are hardly found in another text by chance
@@ -34,13 +34,17 @@ _TELLING = 6
 
 
 class Text(str):
-    """All digits of a traced float: what reads it back has the traced number."""
+    """All digits of a traced float: what reads it back has the traced number, and after the trace a plain one."""
 
     __slots__ = ("number",)
     number: Any
 
     def __float__(self) -> float:
-        return float(self.number)
+        return float(self.number if self.is_traced() else str(self))
+
+    def is_traced(self) -> bool:
+        """Whether the number is traced still, in this thread."""
+        return self.number is not None and current() is not None
 
     def __reduce__(self) -> Any:
         return str, (str(self),)
@@ -63,7 +67,7 @@ def value_of_text(trace: Trace, node: Node) -> np.ndarray:
 
 
 def readable_back(trace: Trace, number: Any, text: str) -> str:
-    """The text of a number, which its derivative is not lost by where it is read back; that is found by its calls."""
+    """The text of a number, which is the traced number where it is read back."""
     if is_only_shown() or not trace.has_slope(number._symgrad_node):
         return text
     frame = user_frame()
@@ -72,16 +76,18 @@ def readable_back(trace: Trace, number: Any, text: str) -> str:
         _refuse_reading(" or ".join(sorted(called)))
     made = Text(text)
     made.number = number
-    trace.texts.append(text)
+    trace.texts.append(made)
     return made
 
 
 def as_read(trace: Trace, function: Callable, text: str) -> Any:
     """What ``function`` is given for this text: the number that it is of, or itself; refused where that is lost."""
-    if type(text) is Text and (function is float or function is np.float64):
-        return text.number
-    is_reading = any(function is reading for reading in _READING)
-    if is_reading and (type(text) is Text or any(len(t) >= _TELLING and t in text for t in trace.texts)):
+    holds_number = any(len(t) >= _TELLING and t in text for t in trace.texts)
+    if type(text) is Text and text.is_traced():
+        if function is float or function is np.float64:
+            return text.number
+        holds_number = True
+    if holds_number and any(function is reading for reading in _READING):
         _refuse_reading(function.__name__)
     return text
 
