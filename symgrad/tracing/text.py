@@ -82,12 +82,11 @@ def readable_back(trace: Trace, number: Any, text: str) -> str:
 
 def as_read(trace: Trace, function: Callable, text: str) -> Any:
     """What ``function`` is given for this text: the number that it is of, or itself; refused where that is lost."""
-    holds_number = any(len(t) >= _TELLING and t in text for t in trace.texts)
-    if type(text) is Text and text.is_traced():
-        if function is float or function is np.float64:
-            return text.number
-        holds_number = True
-    if holds_number and any(function is reading for reading in _READING):
+    number = text.number if type(text) is Text and text.is_traced() else None
+    if function is float or function is np.float64:
+        return text if number is None else number
+    is_reading = any(function is reading for reading in _READING)
+    if is_reading and (number is not None or any(len(t) >= _TELLING and t in text for t in trace.texts)):
         _refuse_reading(function.__name__)
     return text
 

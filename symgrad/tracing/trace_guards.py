@@ -60,8 +60,7 @@ class TraceGuards(Guards):
         """Have what the function reads as it was before the run; random numbers are drawn as if that had not been."""
         for generator, state in self._generators:
             put_back(generator, state)
-        if not self.unchanged():
-            self.restore()
+        self.restore()
 
     def is_untouched(self) -> bool:
         """During the run, whether another in its place finds all as this one did; random numbers are put back."""
